@@ -2,25 +2,25 @@ import { errorMessage, type Logger, pause } from '@podwright/base';
 import { isApiStatus, type KubeClient, LEASES } from '@podwright/kube-client';
 import { decideLease, type LeaderLease, type SeenLease } from './framework/decide-lease.ts';
 
-/** Time between two looks at the Lease (leader-elect-retry-period). */
+/** Interval between attempts to acquire or renew the Lease, in milliseconds (leader-elect-retry-period). */
 const RETRY_MS = 2000;
-/** A leader that could not renew the Lease for this long leads no more (leader-elect-renew-deadline). */
+/** A leader that has not renewed the Lease for this long stops leading, in milliseconds (leader-elect-renew-deadline). */
 const RENEW_DEADLINE_MS = 10_000;
 
 export type LeaderElectionOptions = {
   client: KubeClient;
-  /** The Lease, whose holder leads. */
+  /** The Lease. The process that holds it leads. */
   lease: { namespace: string; name: string };
-  /** The name of this process, which no other one has. */
+  /** The name of this process. It must be unique among the processes with the same Lease. */
   identity: string;
   logger: Logger;
-  /** Ends the election. The Lease is released, so that another process leads at once. */
+  /** Ends the election. If this process leads, it releases the Lease, so that another process can lead at once. */
   signal: AbortSignal;
 };
 
 /**
- * Runs the work while this process leads: at most one of the processes with the same Lease does. The signal of the work aborts when this
- * process leads no more; then the work must end, and is started again by a later election. Resolves when `signal` has aborted.
+ * Runs `work` while this process leads. At most one of the processes with the same Lease leads. When this process stops leading, the signal
+ * of `work` aborts: `work` must then resolve. It is called again when this process leads again. Resolves when `signal` has aborted.
  */
 export async function runAsLeader(
   options: LeaderElectionOptions,
@@ -38,7 +38,7 @@ export async function runAsLeader(
     ended.abort();
     await done;
     if (signal.aborted) await election.release();
-    else logger.warn({ identity }, 'this process leads no more, because the lease could not be renewed');
+    else logger.warn({ identity }, 'this process no longer leads, because it could not renew the lease');
   }
 }
 
@@ -59,7 +59,7 @@ class Election {
     }
   }
 
-  /** Renews the Lease. Resolves when that failed for too long, or the signal has aborted. */
+  /** Renews the Lease. Resolves when renewals have failed for `RENEW_DEADLINE_MS`, another process holds it, or the signal has aborted. */
   async hold(): Promise<void> {
     let renewedMs = performance.now();
     while (!this.#options.signal.aborted) {
@@ -70,7 +70,7 @@ class Election {
     }
   }
 
-  /** Lets another process lead at once. */
+  /** Releases the Lease, so that another process need not wait until it expires. */
   async release(): Promise<void> {
     const { client } = this.#options;
     if (this.#held === undefined) return;
@@ -84,7 +84,7 @@ class Election {
     return this.#held !== undefined;
   }
 
-  /** Writes the Lease if this process may. Returns whether it holds it. */
+  /** Acquires or renews the Lease if no other process holds it. Returns whether that succeeded. */
   async #try(): Promise<boolean> {
     const { client, lease: place, identity, signal } = this.#options;
     const call = { signal, timeoutMs: RENEW_DEADLINE_MS / 2 };

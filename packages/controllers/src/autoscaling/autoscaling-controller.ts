@@ -29,13 +29,13 @@ import type { KnownUse } from './metric-proposals.ts';
 import { readScale, type Scale, targetResource, writeScale } from './scale-target.ts';
 import { NO_HISTORY, type ScalingHistory } from './scaling-limits.ts';
 
-/** Time between two decisions about an autoscaler, in milliseconds (horizontal-pod-autoscaler-sync-period). */
+/** Interval between the decisions about an autoscaler, in milliseconds (horizontal-pod-autoscaler-sync-period). */
 const PERIOD_MS = 15_000;
 
 /** Scales workloads by their use of CPU and memory, which it reads from the API `metrics.k8s.io`. */
 export const autoscalingController: Controller = (parts) => new AutoscalingController(parts, PERIOD_MS).run();
 
-/** The same with another time between decisions, for tests. */
+/** Like `autoscalingController`, but with another interval between decisions. For tests. */
 export const autoscalingEvery =
   (periodMs: number): Controller =>
   (parts) =>
@@ -48,7 +48,7 @@ class AutoscalingController {
   readonly #events: EventRecorder;
   readonly #queue: WorkQueue;
   readonly #histories = new Map<string, ScalingHistory>();
-  /** The UIDs of the pods that each autoscaler selected when it was handled last, by its place. */
+  /** The UIDs of the pods that each autoscaler selected at its last decision. The keys are `NAMESPACE/NAME` of autoscalers. */
   readonly #selected = new Map<string, ReadonlySet<string>>();
 
   constructor(parts: ControllerParts, periodMs: number) {
@@ -129,7 +129,7 @@ class AutoscalingController {
     }
   }
 
-  /** Returns the autoscalers of the namespace that select one of the pods, as Go prints them. */
+  /** Returns the autoscalers that select a pod of the autoscaler `key`, also `key` itself, as Go prints them: `{NAME NAMESPACE}`. */
   #selectedBy(key: string, namespace: string): string[] {
     const own = this.#selected.get(key)!;
     return this.#autoscalers
@@ -171,7 +171,7 @@ class AutoscalingController {
     try {
       await writeStatus(this.#parts, HORIZONTAL_POD_AUTOSCALERS, { ...autoscaler, status });
     } catch (error) {
-      if (isApiStatus(error, 409) || isApiStatus(error, 404)) return; // the next decision, soon, reads the object again
+      if (isApiStatus(error, 409) || isApiStatus(error, 404)) return; // the next decision reads the object again
       this.#parts.signal.throwIfAborted();
       this.#report(autoscaler, [{ type: 'Warning', reason: 'FailedUpdateStatus', message: errorMessage(error) }]);
       throw error;

@@ -14,9 +14,9 @@ import { limit, type ScalingHistory, stabilize, withChange } from './scaling-lim
 export type ScalingState = {
   autoscaler: HorizontalPodAutoscaler;
   currentReplicas: number;
-  /** The selector of the scale as text. Empty: the target has none. */
+  /** The label selector of the scale as text; '' if the target has none. */
   selector: string;
-  /** The autoscalers that select the pods of this one, as `{NAME NAMESPACE}`, with this one. */
+  /** The autoscalers that select pods of this one, including this one, as `{NAME NAMESPACE}`. */
   selectedBy: readonly string[];
   pods: readonly Pod[];
   use: KnownUse;
@@ -27,9 +27,9 @@ export type ScalingState = {
 export type ScalingEvent = { type: EventType; reason: string; message: string };
 
 export type ScalingDecision = {
-  /** Absent: the target keeps its replicas. */
+  /** The new number of replicas; absent if it does not change. */
   rescale?: { replicas: number; reason: string };
-  /** The status if the target is not rescaled, or could not be. */
+  /** The status before the target is rescaled. `rescaled` and `rescaleFailed` derive the later one. */
   status: AutoscalerStatus;
   events: ScalingEvent[];
   history: ScalingHistory;
@@ -39,7 +39,7 @@ export function decideScaling(state: ScalingState): ScalingDecision {
   return new Decision(state).decide();
 }
 
-/** Returns the status and the history after the target was rescaled, with the event. */
+/** Returns the status, the history and the event after the target was rescaled. */
 export function rescaled(
   { autoscaler, currentReplicas, nowMs }: ScalingState,
   decision: ScalingDecision & Required<Pick<ScalingDecision, 'rescale'>>,
@@ -56,7 +56,7 @@ export function rescaled(
   };
 }
 
-/** Returns the status after the target could not be rescaled, with the event. */
+/** Returns the status and the event after the target could not be rescaled. */
 export function rescaleFailed(
   { autoscaler, nowMs }: ScalingState,
   decision: ScalingDecision & Required<Pick<ScalingDecision, 'rescale'>>,
@@ -136,7 +136,7 @@ class Decision {
     return this.#rescale(limited.replicas, reasonFor(best, current), statuses);
   }
 
-  /** Returns the proposal of the most replicas. Metrics that failed count only if that would scale down. */
+  /** Returns the proposal with the most replicas. If a metric failed, a proposal to scale down is an error instead. */
   #best(results: readonly (MetricProposal | MetricFailure)[]): MetricProposal | { error: string } {
     const failures = results.filter((one) => 'error' in one);
     for (const { reason, message } of failures) this.#events.push({ type: 'Warning', reason, message });

@@ -1,4 +1,4 @@
-/** What the metrics of an autoscaler ask for (upstream's computeReplicasForMetrics). Pure. */
+/** Computes the replicas that each metric of an autoscaler proposes (upstream's computeReplicasForMetrics). Pure. */
 import { errorMessage } from '@podwright/base';
 import { formatQuantity, type Pod, parseQuantity, quantityMilliValue } from '@podwright/kube-api';
 import type {
@@ -15,7 +15,7 @@ import { proposeReplicas, type Tolerances } from './replica-proposal.ts';
 
 const DEFAULT_TOLERANCE = 0.1;
 
-/** The use of resources by the pods of the target, or why it is unknown. */
+/** The resource usage of the target's pods, or why it is unknown. */
 export type KnownUse = { items: readonly PodMetrics[] } | { error: string };
 
 export type MetricsInput = {
@@ -26,9 +26,11 @@ export type MetricsInput = {
   nowMs: number;
 };
 
-/** What one metric asks for; `name` is that in messages. */
+/** The replicas that one metric proposes. `name` describes the metric in messages. */
 export type MetricProposal = { replicas: number; name: string; status: MetricStatus };
-/** Why a metric asks for nothing: the reason and text for the condition and an event, and the text for the error of all metrics. */
+/**
+ * Why a metric has no proposal. `reason` and `message` are those of the condition and the event; `error` is for the summary of all metrics.
+ */
 export type MetricFailure = { reason: string; message: string; error: string };
 
 export function proposeForMetric(spec: MetricSpec, input: MetricsInput): MetricProposal | MetricFailure {
@@ -51,7 +53,7 @@ export function proposeForMetric(spec: MetricSpec, input: MetricsInput): MetricP
   return { reason: 'InvalidMetricSourceType', message, error: message };
 }
 
-/** Custom metrics are those that adapters such as that of Prometheus serve. Nothing reads them here. */
+/** Custom metrics, which adapters such as that of Prometheus serve, are not supported. */
 const NO_CUSTOM = 'no custom metrics API (custom.metrics.k8s.io) registered';
 
 const failure = (reason: string, message: string, prefix: string): MetricFailure => ({
@@ -136,7 +138,7 @@ function itemsOf(use: KnownUse, name: string): readonly PodMetrics[] {
   return use.items;
 }
 
-/** Returns an amount in thousandths as a quantity; that of memory with a binary suffix. */
+/** Formats an amount, given in thousandths, as a quantity. Memory gets a binary suffix, such as `Mi`. */
 function amountText(resource: string, milli: number): string {
   const nanos = BigInt(milli) * 1_000_000n;
   return formatQuantity(nanos, resource === 'memory' && nanos >= 1024_000_000_000n ? 'Ki' : 'm');

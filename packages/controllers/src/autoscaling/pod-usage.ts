@@ -1,4 +1,7 @@
-/** Use of resources by pods (upstream's podautoscaler/metrics, and groupPods and calculateRequests of its replica calculator). */
+/**
+ * The resource usage and requests of pods (upstream's podautoscaler/metrics, and groupPods and calculateRequests of its replica
+ * calculator).
+ */
 import {
   amountOf,
   isSidecar,
@@ -12,18 +15,18 @@ import {
 import type { PodMetrics } from '../objects/horizontal-pod-autoscaler.ts';
 import { readyCondition } from '../pods/pod-state.ts';
 
-/** Time after the start of a pod in which its use of CPU counts only while it is ready, in milliseconds. */
+/** Time after the start of a pod in which its CPU usage counts only while it is ready, in milliseconds (cpu-initialization-period). */
 const CPU_INITIALIZATION_MS = 300_000;
-/** Time after the start of a pod in which it becomes unready only because it never was ready, in milliseconds. */
+/** A pod that became unready within this time of its start has never been ready, in milliseconds (initial-readiness-delay). */
 const INITIAL_READINESS_MS = 30_000;
 
 /** `value` is in thousandths of the resource's unit. */
 export type PodUsage = { timestampMs: number; windowMs: number; value: number };
 
-/** By the names of pods. */
+/** The usage of pods by their names. */
 export type PodUsages = ReadonlyMap<string, PodUsage>;
 
-/** Returns the use by pods or, with a container, by that container. A pod is omitted if the use by a part is unknown. */
+/** Returns the usage of pods or, with `container`, of that container. A pod is omitted if the usage of one of its containers is unknown. */
 export function usagesOf(metrics: readonly PodMetrics[], resource: string, container?: string): PodUsages {
   const usages = new Map<string, PodUsage>();
   for (const { metadata, timestamp, window, containers } of metrics) {
@@ -37,10 +40,10 @@ export function usagesOf(metrics: readonly PodMetrics[], resource: string, conta
   return usages;
 }
 
-/** Names of pods by how their use counts. Pods in none of the lists are ready. */
+/** Names of pods by how the calculation uses them. Pods in none of the lists are ready. */
 export type PodGroups = { readyCount: number; unready: string[]; missing: string[]; ignored: string[] };
 
-/** Sorts pods by how their use counts. Only the use of CPU depends on readiness. */
+/** Groups pods by how the calculation uses them. Only for CPU does readiness matter. */
 export function groupPods(pods: readonly Pod[], usages: PodUsages, { isCpu = false, nowMs = 0 }): PodGroups {
   const groups: PodGroups = { readyCount: 0, unready: [], missing: [], ignored: [] };
   for (const pod of pods) {
@@ -66,8 +69,8 @@ function isUnready(pod: Pod, { timestampMs, windowMs }: PodUsage, nowMs: number)
 }
 
 /**
- * Returns what the pods request, in thousandths of the resource's unit, by their names: of a container, of the pod if it has requests of its
- * own, or of all its containers with sidecars. Throws if one of them requests nothing.
+ * Returns the requests by the names of pods, in thousandths of the resource's unit: that of `container`, that of the pod if it has
+ * pod-level requests, or the sum of its containers and sidecars. Throws if one of these has no request.
  */
 export function requestsOf(pods: readonly Pod[], resource: string, container?: string): Map<string, number> {
   return new Map(pods.map((pod) => [pod.metadata.name, requestOf(pod, resource, container)]));

@@ -1,8 +1,8 @@
-/** The number of replicas that a metric of pods asks for (upstream's podautoscaler/replica_calculator.go). Pure. */
+/** Computes the number of replicas that a metric of pods proposes (upstream's podautoscaler/replica_calculator.go). Pure. */
 import type { Pod } from '@podwright/kube-api';
 import { groupPods, type PodUsage, type PodUsages, requestsOf } from './pod-usage.ts';
 
-/** How far the ratio of use and target may be from 1 without effect. */
+/** How far the ratio of usage to target may be from 1 without a change of the replicas. */
 export type Tolerances = { scaleDown: number; scaleUp: number };
 
 /** `usage` is the average of the pods that count, in thousandths; `utilization` is in percent of their requests. */
@@ -10,7 +10,7 @@ export type Proposal = { replicas: number; usage: number; utilization?: number }
 
 export type ProposalInput = {
   resource: string;
-  /** Absent: all containers. */
+  /** Name of the container whose usage counts. Default: all containers. */
   container?: string;
   /** Either a percentage of the requests, or an average in thousandths of the resource's unit. */
   target: { utilization: number } | { average: number };
@@ -25,14 +25,14 @@ export type ProposalInput = {
 
 type Measure = Omit<Proposal, 'replicas'> & { ratio: number };
 
-/** How use is compared with the target. */
+/** How usage is compared with the target. */
 type Scale = {
   measure: (usages: PodUsages) => Measure;
-  /** What a pod whose use is unknown is assumed to use when others use less than the target. */
+  /** Returns the usage to assume for a pod without metrics if the other pods use less than the target, in thousandths. */
   assumed: (pod: string) => number;
 };
 
-/** Throws an error with upstream's message if the pods have no use or no requests. */
+/** Throws an error with upstream's message if there are no pods, no metrics of them, or no requests. */
 export function proposeReplicas(input: ProposalInput): Proposal {
   const { pods, resource, tolerances, currentReplicas, nowMs } = input;
   if (pods.length === 0) throw new Error('no pods returned by selector while calculating replica count');
@@ -85,7 +85,7 @@ function scaleOf({ target, pods, resource, container }: ProposalInput): Scale {
   };
 }
 
-/** Use by pods that are not known is left out. */
+/** Measures usage as a percentage of the requests. Usage of pods that are not in `requests` is left out. */
 function utilizationOf(usages: PodUsages, requests: ReadonlyMap<string, number>, target: number): Measure {
   const known = [...usages].filter(([name]) => requests.has(name));
   const requested = known.reduce((sum, [name]) => sum + requests.get(name)!, 0);

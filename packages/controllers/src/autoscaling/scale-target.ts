@@ -15,9 +15,9 @@ export type Scale = KubeObject & {
   status?: { replicas?: number; selector?: string };
 };
 
-/** Kinds whose resources are known without a request. */
+/** Resources that are found without a discovery request. */
 const KNOWN: readonly Resource[] = [DEPLOYMENTS, REPLICA_SETS, REPLICATION_CONTROLLERS, STATEFUL_SETS];
-/** Attempts to write a scale that others write too (client-go's DefaultRetry). */
+/** Maximum number of attempts to write a scale after conflicts with other clients (client-go's DefaultRetry). */
 const ATTEMPTS = 5;
 
 type Parts = Pick<ControllerParts, 'client' | 'signal'>;

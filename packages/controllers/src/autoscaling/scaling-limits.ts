@@ -3,16 +3,16 @@ import type { ScalingBehavior, ScalingRules } from '../objects/horizontal-pod-au
 
 /** Default of the window for scaling down (horizontal-pod-autoscaler-downscale-stabilization), in seconds. */
 const DOWN_WINDOW_SECONDS = 300;
-/** Without rules of its own, an autoscaler at most doubles the replicas, or scales to four. */
+/** Without `behavior`, an autoscaler scales at most to the double of the replicas or to four, whichever is more. */
 const GROWTH_FACTOR = 2;
 const GROWTH_MINIMUM = 4;
 
 /** `atMs` is Unix time in milliseconds. */
 export type Recommendation = { replicas: number; atMs: number };
-/** A change of the replicas, always positive. */
+/** A change of the replicas up or down. `by` is positive in both directions. */
 export type ScaleChange = { by: number; atMs: number };
 
-/** What a controller remembers of an autoscaler. */
+/** The recent recommendations and changes of an autoscaler. They are in memory only. */
 export type ScalingHistory = {
   recommendations: readonly Recommendation[];
   ups: readonly ScaleChange[];
@@ -23,14 +23,14 @@ export const NO_HISTORY: ScalingHistory = { recommendations: [], ups: [], downs:
 
 type Reason = { reason: string; message: string };
 
-/** A number of replicas, and why it is not the one before. */
+/** A number of replicas, with the reason and message for the condition that explains it. */
 export type Limited = Reason & { replicas: number };
 
 export type LimitInput = {
   behavior: ScalingBehavior | undefined;
   history: ScalingHistory;
   current: number;
-  /** What the metrics ask for. */
+  /** The number of replicas that the metrics propose. */
   desired: number;
   min: number;
   max: number;
@@ -66,7 +66,7 @@ const WITHIN: Reason = {
   message: 'the desired count is within the acceptable range',
 };
 
-/** Returns the replicas after recent recommendations, with the history that includes the new recommendation. */
+/** Applies the stabilization windows. Returns the replicas, and the recommendations with the new one. */
 export function stabilize(input: LimitInput): Limited & { recommendations: Recommendation[] } {
   const { behavior, history, current, desired, nowMs } = input;
   const upWindowMs = behavior === undefined ? 0 : windowMs(behavior.scaleUp, 0);
@@ -84,7 +84,7 @@ export function stabilize(input: LimitInput): Limited & { recommendations: Recom
 const windowMs = (rules: ScalingRules | undefined, defaultSeconds: number) =>
   (rules?.stabilizationWindowSeconds ?? defaultSeconds) * 1000;
 
-/** Returns the replicas within the bounds of the autoscaler and the rates of its rules. */
+/** Limits the desired replicas to `min` and `max`, and to the rates that the scaling policies allow. */
 export function limit(input: LimitInput): Limited {
   const { behavior, current, desired } = input;
   if (behavior === undefined) return limitPlainly(input);
@@ -125,7 +125,9 @@ function limitDecline(input: LimitInput, rules: ScalingRules): Limited {
 
 type Policy = NonNullable<ScalingRules['policies']>[number];
 
-/** Returns the bound of each policy, from the replicas at the start of its period; undefined if the direction is disabled. */
+/**
+ * Returns the limit of each policy, which it computes from the replicas at the start of its period; undefined if the direction is disabled.
+ */
 function proposalsOf(
   { history, current, nowMs }: LimitInput,
   { selectPolicy, policies = [] }: ScalingRules,

@@ -8,10 +8,12 @@ import type { Sets } from './scalings.ts';
 const PROGRESSING = 'Progressing';
 const AVAILABLE = 'Available';
 const REPLICA_FAILURE = 'ReplicaFailure';
-/** Numbers of replicas are int32: a larger sum, as of a huge `maxSurge`, would make the status invalid. */
+/** Replica counts are int32. A larger sum, which a huge `maxSurge` can cause, would make the status invalid. */
 const MAX_INT32 = 2 ** 31 - 1;
 
-/** Returns the status with counts and the condition `Available`. Progress is not judged: the Deployment is paused, scaled or being deleted. */
+/**
+ * Returns the status with counts and the condition `Available`. Progress is not judged: the Deployment is paused, scaled or being deleted.
+ */
 export function plainStatus({ deployment, newSet, oldSets }: Sets, nowMs: number): DeploymentStatus {
   const all = newSet === undefined ? oldSets : [...oldSets, newSet];
   const { terminatingReplicas: _before, conditions = [], ...rest } = deployment.status ?? {};

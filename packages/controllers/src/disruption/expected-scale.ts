@@ -37,8 +37,8 @@ export class ExpectedScale {
   }
 
   /**
-   * Returns the sum of the sizes of the pods' controllers, and the names of pods without a controller. Rejects if the size of a controller is
-   * unknown.
+   * Returns the sum of the sizes of the pods' controllers, and the names of pods without a controller. Rejects if the size of a controller
+   * is unknown.
    */
   async of(pods: readonly Pod[]): Promise<{ scale: number; unmanaged: string[] }> {
     const unmanaged: string[] = [];
@@ -69,7 +69,7 @@ export class ExpectedScale {
   /** Asks the server for the subresource `scale` of a kind that is not in the caches, such as a custom one. */
   async #asked({ apiVersion, kind, name, uid }: OwnerReference, { metadata }: Pod): Promise<Scale | undefined> {
     const { client, signal } = this.#parts;
-    if (name === '.' || name === '..') return undefined; // the server checks neither the name nor the version
+    if (name === '.' || name === '..') return undefined; // such a name would change the path; the server does not validate names in owner references
     const found = await findKind(client, { apiVersion, kind }, signal);
     if (found?.hasScale !== true) return undefined;
     const objects = `${groupPath(apiVersion)}/namespaces/${metadata.namespace}/${found.plural}`;

@@ -1,4 +1,4 @@
-/** Who leads, by a Lease (client-go's leaderelection). Pure. */
+/** Decides by a Lease whether this process may lead (client-go's leaderelection). Pure. */
 import { formatMicroTime, type Lease } from '@podwright/kube-api';
 
 /** Time without a renewal after which another process may lead (leader-elect-lease-duration). */
@@ -7,14 +7,17 @@ const LEASE_SECONDS = 15;
 /** A Lease as the API server stores it. */
 export type LeaderLease = Lease & { spec?: { acquireTime?: string; leaseTransitions?: number } };
 
-/** The record that was seen last, and since when, by a clock that no one sets. The clocks of other hosts do not matter. */
+/**
+ * `record` is the spec of the Lease at the last read, and `sinceMs` when it was first read with this spec, by a monotonic clock. The times
+ * in the Lease are not compared, because the clocks of hosts differ.
+ */
 export type SeenLease = { record: string; sinceMs: number };
 
 export type LeaseInput = {
   lease: LeaderLease | undefined;
   seen: SeenLease | undefined;
   identity: string;
-  /** By the same clock as `sinceMs`. */
+  /** The time by the same monotonic clock as `sinceMs`. */
   nowMs: number;
   /** Unix time in milliseconds. */
   dayMs: number;
@@ -22,7 +25,7 @@ export type LeaseInput = {
 
 export type LeaseDecision = {
   seen: SeenLease;
-  /** The spec to write, to lead or to go on; absent while another process leads. */
+  /** The spec to write to acquire or to renew the Lease; absent while another process holds it. */
   spec?: LeaderLease['spec'];
 };
 

@@ -6,7 +6,7 @@ const API_VERSION = /^([a-z0-9]([a-z0-9.-]*[a-z0-9])?\/)?[a-z0-9]([a-z0-9-]*[a-z
 
 type ResourceList = { resources: { name: string; kind: string }[] };
 
-/** Whether the text can be part of a path. The server checks neither owner references nor those of autoscalers. */
+/** Whether the text may be part of a path. It must be checked: the server does not validate it in owner references and autoscalers. */
 export const isApiVersion = (text: string): boolean => API_VERSION.test(text);
 
 /** Returns the path of a version of a group. */

@@ -1,4 +1,4 @@
-/** Which Services of type LoadBalancer have the address of the node. A port of the node belongs to one of them. Pure. */
+/** Decides which Services of type LoadBalancer get the addresses of the node. Only one of them can have a port of the node. Pure. */
 import { isIP } from 'node:net';
 import { placeText } from '../framework/object-place.ts';
 import type { LoadBalancerIngress, Service } from '../objects/service.ts';
@@ -7,19 +7,19 @@ export type LoadBalancerState = {
   services: readonly Service[];
   /** The addresses of the node: at most one of each IP family. */
   addresses: readonly string[];
-  /** Returns what uses a port of the node, such as `a pod` or `a program of the node`; `undefined` if it is free. */
+  /** Returns the user of a port of the node, such as `a program of the node`, for messages; `undefined` if the port is free. */
   holderOf: (port: number, protocol: string) => string | undefined;
 };
 
 export type LoadBalancerChange = {
   service: Service;
-  /** The ingress points to set; absent if they are right. */
+  /** The new ingress points; absent if they do not change. */
   ingress?: LoadBalancerIngress[];
   /** Why the Service has no address. */
   problem?: string;
 };
 
-/** Services that have an address keep it; of the others, the oldest comes first. */
+/** If several Services have the same port, one that has an address already keeps it; otherwise the oldest one gets it. */
 export function decideLoadBalancers({ services, addresses, holderOf }: LoadBalancerState): LoadBalancerChange[] {
   const own = services.filter(isOwn).toSorted(byPrecedence);
   const holders = new Map<string, string>();
@@ -43,7 +43,7 @@ export function decideLoadBalancers({ services, addresses, holderOf }: LoadBalan
   });
 }
 
-/** Whether no other controller is asked for. The API server removes the address of a Service whose type changes. */
+/** Whether this controller serves the Service. If the type changes, the API server removes the address. */
 const isOwn = ({ spec, metadata }: Service): boolean =>
   spec.type === 'LoadBalancer' && spec.loadBalancerClass === undefined && metadata.deletionTimestamp === undefined;
 

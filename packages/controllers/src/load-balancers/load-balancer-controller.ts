@@ -11,17 +11,17 @@ import { isEnded } from '../pods/pod-state.ts';
 import { subjectOf } from '../pods/pod-writer.ts';
 import { decideLoadBalancers } from './decide-load-balancers.ts';
 
-/** Time between two attempts for Services whose ports are not free, in milliseconds. */
+/** Interval between attempts for Services whose ports are in use, in milliseconds. */
 const RETRY_MS = 30_000;
 
 export type LoadBalancerOptions = {
-  /** The node whose address Services get. Its proxy must serve them. */
+  /** The node whose addresses Services get. The proxy of this node must serve them. */
   nodeName: string;
   /** Whether a program of the node listens on the port, at one of the addresses of the node. */
   isListening: (port: number, protocol: string, addresses: readonly string[]) => boolean;
 };
 
-/** Gives Services of type LoadBalancer the address of a node, as ServiceLB of k3s does. */
+/** Sets the addresses of a node as those of Services of type LoadBalancer, as ServiceLB of k3s does. */
 export function nodeLoadBalancer({ nodeName, isListening }: LoadBalancerOptions): Controller {
   return async (parts) => {
     const { objects, events, logger, signal } = parts;

@@ -1,22 +1,22 @@
-/** Longest time between two readings that counts, in milliseconds: several times the period with which the clock is read. */
+/** A longer time between two reads does not count, in milliseconds. The clock is read several times in this time. */
 const LONGEST_STEP_MS = 15_000;
 
 /**
- * Measures the time in which this process was able to receive what nodes report. A process that was stopped, or whose machine was suspended,
- * has missed their heartbeats, so that time does not count against them. It does not depend on the time of day.
+ * Measures the time in which this process could receive heartbeats of nodes. Time in which the process was stopped or its machine was
+ * suspended does not count, because heartbeats were missed then. Changes of the system time have no effect.
  */
 export class AwakeClock {
   readonly #monotonicMs: () => number;
   #readMs: number;
   #awakeMs = 0;
 
-  /** `monotonicMs` returns a time that never goes back, in milliseconds. */
+  /** `monotonicMs` returns a monotonic time in milliseconds. */
   constructor(monotonicMs: () => number) {
     this.#monotonicMs = monotonicMs;
     this.#readMs = monotonicMs();
   }
 
-  /** Returns the time since the first reading, in milliseconds. Must be called more often than every `LONGEST_STEP_MS`. */
+  /** Returns the counted time in milliseconds. Must be called more often than every `LONGEST_STEP_MS`. */
   now(): number {
     const ms = this.#monotonicMs();
     const step = ms - this.#readMs;

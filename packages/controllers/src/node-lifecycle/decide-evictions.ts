@@ -1,8 +1,8 @@
-/** Which pods taints of effect NoExecute evict, and when (upstream's tainteviction). Pure. */
+/** Decides which pods are evicted because of taints of effect NoExecute, and when (upstream's tainteviction). Pure. */
 import { type Pod, type Taint, type Toleration, toleratesTaint } from '@podwright/kube-api';
 import { placeText } from '../framework/object-place.ts';
 
-/** Since when pods wait for their eviction, by their places. */
+/** Pods that will be evicted when their tolerations end, by `NAMESPACE/NAME`. `sinceMs` is when they began to wait. */
 export type WaitingPods = ReadonlyMap<string, { uid: string; sinceMs: number }>;
 
 export type EvictionState = {
@@ -10,13 +10,13 @@ export type EvictionState = {
   /** The taints of effect NoExecute, by the names of nodes. */
   taints: ReadonlyMap<string, readonly Taint[]>;
   waiting: WaitingPods;
-  /** The time by the clock of the controller, in milliseconds. */
+  /** The time by the controller's `AwakeClock`, in milliseconds. */
   nowMs: number;
 };
 
 export type Evictions = {
   evicted: Pod[];
-  /** Pods that waited, and are not evicted after all. */
+  /** Pods that waited for their eviction and now tolerate all taints. */
   spared: Pod[];
   waiting: Map<string, { uid: string; sinceMs: number }>;
 };
@@ -35,12 +35,14 @@ export function decideEvictions({ pods, taints, waiting, nowMs }: EvictionState)
     }
     const sinceMs = known?.sinceMs ?? nowMs;
     if (nowMs - sinceMs >= tolerated) result.evicted.push(pod);
-    result.waiting.set(key, { uid: pod.metadata.uid, sinceMs }); // also then: the eviction may fail
+    result.waiting.set(key, { uid: pod.metadata.uid, sinceMs }); // an evicted pod stays in the list, because the eviction may fail
   }
   return result;
 }
 
-/** Returns how long the taints are tolerated, in milliseconds. A taint that no toleration matches is not. */
+/**
+ * Returns how long a pod tolerates all the taints, in milliseconds: 0 if it does not tolerate one, `Infinity` if it tolerates all forever.
+ */
 export function toleratedMs(tolerations: readonly Toleration[], taints: readonly Taint[]): number {
   let shortest = Number.POSITIVE_INFINITY;
   for (const taint of taints) {

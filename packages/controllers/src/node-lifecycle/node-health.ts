@@ -1,26 +1,28 @@
-/** Whether the kubelets of nodes still report (upstream's nodelifecycle, tryUpdateNodeHealth). Pure. */
+/** Decides whether the kubelet of a node still sends heartbeats (upstream's nodelifecycle, tryUpdateNodeHealth). Pure. */
 import { formatTime, type Lease, type Node, type NodeCondition } from '@podwright/kube-api';
 
 /** Time without a heartbeat after which a node's conditions are unknown, in milliseconds (node-monitor-grace-period). */
 const GRACE_MS = 50_000;
-/** The same for a node whose kubelet has never posted a status (node-startup-grace-period). */
+/** Likewise for a node whose kubelet has never posted a status (node-startup-grace-period). */
 const STARTUP_GRACE_MS = 60_000;
-/** The conditions that only the kubelet knows. */
+/** The conditions that only the kubelet reports. */
 const KUBELET_CONDITIONS = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'];
 
-/** What was seen of a node last. */
+/** The heartbeats of a node at the last check. */
 export type NodeHealth = {
   uid: string | undefined;
   heartbeat: string | undefined;
   renewTime: string | undefined;
-  /** When one of them changed, by the clock of the controller. */
+  /** When one of the heartbeats changed last, by the controller's `AwakeClock`. */
   probeMs: number;
 };
 
 export const readyOf = ({ status }: Node): NodeCondition | undefined =>
   status?.conditions?.find(({ type }) => type === 'Ready');
 
-/** Returns the health after a look at the node. Any change of a heartbeat counts, also to an earlier time: the node's clock may be set. */
+/**
+ * Updates the health of a node. Any change of a heartbeat counts, even to an earlier time, because the clock of the node may be changed.
+ */
 export function observe(known: NodeHealth | undefined, seen: { node: Node; lease?: Lease; nowMs: number }): NodeHealth {
   const { node, lease, nowMs } = seen;
   const heartbeat = readyOf(node)?.lastHeartbeatTime;
@@ -31,12 +33,12 @@ export function observe(known: NodeHealth | undefined, seen: { node: Node; lease
   return { uid, heartbeat, renewTime, probeMs: isSilent ? known.probeMs : nowMs };
 }
 
-/** Returns whether the node has not reported for too long. */
+/** Whether the last heartbeat of the node is too old. */
 export function isLost(node: Node, { probeMs }: NodeHealth, nowMs: number): boolean {
   return nowMs - probeMs > (readyOf(node) === undefined ? STARTUP_GRACE_MS : GRACE_MS);
 }
 
-/** Returns the conditions of a node that is lost; `undefined` if they are those that it has. `dayMs` is Unix time in milliseconds. */
+/** Returns the conditions to set on a lost node; `undefined` if it has them already. `dayMs` is Unix time in milliseconds. */
 export function lostConditions(node: Node, dayMs: number): NodeCondition[] | undefined {
   const conditions = node.status?.conditions ?? [];
   if (readyOf(node)?.status === 'Unknown') return undefined;

@@ -7,21 +7,21 @@ import { WorkQueue } from '../framework/work-queue.ts';
 import { AwakeClock } from './awake-clock.ts';
 import { NodeMonitor } from './node-monitor.ts';
 
-/** Time between two looks at all nodes, in milliseconds (node-monitor-period). */
+/** Interval between checks of all nodes, in milliseconds (node-monitor-period). */
 const PERIOD_MS = 5000;
 
-/** Reports nodes that do not report any longer, and gives nodes the taints that their conditions ask for. */
+/** Sets the conditions of nodes without heartbeats to Unknown, and sets the taints of nodes that follow from their conditions. */
 export const nodeLifecycleController: Controller = async (parts) => {
   const { objects } = parts;
   const clock = new AwakeClock(() => performance.now());
   const monitor = new NodeMonitor(parts, () => clock.now());
   if (!(await untilSynced(...monitor.caches))) return;
-  const passes = queueOf(parts, 'failed to look at the nodes', async (key) => {
+  const passes = queueOf(parts, 'failed to check the nodes', async (key) => {
     await monitor.pass();
     passes.addAfter(key, PERIOD_MS);
   });
   const taints = queueOf(parts, 'failed to set the taints of a node', (key) => monitor.taint(key));
-  const pods = queueOf(parts, 'failed to report a pod as not ready', async (key) => {
+  const pods = queueOf(parts, 'failed to mark a pod as not ready', async (key) => {
     const pod = objects.of<Pod>(PODS).get(placeOfText(key));
     if (pod !== undefined) await monitor.markAssigned(pod);
   });

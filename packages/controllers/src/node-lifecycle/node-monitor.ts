@@ -22,7 +22,7 @@ import { areAllLost, taintIntervalMs, zoneOf } from './zones.ts';
 
 const LEASE_NAMESPACE = 'kube-node-lease';
 
-/** Looks at the heartbeats of nodes and writes what follows: conditions, taints, and the readiness of pods. */
+/** Checks the heartbeats of nodes, and writes the conditions, the taints and the readiness of pods that follow from them. */
 export class NodeMonitor {
   readonly #parts: ControllerParts;
   readonly #nodes: ObjectCache<Node>;
@@ -30,12 +30,12 @@ export class NodeMonitor {
   readonly #events: EventRecorder;
   readonly #clock: () => number;
   readonly #health = new Map<string, NodeHealth>();
-  /** Whether each node was ready, as far as pods have been marked. */
+  /** Whether each node was ready at the last check. If it was not, its pods have been marked as not ready. */
   readonly #ready = new Map<string, boolean>();
-  /** When a node of a zone got a taint of effect NoExecute last, by the clock. */
+  /** When a node of each zone last got a taint of effect NoExecute, by `clock`. */
   readonly #taintedMs = new Map<string, number>();
 
-  /** `clock` returns the time in which this process was able to see heartbeats, in milliseconds. */
+  /** `clock` returns the time in which this process could receive heartbeats, in milliseconds (`AwakeClock`). */
   constructor(parts: ControllerParts, clock: () => number) {
     this.#parts = parts;
     this.#nodes = parts.objects.of(NODES);
@@ -48,28 +48,28 @@ export class NodeMonitor {
     return [this.#nodes, this.#leases, this.#parts.objects.of<Pod>(PODS)];
   }
 
-  /** Looks at all nodes once. A node that cannot be written does not keep the others. */
+  /** Checks all nodes once. A failure to write a node is logged, and the next nodes are checked. */
   async pass(): Promise<void> {
     const nowMs = this.#clock();
     this.#reportChanges();
     for (const node of this.#nodes.list()) await this.#tryTo(node, () => this.#checkHealth(node, nowMs));
     const nodes = this.#nodes.list();
-    const isReachable = areAllLost(nodes);
+    const allLost = areAllLost(nodes);
     const zones = Map.groupBy(nodes, zoneOf);
     for (const node of nodes) {
       const intervalMs = taintIntervalMs(zones.get(zoneOf(node))!);
-      await this.#tryTo(node, () => this.#setNoExecute(node, { isReachable, intervalMs, nowMs }));
+      await this.#tryTo(node, () => this.#setNoExecute(node, { allLost, intervalMs, nowMs }));
     }
   }
 
-  /** Sets the taints of effect NoSchedule. */
+  /** Sets the taints of effect NoSchedule on a node. */
   async taint(name: string): Promise<void> {
     const node = this.#nodes.get({ name });
     const taints = node && noScheduleTaints(node, this.#parts.now());
     if (node !== undefined && taints !== undefined) await this.#setTaints(node, taints);
   }
 
-  /** Marks a pod that was assigned to a node that is not ready. */
+  /** Marks a newly assigned pod as not ready if its node is not ready. */
   async markAssigned(pod: Pod): Promise<void> {
     const node = this.#nodes.get({ name: pod.spec.nodeName ?? '' });
     const ready = node && readyOf(node);
@@ -133,7 +133,7 @@ export class NodeMonitor {
     try {
       objects.of<Pod>(PODS).written(await client.patch<Pod>(PODS, { namespace, name }, patch, { signal }));
     } catch (error) {
-      if (isApiStatus(error, 404) || isApiStatus(error, 409)) return; // it was removed, and may have been created again
+      if (isApiStatus(error, 404) || isApiStatus(error, 409)) return; // the pod was removed, and another one may have its name
       throw error;
     }
     this.#events.event(eventSubject(pod), 'Warning', 'NodeNotReady', 'Node is not ready');
@@ -141,9 +141,9 @@ export class NodeMonitor {
 
   async #setNoExecute(
     node: Node,
-    { isReachable, intervalMs, nowMs }: { isReachable: boolean; intervalMs: number | undefined; nowMs: number },
+    { allLost, intervalMs, nowMs }: { allLost: boolean; intervalMs: number | undefined; nowMs: number },
   ): Promise<void> {
-    const taints = noExecuteTaints(node, isReachable, this.#parts.now());
+    const taints = noExecuteTaints(node, allLost, this.#parts.now());
     if (taints === undefined) return;
     const count = (list: readonly Taint[] = []) => list.filter(({ effect }) => effect === 'NoExecute').length;
     if (count(taints) > count(node.spec?.taints)) {
@@ -155,7 +155,7 @@ export class NodeMonitor {
     await this.#setTaints(node, taints);
   }
 
-  /** The resource version keeps taints that another client has set meanwhile. */
+  /** Sets the taints. With the resource version, the patch fails if another client has changed taints in the meantime. */
   async #setTaints({ metadata }: Node, taints: Taint[]): Promise<void> {
     const { client, objects, signal } = this.#parts;
     const { name = '', resourceVersion } = metadata;

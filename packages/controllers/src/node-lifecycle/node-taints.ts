@@ -7,7 +7,7 @@ const NOT_READY = `${PREFIX}not-ready`;
 const UNREACHABLE = `${PREFIX}unreachable`;
 const UNSCHEDULABLE = `${PREFIX}unschedulable`;
 
-/** Keys by the type and the status of a condition. */
+/** The key of the taint for each type and status of a condition. */
 const BY_CONDITION: Readonly<Record<string, string>> = {
   'Ready False': NOT_READY,
   'Ready Unknown': UNREACHABLE,
@@ -18,7 +18,7 @@ const BY_CONDITION: Readonly<Record<string, string>> = {
 };
 const OWN_KEYS = [UNSCHEDULABLE, ...Object.values(BY_CONDITION)];
 
-/** Returns the taints of a node with those of effect NoSchedule that its conditions ask for; `undefined` if it has them. */
+/** Returns the new taints of a node, with those of effect NoSchedule for its conditions; `undefined` if they do not change. */
 export function noScheduleTaints({ spec, status }: Node, dayMs: number): Taint[] | undefined {
   const wanted = (status?.conditions ?? []).flatMap((one) => BY_CONDITION[`${one.type} ${one.status}`] ?? []);
   if (spec?.unschedulable === true) wanted.push(UNSCHEDULABLE);
@@ -27,14 +27,14 @@ export function noScheduleTaints({ spec, status }: Node, dayMs: number): Taint[]
 }
 
 /**
- * Returns the taints of a node with that of effect NoExecute that its readiness asks for; `undefined` if it has it. With `isReachable` it gets
- * none: so many nodes are lost that the fault is more likely on this side.
+ * Returns the new taints of a node, with the taint of effect NoExecute for its readiness; `undefined` if they do not change. With `allLost`
+ * the node gets no such taint: if no node is ready, the network of this machine is more likely at fault.
  */
-export function noExecuteTaints(node: Node, isReachable: boolean, dayMs: number): Taint[] | undefined {
+export function noExecuteTaints(node: Node, allLost: boolean, dayMs: number): Taint[] | undefined {
   const status = readyOf(node)?.status;
   const key = status === 'False' ? NOT_READY : status === 'Unknown' ? UNREACHABLE : undefined;
   const isOwn = (taint: Taint) => taint.effect === 'NoExecute' && [NOT_READY, UNREACHABLE].includes(taint.key);
-  const keys = key === undefined || isReachable ? [] : [key];
+  const keys = key === undefined || allLost ? [] : [key];
   return replaced(node.spec?.taints ?? [], { isOwn, keys, effect: 'NoExecute' }, dayMs);
 }
 

@@ -8,12 +8,12 @@ import { WorkQueue } from '../framework/work-queue.ts';
 import { AwakeClock } from './awake-clock.ts';
 import { decideEvictions, type WaitingPods } from './decide-evictions.ts';
 
-/** Time between two looks while pods wait for their eviction, in milliseconds. */
+/** Interval between checks while pods wait for their eviction, in milliseconds. */
 const WAITING_MS = 1000;
-/** Time between two looks otherwise, so that the clock is read. */
+/** Interval between checks otherwise, in milliseconds. `AwakeClock` must be read more often than every 15 s. */
 const IDLE_MS = 10_000;
 
-/** Evicts the pods that do not tolerate taints of effect NoExecute, or not any longer. */
+/** Evicts pods that do not tolerate a taint of effect NoExecute, or whose `tolerationSeconds` have passed. */
 export const taintEvictionController: Controller = async (parts) => {
   const { objects, logger, signal } = parts;
   const nodes = objects.of<Node>(NODES);
@@ -48,14 +48,14 @@ export class TaintEvictor {
   readonly #clock: () => number;
   #waiting: WaitingPods = new Map();
 
-  /** `clock` returns the time in which this process was able to see nodes, in milliseconds. */
+  /** `clock` returns the time in which this process could receive changes of nodes, in milliseconds (`AwakeClock`). */
   constructor(parts: ControllerParts, clock: () => number) {
     this.#parts = parts;
     this.#events = parts.events('taint-eviction-controller');
     this.#clock = clock;
   }
 
-  /** Looks at all pods once. Returns whether pods wait for their eviction. */
+  /** Checks all pods once. Returns whether pods wait for their eviction. */
   async pass(): Promise<boolean> {
     const { objects, signal } = this.#parts;
     const nowMs = this.#clock();
@@ -79,7 +79,7 @@ export class TaintEvictor {
     this.#events.event(eventSubject(pod), 'Normal', 'TaintManagerEviction', `${what} Pod ${placeText(pod.metadata)}`);
   }
 
-  /** A pod that cannot be deleted does not keep the others: the next look tries again. */
+  /** Evicts a pod. A failure is logged, and the next pass tries again. */
   async #evict(pod: Pod): Promise<void> {
     const { client, objects, now, signal, logger } = this.#parts;
     const { namespace, name, uid } = pod.metadata;

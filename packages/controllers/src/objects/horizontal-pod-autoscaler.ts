@@ -18,7 +18,7 @@ export const POD_METRICS: Resource = {
   namespaced: true,
 };
 
-/** Use of resources during a time before `timestamp`. `window` is a Go duration, such as `15s`. */
+/** Resource usage during the `window` before `timestamp`. `window` is a Go duration, such as `15s`. */
 export type PodMetrics = KubeObject & {
   timestamp: string;
   window: string;
@@ -50,11 +50,11 @@ export type MetricStatus = {
 export type ScalingPolicy = { type: 'Pods' | 'Percent'; value: number; periodSeconds: number };
 
 export type ScalingRules = {
-  /** Absent: that of the controller, for scaling down. */
+  /** Absent for scaling down: the default of the controller. */
   stabilizationWindowSeconds?: number;
   selectPolicy?: 'Max' | 'Min' | 'Disabled';
   policies?: ScalingPolicy[];
-  /** A quantity: how far the ratio of use and target may be from 1 without effect. */
+  /** A quantity: how far the ratio of usage to target may be from 1 without a change of the replicas. */
   tolerance?: string;
 };
 

@@ -1,18 +1,18 @@
-/** Delays before failed pods are replaced: a kubelet that rejects a pod, or a node that evicts it, would do the same with the next one. */
+/** Delays before failed pods are replaced: a kubelet that has rejected or evicted a pod would often do the same with its replacement. */
 const FIRST_DELAY_MS = 1000;
 const MAX_DELAY_MS = 5 * 60_000;
-/** A pod that has lived for longer than twice the delay and this time has failed for another reason: the delays begin again. */
+/** If a pod fails later than twice the delay plus this time, it has lived, so the delays begin again with the first one. */
 const GRACE_MS = 10_000;
 
 type Delay = { replaced: ReadonlySet<string>; delayMs: number; sinceMs: number };
 
-/** One for all owners of a controller. It is in memory: after a restart, the first replacement is made at once. */
+/** The delays of all owners of a controller. They are in memory, so after a restart the first replacement is not delayed. */
 export class ReplacementDelays {
   readonly #delays = new Map<string, Delay>();
 
   /**
-   * Returns the time until the failed pods with these UIDs may be replaced, in milliseconds. 0 means now; the next failure then waits for twice
-   * as long. `key` names what the pods belong to; the first failure of a key is replaced at once.
+   * Returns the time until the failed pods with these UIDs may be replaced, in milliseconds. If it is 0, the caller must replace them now,
+   * and the delay for the next failure doubles. `key` identifies the owner of the pods. Its first failure has no delay.
    */
   take(key: string, failed: readonly string[], nowMs: number): number {
     const known = this.#delays.get(key);

@@ -107,7 +107,7 @@ export class ReplicaSync {
     return results.find((result) => result.status === 'rejected')?.reason;
   }
 
-  /** Whether the pods that replace failed ones are to be created later. Upstream creates them at once, which never ends if they fail too. */
+  /** Whether the replacements of failed pods must wait. Upstream does not wait, and creates pods without end if they fail too. */
   #waitsAfterFailure(key: string, owner: ReplicaSet): boolean {
     const { namespace, uid, generation = 0 } = owner.metadata;
     const failed = this.#pods.controlledBy(namespace, uid).filter(({ status }) => status?.phase === 'Failed');
@@ -117,7 +117,7 @@ export class ReplicaSync {
     this.#again(key, waitMs);
     const { metadata, status } = failed.at(-1)!;
     const why = [status?.reason, status?.message].filter(Boolean).join(': ');
-    const message = `Pod ${metadata.name} has failed${why === '' ? '' : ` (${why})`}. Failed pods are replaced with a growing delay`;
+    const message = `Pod ${metadata.name} has failed${why === '' ? '' : ` (${why})`}. Failed pods are replaced after increasing delays`;
     this.#events.event(subjectOf(this.#kind.resource, owner), 'Warning', 'BackOff', message);
     return true;
   }

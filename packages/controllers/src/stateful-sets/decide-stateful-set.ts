@@ -19,7 +19,7 @@ export type StatefulSetState = {
   update: Revision;
   /** Whether the claims of an ordinal are still to be deleted with an earlier pod. */
   hasStaleClaims: (ordinal: number) => boolean;
-  /** Whether an ended pod may be replaced now. Asked once for each. */
+  /** Returns whether an ended pod may be replaced now. Called once for each, because a call counts as a replacement. */
   mayReplace: (pod: Pod) => boolean;
   nowMs: number;
 };

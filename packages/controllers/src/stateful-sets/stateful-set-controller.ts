@@ -114,7 +114,7 @@ export class StatefulSetSync {
     return owned.filter(({ metadata }) => matchesLabelSelector(spec.selector, metadata.labels));
   }
 
-  /** A pod that fails again soon after it was replaced waits. Upstream replaces it at once, which never ends. */
+  /** Whether a failed pod may be replaced now. Upstream does not wait, and replaces a pod without end if it fails again. */
   #mayReplace(key: string, { metadata: { uid, generation = 0 } }: StatefulSet, pod: Pod): boolean {
     const { name, uid: ended } = pod.metadata;
     const waitMs = this.#delays.take(`${uid}/${generation}/${name}`, [ended], this.#parts.now());

@@ -25,8 +25,8 @@ import {
 const EVERYTHING = 'attachments';
 
 /**
- * Creates and deletes the VolumeAttachments of CSI volumes, which the drivers' attachers carry out, and lists attached volumes in the status
- * of nodes, as upstream's attachdetach controller does.
+ * Creates and deletes the VolumeAttachments of CSI volumes, which the drivers' attachers carry out, and lists attached volumes in the
+ * status of nodes, as upstream's attachdetach controller does.
  */
 export const attachDetachController: Controller = (parts) => new AttachDetachController(parts).run();
 
@@ -40,9 +40,9 @@ class AttachDetachController {
   readonly #drivers: ObjectCache<CsiDriverObject>;
   readonly #attachments: ObjectCache<Attachment>;
   readonly #queue: WorkQueue;
-  /** Since when no pod needs an attachment, by its name, in milliseconds. */
+  /** When the last pod that needed an attachment ended, in milliseconds, by the name of the attachment. */
   readonly #unneeded = new Map<string, number>();
-  /** What was last reported about an attachment, by its name. */
+  /** The message of the last event for each attachment and pod, by `ATTACHMENT POD-UID`. */
   readonly #reported = new Map<string, string>();
 
   constructor(parts: ControllerParts) {
@@ -141,7 +141,7 @@ class AttachDetachController {
       });
   }
 
-  /** Asks the server whether the kubelet has begun to use the volume: the cache may not have its status yet. */
+  /** Whether the volume may be detached by the newest status of the node, which it reads: the cached one may lack a volume in use. */
   async #isFree(attachment: string, nodeName: string): Promise<boolean> {
     const { client, signal } = this.#parts;
     const node = await client.get<Node>(NODES, { name: nodeName }, { signal }).catch((error: unknown) => {
@@ -152,7 +152,7 @@ class AttachDetachController {
     return planAttachments({ ...this.#state(), nodes }).detach.some(({ metadata }) => metadata.name === attachment);
   }
 
-  /** Writes the attached volumes of each node before anything is detached: the kubelet mounts what the status lists. */
+  /** Writes `status.volumesAttached` of nodes. It must be called before volumes are detached, because kubelets mount the listed volumes. */
   async #writeNodes(plan: AttachmentPlan, state: AttachmentState): Promise<void> {
     const { client, signal } = this.#parts;
     for (const { metadata, status } of this.#nodes.list()) {
@@ -166,7 +166,7 @@ class AttachDetachController {
     }
   }
 
-  /** Reports to the pods what has become of their volumes, each change once. */
+  /** Records events about attached and failed volumes on the pods that need them, each change once. */
   #report({ needed, blocked }: AttachmentPlan): void {
     for (const [name, volume] of needed) {
       const { attached, attachError } = this.#attachments.get({ name })?.status ?? {};

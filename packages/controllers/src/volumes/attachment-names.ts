@@ -10,7 +10,7 @@ export function attachmentName({ driver, handle }: AttachableVolume, node: strin
   return `csi-${createHash('sha256').update(`${handle}${driver}${node}`).digest('hex')}`;
 }
 
-/** Returns the volume's name in a node's status. */
+/** Returns the volume's name in the status of nodes. */
 export function uniqueVolumeName({ driver, handle }: AttachableVolume): string {
   return `${CSI_PLUGIN}/${driver}^${handle}`;
 }

@@ -1,12 +1,12 @@
-/** Which CSI volumes are attached to which nodes (upstream: pkg/controller/volume/attachdetach). Pure. */
+/** Decides which CSI volumes to attach to and detach from nodes (upstream: pkg/controller/volume/attachdetach). Pure. */
 import type { Node, Pod } from '@podwright/kube-api';
 import type { Attachment, Claim, Volume } from '../objects/storage.ts';
 import { type AttachableVolume, attachmentName, namedVolume, uniqueVolumeName } from './attachment-names.ts';
 
-/** A node whose kubelet leaves attaching to a controller. */
+/** Annotation of nodes whose kubelet does not attach volumes itself. */
 const MANAGED = 'volumes.kubernetes.io/controller-managed-attach-detach';
 const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
-/** How long a volume may stay in use on a node that is not ready (upstream's `maxWaitForUnmountDuration`). */
+/** How long a volume may stay in use on a node that is not ready, in milliseconds (upstream's `maxWaitForUnmountDuration`). */
 export const FORCE_DETACH_MS = 360_000;
 const EXCLUSIVE = ['ReadWriteOnce', 'ReadWriteOncePod'];
 
@@ -16,9 +16,9 @@ export type AttachmentState = {
   attachments: readonly Attachment[];
   claim: (namespace: string, name: string) => Claim | undefined;
   volume: (name: string) => Volume | undefined;
-  /** Whether volumes of a driver are attached before they are mounted. */
+  /** Whether volumes of a driver must be attached before they are mounted (`attachRequired`). */
   isAttachable: (driver: string) => boolean;
-  /** How long no pod has needed the attachment of this name, in milliseconds. */
+  /** Returns for how long no pod has needed the attachment with this name, in milliseconds. */
   unneededMs: (attachment: string) => number;
 };
 
@@ -29,11 +29,11 @@ export type AttachmentPlan = {
   /** The needed volumes by the names of their attachments. */
   needed: Map<string, NeededVolume>;
   attach: { name: string; needed: NeededVolume }[];
-  /** Needed volumes that only one node may have at a time, and another one has. */
+  /** Needed volumes that may be attached to only one node, and are attached to another one. `pods` use them there. */
   blocked: { needed: NeededVolume; pods: Pod[] }[];
   /** Attachments to remove: first from the node's status, then from the API. */
   detach: Attachment[];
-  /** Attachments that no pod needs, which stay while their volumes are in use. */
+  /** All attachments that no pod needs, also those that must stay because their volumes are still in use. */
   unneeded: Attachment[];
 };
 
@@ -106,14 +106,14 @@ function attachableOf(volume: Volume | undefined): AttachableVolume | undefined 
   return csi && { driver: csi.driver, handle: csi.volumeHandle };
 }
 
-/** Whether no container of the pod will use its volumes any longer. */
+/** Whether the containers of the pod have ended, so that they no longer use its volumes. */
 function hasEnded({ metadata, status }: Pod): boolean {
   if (status?.phase === 'Succeeded' || status?.phase === 'Failed') return true;
   const statuses = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
   return metadata.deletionTimestamp !== undefined && statuses.every(({ state }) => state.running === undefined);
 }
 
-/** Whether the attachment has the form that this controller gives to its own. */
+/** Whether the attachment is one of this controller, by the form of its name. */
 const isOwn = ({ metadata, spec }: Attachment): boolean =>
   spec.source.persistentVolumeName !== undefined && /^csi-[\da-f]{64}$/.test(metadata.name);
 
@@ -132,7 +132,7 @@ function isExclusive({ spec: { accessModes = [] } }: Volume): boolean {
   return accessModes.length > 0 && accessModes.every((mode) => EXCLUSIVE.includes(mode));
 }
 
-/** Returns the nodes that have the volume, other than the one that needs it. */
+/** Returns the other nodes to which the volume is attached. */
 const otherNodes = ({ volume, node }: NeededVolume, { attachments }: AttachmentState): string[] =>
   attachments
     .filter(({ spec }) => spec.source.persistentVolumeName === volume.metadata.name && spec.nodeName !== node)

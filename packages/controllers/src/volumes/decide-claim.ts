@@ -74,7 +74,7 @@ function ofNamed(claim: Claim, volumes: readonly Volume[]): ClaimDecision {
   return refused('VolumeMismatch', `Cannot bind to requested volume "${volumeName}": ${mismatch}`);
 }
 
-/** Returns why the volume does not satisfy the claim, even if it is bound to another one, in upstream's words. */
+/** Returns why the volume does not satisfy the claim, in upstream's words. Whether it is bound to another claim does not matter. */
 function mismatchOf(volume: Volume, claim: Claim): string | undefined {
   const [own, { spec }] = [volume.spec, claim];
   if (compareQuantities(storageOf(own.capacity), storageOf(spec.resources?.requests)) < 0)

@@ -1,23 +1,23 @@
-/** What the provisioner of directories does with a volume and its claim. Pure. */
+/** Decides how the directory provisioner handles a volume and its claim. Pure. */
 import { compareQuantities } from '@podwright/kube-api';
 import type { Claim, Volume } from '../objects/storage.ts';
 
 /** The provisioner of volumes that are directories of the node. */
 export const DIRECTORY_PROVISIONER = 'podwright.dev/directory';
-/** Keeps a volume whose directory is removed with it until that has happened, also if a client deletes the volume first. */
+/** Finalizer of volumes whose directory is removed with them: it keeps the volume until the directory has been removed. */
 export const DIRECTORY_FINALIZER = 'podwright.dev/directory';
 export const PROVISIONED_BY = 'pv.kubernetes.io/provisioned-by';
 
 export type DirectoryStep = { finalizers?: string[]; isReclaimed: boolean };
 
-/** Whether the volume is a directory that this provisioner has made. Clients may have changed its path, which is not used. */
+/** Whether this provisioner has created the volume. It is recognized by its name, because clients may have changed its path. */
 export function isDirectory({ metadata, spec }: Volume): boolean {
   return (
     metadata.annotations?.[PROVISIONED_BY] === DIRECTORY_PROVISIONER && metadata.name === `pvc-${spec.claimRef?.uid}`
   );
 }
 
-/** Returns whether the directory and the volume are removed now, and the finalizers of a volume that stays, if they change. */
+/** `isReclaimed` is whether the directory and the volume must be removed now; `finalizers` are the new ones of a volume that stays. */
 export function decideDirectory({ metadata, spec, status }: Volume): DirectoryStep {
   const { finalizers = [], deletionTimestamp } = metadata;
   const isDeleted = spec.persistentVolumeReclaimPolicy === 'Delete';
@@ -28,7 +28,7 @@ export function decideDirectory({ metadata, spec, status }: Volume): DirectorySt
   return { isReclaimed: false, finalizers: isDeleted ? [...without, DIRECTORY_FINALIZER] : without };
 }
 
-/** Returns the size that a bound claim asks for, if it is more than it has. */
+/** Returns the size that a bound claim requests if it is larger than its present capacity. */
 export function wantedSize({ metadata, spec, status }: Claim): string | undefined {
   const wanted = spec.resources?.requests?.storage;
   const present = status?.capacity?.storage;

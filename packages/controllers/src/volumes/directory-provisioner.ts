@@ -21,27 +21,27 @@ import {
 const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
 
 export type DirectoryProvisionerOptions = {
-  /** The directory with one directory for each volume. */
+  /** The directory that contains the directories of volumes. */
   directory: string;
-  /** The only node whose volumes are made. */
+  /** The node on which this process runs. Volumes are created for pods of this node only. */
   nodeName: string;
   /** Creates the directory of a volume, which pods of every user may write. Resolves if it exists. */
   create: (path: string) => Promise<void>;
   /**
-   * Removes the directory of a volume with all its files. Resolves if it does not exist. Rejects once the signal aborts, because a pod may
-   * go on creating files; a later call goes on.
+   * Removes the directory of a volume with all its files. Resolves if it does not exist. Rejects when the signal aborts, which bounds the
+   * removal of many files; a later call continues it.
    */
   remove: (path: string, signal: AbortSignal) => Promise<void>;
 };
 
-/** How long a directory is removed before others have their turn. */
+/** Time limit of one attempt to remove a directory, in milliseconds, so that other removals are not delayed. */
 const REMOVAL_MS = 30_000;
-/** Longest delay before a removal is continued. */
+/** Maximum delay before the next attempt, in milliseconds. */
 const MAX_RETRY_MS = 60_000;
 
 /**
- * Makes a directory of the node for each claim of a StorageClass whose provisioner is `podwright.dev/directory`, and creates a default one if
- * there is no StorageClass at the first start. A directory has no size limit, so that a larger claim only gets a larger number.
+ * Creates a directory on the node for each claim of a StorageClass with the provisioner `podwright.dev/directory`. At the first start,
+ * creates a default StorageClass if there is none. Directories have no size limit, so the expansion of a claim changes its capacity only.
  */
 export function directoryProvisioner(options: DirectoryProvisionerOptions): Controller {
   return async (parts) => {
@@ -57,7 +57,7 @@ export function directoryProvisioner(options: DirectoryProvisionerOptions): Cont
       logger,
       signal,
     });
-    // removals, which may take long, delay no claim
+    // a queue of its own, so that long removals do not delay claims
     const ofVolumes = new WorkQueue({
       sync: (name) => provisioner.syncVolume(name),
       failure: 'failed to delete a volume',
@@ -77,7 +77,7 @@ export function directoryProvisioner(options: DirectoryProvisionerOptions): Cont
 class DirectoryProvisioner {
   readonly #parts: ControllerParts;
   readonly #options: DirectoryProvisionerOptions;
-  /** UIDs of the claims whose refusal has been reported. */
+  /** UIDs of refused claims for which an event has been recorded. */
   readonly #refused = new Set<string>();
 
   constructor(parts: ControllerParts, options: DirectoryProvisionerOptions) {
@@ -157,7 +157,7 @@ class DirectoryProvisioner {
     this.#say(claim, 'ProvisioningFailed', message);
   }
 
-  /** Writes the volume first: a claim never has more than its volume. */
+  /** Expands a claim. It writes the volume first, so that the capacity of the claim never exceeds that of the volume. */
   async #expand(claim: Claim, volume: Volume, storage: string): Promise<void> {
     const { client, objects, signal } = this.#parts;
     const volumes = objects.of<Volume>(PERSISTENT_VOLUMES);
@@ -231,7 +231,7 @@ class DirectoryProvisioner {
   }
 }
 
-/** Whether the class has this provisioner, and does not wait for a pod: users may write the annotations of their claims. */
+/** Whether this provisioner must provision the claim now. It checks the class too, because users can set the annotations of claims. */
 function isOurs({ provisioner, volumeBindingMode }: StorageClass, { metadata }: Claim): boolean {
   const isSelected = metadata.annotations?.[SELECTED_NODE] !== undefined;
   return provisioner === DIRECTORY_PROVISIONER && (isSelected || volumeBindingMode !== 'WaitForFirstConsumer');

@@ -33,7 +33,7 @@ export const ephemeralVolumeController: Controller = async (parts) => {
   await queue.ended;
 };
 
-/** Pods that are being deleted get no claims. */
+/** Returns the ephemeral volumes of a pod; none if the pod is being deleted. */
 function ephemeralVolumes({ metadata, spec }: Pod): EphemeralVolume[] {
   if (metadata.deletionTimestamp !== undefined) return [];
   return (spec.volumes ?? []).flatMap(({ name, ephemeral }) => {

@@ -79,7 +79,7 @@ class VolumeBinder {
     const { client, objects, signal } = this.#parts;
     const volumes = objects.of<Volume>(PERSISTENT_VOLUMES);
     const volume = volumes.get({ name });
-    if (volume === undefined) return; // that of one being deleted counts too: a bound volume is not removed
+    if (volume === undefined) return; // a volume that is being deleted gets a phase too, because it stays while it is bound
     const { namespace, name: claimName = '' } = volume.spec.claimRef ?? {};
     const claim = objects.of<Claim>(PERSISTENT_VOLUME_CLAIMS).get({ namespace, name: claimName });
     const phase = volumePhase(volume, claim);
@@ -113,7 +113,7 @@ class VolumeBinder {
       bound = await this.#patchClaim(claim, { type: 'merge', body });
     }
     const { accessModes = [], capacity = {} } = volume.spec;
-    // a later difference is on purpose: the file system of a larger volume may not have been resized yet
+    // a bound claim keeps its capacity: the file system of an expanded volume may not have been resized yet
     const isNew = claim.status?.phase !== 'Bound';
     await this.#setStatus(bound, { phase: 'Bound', accessModes, capacity: isNew ? capacity : bound.status?.capacity });
     this.#reported.delete(uid);

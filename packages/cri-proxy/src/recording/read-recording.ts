@@ -32,8 +32,8 @@ export type Recording = {
 type Line = Record<string, unknown>;
 
 /**
- * Reads a recording. Throws `invalid_argument`, with the line, for a file that is not a recording, or one of another version, or a broken
- * line in its middle. A last line that is cut, as after a crash or a full disk, is left out with a warning, as are unknown methods.
+ * Reads a recording. Throws `invalid_argument`, with the line, for a file that is not a recording of this version, and for an invalid
+ * line. Only an incomplete last line, as after a crash or on a full disk, is left out with a warning. So are calls of unknown methods.
  */
 export async function readRecording(file: string, methods: ReadonlyMap<string, CriMethod>): Promise<Recording> {
   const reader = new RecordingReader(file, methods);
