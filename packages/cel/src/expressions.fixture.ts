@@ -37,7 +37,7 @@ export const evaluated = (text: string, self: unknown = SELF): Outcome =>
     m: fromJson({ a: 'x', b: 'y' }),
   });
 
-/** Returns the value of an expression in the syntax of expressions, or its error after a `!`. */
+/** Evaluates an expression. Returns its value as CEL text, or `!` and the error. */
 export function result(text: string): string {
   const outcome = evaluated(text);
   return 'error' in outcome ? `! ${outcome.error}` : shown(outcome.value);

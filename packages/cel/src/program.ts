@@ -8,20 +8,20 @@ import { parse } from './syntax/parser.ts';
 import type { CelType } from './types/types.ts';
 import { CelError, type Value } from './values/values.ts';
 
-/** What an evaluation may cost (apiserver, pkg/apis/cel: PerCallLimit). */
+/** Maximum cost of an evaluation (apiserver, pkg/apis/cel: PerCallLimit). */
 export const MAX_CALL_COST = 1_000_000;
-/** Steps of functions that the cost does not count. */
+/** Maximum number of steps of work (`Meter.spend`) for each unit of the maximum cost. */
 const STEPS_PER_COST = 5;
 
-/** Values of variables, or functions that compute them when they are needed. */
+/** The values of variables, or functions that compute a value each time the variable is read. */
 export type Variables = Readonly<Record<string, Value | (() => Value)>>;
 
 export type Outcome = {
-  /** Of the evaluation, also of one that failed. */
+  /** The cost of the evaluation, also if it failed. */
   readonly cost: number;
 } & (
   | { readonly value: Value }
-  /** `isExceeded`: the expression was stopped because it may not cost more. */
+  /** `isExceeded`: whether the evaluation was stopped because it exceeded its maximum cost. */
   | { readonly error: string; readonly isExceeded: boolean }
 );
 
@@ -42,7 +42,7 @@ export function compile(text: string, environment: Environment): Program {
     const names = new Set(checked.names.values());
     return { type: checked.type, names, evaluate: (variables, maxCost) => run(evaluate, variables, maxCost) };
   } catch (error) {
-    // a tree that passes the bounds of the parser, but is too deep for this process
+    // the stack of this process is too small for the tree, although the parser accepts its depth
     if (error instanceof RangeError)
       throw new CompileError(text, [{ at: 0, message: 'expression recursion limit exceeded' }]);
     throw error;

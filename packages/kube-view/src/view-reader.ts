@@ -4,7 +4,7 @@ import type { ViewedEvent } from './causes/finding.ts';
 /** An object that a chain is about. `namespace` is '' for objects of the whole cluster. */
 export type Subject = { kind: string; namespace: string; name: string };
 
-/** Reads what explanations need, from any API server. */
+/** Reads the objects, events and logs for explanations. Implementations call an API server or the socket of a node. */
 export type ViewReader = {
   /** Resolves to undefined if the object, or its kind, does not exist. */
   get(resource: Resource, namespace: string, name: string): Promise<KubeObject | undefined>;
@@ -12,7 +12,7 @@ export type ViewReader = {
   list(resource: Resource, namespace: string): Promise<KubeObject[]>;
   /** Returns the events about an object, oldest first. */
   events(subject: Subject & { uid?: string }): Promise<ViewedEvent[]>;
-  /** Returns the last lines of a container's log. `previous` is its attempt before the present one. Empty if there is no log. */
+  /** Returns the last lines of a container's log; with `previous`, of its run before the present one. Empty if there is no log. */
   log(pod: Pod, container: string, previous: boolean): Promise<string[]>;
 };
 

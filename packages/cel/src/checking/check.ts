@@ -16,7 +16,7 @@ import type { Checked, ResolvedCall } from './checked.ts';
 import { type Environment, TYPE_NAMES } from './environment.ts';
 import { literalProblems } from './literal-checks.ts';
 
-/** Checks the expression of a text. Throws `CompileError`. */
+/** Determines the types of an expression. `text` is its source, for errors. Throws `CompileError`. */
 export function check(text: string, expression: Expression, environment: Environment): Checked {
   const checker = new Checker(environment);
   const type = checker.typeOf(expression);
@@ -125,7 +125,7 @@ class Checker {
     return inner ?? type;
   }
 
-  /** Elements of different types are dynamic; most of them are refused later. */
+  /** Returns the common type of elements: `dyn` if they differ. `literal-checks.ts` later rejects most lists of mixed types. */
   #join(known: CelType | undefined, type: CelType): CelType {
     if (known === undefined) return type;
     return this.#isAssignable([known], [type]) ? mostGeneral(known, type) : types.DYN;
@@ -220,7 +220,7 @@ class Checker {
     return this.problems.length > known ? types.ERROR : types.BOOL;
   }
 
-  /** Returns a signature with type parameters of its own. */
+  /** Returns a signature with new type parameters, so that calls of the same function do not share them. */
   #instance({ parameters, result }: Overload): { expected: readonly CelType[]; returned: CelType } {
     const own = new Map<string, CelType>();
     const rename = (type: CelType): CelType => {

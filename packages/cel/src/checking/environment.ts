@@ -2,7 +2,7 @@ import type { FunctionTable } from '../functions/overload.ts';
 import type { CelType } from '../types/types.ts';
 import * as types from '../types/types.ts';
 
-/** What an expression can use. */
+/** The variables, functions and message types that an expression can use. */
 export type Environment = {
   readonly functions: FunctionTable;
   /** The types of variables. */
@@ -11,7 +11,7 @@ export type Environment = {
   readonly messages?: (name: string) => CelType | undefined;
 };
 
-/** The names of types, which are values of expressions. */
+/** The types that expressions can use as values, by their names. */
 export const TYPE_NAMES: ReadonlyMap<string, CelType> = new Map([
   ['bool', types.BOOL],
   ['int', types.INT],

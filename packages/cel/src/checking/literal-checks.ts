@@ -24,7 +24,7 @@ const CHECKED: Readonly<Record<string, (text: string) => boolean>> = {
   matches: (text) => succeeds(() => new LinearPattern(text)),
 };
 
-/** Returns literals that functions will refuse, and lists and maps of mixed types. */
+/** Returns problems of literals that functions would reject, and of lists and maps with mixed types. */
 export function literalProblems(root: Expression, typeOf: TypeOf): Problem[] {
   const problems: Problem[] = [];
   const waiting: { expression: Expression; isFormat: boolean }[] = [{ expression: root, isFormat: false }];

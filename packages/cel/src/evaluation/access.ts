@@ -7,7 +7,7 @@ const noKey = (key: Value): CelError => new CelError(`no such key: ${shown(key)}
 
 const shown = (key: Value): string => (key instanceof Uint ? String(key.value) : (textOf(key) ?? typeName(key)));
 
-/** Returns an element or entry. Throws `CelError` if there is none. The access to an optional returns an optional. */
+/** Returns an element or entry. Throws `CelError` if there is none. If the operand is an optional, the result is an optional too. */
 export function access(operand: Value, key: Value): Value {
   if (operand instanceof Optional) return accessOptional(operand, key);
   const found = find(operand, key);

@@ -1,4 +1,4 @@
-/** Plans of loops. */
+/** Plans of loops (folds), into which macros such as `all` and `map` expand. */
 import { GrowingMap } from '../functions/lists.ts';
 import { CelError, CelList, CelMap, noOverload, type Value } from '../values/values.ts';
 import type { Frame, Plan } from './frame.ts';
@@ -33,17 +33,17 @@ export function foldPlan(parts: FoldParts): Plan {
   };
 }
 
-/** Returns whether the loop continues. */
+/** Evaluates one step of a loop. Returns whether the loop continues. */
 function step(frame: Frame, { condition, step: next, accumulator }: FoldParts): boolean {
   if (condition.evaluate(frame) !== true) return false;
-  // each step costs something, even if upstream counts nothing
+  // upstream's cost of a step can be 0, so steps are counted too
   frame.meter.spend(1);
   try {
     frame.slots[accumulator] = next.evaluate(frame);
   } catch (error) {
     if (!(error instanceof CelError)) throw error;
     frame.slots[accumulator] = error;
-    // only loops with a condition can absorb an error
+    // only the condition of a loop can absorb the error; without one, the loop ends
     return condition.constant === undefined;
   }
   return true;
@@ -67,7 +67,7 @@ const GO_TYPES: Readonly<Record<string, string>> = {
 
 const goType = (value: Value): string => GO_TYPES[typeof value] ?? 'types.Null';
 
-/** A list that a loop extends: nothing else refers to it before the loop ends. */
+/** A list that a loop extends in place, because nothing else refers to it before the loop ends. */
 export class GrowingList extends CelList {
   readonly #values: Value[] = [];
 
@@ -84,7 +84,7 @@ export class GrowingList extends CelList {
   }
 }
 
-/** Extends the list of a loop by one element. */
+/** Returns the plan that appends an element to the list of a loop. */
 export function appendPlan(accumulated: Plan, element: Plan): Plan {
   return {
     evaluate: (frame) => {
@@ -105,7 +105,7 @@ function copied(list: CelList): GrowingList {
   return growing;
 }
 
-/** Extends the map of a loop: by a key and its value, or by the entries of a map. */
+/** Returns the plan that adds a key with its value, or the entries of a map, to the map of a loop. */
 export function insertPlan(accumulated: Plan, parameters: readonly Plan[]): Plan {
   return {
     evaluate: (frame) => {

@@ -4,7 +4,7 @@ import type { Meter } from './meter.ts';
 /** The state of one evaluation. */
 export type Frame = {
   readonly meter: Meter;
-  /** Variables of loops, by their slots. An error is thrown when the variable is read. */
+  /** The variables of loops, by slot numbers. An error is thrown when its variable is read. */
   readonly slots: (Value | CelError)[];
   /** Returns a variable of the environment. Throws `CelError`. */
   readonly variable: (name: string) => Value;
@@ -14,8 +14,8 @@ export type Frame = {
 export type Evaluate = (frame: Frame) => Value;
 
 /**
- * How a part of an expression is evaluated. An attribute is a variable, or fields and elements of a value: as a branch of a condition or as
- * an index, its root is not charged (cel-go, interpreter/attributes.go).
+ * How a part of an expression is evaluated. `attribute` is set for variables and for fields and elements of values: `resolve` reads the
+ * value without the cost of its root, as cel-go does for branches of a conditional and for indexes (interpreter/attributes.go).
  */
 export type Plan = {
   readonly evaluate: Evaluate;
@@ -26,7 +26,7 @@ export type Plan = {
 
 export const constantPlan = (value: Value): Plan => ({ evaluate: () => value, constant: { value } });
 
-/** Returns the plan of an attribute, whose root costs a step, or nothing if it is a condition. */
+/** Returns the plan of an attribute. `rootCost` is 1, or 0 if its root is a conditional. */
 export const attributePlan = (resolve: Evaluate, rootCost: number): Plan => ({
   evaluate: (frame) => {
     if (rootCost > 0) frame.meter.charge(rootCost);

@@ -1,11 +1,11 @@
-/** Plans of lists and maps that expressions write. */
+/** Plans of list and map literals. */
 import { LIST_COST, MAP_COST } from '../functions/overload.ts';
 import { CelError, mapKey, noOverload, Optional, typeName, type Value, ValueList, ValueMap } from '../values/values.ts';
 import { constantPlan, type Frame, type Plan } from './frame.ts';
 
 type Part = { readonly plan: Plan; readonly isOptional: boolean };
 
-/** A list of constants is a constant. */
+/** Returns the plan of a list literal. A list of constants is a constant. */
 export function listPlan(elements: readonly Part[]): Plan {
   if (elements.every(({ plan, isOptional }) => plan.constant !== undefined && !isOptional))
     return constantPlan(new ValueList(elements.map(({ plan }) => plan.constant!.value)));
@@ -22,7 +22,7 @@ export function listPlan(elements: readonly Part[]): Plan {
   };
 }
 
-/** A map of constants is a constant. */
+/** Returns the plan of a map literal. A map of constants is a constant. */
 export function mapPlan(entries: readonly (Part & { readonly key: Plan })[]): Plan {
   const evaluate = (frame: Frame): ValueMap => {
     const found = new Map<unknown, readonly [Value, Value]>();

@@ -1,9 +1,9 @@
-/** Operators that do not need all their operands: a known result hides the errors of other operands. */
+/** Plans of operators that may have a result although an operand is not evaluated or has an error. */
 import { CelError, noOverload, Optional, type Value } from '../values/values.ts';
 import type { Evaluate, Frame, Plan } from './frame.ts';
 import { attributePlan } from './frame.ts';
 
-/** `&&` or `||`: `decisive` is the value that decides. */
+/** Returns the plan of `&&` or `||`. `decisive` is the operand value that determines the result: false or true. */
 export function logicalPlan(operands: readonly Plan[], decisive: boolean): Plan {
   return {
     evaluate: (frame) => {
@@ -28,7 +28,7 @@ function attempt({ evaluate }: Plan, frame: Frame): Value | CelError {
   }
 }
 
-/** Whether a loop continues: an error does not end it. */
+/** Returns the plan of `@not_strictly_false`, the condition of loops: true unless the operand is false, also if it has an error. */
 export const notFalsePlan = (operand: Plan): Plan => ({
   evaluate: (frame) => {
     const value = attempt(operand, frame);
@@ -48,7 +48,7 @@ export function conditionalPlan(condition: Plan, then: Plan, otherwise: Plan): P
 
 const branch = ({ evaluate, attribute }: Plan): Evaluate => attribute?.resolve ?? evaluate;
 
-/** `or` and `orValue` of optional values. */
+/** Returns the plan of `or`, or with `unwraps` of `orValue`, of optional values. */
 export function alternativePlan(first: Plan, second: Plan, unwraps: boolean): Plan {
   return {
     evaluate: (frame) => {

@@ -1,20 +1,20 @@
 import type { Evaluation } from '../functions/overload.ts';
 import { charactersOf } from '../values/values.ts';
 
-/** An expression that used up what it may cost. No operator absorbs it. */
+/** The error of an evaluation that has exceeded its cost limit. Unlike `CelError`, no operator absorbs it. */
 export class CostExceeded extends Error {
   constructor() {
     super('operation cancelled: actual cost limit exceeded');
   }
 }
 
-/** Texts whose length is remembered: counting their characters takes longer than a step. */
+/** The lengths of texts with at least so many UTF-16 units are cached, because counting their characters takes longer than a step. */
 const LONG_TEXT = 1000;
 const MAX_KNOWN = 16;
 
 /**
- * Bounds an evaluation in two ways. The cost is counted as upstream counts it. Steps are what functions really do where upstream's cost does
- * not say it: compared elements of nested lists, characters that a function inserts, instructions of regular expressions.
+ * Bounds an evaluation by two counters. `charge` counts upstream's cost. `spend` counts steps of work that upstream's cost underestimates:
+ * compared elements of nested lists, characters that a function inserts, instructions of regular expressions.
  */
 export class Meter implements Evaluation {
   cost = 0;
@@ -27,13 +27,13 @@ export class Meter implements Evaluation {
     this.remaining = steps;
   }
 
-  /** Throws `CostExceeded`. */
+  /** Adds to upstream's cost. Throws `CostExceeded`. */
   charge(cost: number): void {
     this.cost += cost;
     if (this.cost > this.#limit) throw new CostExceeded();
   }
 
-  /** Throws `CostExceeded`. */
+  /** Adds steps of work. Throws `CostExceeded`. */
   spend(steps: number): void {
     this.remaining -= steps;
     if (this.remaining < 0) throw new CostExceeded();

@@ -15,10 +15,10 @@ export function plan(checked: Checked): Plan {
   return new Planner(checked).plan(checked.expression);
 }
 
-/** The variables of a loop, by their slots. */
+/** The slot numbers of the variables of a loop, and those of the loops around it. */
 type Slots = { readonly names: ReadonlyMap<string, number>; readonly outer: Slots | undefined };
 
-/** Functions that convert constants when the expression is planned. */
+/** Functions that are called once, at planning, if their parameter is a constant. */
 const CONVERSIONS = new Set([
   'bool',
   'bytes',
@@ -32,7 +32,7 @@ const CONVERSIONS = new Set([
   'uint',
 ]);
 
-/** Functions whose cost depends on their form, and is 1 if the form is not known before the evaluation. */
+/** Functions whose cost depends on the overload. It is 1 if the overload is not known before the evaluation. */
 const COSTED_BY_FORM = /^(?:_.+_|@in|string|bytes)$/;
 
 class Planner {
@@ -88,7 +88,7 @@ class Planner {
     return attributePlan(({ variable }) => variable(name), 1);
   }
 
-  /** Returns how a value is read of which a part is read, and what its root costs. */
+  /** Plans the operand of a selection or index. Its root costs nothing here: the whole attribute is charged once, with `rootCost`. */
   #operand(expression: Expression): { read: Evaluate; rootCost: number } {
     const { evaluate, attribute } = this.plan(expression);
     return { read: attribute?.resolve ?? evaluate, rootCost: attribute?.rootCost ?? 1 };
@@ -111,7 +111,7 @@ class Planner {
     }, rootCost);
   }
 
-  /** Reads an element. Only an optional one that is present is charged. */
+  /** Plans the access to an element. With `isOptional`, an absent element costs nothing. */
   #index([operand, key]: readonly Expression[], isOptional: boolean): Plan {
     const { read, rootCost } = this.#operand(operand!);
     const { evaluate, attribute } = this.plan(key!);
@@ -164,7 +164,7 @@ class Planner {
 
   #plans = (expressions: readonly Expression[]): Plan[] => expressions.map((one) => this.plan(one));
 
-  /** A list of constants costs nothing. */
+  /** Plans the operator `in`. A list of literals is evaluated once and costs nothing. */
   #membership(call: ResolvedCall): Plan {
     const planned = this.#function(call);
     const [value, list] = call.parameters;
@@ -224,7 +224,7 @@ class Planner {
   }
 }
 
-/** Returns a function that finds the form of a function for values. */
+/** Returns a function that selects the overload for the types of values. */
 function finder(overloads: readonly Overload[]): (values: readonly Value[]) => Overload {
   return (values) => {
     for (const form of overloads)
@@ -233,7 +233,7 @@ function finder(overloads: readonly Overload[]): (values: readonly Value[]) => O
   };
 }
 
-/** Converts a constant now. If that fails, the evaluation will. */
+/** Converts a constant at planning. If that fails, plans the call, so that the evaluation has the error. */
 function converted(find: (values: readonly Value[]) => Overload, value: Value, evaluate: Evaluate): Plan {
   try {
     const unlimited = { spend: () => {}, remaining: Infinity, characters: (text: string) => text.length };

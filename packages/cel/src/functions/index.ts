@@ -28,7 +28,7 @@ export function kubernetesFunctions(): FunctionTable {
   ]);
 }
 
-/** Functions of the same name in several tables have all their forms. */
+/** Merges tables of functions. A function that is in several tables gets the overloads of all. */
 export function merged(tables: readonly FunctionTable[]): FunctionTable {
   const all = new Map<string, Overload[]>();
   for (const table of tables)

@@ -176,7 +176,7 @@ export const LIST_FUNCTIONS: FunctionTable = {
   ],
 };
 
-/** A map that grows within a loop. */
+/** A map that a loop extends in place, because nothing else refers to it before the loop ends. */
 export class GrowingMap extends ValueMap {
   readonly #growing: Map<unknown, readonly [Value, Value]>;
 
@@ -185,7 +185,7 @@ export class GrowingMap extends ValueMap {
     this.#growing = entries;
   }
 
-  /** Throws for a key that the map has. */
+  /** Adds an entry. Throws `CelError` if the map has the key already. */
   insert(key: Value, value: Value): void {
     const known = mapKey(key);
     if (known === undefined) throw new CelError(`unsupported key type: ${typeName(key)}`);

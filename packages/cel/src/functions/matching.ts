@@ -1,15 +1,15 @@
-/** Regular expressions in functions. Their steps are work of the evaluation. */
+/** Functions that match regular expressions. The steps of matching count towards the limit of the evaluation. */
 import { LinearPattern } from '../patterns/linear-pattern.ts';
 import { PatternError } from '../patterns/pattern-error.ts';
 import { CelError, ValueList } from '../values/values.ts';
 import { type Evaluation, type FunctionTable, overload, patternCost } from './overload.ts';
 
-/** Compiled patterns that are kept. */
+/** Maximum number of compiled patterns in a cache. */
 const MAX_PATTERNS = 64;
-/** Steps that it takes to compile a character of a pattern. */
+/** Steps that are counted for each character of a pattern that is compiled. */
 const COMPILE_STEPS = 20;
 
-/** The patterns of a program, most recent last. */
+/** Compiled patterns. The least recently used one is dropped first. */
 export class PatternCache {
   readonly #compiled = new Map<string, LinearPattern>();
 

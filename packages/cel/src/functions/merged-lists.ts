@@ -2,7 +2,7 @@
 import { isEqual, type Work } from '../values/comparison.ts';
 import { CelList, CelMap, type ListMode, type Value } from '../values/values.ts';
 
-/** Appends the elements of the second list that the first one lacks. An element with the keys of another replaces it. */
+/** Merges the second list into the first: adds elements that are missing, and replaces elements of a `map` that have the same keys. */
 export function mergedLists(one: CelList, other: CelList, work: Work): CelList {
   const { mode } = one;
   const elements = [...one];

@@ -27,7 +27,7 @@ import {
 const MAX_INT = 2n ** 63n - 1n;
 const MAX_UINT = 2n ** 64n - 1n;
 
-/** Throws for integers beyond 64 bits. */
+/** Returns a signed integer. Throws `CelError` if it does not fit in 64 bits. */
 export function int(value: bigint): bigint {
   if (value > MAX_INT || value < -MAX_INT - 1n) throw new CelError('integer overflow');
   return value;
@@ -48,7 +48,7 @@ const SUBTRACT = '_-_';
 const BY_ZERO = 'division by zero';
 const MODULUS_BY_ZERO = 'modulus by zero';
 
-/** Types whose values have an order, with those that can be compared with them. */
+/** Pairs of types whose values can be compared by `<` and the like. */
 const ORDERED = [
   ...['bool', 'int', 'int double', 'int uint', 'uint', 'uint double', 'uint int', 'double', 'double int'],
   ...['double uint', 'string', 'bytes', 'timestamp', 'duration'],
@@ -182,7 +182,7 @@ function concatenated(one: CelList, other: CelList, work: Evaluation): CelList {
   return one.size + other.size > 8 ? new ConcatList(one, other) : new ValueList([...one, ...other]);
 }
 
-/** The evaluator handles these operators itself. */
+/** The implementation of operators that the evaluator handles itself, so it is never called. */
 function never(): Value {
   throw new Error('an operator of the evaluator was called as a function');
 }

@@ -21,7 +21,7 @@ export const OPTIONAL_FUNCTIONS: FunctionTable = {
   unwrapOpt: [overload('list(optional_type(V)).() -> list(V)', unwrapped)],
 };
 
-/** The evaluator handles these functions itself: the second value is not evaluated if the first one is present. */
+/** The implementation of functions that the evaluator handles itself, because it may leave out the second value. It is never called. */
 function never(): Value {
   throw new Error('a function of the evaluator was called');
 }

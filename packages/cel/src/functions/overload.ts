@@ -15,7 +15,7 @@ import {
   type Value,
 } from '../values/values.ts';
 
-/** What functions use: the bound on their work. */
+/** The meter of an evaluation, by which functions bound their work. */
 export type Evaluation = Work & {
   /** Steps that may still be spent. */
   readonly remaining: number;
@@ -29,10 +29,10 @@ export type Implementation = (...parameters: any[]) => Value;
 /** Returns what a call costs, given its parameters and its result. */
 export type CallCost = (parameters: readonly Value[], result: Value) => number;
 
-/** One form of a function. The evaluation is passed after the parameters. */
+/** One signature of a function, with its implementation. `run` receives the parameters and then the `Evaluation`. */
 export type Overload = Signature & { readonly run: Implementation; readonly cost?: CallCost };
 
-/** Functions by name, each with its forms in upstream's order. */
+/** Functions by name, each with its overloads in upstream's order. */
 export type FunctionTable = Readonly<Record<string, readonly Overload[]>>;
 
 export const overload = (text: string, run: Implementation, cost?: CallCost): Overload => ({
@@ -41,7 +41,7 @@ export const overload = (text: string, run: Implementation, cost?: CallCost): Ov
   ...(cost === undefined ? {} : { cost }),
 });
 
-/** Whether a value can be passed for a parameter of a type. The types of elements are not looked at. */
+/** Whether a value can be passed for a parameter of a type. The types of elements are not checked. */
 export function hasType(value: Value, type: CelType): boolean {
   switch (type.kind) {
     case 'dyn':
@@ -79,9 +79,9 @@ export function hasType(value: Value, type: CelType): boolean {
   }
 }
 
-/** Characters of a text are a tenth of the cost of other steps (cel-go). */
+/** The cost of reading one character, byte or element (cel-go, StringTraversalCostFactor). */
 const CHARACTER = 0.1;
-/** Characters of a regular expression, which are fewer instructions. */
+/** The cost factor for each character of a regular expression (cel-go, RegexStringLengthCostFactor). */
 const PATTERN_CHARACTER = 0.25;
 export const LIST_COST = 10;
 export const MAP_COST = 30;
@@ -95,7 +95,7 @@ export function sizeOf(value: Value): number {
   return value instanceof Optional && value.value !== undefined ? sizeOf(value.value) : 1;
 }
 
-/** Returns what it costs to read values of a total size. */
+/** Returns the cost of reading values of a total size. */
 export const traversal = (size: number): number => Math.ceil(size * CHARACTER);
 
 /** The cost of reading the first parameter `times` times. */
@@ -115,6 +115,6 @@ export const comparisonCost: CallCost = ([one, other]) => {
 export const patternCost: CallCost = ([text, pattern]) =>
   traversal(1 + sizeOf(text!)) * Math.ceil(sizeOf(pattern!) * PATTERN_CHARACTER);
 
-/** Returns the cost of a pattern of a length, for a text. */
+/** Returns the cost of matching a text with a pattern of this length. */
 export const patternCostOf = (text: Value, length: number): number =>
   traversal(1 + sizeOf(text)) * Math.ceil(length * PATTERN_CHARACTER);

@@ -10,7 +10,7 @@ const TYPE = 'kubernetes.Quantity';
 export class QuantityValue extends Opaque {
   readonly typeName = TYPE;
   readonly nanos: bigint;
-  /** A text with the same kind of suffix. */
+  /** A quantity as text, whose kind of suffix the formatted value gets. */
   readonly like: string;
 
   constructor(nanos: bigint, like: string) {

@@ -28,7 +28,7 @@ import {
 const cannotConvert = (from: string, to: string): CelError =>
   new CelError(`type conversion error from '${from}' to '${to}'`);
 
-/** Texts of numbers are at most this long. */
+/** Maximum length of a text that is converted to a number. */
 const MAX_NUMBER_LENGTH = 1000;
 
 const containsCost = ([text, part]: readonly Value[]): number => traversal(sizeOf(text!)) * traversal(sizeOf(part!));

@@ -89,7 +89,7 @@ function numberClause(letter: 'f' | 'e', value: Value, precision: number): strin
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
 
-/** Rounds halves to the even digit, as Go does. */
+/** Formats a number with a fixed precision. It rounds halves to the even digit, as Go does. */
 function fixed(number: number, precision: number): string {
   const scaled = Math.abs(number) * 10 ** precision;
   const isHalf = scaled < 2 ** 52 && scaled % 1 === 0.5 && scaled / 10 ** precision === Math.abs(number);
@@ -97,7 +97,7 @@ function fixed(number: number, precision: number): string {
   return ((Math.floor(scaled) / 10 ** precision) * Math.sign(number)).toFixed(precision);
 }
 
-/** As upstream's locale shows it: `1.5×10⁰³`. */
+/** Formats a number as upstream's locale does: `1.5×10⁰³`. */
 function scientific(number: number, precision: number): string {
   const [mantissa, exponent = '0'] = number.toExponential(precision).split('e');
   const digits = Math.abs(Number(exponent)).toString().padStart(2, '0');
@@ -119,7 +119,7 @@ function stringClause(value: Value, work: Evaluation, depth: number): string {
   return text;
 }
 
-/** Returns a value as it is written within a list or map. */
+/** Formats a value inside a list or map. */
 function literal(value: Value, work: Evaluation, depth: number): string {
   work.spend(1);
   if (depth > MAX_DEPTH) throw new CelError('error during formatting: value nests too deeply');

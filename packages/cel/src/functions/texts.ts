@@ -6,7 +6,7 @@ import { formatted } from './text-format.ts';
 
 const out = (index: bigint): CelError => new CelError(`index out of range: ${index}`);
 
-/** The number of characters is charged to the work where upstream counts a call as one step. */
+/** Splits a text into characters. Each counts as a step of work, because upstream's cost of these calls is 1 for texts of any length. */
 const charsOf = (text: string, work: Evaluation): string[] => {
   work.spend(Math.ceil(text.length / 2));
   return [...text];

@@ -22,7 +22,7 @@ class UrlValue extends Opaque {
   }
 }
 
-/** Returns why a text is no absolute URL or path (url.ParseRequestURI); `undefined` if it is. */
+/** Returns why a text is not an absolute URL or path (url.ParseRequestURI); `undefined` if it is one. */
 export function urlProblem(text: string): string | undefined {
   try {
     parseUrl(text);
@@ -106,6 +106,6 @@ export const URL_FUNCTIONS: FunctionTable = {
   getQuery: [overload(`${TYPE}.() -> map(string, list(string))`, queryOf)],
 };
 
-/** Escapes what the text leaves unescaped. */
+/** Escapes the characters of a path that must be escaped and are not. */
 const escapedPath = (path: string): string =>
   path.replace(/[^\w%$&+,/:;=@!'()*.~-]/gu, (char) => encodeURIComponent(char).toUpperCase());

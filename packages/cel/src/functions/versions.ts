@@ -75,7 +75,7 @@ function checkPart(part: string, Name: string, name: string): void {
     throw new CelError(`Numeric PreRelease version must not contain leading zeroes ${JSON.stringify(part)}`);
 }
 
-/** Completes versions such as `v1.2`. */
+/** Returns a version with all three numbers and without a leading `v`, for example for `v1.2`. */
 function normalized(text: string): string {
   const parts = /^v?([^.]*)(?:\.([^.]*))?(?:\.([\s\S]*))?$/
     .exec(text)!

@@ -21,7 +21,7 @@ const MAX_COMPILED_NODES = 5 * MAX_INSTRUCTIONS;
 /** Steps that matches may take: instructions that are reached, for each character. */
 export type MatchBudget = { steps: number };
 
-/** A way to match: the next instruction, and where the match starts. */
+/** A possible match: the next instruction, and the index at which the match starts. */
 type Thread = { at: number; start: number };
 
 export class LinearPattern {
@@ -56,8 +56,8 @@ export class LinearPattern {
   }
 
   /**
-   * Returns the parts of the text that match, each as far left as possible, and of those that start there the one that alternatives and
-   * repetitions prefer, as Go does. Without steps that are left, the rest is not searched.
+   * Returns the matches in the text, as Go does: each is the leftmost one and, of several at the same index, the one that alternatives and
+   * repetitions prefer. Stops when the budget has no steps left.
    */
   findAll(text: string, { limit, budget }: { limit: number; budget: MatchBudget }): string[] {
     const chars = [...text];
@@ -74,7 +74,7 @@ export class LinearPattern {
     return found;
   }
 
-  /** Follows all alternatives at once, those that are preferred first (Pike's simulation of an automaton). */
+  /** Finds the first match from an index on. It follows all alternatives at the same time, preferred ones first (Pike's algorithm). */
   #find(chars: readonly string[], from: number, budget: MatchBudget): [start: number, end: number] | undefined {
     let threads: Thread[] = [];
     let found: [number, number] | undefined;
@@ -88,7 +88,7 @@ export class LinearPattern {
     return budget.steps < 0 ? undefined : found;
   }
 
-  /** Reads a character with each thread. `match`: the start of a thread that is complete, which ends those that are preferred less. */
+  /** Advances all threads by one character. `match` is the start of a complete match. Less preferred threads are then dropped. */
   #step(threads: readonly Thread[], [before, after]: readonly [string, string], budget: MatchBudget) {
     const seen = new Set<number>();
     const next: Thread[] = [];

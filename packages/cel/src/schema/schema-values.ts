@@ -7,7 +7,7 @@ import { parseDuration, parseTimestamp } from '../values/times.ts';
 import { CelError, type ListMode } from '../values/values.ts';
 import { fieldNameOf } from './field-names.ts';
 
-/** What expressions need of a schema (JSONSchemaProps). */
+/** The fields of a schema (JSONSchemaProps) that determine types and values. */
 export type ValueSchema = {
   readonly type?: string;
   readonly format?: string;
@@ -21,7 +21,7 @@ export type ValueSchema = {
   readonly 'x-kubernetes-list-map-keys'?: readonly string[];
 };
 
-/** The type of the values of a schema, and how they are read. */
+/** The type of the values of a schema, and the function that converts them from JSON. */
 export type SchemaValues = { readonly type: CelType; readonly read: JsonReader };
 
 const TEXT: ValueSchema = { type: 'string' };
@@ -32,8 +32,9 @@ const OBJECT_FIELDS: Readonly<Record<string, ValueSchema>> = {
 };
 
 /**
- * Returns `undefined` for values whose type is not known: expressions cannot read them. `isResource`: whether the schema is that of an API
- * object, which has a name. `name`: of the type; objects with different schemas have different types.
+ * Returns the type and the reader of values with a schema; `undefined` if the schema does not determine a type, so that expressions cannot
+ * read the values. `isResource`: the schema is that of an API object, which has `apiVersion`, `kind` and `metadata`. `name`: the name of
+ * the type, which must differ between object schemas.
  */
 export function schemaValues(
   schema: ValueSchema,

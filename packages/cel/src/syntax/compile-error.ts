@@ -1,4 +1,4 @@
-/** Errors of the text of an expression, shown as cel-go shows them. */
+/** Errors in the text of an expression, in the format of cel-go. */
 
 export type Problem = { readonly at: number; readonly message: string };
 

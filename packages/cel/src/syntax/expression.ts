@@ -1,7 +1,7 @@
-/** The syntax tree of an expression, macros expanded. */
+/** The syntax tree of an expression. Its macros are expanded. */
 
 type At = {
-  /** The index in the text at which errors of the expression are shown. */
+  /** The index in the text to which errors of the expression refer. */
   readonly at: number;
 };
 

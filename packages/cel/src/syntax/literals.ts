@@ -3,7 +3,7 @@
 const MAX_INT = 2n ** 63n - 1n;
 const MAX_UINT = 2n ** 64n - 1n;
 
-/** Returns `undefined` for an integer that does not fit. */
+/** Returns the value of an integer literal; `undefined` if it does not fit in 64 bits. */
 export function intValue(text: string, isNegative: boolean): bigint | undefined {
   const value = isNegative ? -BigInt(text) : BigInt(text);
   return value > MAX_INT || value < -MAX_INT - 1n ? undefined : value;
@@ -14,7 +14,7 @@ export function uintValue(text: string): bigint | undefined {
   return value > MAX_UINT ? undefined : value;
 }
 
-/** Returns the text of a string literal, or why it has none. */
+/** Returns the text of a string literal, or why the literal is invalid. */
 export function stringValue(literal: string): { text: string } | { problem: string } {
   const { body, isRaw } = unquoted(literal);
   if (isRaw) return { text: body };

@@ -1,7 +1,7 @@
-/** Macros: calls that stand for loops and tests (CEL specification, "Macros"; cel-go, ext/comprehensions). */
+/** Expands macros: calls that are replaced by loops and tests (CEL specification, "Macros"; cel-go, ext/comprehensions). */
 import type { Call, Expression, Fold, Literal, LiteralValue } from './expression.ts';
 
-/** Returns the expression that a call stands for, `undefined` if it is no macro, or why it cannot be one. */
+/** The expression that replaces a call; `undefined` if the call is not a macro; or why the macro is invalid. */
 export type Expansion = Expression | { readonly problem: string; readonly at: number } | undefined;
 
 /** The name of the accumulator, which no expression can write. */
@@ -65,7 +65,7 @@ class Builder {
     return build({ variable: variable!, ...(second === undefined ? {} : { second }) });
   }
 
-  /** `all`, `exists`, `exists_one` and `filter`. */
+  /** Expands `all`, `exists`, `exists_one` and `filter`. */
   loop(name: string, variables: Variables, [test, element]: readonly [Expression, Expression]): Expression {
     const result = this.#result();
     if (name === 'all')
@@ -88,14 +88,14 @@ class Builder {
     });
   }
 
-  /** Collects a list. The first of two expressions is a condition. */
+  /** Expands macros that collect a list. If there are two expressions, the first one is a condition. */
   transform(variables: Variables, expressions: readonly Expression[]): Expression {
     const element = this.#list([expressions.at(-1)!]);
     const step = this.#call('_+_', this.#result(), element);
     return this.#fold(variables, { start: this.#list([]), step: this.#conditional(expressions, step) });
   }
 
-  /** Collects a map. */
+  /** Expands macros that collect a map. */
   entries(name: string, variables: Variables, expressions: readonly Expression[]): Expression {
     const value = expressions.at(-1)!;
     const key: Expression = { kind: 'identifier', name: variables.variable, at: this.#at };
@@ -108,7 +108,7 @@ class Builder {
     return expressions.length === 1 ? step : this.#call('_?_:_', expressions[0]!, step, this.#result());
   }
 
-  /** `optMap` and `optFlatMap`: the value of an optional is a variable of the expression. */
+  /** Expands `optMap` and `optFlatMap`: `value` may use the value of the optional as `variable`. */
   optional(name: string, variable: Expression, value: Expression): Expansion {
     if (variable.kind !== 'identifier')
       return { problem: `${name}() variable name must be a simple identifier`, at: variable.at };
@@ -117,7 +117,7 @@ class Builder {
     return this.#call('_?_:_', this.#member(this.#range, 'hasValue'), mapped, this.#call('optional.none'));
   }
 
-  /** `sortBy`: sorts a list by the keys that an expression returns. */
+  /** Expands `sortBy`, which sorts a list by the keys that an expression returns. */
   sorted(variable: Expression, key: Expression): Expansion {
     if (['literal', 'map', 'message'].includes(this.#range.kind)) {
       const problem = 'sortBy can only be applied to a list, identifier, comprehension, call or select expression';

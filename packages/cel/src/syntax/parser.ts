@@ -5,11 +5,11 @@ import { bytesValue, intValue, stringValue, uintValue } from './literals.ts';
 import { expandMacro } from './macros.ts';
 import { type Token, tokens } from './tokens.ts';
 
-/** Nested expressions (cel-go). */
+/** Maximum depth of nested expressions (cel-go). */
 const MAX_DEPTH = 250;
-/** Operators and members in a row: each is a level of the tree. */
+/** Maximum number of consecutive operators or members, because each adds a level to the tree. */
 const MAX_CHAIN = 500;
-/** Expressions of the tree. Macros repeat their targets, so nested macros of options can multiply them. */
+/** Maximum number of expressions in the tree. `optMap` repeats its target, so nested ones multiply the number. */
 const MAX_NODES = 100_000;
 
 const RESERVED = new Set(
@@ -21,7 +21,7 @@ const RESERVED = new Set(
 const STARTS =
   "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
 
-/** The operators that bind weakest first. */
+/** Binary operators by precedence, the lowest first. */
 const BINARY: readonly (readonly string[])[] = [
   ['<', '<=', '>=', '>', '==', '!=', 'in'],
   ['+', '-'],
@@ -39,7 +39,7 @@ export function parse(text: string): Expression {
   }
 }
 
-/** A problem after which the rest cannot be read. */
+/** A problem that ends parsing. */
 class SyntaxProblem extends Error implements Problem {
   readonly at: number;
 
@@ -50,7 +50,7 @@ class SyntaxProblem extends Error implements Problem {
 }
 
 class Parser {
-  /** Problems after which the rest can be read. */
+  /** Problems after which parsing has continued. */
   readonly problems: Problem[] = [];
   readonly #text: string;
   readonly #tokens: readonly Token[];
@@ -175,7 +175,7 @@ class Parser {
     return given;
   }
 
-  /** The target of `optMap` is written twice: bounds what nested ones multiply. */
+  /** Bounds the size of an expanded macro. `optMap` repeats its target, so nested ones multiply the size. */
   #bounded(expression: Expression): Expression {
     if (this.#depth > 0 && nodesOf(expression, MAX_NODES) >= MAX_NODES) throw this.#tooDeep();
     return expression;
@@ -322,7 +322,7 @@ class Parser {
     throw new SyntaxProblem(at, `Syntax error: missing '${symbol}' at '${text}'`);
   }
 
-  /** `isExpected`: whether a token can be here, so that the one before it is superfluous. */
+  /** Returns the error for the current token. If `isExpected` accepts the next token, the current one is reported as extraneous. */
   #unexpected(expected: string, isExpected: (token: Token) => boolean = () => false): SyntaxProblem {
     const { at, text } = this.#token;
     const next = this.#tokens[this.#index + 1];
@@ -367,7 +367,7 @@ function nodesOf(root: Expression, limit: number): number {
   return count;
 }
 
-/** Returns the expressions directly within another. */
+/** Returns the direct parts of an expression. */
 export function partsOf(expression: Expression): readonly Expression[] {
   switch (expression.kind) {
     case 'select':

@@ -8,7 +8,7 @@ const SPACE = /(?:[\t \r\n\f]+|\/\/[^\n]*)+/y;
 const QUOTED = String.raw`"""(?:\\[\s\S]|[^\\])*?"""|'''(?:\\[\s\S]|[^\\])*?'''|"(?:\\.|[^\\"\n\r])*"|'(?:\\.|[^\\'\n\r])*'`;
 const RAW = String.raw`"""[\s\S]*?"""|'''[\s\S]*?'''|"[^"\n\r]*"|'[^'\n\r]*'`;
 
-/** In order: the first one that matches is taken. */
+/** The patterns of tokens. The first one that matches wins. */
 const TOKENS: readonly (readonly [TokenKind, RegExp])[] = [
   ['bytes', new RegExp(`[bB](?:[rR](?:${RAW})|${QUOTED})`, 'y')],
   ['string', new RegExp(`[rR](?:${RAW})|${QUOTED}`, 'y')],
@@ -20,7 +20,7 @@ const TOKENS: readonly (readonly [TokenKind, RegExp])[] = [
   ['symbol', /==|!=|<=|>=|&&|\|\||[<>[\]{}().,\-!?:+*/%]/y],
 ];
 
-/** Code points of an expression (cel-go). */
+/** Maximum length of an expression in code points (cel-go). */
 const MAX_LENGTH = 100_000;
 
 /** Throws `CompileError`. */

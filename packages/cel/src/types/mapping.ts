@@ -1,7 +1,7 @@
-/** Unification of types: which type parameters stand for which types (cel-go, checker/types.go). */
+/** Unification of types: finds the types of type parameters (cel-go, checker/types.go). */
 import { type CelType, DYN, isSameType, parametersOf, withParameters } from './types.ts';
 
-/** The types that parameters stand for, by the parameters' names. What an attempt binds in vain is unbound again. */
+/** The types to which type parameters are bound, by the names of the parameters. */
 export class Mapping {
   readonly #types = new Map<string, CelType>();
   readonly #bound: (readonly [name: string, before: CelType | undefined])[] = [];
@@ -15,7 +15,9 @@ export class Mapping {
     this.#types.set(name, type);
   }
 
-  /** Binds parameters so that values of the second types are accepted where the first are expected. Returns whether they can be. */
+  /**
+   * Binds parameters so that values of the given types are assignable to the expected ones. If that fails, returns false and binds none.
+   */
   accepts(expected: readonly CelType[], given: readonly CelType[]): boolean {
     if (areAssignable(this, expected, given)) {
       this.#bound.length = 0;
@@ -30,7 +32,7 @@ export class Mapping {
   }
 }
 
-/** Returns the type with its known parameters replaced; unknown ones too if `isFinal`, by `dyn`. */
+/** Replaces the type parameters of a type by the types to which they are bound. With `isFinal`, replaces unbound ones by `dyn`. */
 export function substitute(mapping: Mapping, type: CelType, isFinal: boolean): CelType {
   if (type.kind === 'param') {
     const found = mapping.get(type.name);
@@ -72,7 +74,7 @@ function isAssignable(mapping: Mapping, one: CelType, other: CelType): boolean {
 const acceptsNull = ({ kind }: CelType): boolean =>
   ['opaque', 'object', 'timestamp', 'duration', 'null'].includes(kind);
 
-/** Lets a parameter stand for a type, if the two agree. `isBound`: it stood for a type before. */
+/** Binds a parameter to a type. `isValid`: the type agrees with an earlier binding; `isBound`: there was an earlier binding. */
 function bind(
   mapping: Mapping,
   type: CelType,

@@ -1,4 +1,4 @@
-/** Signatures of functions, written as errors show them, such as `string.(int) -> string` of a member function. */
+/** Signatures of functions in the syntax of error messages: `string.(int) -> string` is that of a method of strings. */
 
 import type { CelType } from './types.ts';
 import * as types from './types.ts';

@@ -49,7 +49,7 @@ export const objectOf = (name: string, fields: Iterable<readonly [string, CelTyp
   fields: new Map(fields),
 });
 
-/** Returns the types of which a type is made. */
+/** Returns the type parameters of a type, such as the element type of a list. */
 export function parametersOf(type: CelType): readonly CelType[] {
   switch (type.kind) {
     case 'list':
@@ -65,7 +65,7 @@ export function parametersOf(type: CelType): readonly CelType[] {
   }
 }
 
-/** Returns the type with other parameters. */
+/** Returns the type with these type parameters. */
 export function withParameters(type: CelType, parameters: readonly CelType[]): CelType {
   switch (type.kind) {
     case 'list':

@@ -13,7 +13,7 @@ import {
   type Value,
 } from './values.ts';
 
-/** Counts the elements that a comparison visits. Throws when there are too many. */
+/** Counts steps of work, such as the elements that a comparison visits. Throws when the limit is exceeded. */
 export type Work = { spend: (steps: number) => void };
 
 /** Values of different types are not equal, except for numbers. */
@@ -94,7 +94,7 @@ export function compare(one: Value, other: Value): number {
 const order = <Ordered extends bigint | number | boolean>(one: Ordered, other: bigint | number | boolean): number =>
   one < other ? -1 : one > other ? 1 : 0;
 
-/** By code points, unlike JavaScript, which compares surrogates. */
+/** Compares texts by code points. The operators of JavaScript compare UTF-16 units, which order surrogates differently. */
 function compareTexts(one: string, other: string): number {
   const length = Math.min(one.length, other.length);
   for (let index = 0; index < length; index++) {
@@ -104,5 +104,5 @@ function compareTexts(one: string, other: string): number {
   return one.length - other.length;
 }
 
-/** Surrogates belong to code points above all others. */
+/** Orders surrogates after all other units, because they encode the highest code points. */
 const rank = (code: number): number => (code >= 0xd800 && code < 0xe000 ? code + 0x10000 : code);

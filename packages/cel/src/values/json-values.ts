@@ -60,7 +60,7 @@ export class JsonMap extends CelMap {
 /** A declared field of an object: its name in JSON, which can differ from the one in expressions. */
 export type JsonField = { readonly name: string; readonly read: JsonReader };
 
-/** An object with declared fields. Others cannot be read, and fields that are null are absent. */
+/** An object with declared fields. Expressions cannot read other fields, and fields that are null count as absent. */
 export class JsonObject extends CelMap {
   readonly #record: Readonly<Record<string, unknown>>;
   readonly #fields: ReadonlyMap<string, JsonField>;
@@ -76,7 +76,7 @@ export class JsonObject extends CelMap {
   }
 
   get(key: Value): Value | undefined {
-    // a reserved word can be written as it is, too
+    // a field whose name is a reserved word is also found by its unescaped name
     const field = typeof key === 'string' ? (this.#fields.get(key) ?? this.#fields.get(`__${key}__`)) : undefined;
     if (field === undefined || !Object.hasOwn(this.#record, field.name)) return undefined;
     const json = this.#record[field.name];

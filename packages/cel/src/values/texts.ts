@@ -14,7 +14,7 @@ export function doubleText(value: number): string {
   return `${mantissa}e${power < 0 ? '-' : '+'}${digits}`;
 }
 
-/** JavaScript shows the smallest of these numbers with an exponent. */
+/** Formats a number without an exponent, with which JavaScript formats the smallest of these numbers. */
 function plain(value: number): string {
   const text = String(value);
   const [, sign = '', first = '', rest = '', power] = /^(-?)(\d)(?:\.(\d+))?e-(\d+)$/.exec(text) ?? [];

@@ -35,7 +35,7 @@ export class Uint {
 }
 
 export class Timestamp {
-  /** Since 1970, UTC. */
+  /** Nanoseconds since 1970, UTC. */
   readonly nanoseconds: bigint;
 
   constructor(nanoseconds: bigint) {
@@ -95,7 +95,7 @@ export class TypeValue {
 export abstract class Opaque {
   abstract readonly typeName: string;
   abstract equals(other: Opaque): boolean;
-  /** The length by which comparisons are charged. */
+  /** The size from which the cost of comparisons is computed. */
   readonly sizeForCost: number = 1;
 }
 
@@ -116,7 +116,7 @@ export class ValueList extends CelList {
   }
 }
 
-/** Two lists in a row. Concatenations nest at most as deeply as the expression, so that no list needs to be copied. */
+/** A concatenation of two lists, which does not copy them. It nests at most as deeply as the expression. */
 export class ConcatList extends CelList {
   readonly size: number;
   readonly #first: CelList;
@@ -134,7 +134,7 @@ export class ConcatList extends CelList {
   }
 }
 
-/** A map with keys of any type that keys can have. Numbers of different types are the same key. */
+/** A map whose keys may have different types. Equal numbers of different types are the same key. */
 export class ValueMap extends CelMap {
   readonly #entries: ReadonlyMap<unknown, readonly [Value, Value]>;
 
@@ -156,7 +156,7 @@ export class ValueMap extends CelMap {
   }
 }
 
-/** Returns what represents a key in a JavaScript map; `undefined` for values that are no keys. */
+/** Returns the key of a JavaScript map that represents a CEL key; `undefined` for values that cannot be keys. */
 export function mapKey(key: Value): string | bigint | boolean | undefined {
   if (typeof key === 'string' || typeof key === 'bigint' || typeof key === 'boolean') return key;
   if (key instanceof Uint) return key.value;

@@ -23,7 +23,7 @@ const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
 export type DirectoryProvisionerOptions = {
   /** The directory that contains the directories of volumes. */
   directory: string;
-  /** The node on which this process runs. Volumes are created for pods of this node only. */
+  /** The node with the directories: claims whose pod is on another node are not provisioned. */
   nodeName: string;
   /** Creates the directory of a volume, which pods of every user may write. Resolves if it exists. */
   create: (path: string) => Promise<void>;

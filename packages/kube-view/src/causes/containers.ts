@@ -1,4 +1,4 @@
-/** The states of a pod's containers, as causes read them. Pure. */
+/** Functions that read the states of a pod's containers and its events. Pure. */
 import type { Container, ContainerStatus, Pod } from '@podwright/kube-api';
 import type { PodFacts, ViewedEvent } from './finding.ts';
 
@@ -13,7 +13,7 @@ export function containerOf({ spec }: Pod, name: string): Container | undefined 
   return [...(spec.initContainers ?? []), ...spec.containers].find((container) => container.name === name);
 }
 
-/** Returns the first container that waits for one of the reasons, with the message of its wait. */
+/** Returns the first container in the state `waiting` with one of the reasons, and the reason and message of the state. */
 export function waitingFor(
   pod: Pod,
   reasons: readonly string[],
@@ -25,10 +25,10 @@ export function waitingFor(
   return undefined;
 }
 
-/** How a container terminated last: its present state or, if it runs or waits again, its last one. */
+/** The last termination of a container: from `state` or, if the container runs or waits again, from `lastState`. */
 export type ContainerEnd = { status: ContainerStatus; end: Terminated };
 
-/** Returns the last terminations of containers that are not ready, of failed ones first. */
+/** Returns the last terminations of containers that are not ready. Failures come first. */
 export function endsOf(pod: Pod): ContainerEnd[] {
   const ends = containerStatusesOf(pod).flatMap((status) => {
     const end = status.state?.terminated ?? status.lastState?.terminated;
@@ -42,7 +42,7 @@ export function lastEvent({ events }: PodFacts, reasons: readonly string[], mess
   return events.findLast((event) => reasons.includes(event.reason) && message.test(event.message));
 }
 
-/** The container that an event of the kubelet is about, from its field path `spec.containers{NAME}`. */
+/** Returns the container that an event is about, from its field path `spec.containers{NAME}`. */
 export function containerOfEvent({ involvedObject }: ViewedEvent): string | undefined {
   return /\{(.+)\}$/.exec(involvedObject?.fieldPath ?? '')?.[1];
 }

@@ -1,9 +1,9 @@
 import { counted } from '@podwright/base';
-/** Containers that ran and ended. */
+/** Causes for containers that ran and terminated. */
 import { containerOf, containerOfEvent, endsOf, firstLine, lastEvent } from './containers.ts';
 import type { Finding, LogEnd, PodCause, PodFacts } from './finding.ts';
 
-/** Lines of logs that name a cause, in order: the first that matches decides. */
+/** Patterns of log lines that show a cause. The first one that matches wins. */
 const LOG_RULES: [cause: string, pattern: RegExp, sentence: string, advice: string][] = [
   [
     'exec-format',
@@ -50,7 +50,7 @@ const LOG_RULES: [cause: string, pattern: RegExp, sentence: string, advice: stri
   ['no-space', /no space left on device|ENOSPC/i, 'a disk or a volume is full', 'Free space, or give the volume more.'],
 ];
 
-/** Whether the log is of the container's attempt that ended. */
+/** Whether the log is that of the container and has lines. */
 const isOf = (log: LogEnd | undefined, name: string): log is LogEnd => log?.container === name && log.lines.length > 0;
 
 function fromLog(log: LogEnd): Pick<Finding, 'cause' | 'sentence' | 'advice'> | undefined {
@@ -102,7 +102,7 @@ export const livenessKill: PodCause = (facts) => {
 
 const again = (restarts: number) => (restarts === 0 ? '' : `, ${counted(restarts, 'time')} so far`);
 
-/** Returns the answer in a probe's event. */
+/** Returns the result of a probe from the message of its event. */
 export const answer = (message: string): string => firstLine(message.replace(/^\w+ probe (failed|errored[^:]*): /, ''));
 
 export const endedAgain: PodCause = (facts) => {

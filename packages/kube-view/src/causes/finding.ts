@@ -1,24 +1,24 @@
 import type { Pod } from '@podwright/kube-api';
 
-/** Lines of a container's log. */
+/** The last lines of a container's log. `previous`: they are from the container's run before the present one. */
 export type LogEnd = { container: string; previous: boolean; lines: string[] };
 
 /** Why an object is not ready, for people and programs. */
 export type Finding = {
-  /** Name of the cause, such as `image-not-found`. It stays the same over versions. */
+  /** Name of the cause, such as `image-not-found`. It does not change between versions. */
   cause: string;
-  /** What is wrong, in one sentence without the object's name. */
+  /** The problem, in one sentence without the object's name. */
   sentence: string;
-  /** What to do, a sentence each. */
+  /** What the user can do. Each item is a sentence. */
   advice: string[];
-  /** Lines of the log that show it. */
+  /** Lines of a log that show the problem. */
   log?: LogEnd;
 };
 
 /** The part of an event that causes read. `fieldPath` names the container: `spec.containers{NAME}`. */
 export type ViewedEvent = { type: string; reason: string; message: string; involvedObject?: { fieldPath?: string } };
 
-/** What is known about a pod. */
+/** The objects, events and log lines from which causes find the problem of a pod. */
 export type PodFacts = {
   pod: Pod;
   /** The pod's events, oldest first. */
@@ -39,5 +39,5 @@ export type NodeFacts = {
   status?: { conditions?: { type: string; status: string; message?: string }[] };
 };
 
-/** Recognizes one kind of trouble. Pure. Returns undefined if the pod does not have it. */
+/** Recognizes one kind of problem. Returns undefined if the pod does not have it. Pure. */
 export type PodCause = (facts: PodFacts) => Finding | undefined;

@@ -1,8 +1,8 @@
-/** Pods that no node takes, or that their node has refused or ended. */
+/** Causes for pods that cannot be scheduled, and for pods that their node has rejected or terminated. */
 import { conditionOf, firstLine } from './containers.ts';
 import type { Finding, PodCause, PodFacts } from './finding.ts';
 
-/** Parts of the scheduler's message, in order: the first that matches decides. */
+/** Patterns of the scheduler's message. The first one that matches wins. */
 const UNFIT: [cause: string, pattern: RegExp, sentence: string, advice: string][] = [
   [
     'claim-missing',
@@ -70,7 +70,7 @@ export const unschedulable: PodCause = (facts) => {
   return { cause: 'unschedulable', sentence: `it cannot be scheduled: ${firstLine(message)}`, advice: [] };
 };
 
-/** Taints of nodes that the kubelet and controllers set by themselves, with the condition that explains each. */
+/** Taints that controllers set because of a node's condition, with the type of that condition. */
 const CONDITION_OF: Record<string, string> = {
   'node.kubernetes.io/not-ready': 'Ready',
   'node.kubernetes.io/unreachable': 'Ready',
@@ -106,7 +106,7 @@ function tainted({ nodes }: PodFacts): Finding {
   };
 }
 
-/** A claim that is not bound, after the pod has a node or before. */
+/** Returns the finding for a claim that does not exist or is not bound. */
 function pendingClaim({
   name,
   exists,
@@ -134,7 +134,7 @@ function pendingClaim({
   };
 }
 
-/** Reasons of pods that their node has refused or ended. */
+/** Status reasons of pods that their node has rejected or terminated. */
 const REFUSED: Record<string, [cause: string, advice: string]> = {
   Evicted: [
     'evicted',
@@ -160,7 +160,7 @@ export const refusedByNode: PodCause = ({ pod }) => {
   return { cause, sentence: `it has ended with ${reason}: ${firstLine(message)}`, advice: [advice] };
 };
 
-/** Pods whose deletion does not end. */
+/** Recognizes pods that are being deleted, also if the deletion is late. */
 export const stuckDeletion: PodCause = ({ pod, now }) => {
   const { deletionTimestamp, finalizers = [] } = pod.metadata;
   if (deletionTimestamp === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** Containers that run and are not ready. */
+/** Causes for containers that run and are not ready. */
 import { containerOf, containerOfEvent, lastEvent } from './containers.ts';
 import { answer } from './exit.ts';
 import type { PodCause } from './finding.ts';
@@ -53,7 +53,7 @@ export const readinessProbe: PodCause = (facts) => {
   };
 };
 
-/** Readiness gates, which a controller outside of the pod sets. */
+/** Recognizes readiness gates that their controller has not set to True. */
 export const readinessGate: PodCause = ({ pod }) => {
   const gates = (pod.spec as { readinessGates?: { conditionType: string }[] }).readinessGates ?? [];
   const conditions = pod.status?.conditions ?? [];
@@ -68,7 +68,7 @@ export const readinessGate: PodCause = ({ pod }) => {
   };
 };
 
-/** An event about the pod that warns, when nothing else is known. */
+/** Returns the last warning event of a pod that has not started. It must be the last cause, because it is the least specific. */
 export const warningEvent: PodCause = (facts) => {
   const event = facts.events.findLast(({ type }) => type === 'Warning');
   if (event === undefined || lastEvent(facts, ['Started']) !== undefined) return undefined;

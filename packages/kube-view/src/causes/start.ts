@@ -1,4 +1,4 @@
-/** Containers that cannot be created or started, and volumes that cannot be mounted. */
+/** Causes for containers that cannot be created or started, and for volumes that cannot be mounted. */
 import { containerOf, containerOfEvent, firstLine, lastEvent, waitingFor } from './containers.ts';
 import type { Finding, PodCause } from './finding.ts';
 
@@ -12,7 +12,7 @@ const CREATE = [
 
 type Rule = [cause: string, pattern: RegExp, sentence: string, advice: string];
 
-/** Messages of the kubelet and the OCI runtime, in order: the first that matches decides. */
+/** Patterns of messages of the kubelet and the OCI runtime. The first one that matches wins. */
 const RULES: Rule[] = [
   [
     'missing-key',
@@ -90,7 +90,7 @@ export const startFailure: PodCause = (facts) => {
   return { ...known, sentence: `container ${name} cannot be started: ${known.sentence}` };
 };
 
-/** A container whose runtime could not start its program: it ends with the reason StartError or ContainerCannotRun. */
+/** Returns a container that terminated because its runtime could not start its program (StartError, ContainerCannotRun). */
 function endedAtStart({ pod }: { pod: import('@podwright/kube-api').Pod }) {
   const { initContainerStatuses = [], containerStatuses = [] } = pod.status ?? {};
   for (const { name, state, lastState } of [...initContainerStatuses, ...containerStatuses]) {
@@ -101,7 +101,7 @@ function endedAtStart({ pod }: { pod: import('@podwright/kube-api').Pod }) {
   return undefined;
 }
 
-/** Volumes that the kubelet cannot mount. They hold the pod before its first container. */
+/** Recognizes volumes that the kubelet cannot mount. No container of the pod is started before they are mounted. */
 export const volumeFailure: PodCause = (facts) => {
   const isHeld =
     facts.pod.status?.phase === 'Pending' && waitingFor(facts.pod, ['ContainerCreating', 'PodInitializing']);
@@ -117,7 +117,7 @@ export const volumeFailure: PodCause = (facts) => {
   };
 };
 
-/** Sandboxes that the runtime cannot make: network, cgroups, runtime class. */
+/** Recognizes sandboxes that the runtime cannot create, for example because of the network, cgroups or the runtime class. */
 export const sandboxFailure: PodCause = (facts) => {
   const hasStarted = facts.pod.status?.podIP !== undefined;
   const event = hasStarted ? undefined : lastEvent(facts, ['FailedCreatePodSandBox', 'NetworkNotReady']);
@@ -129,7 +129,7 @@ export const sandboxFailure: PodCause = (facts) => {
   };
 };
 
-/** Hooks whose failure ends the container. */
+/** Recognizes postStart hooks that fail, upon which the kubelet kills the container. */
 export const hookFailure: PodCause = (facts) => {
   const event = lastEvent(facts, ['FailedPostStartHook']);
   const name = event && containerOfEvent(event);

@@ -4,17 +4,19 @@ import type { Subject } from '../view-reader.ts';
 /** A sentence about one object of a chain. */
 export type Link = { subject: Subject; sentence: string };
 
-/** Why an object is or is not ready. The chain leads from the object that was asked about to the cause. */
+/** Why an object is or is not ready. `chain` leads from the object that the user has named to the object with the cause. */
 export type Explanation = {
   isWell: boolean;
   chain: Link[];
-  /** The cause; undefined if nothing is wrong. Its sentence is the last one of the chain. */
+  /** The cause; undefined if there is no problem. Its sentence is the last one of the chain. */
   finding?: Finding;
-  /** The change that came before the trouble, if there was one, such as a new image. */
+  /** The last change of the workload's pod template, such as a new image, which may have caused the problem. */
   change?: string;
 };
 
-/** An explanation that puts a sentence about an object before that of an object below it. */
+/**
+ * Returns an explanation whose chain begins with a sentence about an object and continues with that of an object that it owns or selects.
+ */
 export function under(subject: Subject, sentence: string, below: Explanation): Explanation {
   return { ...below, chain: [{ subject, sentence }, ...below.chain] };
 }

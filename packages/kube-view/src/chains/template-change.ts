@@ -1,4 +1,4 @@
-/** What the newest revision of a workload changed in its pods. Pure. */
+/** Finds the differences between the pod templates of two revisions of a workload. Pure. */
 import type { Container, PodSpec } from '@podwright/kube-api';
 
 export type Template = { spec?: Partial<PodSpec> };

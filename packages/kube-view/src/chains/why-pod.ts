@@ -5,7 +5,7 @@ import { explainPod, isPodWell } from '../causes/pod-causes.ts';
 import { VIEWED, type ViewReader } from '../view-reader.ts';
 import { caused, type Explanation, subjectOf, well } from './explanation.ts';
 
-/** Explains why a pod is or is not ready. Rejects as the reader does. */
+/** Explains why a pod is or is not ready. Rejects with the errors of the reader. */
 export async function whyPod(reader: ViewReader, pod: Pod, now = Date.now()): Promise<Explanation> {
   const subject = subjectOf('Pod', pod);
   if (isPodWell(pod)) {

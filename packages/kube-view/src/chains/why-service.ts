@@ -14,7 +14,7 @@ type Slice = KubeObject & { endpoints?: { conditions?: { ready?: boolean } }[] }
 
 const SERVICE_NAME = 'kubernetes.io/service-name';
 
-/** Explains which pods serve a Service, or why none does. Rejects as the reader does. */
+/** Explains how many pods serve a Service, or why none does. Rejects with the errors of the reader. */
 export async function whyService(reader: ViewReader, object: KubeObject): Promise<Explanation> {
   const service = object as ServiceObject;
   const subject = subjectOf('Service', service);
@@ -65,7 +65,7 @@ async function byEndpoints(reader: ViewReader, service: ServiceObject): Promise<
   });
 }
 
-/** Returns a sentence if no ready pod has the port. A pod that declares no ports may listen on any. */
+/** Returns a sentence if no ready pod declares the target port; none if the pods declare no ports, because then they may still listen. */
 function wrongPort({ port, targetPort = port }: ServicePort, pods: Pod[]): string[] {
   const declared = pods.flatMap(({ spec }) =>
     [...spec.containers, ...(spec.initContainers ?? [])].flatMap((container) => container.ports ?? []),
@@ -84,7 +84,7 @@ const labelText = (labels: Record<string, string>) =>
     .map(([key, value]) => `${key}=${value}`)
     .join(', ');
 
-/** Names the pod that has most of the selector's keys. */
+/** Returns advice that names the pod whose labels have most of the selector's keys. */
 function nearest(selector: Record<string, string>, pods: Pod[]): string[] {
   const keys = Object.keys(selector);
   const shared = ({ metadata: { labels = {} } }: Pod) => keys.filter((key) => labels[key] !== undefined).length;

@@ -22,7 +22,7 @@ type Owned = KubeObject & {
 
 const REVISION = 'deployment.kubernetes.io/revision';
 
-/** Explains why a workload has or has not all its pods. Rejects as the reader does. */
+/** Explains why a workload is complete or why it lacks ready pods. Rejects with the errors of the reader. */
 export async function whyWorkload(reader: ViewReader, { kind }: Resource, workload: KubeObject): Promise<Explanation> {
   const subject = subjectOf(kind, workload);
   const { spec = {} } = workload as Owned;
@@ -79,7 +79,7 @@ const restarts = ({ status }: Pod) => Math.max(0, ...(status?.containerStatuses 
 const created = ({ metadata }: Pod) => Date.parse(metadata.creationTimestamp ?? '') || 0;
 const revisionOf = ({ metadata }: KubeObject) => Number(metadata.annotations?.[REVISION] ?? 0);
 
-/** Returns the ReplicaSet of a Deployment's present template, and what it changed. */
+/** Returns the newest ReplicaSet of a Deployment, and the changes of its template since the previous one in words. */
 async function newestReplicaSet(
   reader: ViewReader,
   { metadata: { namespace = '', uid } }: Owned,
@@ -95,7 +95,7 @@ async function newestReplicaSet(
   return { set: newest, change: `revision ${revisionOf(newest)}, of ${at}, changed ${changes.slice(0, 5).join(', ')}` };
 }
 
-/** Returns the workload that made a pod, itself or through a ReplicaSet; undefined for a pod without one. */
+/** Returns the topmost workload that owns a pod, such as the Deployment of its ReplicaSet; undefined if no workload owns it. */
 export async function ownerOf(
   reader: ViewReader,
   { metadata: { namespace = '', ownerReferences = [] } }: KubeObject,

@@ -1,8 +1,8 @@
-/** Why a workload makes no pods, from its conditions and events. Pure. */
+/** Finds out why a workload cannot create pods, from its conditions and events. Pure. */
 import { firstLine } from '../causes/containers.ts';
 import type { Finding, ViewedEvent } from '../causes/finding.ts';
 
-/** Refusals of the API server, in order: the first that matches decides. */
+/** Patterns of the API server's errors. The first one that matches wins. */
 const REFUSALS: [cause: string, pattern: RegExp, sentence: string, advice: string][] = [
   [
     'quota',
@@ -48,7 +48,7 @@ const REFUSALS: [cause: string, pattern: RegExp, sentence: string, advice: strin
   ],
 ];
 
-/** Explains why pods cannot be created; undefined if there is no sign of that. */
+/** Explains why pods cannot be created; undefined if no condition or event reports a failure. */
 export function creationFailure(
   conditionMessage: string | undefined,
   events: readonly ViewedEvent[],
