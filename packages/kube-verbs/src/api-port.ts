@@ -1,6 +1,6 @@
 import type { KubeMetadata } from '@podwright/kube-api';
 
-/** A request to a Kubernetes API. `query` values that are undefined are left out. */
+/** A request to a Kubernetes API. Undefined values of `query` are left out. */
 export type ApiRequest = {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   path: string;
@@ -13,7 +13,7 @@ export type ApiRequest = {
 
 /** How verbs call an API server. Implementations reject with errors that have the codes and messages of the server's `Status`. */
 export interface ApiPort {
-  /** Returns the answer, decoded from JSON. */
+  /** Sends a request. Returns the response, decoded from JSON. */
   call(request: ApiRequest): Promise<unknown>;
   /** Yields the events of a watch, decoded from JSON. Ends without an error when the signal of the request aborts. */
   watch(request: ApiRequest): AsyncIterable<WatchedChange>;
@@ -21,7 +21,7 @@ export interface ApiPort {
 
 export type WatchedChange = { type: string; object: ApiObject };
 
-/** An object of any kind. Only `metadata.name` is known to be there. */
+/** An object of any kind. Only `metadata.name` is always set. */
 export type ApiObject = {
   apiVersion?: string;
   kind?: string;

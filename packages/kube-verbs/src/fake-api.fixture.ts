@@ -3,7 +3,7 @@ import type { ApiObject, ApiPort, ApiRequest, WatchedChange } from './api-port.t
 import type { ResourceKind } from './kinds/resource-kind.ts';
 import type { Target } from './target.ts';
 
-/** An API that answers GET requests by their paths, keeps the others, and has scripted watches. */
+/** A fake API: answers GET requests by their paths, records other requests, and sends scripted events to watches. */
 export class FakeApi implements ApiPort {
   readonly answers: Record<string, unknown>;
   readonly changes: WatchedChange[];

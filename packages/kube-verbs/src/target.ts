@@ -5,7 +5,7 @@ import { pathOf, qualifiedName, type ResourceKind } from './kinds/resource-kind.
 /** An object that a verb acts on. */
 export type Target = { kind: ResourceKind; object: ApiObject; path: string };
 
-/** Which objects a verb acts on: the named ones, or those of the kinds that match. */
+/** The objects that a verb acts on: the named ones or, if there are none, the objects of the kinds that match. */
 export type TargetQuery = {
   kinds: readonly ResourceKind[];
   named: readonly { kind: ResourceKind; name: string }[];
@@ -14,18 +14,18 @@ export type TargetQuery = {
   all?: boolean;
 };
 
-/** The name of an object as kubectl prints it: `deployment.apps/web`. */
+/** Returns the name of an object as kubectl prints it: `deployment.apps/web`. */
 export const targetName = ({ kind, object }: Target): string => `${qualifiedName(kind)}/${object.metadata.name}`;
 
-/** The name of an object in kubectl's errors: `deployments.apps "web"`. */
+/** Returns the name of an object as in kubectl's errors: `deployments.apps "web"`. */
 export const quotedTarget = ({ kind, object }: Target): string =>
   `${kind.plural}${kind.group === '' ? '' : `.${kind.group}`} "${object.metadata.name}"`;
 
-/** The kind in kubectl's errors: `Job.batch`. */
+/** Returns the kind as in kubectl's errors: `Job.batch`. */
 export const kindText = ({ kind }: Pick<Target, 'kind'>): string =>
   kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`;
 
-/** Reads the objects. Those that are selected rather than named may be none. */
+/** Reads the objects. Rejects with `not_found` for a name that does not exist; a selector may match none. */
 export async function readTargets(api: ApiPort, query: TargetQuery): Promise<Target[]> {
   const { kinds, named, namespace } = query;
   if (named.length > 0)
@@ -45,7 +45,7 @@ export async function readTargets(api: ApiPort, query: TargetQuery): Promise<Tar
   return (await Promise.all(lists)).flat();
 }
 
-/** The items of a list have no kind. */
+/** Returns the target for an object. It sets the kind and API version, which items of a list lack. */
 const targetOf = (kind: ResourceKind, object: ApiObject, path: string): Target => ({
   kind,
   path,

@@ -16,7 +16,7 @@ export type PodTemplate = { metadata?: KubeMetadata; spec: PodSpec };
 
 type RollingUpdate = { maxUnavailable?: IntOrString; maxSurge?: IntOrString; partition?: number };
 
-/** The fields of workloads that verbs read, of all kinds together. All of them may be missing. */
+/** The fields that verbs read, of all kinds of workloads. Each may be missing. */
 export type Workload = {
   apiVersion?: string;
   kind?: string;
@@ -27,7 +27,7 @@ export type Workload = {
 
 export type WorkloadSpec = {
   replicas?: number;
-  /** A map of labels in a ReplicationController and a Service. */
+  /** In ReplicationControllers and Services, a map of labels. */
   selector?: LabelSelector | Record<string, string>;
   template?: PodTemplate;
   strategy?: { type?: string; rollingUpdate?: RollingUpdate };

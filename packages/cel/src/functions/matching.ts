@@ -9,7 +9,7 @@ const MAX_PATTERNS = 64;
 /** Steps that are counted for each character of a pattern that is compiled. */
 const COMPILE_STEPS = 20;
 
-/** Compiled patterns. The least recently used one is dropped first. */
+/** Compiled patterns. The oldest one is dropped first. */
 export class PatternCache {
   readonly #compiled = new Map<string, LinearPattern>();
 

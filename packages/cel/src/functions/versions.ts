@@ -75,7 +75,7 @@ function checkPart(part: string, Name: string, name: string): void {
     throw new CelError(`Numeric PreRelease version must not contain leading zeroes ${JSON.stringify(part)}`);
 }
 
-/** Returns a version with all three numbers and without a leading `v`, for example for `v1.2`. */
+/** Normalizes a version such as `v01.2` to `1.2.0`: removes a leading `v` and leading zeros, and adds missing numbers. */
 function normalized(text: string): string {
   const parts = /^v?([^.]*)(?:\.([^.]*))?(?:\.([\s\S]*))?$/
     .exec(text)!

@@ -14,8 +14,8 @@ export type ApiPlace = { apiVersion: string; kind: string; namespace: string; na
 export type LocatedObject = ApiPlace & { path: string; isGround: boolean };
 
 /**
- * Returns the objects with their paths, in the order in which they are applied. Rejects with `invalid_argument` if the API does not have one
- * of their kinds, unless there is a list `missing`: it gets the messages.
+ * Returns the objects with their paths, in the order in which they are applied. Rejects with `invalid_argument` if the API does not have
+ * one of their kinds, unless there is a list `missing`, to which the messages are then added.
  */
 export async function locate(
   http: UnixHttp,

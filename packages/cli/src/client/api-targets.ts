@@ -1,4 +1,4 @@
-/** The objects of verbs that need a Kubernetes API. */
+/** Finds the objects of verbs that need a Kubernetes API. */
 import { PodwrightError } from '@podwright/base';
 import { type ApiPort, discoverKinds, type ResourceKind, readTargets, type Target } from '@podwright/kube-verbs';
 import { apiPort } from './known-kinds.ts';
@@ -7,7 +7,7 @@ import { API_HINT, parseObjects } from './object-names.ts';
 
 export type TargetOptions = { namespace: string; selector?: string; all?: boolean };
 
-/** Returns the calls of the node's Kubernetes API. Rejects with `failed_precondition` if the node has none. */
+/** Returns the client of the node's Kubernetes API. Rejects with `failed_precondition` if the node has none. */
 export async function requireApi(socketPath: string, verb: string): Promise<ApiPort> {
   const client = new NodeClient(socketPath);
   if ((await client.node()).kubernetesApi) return apiPort(client.http);

@@ -58,7 +58,7 @@ const absence = () => import('./absent-in-api.ts');
 
 const selectName = (name: string) => `metadata.name=${name}`;
 
-/** A change of one object. `listed` comes once: if no object came before, it did not exist. */
+/** A change of one object. `listed` comes once, after the present state. If no object came before it, the object did not exist. */
 export type ObjectNews = { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: KubeObject } | { type: 'listed' };
 
 /** Typed client for a node's local API. */
@@ -147,8 +147,8 @@ export class NodeClient {
   }
 
   /**
-   * Deletes an object of a kind that a plain node has: Pod, ConfigMap, Secret, PersistentVolumeClaim or RuntimeClass; or, if it has a `path`,
-   * an object of a Kubernetes API, which removes what it owns in the background.
+   * Deletes an object of a kind that a plain node has: Pod, ConfigMap, Secret, PersistentVolumeClaim or RuntimeClass; or, if it has a
+   * `path`, an object of a Kubernetes API, which removes what it owns in the background.
    */
   async delete(
     object: { kind: string; namespace: string; name: string; path?: string },

@@ -12,7 +12,7 @@ export type ObjectKind = {
   categories?: readonly string[];
 } & Partial<ApiGroup>;
 
-/** Where a kind is in a Kubernetes API. */
+/** The API group and version of a kind. */
 type ApiGroup = { group: string; version: string };
 
 /** A kind that only a node with a Kubernetes API has. */
@@ -155,6 +155,6 @@ function absentKind(word: string): string {
   return `a standalone node has no ${word}, only ${plurals.join(', ')}${hint}`;
 }
 
-/** How to get the kinds that a plain node lacks. */
+/** The part of error messages that explains how to get kinds and verbs that a node without an API lacks. */
 export const API_HINT =
   "a node with a Kubernetes API has workloads and Services: start it with 'podwright --api true node' or 'podwright up'";

@@ -19,7 +19,7 @@ export function addApiServerCommands(program: Command, action: Action): void {
     .option('--name <name...>', 'further names of the serving certificate')
     .option('--audit-log <file>', 'log requests to this file')
     .addOption(
-      new Option('--durability <level>', 'what an answered write survives: the end of the process, or a power cut')
+      new Option('--durability <level>', 'what a confirmed write survives: a crash of the process, or a power failure')
         .choices(['process', 'power'])
         .default('process'),
     )
@@ -44,12 +44,12 @@ export function addApiServerCommands(program: Command, action: Action): void {
     );
 }
 
-/** Adds the parts of a node's control plane that run on any API server. */
+/** Adds the commands that run parts of a node's control plane with any API server. */
 function addClusterParts(program: Command, action: Action): void {
   const kubeconfig = ['--kubeconfig <file>', 'kubeconfig of the API server'] as const;
   program
     .command('controllers')
-    .description('the controllers of workloads alone, for any API server')
+    .description('run only the controllers of workloads, with any API server')
     .requiredOption(...kubeconfig)
     .action(
       action(async (context, [options]: [{ kubeconfig: string }]) =>
@@ -58,9 +58,9 @@ function addClusterParts(program: Command, action: Action): void {
     );
   program
     .command('proxy')
-    .description('Services on this host, for any API server, in place of kube-proxy')
+    .description('serve Services on this host instead of kube-proxy, with any API server')
     .requiredOption(...kubeconfig)
-    .option('--node-name <name>', 'name of the Node (default: that of the configuration)')
+    .option('--node-name <name>', 'name of the Node (default: node_name of the configuration)')
     .action(
       action(async (context, [{ kubeconfig: path, nodeName }]: [{ kubeconfig: string; nodeName?: string }]) => {
         const { runProxy } = await import('../daemon/cluster-parts.ts');

@@ -22,20 +22,20 @@ Examples:
     - {method: RunPodSandbox, pod: web, delay: 3m, count: 1}
 `;
 
-/** Splits a list with commas, and adds it to those before. */
+/** Splits a list at commas, and appends it to the values of earlier options. */
 const list = (value: string, before: string[] = []): string[] => [...before, ...value.split(',').filter(Boolean)];
 
 /** Adds the `cri-proxy` command, a proxy between a kubelet and its runtime. */
 export function addCriProxy(program: Command, action: Action): void {
   program
     .command('cri-proxy')
-    .description('shows, records, replays and disturbs the calls between a kubelet and its runtime')
+    .description('show, record, replay and change the calls between a kubelet and its runtime')
     .requiredOption('--listen <socket>', 'socket for the kubelet: unix:///path')
     .option('--to <socket>', 'socket of the runtime')
-    .option('--replay <file>', 'instead of --to: a recording, which answers as its runtime did')
+    .option('--replay <file>', 'recording from which to answer, instead of --to')
     .option('--method <name>', 'show only these methods, such as RunPodSandbox or List*', list)
     .option('--pod <pod>', 'show only calls for these pods: NAME or NAMESPACE/NAME, with *', gathered)
-    .option('--bodies', 'with -o json: requests and answers, too')
+    .option('--bodies', 'with -o json: also print requests and answers')
     .option('--record <file>', 'write all calls to a new file')
     .option('--script <file>', 'rules that delay, fail, cut, repeat or reorder calls')
     .option('--seed <number>', 'seed of the random choices of the script', count)

@@ -23,7 +23,7 @@ export function addNodeCommands(program: Command, action: Action): void {
   program
     .command('up')
     .description('start a node with a Kubernetes API in the background, and wait until it is ready')
-    .option('--ephemeral', 'a node of its own, in the foreground, that leaves nothing')
+    .option('--ephemeral', 'start a separate node in the foreground, and remove it with all its data at the end')
     .addHelpText('after', UP_HELP)
     .action(
       action(async (context, [options]: [import('../commands/up.ts').UpOptions]) =>

@@ -40,7 +40,7 @@ export function addObjectCommands(program: Command, action: Action): void {
       .description(`set or remove ${what}: ${verb} POD KEY=VALUE KEY-; also TYPE/NAME, TYPE -l SELECTOR`)
       .addOption(namespaceOption())
       .addOption(selectorOption().conflicts('all'))
-      .option('--all', 'all of the type in the namespace')
+      .option('--all', 'all objects of the type in the namespace')
       .option('--overwrite', 'replace existing values')
       .option('--list', `show the ${what}`)
       .action(
@@ -105,7 +105,7 @@ function addWait(program: Command, action: Action): void {
     .addOption(namespaceOption())
     .addOption(allNamespacesOption())
     .addOption(selectorOption())
-    .option('--all', 'all of the type in the namespace')
+    .option('--all', 'all objects of the type in the namespace')
     .addOption(
       new Option('--timeout <duration>', '0 checks once, a negative one waits for a week')
         .argParser(signedSeconds)

@@ -91,7 +91,7 @@ function addDelete(program: Command, action: Action): void {
     .option('-n, --namespace <name>', 'namespace of the objects, also of manifests that name none (default: default)')
     .addOption(allNamespacesOption())
     .addOption(selectorOption().conflicts('all'))
-    .option('--all', 'all of the type in the namespace')
+    .option('--all', 'all objects of the type in the namespace')
     .option('--force', 'kill immediately')
     .option('--now', 'same as --grace-period 1')
     .option('--ignore-not-found', 'exit with 0 if an object does not exist')
@@ -109,7 +109,7 @@ function addDelete(program: Command, action: Action): void {
         .default('background'),
     )
     .addOption(
-      new Option('--timeout <duration>', 'give up waiting for workloads and the like after this time').argParser(
+      new Option('--timeout <duration>', 'maximum time to wait for workloads and other objects').argParser(
         timeout,
       ),
     )

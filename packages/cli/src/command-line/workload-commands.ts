@@ -12,11 +12,11 @@ export function addWorkloadCommands(program: Command, action: Action): void {
     .description('change the number of replicas: scale --replicas=3 deploy/web')
     .addOption(namespaceOption())
     .addOption(selectorOption().conflicts('all'))
-    .option('--all', 'all of the type in the namespace')
-    .requiredOption('--replicas <n>', 'the new number', count)
-    .option('--current-replicas <n>', 'only if the object has this number now', count)
-    .option('--resource-version <version>', 'only if the object has this version now')
-    .option('--timeout <duration>', 'wait this long until the object has the new number', timeout)
+    .option('--all', 'all objects of the type in the namespace')
+    .requiredOption('--replicas <n>', 'new number of replicas', count)
+    .option('--current-replicas <n>', 'scale only if the object has this number of replicas', count)
+    .option('--resource-version <version>', 'scale only if the object has this resource version')
+    .option('--timeout <duration>', 'wait at most this long until the object has the new number', timeout)
     .addHelpText('after', SCALE_EXAMPLES)
     .action(
       action(async (context, [words, options]: [string[], import('../commands/scale.ts').ScaleOptions]) =>
@@ -43,8 +43,8 @@ const VERBS = {
   history: 'list revisions, or show one',
   undo: 'go back to an earlier revision',
   restart: 'replace the pods',
-  pause: 'let later changes of a Deployment wait',
-  resume: 'apply the changes that wait',
+  pause: 'pause the rollouts of a Deployment',
+  resume: 'continue the rollouts of a paused Deployment',
 } as const;
 
 function addRollout(program: Command, action: Action): void {
@@ -63,7 +63,7 @@ function addRollout(program: Command, action: Action): void {
         .option('--timeout <duration>', 'give up after this time (default: never)', timeout)
         .option('--no-watch', 'print the status now');
     if (verb === 'history') command.option('--revision <n>', 'show this revision with its pod template', count);
-    if (verb === 'undo') command.option('--to-revision <n>', 'the revision (default: the one before)', count);
+    if (verb === 'undo') command.option('--to-revision <n>', 'revision to return to (default: the previous one)', count);
     command.action(
       action(async (context, [words, options]: [string[], import('../commands/rollout.ts').RolloutOptions]) =>
         (await import('../commands/rollout.ts')).rollout(context, { verb, words }, options),
@@ -130,10 +130,10 @@ function addCreate(program: Command, action: Action): void {
     .command('autoscale <workload...>')
     .description('make a HorizontalPodAutoscaler: autoscale deploy/web --max=5 --cpu=80%')
     .addOption(namespaceOption())
-    .option('--min <n>', 'least number of pods (default: 1)', count)
-    .requiredOption('--max <n>', 'greatest number of pods', count)
+    .option('--min <n>', 'minimum number of pods (default: 1)', count)
+    .requiredOption('--max <n>', 'maximum number of pods', count)
     .option('--cpu <target>', 'share of the requests, such as 80%, or an amount for each pod, such as 500m')
-    .option('--memory <target>', 'likewise for memory')
+    .option('--memory <target>', 'target for memory, in the same forms')
     .option('--name <name>', 'its name (default: that of the object)')
     .addOption(dryRunOption())
     .addOption(objectOutputOption())

@@ -1,4 +1,4 @@
-/** Verbs that make one object out of another. */
+/** The commands `expose`, `create job` and `autoscale`, which create an object for another one. */
 import { PodwrightError } from '@podwright/base';
 import {
   type ApiObject,
@@ -25,10 +25,10 @@ const SERVICES = { group: '', version: 'v1', plural: 'services', namespaced: tru
 const JOBS = { group: 'batch', version: 'v1', plural: 'jobs', namespaced: true };
 const AUTOSCALERS = { group: 'autoscaling', version: 'v2', plural: 'horizontalpodautoscalers', namespaced: true };
 
-/** How an object is made: where it is created, and the words that kubectl prints about it. */
+/** The collection in which an object is created, and the words that kubectl prints for it. */
 type Making = { collection: typeof SERVICES; name: string; done: string };
 
-/** Creates the object, unless this is a dry run, and prints it in the wanted format or that it was made. */
+/** Creates the object, unless this is a dry run. Prints it in the selected format or, by default, a line that reports its creation. */
 async function create(
   api: ApiPort,
   object: ApiObject,
@@ -70,7 +70,7 @@ export async function expose(
   await create(api, service, { making, options: { namespace, dryRun, output } });
 }
 
-/** `podwright create job NAME --from=cronjob/X`, or `--image=IMAGE -- COMMAND`. */
+/** `podwright create job NAME --from=cronjob/X`, or `--image=IMAGE -- COMMAND`: creates a Job. */
 export async function createJob(
   { config }: CommandContext,
   { name, command }: { name: string; command: string[] },

@@ -36,7 +36,7 @@ export async function deleteApiObjects(
   if (missing.length > 0 && !ignoreNotFound) throw new PodwrightError('not_found', missing.join('\n'));
 }
 
-/** Plain kinds have no group in this program, except for RuntimeClasses. */
+/** Returns a kind with its API group. Kinds that every node has do not record theirs: it is the core group, except for RuntimeClasses. */
 const located = (kind: ObjectKind) => ({
   ...kind,
   group: kind.group ?? (kind.kind === 'RuntimeClass' ? 'node.k8s.io' : ''),
@@ -88,7 +88,7 @@ async function remove(
   }
 }
 
-/** Waits until the object with this UID is removed; another one may have its name at once. */
+/** Waits until the object with this UID is removed. Another object may have the same name at once, so the name is not enough. */
 async function untilRemoved(
   api: ApiPort,
   { path, name }: Target,

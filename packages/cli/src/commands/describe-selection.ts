@@ -7,7 +7,7 @@ import { nothingFound } from './get-options.ts';
 
 export type DescribeOptions = { namespace: string; allNamespaces?: boolean; selector?: string; output: OutputFormat };
 
-/** Returns the named or selected objects, and messages about those that do not exist. */
+/** Returns the named or selected objects, and error messages for names that do not exist. */
 export async function chosen(client: ObjectClient, { kinds, named }: ObjectSelection, options: DescribeOptions) {
   const { namespace, allNamespaces, selector } = options;
   const other = kinds.find(({ kind }) => kind === 'Image' || kind === 'Event');

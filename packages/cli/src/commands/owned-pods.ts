@@ -1,4 +1,4 @@
-/** Pods that are named by what owns or selects them: `deploy/web`, `svc/web`. */
+/** Finds pods by the object that owns or selects them: `deploy/web`, `svc/web`. */
 import type { Pod } from '@podwright/kube-api';
 import type { ApiObject, PodPurpose } from '@podwright/kube-verbs';
 import { apiPort, knownKinds } from '../client/known-kinds.ts';
@@ -7,7 +7,7 @@ import { ObjectClient } from '../client/object-client.ts';
 import { kindOfWord, POD, parseObjects } from '../client/object-names.ts';
 import { findPod } from './pod-arguments.ts';
 
-/** Whether an argument names something else than a pod: `TYPE/NAME` of another type. */
+/** Whether an argument names an object other than a pod: `TYPE/NAME` with another type. */
 export function namesOwner(argument: string): boolean {
   const [type = '', name] = argument.split('/');
   return name !== undefined && kindOfWord(type) !== POD;
@@ -16,10 +16,10 @@ export function namesOwner(argument: string): boolean {
 /** `timeoutMs`: how long to wait for a pod of a workload that has none. */
 export type PodChoice = { namespace: string; purpose: PodPurpose; timeoutMs?: number };
 
-/** kubectl's time-outs. */
+/** Defaults of `timeoutMs`, as in kubectl. */
 const POD_TIMEOUT_MS: Record<PodPurpose, number> = { logs: 20_000, streams: 60_000 };
 
-/** The pods that an argument names, the best choice first, and the object by which it names them, if it is not a pod. */
+/** The pods for an argument, the best choice first. `owner` is the named workload or Service, if the argument does not name a pod. */
 export type FoundPods = { pods: [Pod, ...Pod[]]; owner?: ApiObject };
 
 /** Returns the pod that an argument names, or the pods of the workload or Service. */

@@ -10,7 +10,7 @@ import { TablePrinter } from './object-printer.ts';
 import type { Column } from './object-tables.ts';
 import { sortedBy } from './sorted-objects.ts';
 
-/** A row that the printer of tables can print. */
+/** A row of a server's table, in the form that the table printer needs. */
 type Row = ApiObject & Pick<TableRow, 'cells'>;
 
 type Read = { http: UnixHttp; options: GetOptions };
@@ -46,13 +46,13 @@ export async function getTables(socketPath: string, selection: ObjectSelection, 
 const pathOfKind = (kind: ObjectKind, place: { namespace?: string; name?: string }): string =>
   pathOf(isApiKind(kind) ? kind : { ...kind, ...plainGroup(kind) }, place);
 
-/** The group of a kind that nodes without an API also have. */
+/** Returns the API group and version of a kind that nodes without an API have too. */
 const plainGroup = ({ kind }: ObjectKind) => ({ group: kind === 'RuntimeClass' ? 'node.k8s.io' : '', version: 'v1' });
 
 async function list({ http, options }: Read, kind: ObjectKind): Promise<ServerTable> {
   const { namespace, ...selectors } = queryOf(options);
   const path = pathOfKind(kind, { namespace });
-  // only the whole objects have the fields to sort by
+  // only whole objects have the fields of --sort-by
   const query = { ...selectors, includeObject: options.sortBy === undefined ? undefined : 'Object' };
   return tableOf(await http.json({ method: 'GET', path, query, accept: TABLE }, (value) => value));
 }

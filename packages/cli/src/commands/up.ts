@@ -15,12 +15,12 @@ import type { CommandContext } from '../settings/node-config.ts';
 
 export type UpOptions = { ephemeral?: boolean };
 
-/** Any free port of the loopback interface. */
+/** Address of the API on the loopback interface; port 0 selects a free port. */
 const ANY_PORT = '127.0.0.1:0';
 
 /**
  * `podwright up`: starts a node with a Kubernetes API in the background, unless it runs already, and waits until it is ready. With
- * `--ephemeral`, the node has directories, network and cgroup of its own, which are removed with it when the command is interrupted.
+ * `--ephemeral`, starts a separate node with its own directories, network and cgroup, which are removed when the command is interrupted.
  */
 export async function up(context: CommandContext, { ephemeral }: UpOptions): Promise<number> {
   const interrupts = listenForInterrupts();
@@ -31,7 +31,7 @@ export async function up(context: CommandContext, { ephemeral }: UpOptions): Pro
     const program = ['podwright', ...configArgs].join(' ');
     print(`'${program} get all -A' lists what runs, '${program} stop' stops the node`);
     const { kubeconfig } = apiServerPaths(config);
-    // a node that ran already may have no address
+    // a node that was already running may have no address for kubectl
     if (existsSync(kubeconfig)) print(`for kubectl: export KUBECONFIG=${kubeconfig}`);
     return 0;
   } catch (error) {
@@ -40,7 +40,7 @@ export async function up(context: CommandContext, { ephemeral }: UpOptions): Pro
   }
 }
 
-/** Starts the node and waits until it is ready. Returns a client of it. */
+/** Starts the node unless it is running, and waits until it is ready. Returns its client. */
 async function bringUp(context: CommandContext, interrupts: Interrupts): Promise<NodeClient> {
   const { api } = await context.settings();
   const listening = api.listen === undefined ? ['--api-listen', ANY_PORT] : [];
@@ -51,7 +51,7 @@ async function bringUp(context: CommandContext, interrupts: Interrupts): Promise
   if (!kubernetesApi)
     throw new PodwrightError(
       'failed_precondition',
-      "up: the running node has no Kubernetes API; 'podwright stop' stops it, then call up again",
+      "up: the running node has no Kubernetes API; stop it with 'podwright stop', then start it again with 'podwright up'",
     );
   await waitFor(() => isReady(client), { intervalMs: 20, signal });
   printError(`the node ${name} is ready`);
@@ -100,7 +100,7 @@ async function remove(client: NodeClient): Promise<void> {
   if (isUp) await stopNode(client, { removeHostState: true, endPods: true, gracePeriodSeconds: 1 });
 }
 
-/** Returns the settings of a node of its own: flags of the command, and names and addresses that no other node uses. */
+/** Returns the settings of an ephemeral node: the given flags, and random names and addresses that other nodes hardly use. */
 async function ephemeralContext(directory: string, given: string[]): Promise<CommandContext> {
   const id = basename(directory).slice(-6).toLowerCase();
   const [net, block] = [randomInt(128, 256), randomInt(256)];

@@ -16,7 +16,7 @@ export type WhyOptions = { namespace: string; output: OutputFormat };
 const LOG_LINES = 5;
 const MAX_LINE_BYTES = 4 << 10;
 
-/** Names of the kinds on the command line besides their singular and plural names. */
+/** Short names of kinds, in addition to their singular and plural names. */
 const SHORT: Record<string, Resource> = {
   po: VIEWED.pods,
   svc: VIEWED.services,
@@ -27,10 +27,10 @@ const SHORT: Record<string, Resource> = {
   ds: VIEWED.daemonSets,
   cj: VIEWED.cronJobs,
 };
-/** Kinds that the command does not explain by themselves. */
+/** Kinds that the command reads but does not explain. */
 const PARTS: ReadonlySet<Resource> = new Set([VIEWED.nodes, VIEWED.claims, VIEWED.endpointSlices]);
 
-/** `podwright why POD|TYPE/NAME`: the chain of objects from one that is not ready to the cause. */
+/** `podwright why POD|TYPE/NAME`: prints the chain of objects from the named one to that with the cause. */
 export async function why({ config }: CommandContext, word: string, options: WhyOptions): Promise<void> {
   const [type, name] = word.includes('/') ? (word.split('/', 2) as [string, string]) : ['pod', word];
   const resource = resourceOf(type);
@@ -57,7 +57,7 @@ function resourceOf(type: string): Resource {
   );
 }
 
-/** Returns the chain, one object a line and each below the one before, then what to do. */
+/** Formats an explanation: a line for each object of the chain, each indented below the previous one, then log lines and advice. */
 export function textOf({ chain, finding, change, isWell }: Explanation): string {
   const width = terminalWidth();
   const lines = chain.map(({ subject, sentence }, depth) => {
@@ -74,7 +74,7 @@ export function textOf({ chain, finding, change, isWell }: Explanation): string 
   return wrapText(lines.join('\n'), width);
 }
 
-/** Reads through the socket of a node. */
+/** A reader that sends its requests through the socket of a node. */
 class NodeReader implements ViewReader {
   readonly #nodes: NodeClient;
   readonly #objects: ObjectClient;
@@ -117,7 +117,7 @@ function pathOf({ group, version, plural, namespaced }: Resource, namespace: str
   return `${base}/namespaces/${encodeURIComponent(namespace)}/${plural}`;
 }
 
-/** A node without the Kubernetes API has few kinds. */
+/** Resolves to undefined if the object or its kind does not exist: a node without a Kubernetes API has few kinds. */
 function absentAsUndefined<T>(read: Promise<T>): Promise<T | undefined> {
   return read.catch((error: unknown) => {
     if (isNotFound(error)) return undefined;

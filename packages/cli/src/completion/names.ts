@@ -34,7 +34,7 @@ export async function namesOnNode(config: NodePaths, { wanted, options }: Questi
     );
 }
 
-/** Finds a kind of the API, which takes two calls more than those of every node. */
+/** Finds a kind. A kind of the Kubernetes API takes two more calls than a kind that every node has. */
 async function kindOfType({ apiSocket }: NodePaths, type: string): Promise<ObjectKind | undefined> {
   const bound = AbortSignal.timeout(5 * COMPLETION_TIMEOUT_MS);
   return kindOfWord(type, await raceAbort(knownKinds(apiSocket, [type]), bound));

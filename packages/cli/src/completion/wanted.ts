@@ -36,7 +36,7 @@ const KINDS: Record<string, Exclude<Wanted['kind'], 'words' | 'object' | 'typed'
 /** The object types accepted by commands that do not accept all of them. */
 const TYPES: Record<string, string[]> = { top: ['pods', 'nodes'] };
 
-/** What the commands for workloads offer. */
+/** The types that completion offers for the commands of workloads. */
 const WORKLOAD_TYPES = ['deployments', 'statefulsets', 'daemonsets', 'replicasets'];
 
 /** This option is also accepted before the verb. */

@@ -16,7 +16,7 @@ export type ApiServerSettings = {
   /** The file of the audit log, and that of its policy. */
   auditLog?: string;
   auditPolicy?: string;
-  /** What an answered write survives. */
+  /** What a confirmed write survives: a crash of the process, or a power failure. */
   durability?: 'process' | 'power';
 };
 

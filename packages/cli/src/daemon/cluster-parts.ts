@@ -1,4 +1,4 @@
-/** Parts of the node as daemons of their own, for any API server: `podwright controllers` and `podwright proxy`. */
+/** Runs parts of the node as separate daemons with any API server: `podwright controllers` and `podwright proxy`. */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { createLogger, ignoreFailure } from '@podwright/base';
@@ -13,7 +13,7 @@ import { openMetrics } from './metrics.ts';
 /** The Lease whose holder runs the controllers. */
 const LEASE = { namespace: 'kube-system', name: 'podwright-controllers' };
 
-/** Runs the controllers of workloads until a signal stops them, while no other process with the same Lease does. */
+/** Runs the controllers of workloads until a signal stops the process. They run only while this process holds the Lease. */
 export async function runControllers(config: NodeConfig, kubeconfig: string): Promise<void> {
   const { stopped } = beginDaemon(config);
   const logger = createLogger({ name: 'controllers', level: config.log_level });
@@ -33,7 +33,7 @@ export async function runControllers(config: NodeConfig, kubeconfig: string): Pr
   client.close();
 }
 
-/** Serves Services on this host until a signal stops the proxy, in the place of kube-proxy. The rules stay. */
+/** Serves Services on this host instead of kube-proxy, until a signal stops the proxy. Its nf_tables rules then remain. */
 export async function runProxy(config: NodeConfig, kubeconfig: string): Promise<void> {
   const { stopped } = beginDaemon(config);
   const logger = createLogger({ name: 'proxy', level: config.log_level });

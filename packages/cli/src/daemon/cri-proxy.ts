@@ -59,7 +59,7 @@ export async function runCriProxy(flags: CriProxyFlags): Promise<number> {
   return isWhole ? 0 : 1;
 }
 
-/** Reads a script. Its random choices have the seed of the flag, of the script, or a new one, which is printed. */
+/** Reads a script. The seed of its random choices is that of the flag or of the script, or a random one, which is printed. */
 function readScript(file: string, seedFlag: number | undefined): CriProxyOptions['script'] {
   const script = parseScript(textOf(file), { name: file, methods: criMethodNames() });
   const seed = seedFlag ?? script.seed ?? Math.floor(Math.random() * 2 ** 32);

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
 
-/** The state of a TCP socket that listens, and of a UDP socket that is not connected (net/tcp_states.h). */
+/** The states TCP_LISTEN and, for UDP sockets that are not connected, TCP_CLOSE (net/tcp_states.h). */
 const STATES: Readonly<Record<string, string>> = { tcp: '0A', udp: '07' };
 
 /**
- * Whether a program of the host listens on the port, at one of the addresses or at all of them. SCTP is not known, and neither are IPv6
- * addresses, unless a program listens at all.
+ * Whether a program of the host listens on the port, at one of the addresses or at the unspecified address. SCTP sockets and sockets at
+ * single IPv6 addresses are not found.
  */
 export function isListening(port: number, protocol: string, addresses: readonly string[]): boolean {
   const name = protocol.toLowerCase();
@@ -19,7 +19,7 @@ function tableOf(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    return ''; // a kernel without IPv6
+    return ''; // without IPv6, the kernel has no such file
   }
 }
 
@@ -36,7 +36,7 @@ export function hasListener(table: string, { port, state, addresses }: AskedPort
   });
 }
 
-/** Returns an IPv4 address as the kernel prints it: a number in the byte order of the host. */
+/** Formats an IPv4 address as in the table: a hexadecimal number in the byte order of the host. */
 function wordOf(address: string): string {
   const bytes = Uint8Array.from(address.split('.').map(Number));
   const [word = 0] = new Uint32Array(bytes.buffer);

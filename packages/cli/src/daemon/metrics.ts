@@ -21,7 +21,7 @@ const MAX_HEADER_BYTES = 8 << 10;
 /** A daemon's metrics. Disposing them closes the server on `metrics_address`. */
 export type OpenMetrics = AsyncDisposable & { registry: Registry };
 
-/** Returns what is wrong with the daemon, for `/healthz`; `undefined` if nothing is. */
+/** Returns the present problem of the daemon, for `/healthz`; `undefined` if there is none. */
 export type Problem = () => string | undefined;
 
 /** Creates a registry and, if `metrics_address` is set, serves it there. Rejects if the address cannot be used. */
@@ -39,8 +39,8 @@ export async function openMetrics(
 }
 
 /**
- * Serves `GET /metrics` in the Prometheus text format, and `GET /healthz`, to any client that can connect. Therefore, it must not contain the names of pods or
- * images.
+ * Serves `GET /metrics` in the Prometheus text format, and `GET /healthz`, to any client that can connect. Therefore, it must not contain
+ * the names of pods or images.
  */
 export class MetricsServer {
   readonly #server: Server;

@@ -11,8 +11,9 @@ const HOST_PLUGINS = '/opt/nri/plugins';
 type Nri = NodeConfig['runtime']['nri'];
 
 /**
- * Converts a node's NRI settings. Only a node with the default state directory uses the host's socket and plugins by default, so that several
- * nodes on one host do not compete for them: others have a socket in their state directory, and start no plugins.
+ * Converts a node's NRI settings. By default, only a node with the default state directory uses the socket and the plugins of the host, so
+ * that nodes on one host do not compete for them. The default of other nodes is a socket in their state directory, and no installed
+ * plugins.
  */
 export function nriOptions({ runtime: { nri }, state }: NodeConfig): RuntimeOptions['nri'] {
   if (nri.disable) return undefined;

@@ -39,8 +39,8 @@ export function manifestNames(command: string, files: readonly string[], options
 
 /**
  * Reads and validates manifests, so that errors are reported with file and line before anything is started. Prints warnings about skipped
- * objects. Objects that need a Kubernetes API are accepted if the node has one. Rejects with a single `invalid_argument` error that contains
- * all errors.
+ * objects. Objects that need a Kubernetes API are accepted if the node has one. Rejects with a single `invalid_argument` error that
+ * contains all errors.
  */
 export async function readManifests(
   names: readonly string[],
@@ -62,7 +62,7 @@ export async function readManifests(
   return { text: textOf(all), objects, others, decoded };
 }
 
-/** Texts of so many characters may be beyond the limits of manifests that need no Kubernetes API. */
+/** Number of characters from which a text may exceed the limits of manifests for nodes without a Kubernetes API. */
 const MANY = 200_000;
 
 async function decodeFor(texts: ManifestText[], options: ManifestOptions, hasApi: HasApi): Promise<DecodedManifest> {

@@ -1,7 +1,7 @@
 import type { Event, Pod } from '@podwright/kube-api';
 import { firstLine } from './pod-rows.ts';
 
-/** Reasons of events that do not say why a claim is not bound. */
+/** Reasons of events that do not explain why a claim is not bound. */
 const NO_REASON = new Set(['WaitForFirstConsumer', 'ProvisioningSucceeded']);
 
 /**

@@ -6,7 +6,7 @@ import type { AppliedObject } from './run-session.ts';
 type Others = DecodedManifest['others'];
 type JobSpec = { ttlSecondsAfterFinished?: unknown; suspend?: unknown };
 
-/** Returns the names of the manifests' Jobs whose spec the condition holds for. */
+/** Returns the names of the manifests' Jobs whose spec fulfils the condition. */
 function jobsWith(others: Others, holds: (spec: JobSpec) => boolean): { namespace: string; name: string }[] {
   return others.flatMap(({ object: { kind, metadata, spec } }) => {
     const { name, namespace = 'default' } = metadata;
@@ -21,8 +21,8 @@ export function suspendedJob(others: Others): { kind: 'Job'; namespace: string; 
 }
 
 /**
- * Keeps the Jobs that a foreground run has created after their end, whatever their `ttlSecondsAfterFinished`. Otherwise their outcome, pods and
- * logs may be removed before the run has read them. The run removes them itself.
+ * Removes `ttlSecondsAfterFinished` from the Jobs that a foreground run has created. Otherwise their result, pods and logs could be deleted
+ * before the run has read them. The run itself deletes these Jobs.
  */
 export async function keepEndedJobs(
   client: Pick<NodeClient, 'locate' | 'mergeObject'>,
@@ -40,7 +40,7 @@ export async function keepEndedJobs(
   if (created.length === 0) return;
   for (const { path } of await client.locate(created)) {
     await client.mergeObject(path, { spec: { ttlSecondsAfterFinished: null } }).catch((error: unknown) => {
-      if (!isNotFound(error)) throw error; // deleted meanwhile
+      if (!isNotFound(error)) throw error; // deleted in the meantime
     });
   }
 }

@@ -31,8 +31,9 @@ async function showTransfers({ client, view, onTransfer, signal }: FeedOptions):
 }
 
 /**
- * Shows the events of the objects with the UIDs, of which there may be more later; for pods in `old`, only new ones. Stores each pod's
- * last warning in `warnings`, by UID. Image transfers are not requested until an image is pulled, to spare the node that work while it is starting the pods.
+ * Shows the events of the objects with the UIDs, of which there may be more later; for pods in `old`, only new ones. Stores each pod's last
+ * warning in `warnings`, by UID. Image transfers are not requested until an image is pulled, to spare the node that work while it is
+ * starting the pods.
  */
 export async function showEvents(feed: EventFeed): Promise<void> {
   const { signal, uids, old } = feed;
@@ -59,7 +60,7 @@ type EventFeed = FeedOptions & {
   old: ReadonlySet<string>;
   warnings: Map<string, string>;
 } & {
-  /** Takes events of other objects, if more objects may be added. */
+  /** Stores events of unknown objects, if later objects may belong to the run. */
   held?: HeldEvents;
 };
 
@@ -85,7 +86,7 @@ async function showConnection(
   }
 }
 
-/** Shows an event if it is new, and keeps a warning. */
+/** Shows an event if `isNew`, and stores it if it is a warning. */
 export function showEvent(object: Event, { view, warnings }: Pick<EventFeed, 'view' | 'warnings'>, isNew = true): void {
   const { type, reason, message, involvedObject } = object;
   if (REPEATED_BY_STATE.has(reason)) return;

@@ -82,7 +82,7 @@ export type ExplainOptions = {
   /** The podwright command line, including the global options that select this node. */
   program: string;
   warning: string | undefined;
-  /** Why a claim of the pod is not bound. */
+  /** The last event of a claim of the pod that is not bound. */
   claim?: string;
   keptBy: string | undefined;
   signal: AbortSignal;
@@ -116,7 +116,7 @@ export async function explainTrouble(pod: Pod, options: ExplainOptions): Promise
   return [wrapText([...lines, heading].join('\n'), width), ...shown].join('\n');
 }
 
-/** Returns what `podwright why` advises. */
+/** Returns the advice of `podwright why` for the pod. */
 function adviceFor(pod: Pod, { warning, log }: { warning: string | undefined; log: LogEnd | undefined }): string[] {
   const [, reason, message] = /^(\w+): (.*)$/s.exec(warning ?? '') ?? [];
   const events = reason === undefined ? [] : [{ type: 'Warning', reason, message: message! }];

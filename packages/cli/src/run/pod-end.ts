@@ -72,8 +72,8 @@ export function lostContainers(pod: Pod): ContainerStatus[] {
 }
 
 /**
- * Returns 0 if every pod succeeded; otherwise the exit code of the container that failed first, or 1 if no container failed. Sidecars do not
- * count: they are ended after the other containers, and their exit codes say nothing about the work.
+ * Returns 0 if every pod succeeded; otherwise the exit code of the container that failed first, or 1 if no container failed. Sidecars do
+ * not count: they are ended after the other containers, and their exit codes say nothing about the work.
  */
 export function exitCodeOf(pods: Pod[]): number {
   const failed = pods.filter(({ status }) => status?.phase !== 'Succeeded');
@@ -83,7 +83,7 @@ export function exitCodeOf(pods: Pod[]): number {
   return first?.exitCode ?? 1;
 }
 
-/** How the containers of the pod that are no sidecars have ended. */
+/** Returns the terminations of the pod's containers, except sidecars. */
 function workEnds(pod: Pod): NonNullable<ContainerStatus['state']['terminated']>[] {
   const sidecars = new Set((pod.spec.initContainers ?? []).filter(isSidecar).map(({ name }) => name));
   return containerStatuses(pod).flatMap(({ name, state }) => (sidecars.has(name) ? [] : (state.terminated ?? [])));

@@ -56,11 +56,11 @@ function reportRunning(pods: Pod[], program: string): void {
   printProse(`${counted(staying.length, 'pod')} ${what}; see '${program} ps', also logs, exec, describe, delete, stop`);
 }
 
-/** Says what a run without pods has applied: a Service, or a CronJob before its first time. */
+/** Prints what a run without pods has applied, such as a Service, or a CronJob before its first Job. */
 function reportObjects({ workloads, objectCount }: RunSession): void {
   for (const object of workloads.objects)
     printProse(`${objectNames([object])}: ${workloads.stateOf(object.uid)?.progress}`);
-  if (workloads.objects.length === 0) printProse(`applied ${counted(objectCount, 'object')}; none of them makes pods`);
+  if (workloads.objects.length === 0) printProse(`applied ${counted(objectCount, 'object')}; none of them creates pods`);
 }
 
 /** Ends a run after a timeout, a signal or an error. If the node has stopped, its pods cannot be removed. */

@@ -32,7 +32,7 @@ export class RunSession {
   readonly workloads: RunWorkloads;
   /** UIDs of the workloads, by those of the pods that they have made. */
   readonly #owners = new Map<string, string>();
-  /** The same of removed pods that had ended: a Job is often removed together with its pods soon after its end. */
+  /** Likewise for removed pods that had ended, because a Job is often removed with its pods soon after its end. */
   readonly #pastOwners = new Map<string, string>();
   readonly #client: NodeClient;
   readonly #objects: AppliedObject[];
@@ -95,12 +95,12 @@ export class RunSession {
     return [...this.#deletedByOthers].flatMap((uid) => this.pods.get(uid) ?? []);
   }
 
-  /** Workloads that another client deleted before they were over. */
+  /** Workloads that another client deleted before they had finished. */
   get lostWorkloads(): AppliedObject[] {
     return this.workloads.objects.filter(({ uid }) => this.workloads.isLost(uid));
   }
 
-  /** Workloads that wait without any pods, such as a suspended Job, with what they wait for. */
+  /** Workloads that wait and have no pods, such as a suspended Job. `progress` describes what they wait for. */
   get idleWorkloads(): { object: AppliedObject; progress: string }[] {
     return this.workloads.objects.flatMap((object) => {
       const { isOver = true, isComplete = false, progress = '' } = this.workloads.stateOf(object.uid) ?? {};
@@ -201,7 +201,7 @@ export class RunSession {
     const made = [...this.#owners]
       .filter(([, owner]) => owner === workload)
       .flatMap(([uid]) => this.pods.get(uid) ?? []);
-    // a pod of the manifest that the workload has adopted
+    // pods of the manifest that the workload has adopted
     const adopted = uidsOf(this.#objects).flatMap((uid) => this.pods.get(uid) ?? []);
     return [...made, ...adopted.filter((pod) => controllerUid(pod) === workload)];
   }

@@ -38,7 +38,7 @@ export class RunWorkloads {
     return this.#removed.has(uid);
   }
 
-  /** Whether another client has removed a workload before it was over. */
+  /** Whether another client has removed a workload before it had finished. */
   isLost(uid: string): boolean {
     return this.#removed.has(uid) && this.#states.get(uid)?.isOver !== true;
   }

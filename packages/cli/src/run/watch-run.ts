@@ -133,7 +133,7 @@ async function untilEnd(course: ShownCourse): Promise<Ending> {
   for (const pod of session.deletedByOthers)
     printError(`${podLabel(pod)}: deleted by another command before it had ended`);
   for (const workload of session.lostWorkloads)
-    printError(`${objectNames([workload])}: deleted by another command before it was over`);
+    printError(`${objectNames([workload])}: deleted by another command before it had finished`);
   const known = new Set([...explained, ...session.deletedByOthers].map(({ metadata }) => metadata.uid));
   await explain(
     course,

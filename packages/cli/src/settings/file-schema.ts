@@ -10,7 +10,7 @@ import { RuntimeSchema } from './runtime-schema.ts';
 /** A range with room for the addresses of Services; at most 20 bits of a host, as in kube-apiserver. */
 const SERVICE_CIDR = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)\/(?:1[2-9]|2[0-4])$/;
 
-/** Mebibytes or gibibytes. */
+/** An amount of at least 16 MiB, in Mi or Gi. */
 const OBJECTS_SIZE = /^(?:(?:1[6-9]|[2-9]\d|[1-9]\d{2,4})Mi|[1-9]\d?Gi)$/;
 const bytesOfSize = (text: string): number => Number.parseInt(text, 10) * (text.endsWith('Gi') ? 1 << 30 : 1 << 20);
 

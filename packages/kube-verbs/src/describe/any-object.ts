@@ -2,13 +2,13 @@ import type { ApiObject } from '../api-port.ts';
 import type { Lines } from '../text/aligned.ts';
 import { describeAnnotations, describeLabels } from './metadata.ts';
 
-/** Fields that a generic description shows at its top, or leaves out. */
+/** Fields that a generic description prints at its top or omits, so they are not printed again below. */
 const SHOWN = new Set([
   ...['apiVersion', 'kind', 'metadata.name', 'metadata.namespace', 'metadata.labels', 'metadata.annotations'],
   'metadata.managedFields',
 ]);
 
-/** Describes an object of any kind: its fields with their names as words. */
+/** Describes an object of any kind: prints its fields, with field names split into words. */
 export function describeAnyObject(lines: Lines, object: ApiObject): void {
   const { metadata } = object;
   lines.field('Name', metadata.name);
@@ -50,10 +50,10 @@ const isFields = (value: unknown): value is Fields =>
 const valueText = (value: unknown): string =>
   value === null ? '<nil>' : typeof value === 'object' ? JSON.stringify(value) : String(value);
 
-/** Words that are written in capitals. */
+/** Words of field names that are printed in capitals. */
 const INITIALISMS = new Set(['API', 'URL', 'UID', 'OSB', 'GUID']);
 
-/** Splits `creationTimestamp` into `Creation Timestamp`. A name with other characters than letters, such as `a.b/c`, stays. */
+/** Splits `creationTimestamp` into `Creation Timestamp`. Returns names with characters other than letters, such as `a.b/c`, unchanged. */
 export function wordsOf(name: string): string {
   if (!/^[\p{L}-]+$/u.test(name)) return name;
   const words = name.match(/-|[A-Z]+(?![a-z])|[A-Z]?[^A-Z-]+|[A-Z]/g) ?? [name];

@@ -16,13 +16,13 @@ import {
   type Surroundings,
 } from './workloads.ts';
 
-/** What a description shows besides the object. */
+/** The objects and events that a description shows in addition to the object. */
 export type Related = Surroundings & { slices: readonly EndpointSlice[]; events: readonly ShownEvent[] };
 
-/** Kinds whose pods are counted. */
+/** Kinds whose descriptions show the numbers of pods by phase. */
 const COUNTED = new Set(['ReplicaSet', 'ReplicationController', 'StatefulSet', 'DaemonSet']);
 
-/** Reads the events of an object, and the objects that its description shows. Those that may not be read are left out. */
+/** Reads the events of an object, and the objects that its description shows. Those that the user may not read are left out. */
 export async function readRelated(api: ApiPort, object: ApiObject): Promise<Related> {
   const { kind = '', metadata } = object;
   const { namespace = '', name, uid } = metadata;

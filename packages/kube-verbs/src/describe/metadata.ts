@@ -20,7 +20,7 @@ export function describeLabels(lines: Lines, labels: Record<string, string> | un
   );
 }
 
-/** Describes annotations; those with several lines and long ones start on a line of their own, shortened. */
+/** Describes annotations. Values with several lines start on their own line; long lines are truncated. */
 export function describeAnnotations(lines: Lines, annotations: Record<string, string> | undefined, level = 0): void {
   const pairs = Object.entries(annotations ?? {}).filter(([key]) => !HIDDEN.has(key));
   const texts = pairs

@@ -25,7 +25,7 @@ export function probeText(probe: Probe): string {
   return `unknown ${attributes}`;
 }
 
-/** Formats where the value of a variable comes from. */
+/** Formats the value of an environment variable, or its source. */
 export function variableText({ value = '', valueFrom }: EnvVar, { resources }: Container): string {
   const { fieldRef, resourceFieldRef, secretKeyRef, configMapKeyRef } = valueFrom ?? {};
   if (fieldRef !== undefined) return ` (${fieldRef.apiVersion ?? 'v1'}:${fieldRef.fieldPath})`;

@@ -42,10 +42,10 @@ function describePort(lines: Lines, port: ServicePort, slices: readonly Endpoint
   lines.field('Endpoints', endpointsText(slices, name ?? ''));
 }
 
-/** How many endpoints a description names. */
+/** Maximum number of endpoints that a description lists. */
 const MAX_ENDPOINTS = 3;
 
-/** Formats the ready endpoints of a port, with the number of those that are left out. */
+/** Formats the first ready endpoints of a port, and the number of further ones. */
 export function endpointsText(slices: readonly EndpointSlice[], portName: string): string {
   if (slices.length === 0) return '<none>';
   const all = slices.flatMap(({ endpoints = [], ports = [] }) =>

@@ -1,7 +1,7 @@
 import type { Volume } from '@podwright/kube-api';
 import type { Lines } from '../text/aligned.ts';
 
-/** The type of a volume with a word on what it is, and the fields to show, by the key of its source. */
+/** The types of volumes with kubectl's explanations, and the fields to show. The keys are those of the source in a volume. */
 const SOURCES: Record<string, { type: string; fields: readonly [label: string, key: string, absent?: string][] }> = {
   emptyDir: {
     type: "EmptyDir (a temporary directory that shares a pod's lifetime)",

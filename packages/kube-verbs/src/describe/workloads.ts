@@ -5,7 +5,7 @@ import { type Condition, REVISION, type Workload } from '../workload.ts';
 import { controllerOf, describeAnnotations, describeLabels, timeText } from './metadata.ts';
 import { describePodTemplate } from './pod-template.ts';
 
-/** What a description shows of other objects. */
+/** The pods and ReplicaSets that the description of a workload needs. */
 export type Surroundings = { pods: readonly Pod[]; replicaSets: readonly Workload[] };
 
 export function describeDeployment(lines: Lines, deployment: Workload, { replicaSets }: Surroundings): void {
@@ -78,7 +78,7 @@ export function describeDaemonSet(lines: Lines, set: Workload, { pods }: Surroun
 
 type HeadField = 'CreationTimestamp' | 'Labels' | 'Annotations' | 'Selector' | 'Controlled By' | 'Node-Selector';
 
-/** Describes name, namespace and the given fields, in their order. */
+/** Describes the name, the namespace and the given fields, in this order. */
 export function describeHead(lines: Lines, { metadata, spec }: Workload, fields: readonly HeadField[]): void {
   lines.field('Name', metadata.name);
   lines.field('Namespace', metadata.namespace ?? '');

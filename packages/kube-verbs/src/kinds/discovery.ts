@@ -2,7 +2,7 @@ import { PodwrightError } from '@podwright/base';
 import type { ApiPort } from '../api-port.ts';
 import type { ResourceKind } from './resource-kind.ts';
 
-/** Asks for all groups with their resources in one document (aggregated discovery, stable since Kubernetes 1.30). */
+/** The media type of a document with all groups and their resources (aggregated discovery, stable since Kubernetes 1.30). */
 const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json';
 
 type DiscoveredVersion = { version: string; resources?: DiscoveredResource[] };
@@ -18,14 +18,14 @@ type DiscoveredResource = {
 };
 type GroupList = { items?: { metadata?: { name?: string }; versions?: DiscoveredVersion[] }[] };
 
-/** Reads which kinds the API server has: the core group first, then the others, each version in the order of preference. */
+/** Reads the kinds that the API server has. The core group comes first; the versions of each group are in the order of preference. */
 export async function discoverKinds(api: ApiPort, signal?: AbortSignal): Promise<ResourceKind[]> {
   const read = (path: string) => api.call({ method: 'GET', path, accept: AGGREGATED, signal });
   const documents = await Promise.all([read('/api'), read('/apis')]);
   return documents.flatMap((document) => kindsOf(document as GroupList));
 }
 
-/** Returns the kinds of a discovery document that can be read by their names. */
+/** Returns the kinds of a discovery document whose objects can be read or listed. */
 export function kindsOf({ items }: GroupList): ResourceKind[] {
   if (items === undefined)
     throw new PodwrightError('unimplemented', 'read the kinds of the API server: it has no aggregated discovery');

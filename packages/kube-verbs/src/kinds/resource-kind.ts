@@ -18,7 +18,7 @@ export type ResourceKind = {
 export const qualifiedName = ({ singular, group }: Pick<ResourceKind, 'singular' | 'group'>): string =>
   group === '' ? singular : `${singular}.${group}`;
 
-/** Returns the path of a collection, or of an object in it. The namespace `undefined` stands for all of them. */
+/** Returns the path of a collection, or of an object in it. Without `namespace`, the collection is that of all namespaces. */
 export function pathOf(
   { group, version, plural, namespaced }: Pick<ResourceKind, 'group' | 'version' | 'plural' | 'namespaced'>,
   { namespace, name }: { namespace?: string; name?: string } = {},

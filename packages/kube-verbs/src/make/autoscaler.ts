@@ -6,7 +6,7 @@ export type AutoscalerOptions = {
   name?: string;
   min?: number;
   max: number;
-  /** Targets such as `80%` of the requests, or an amount such as `500m` for each pod. */
+  /** The target: a percentage of the requests such as `80%`, or an amount for each pod such as `500m`. */
   cpu?: string;
   memory?: string;
 };

@@ -25,7 +25,7 @@ export function jobOfCronJob(name: string, { metadata, spec }: Workload): Worklo
   };
 }
 
-/** Returns a Job of one container. */
+/** Returns a Job whose pod has one container. */
 export function jobOfImage(
   name: string,
   { namespace, image, command }: { namespace: string; image: string; command: string[] },

@@ -6,7 +6,7 @@ import type { Workload } from '../workload.ts';
 
 export type ExposeOptions = {
   name?: string;
-  /** Ports, or none for those of the object. */
+  /** The ports of the Service. Default: the ports that the object declares. */
   ports?: number[];
   targetPort?: IntOrString;
   protocol?: string;

@@ -4,7 +4,7 @@ import type { ApiObject, ApiPort } from '../api-port.ts';
 import { labelsText, selectorText } from '../text/selector-text.ts';
 import { inOrderOfChoice, type PodPurpose } from './pod-order.ts';
 
-/** Kinds whose selector has expressions. Those of older kinds are maps of labels. */
+/** Kinds whose selector is a LabelSelector. That of the kinds in `BY_LABELS` is a map of labels. */
 const BY_SELECTOR = new Set(['Deployment', 'ReplicaSet', 'StatefulSet', 'DaemonSet', 'Job']);
 const BY_LABELS = new Set(['ReplicationController', 'Service']);
 
@@ -22,10 +22,10 @@ export function podSelectorOf({ kind = '', metadata, spec }: ApiObject): string 
   );
 }
 
-/** `timeoutMs`: how long to wait for a pod if there is none. */
+/** `timeoutMs`: how long to wait for the first pod if there is none, in milliseconds. */
 export type ChoiceOptions = { purpose: PodPurpose; timeoutMs: number };
 
-/** Returns the pods of a workload or Service, the best choice first. Waits if there is none; rejects with `deadline_exceeded`. */
+/** Returns the pods of a workload or Service, the best choice first. If there is none, waits; rejects with `deadline_exceeded`. */
 export async function podsOf(api: ApiPort, object: ApiObject, { purpose, timeoutMs }: ChoiceOptions): Promise<Pod[]> {
   const { namespace = '' } = object.metadata;
   const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
@@ -37,7 +37,7 @@ export async function podsOf(api: ApiPort, object: ApiObject, { purpose, timeout
   const found = new AbortController();
   using _end = { [Symbol.dispose]: () => found.abort() };
   const signal = AbortSignal.any([deadline, found.signal]);
-  // a watch without a version begins with the pods that exist
+  // a watch without a resource version first sends the existing pods, so no pod is missed
   for await (const { type } of api.watch({ method: 'GET', path, query: { ...query, watch: 'true' }, signal }))
     if (type === 'ADDED' || type === 'MODIFIED') return inOrderOfChoice(await list(), purpose);
   const { kind, metadata } = object;

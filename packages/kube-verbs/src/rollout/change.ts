@@ -4,7 +4,7 @@ import type { Workload } from '../workload.ts';
 
 const RESTARTED_AT = 'kubectl.kubernetes.io/restartedAt';
 
-/** Makes a workload replace its pods, by an annotation of its pod template. */
+/** Restarts a workload: sets an annotation in its pod template, so that its controller replaces the pods. */
 export async function restartRollout(api: ApiPort, target: Target, nowMs: number): Promise<void> {
   const { kind, object } = target;
   if (kind.group !== 'apps' || !['Deployment', 'DaemonSet', 'StatefulSet'].includes(kind.kind))

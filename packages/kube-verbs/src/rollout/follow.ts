@@ -37,7 +37,7 @@ export async function followRollout(
   throw new PodwrightError('unavailable', 'the node has stopped; the watch has ended');
 }
 
-/** Returns the status of a rollout now. */
+/** Returns the present status of a rollout. */
 export function currentStatus({ kind, object }: Target): RolloutStatus {
   if (kind.group === 'apps') return rolloutStatus(object as Workload);
   throw new PodwrightError('invalid_argument', `no status viewer has been implemented for ${kindText({ kind })}`);

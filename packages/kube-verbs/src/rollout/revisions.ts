@@ -7,7 +7,7 @@ import { type PodTemplate, REVISION, type Workload } from '../workload.ts';
 const CHANGE_CAUSE = 'kubernetes.io/change-cause';
 export const TEMPLATE_HASH = 'pod-template-hash';
 
-/** A revision of a workload. `patch` makes it the current one, for kinds with ControllerRevisions. */
+/** A revision of a workload. For kinds with ControllerRevisions, `patch` is the patch that makes the revision the current one. */
 export type Revision = {
   number: number;
   changeCause: string;

@@ -1,12 +1,12 @@
 import { PodwrightError } from '@podwright/base';
 import type { Workload } from '../workload.ts';
 
-/** How far a rollout is, in kubectl's words. */
+/** The progress of a rollout. `text` has kubectl's words. */
 export type RolloutStatus = { text: string; isDone: boolean };
 
 /**
- * Returns the status of a rollout. Throws `failed_precondition` if it cannot be followed, and `deadline_exceeded` if a Deployment has exceeded
- * its progress deadline.
+ * Returns the status of a rollout. Throws `failed_precondition` if it cannot be followed, and `deadline_exceeded` if a Deployment has
+ * exceeded its progress deadline.
  */
 export function rolloutStatus(workload: Workload): RolloutStatus {
   const { kind = '' } = workload;

@@ -4,7 +4,7 @@ import { kindText, patchTarget, refused, type Target } from '../target.ts';
 import { type PodTemplate, REVISION, type Workload } from '../workload.ts';
 import { type Revision, readRevisions, TEMPLATE_HASH } from './revisions.ts';
 
-/** Annotations of a Deployment that do not come from an earlier revision. */
+/** Annotations that a Deployment keeps when it returns to an earlier revision. */
 const OWN_ANNOTATIONS = new Set([
   ...['kubectl.kubernetes.io/last-applied-configuration', REVISION, 'deployment.kubernetes.io/revision-history'],
   ...['deployment.kubernetes.io/desired-replicas', 'deployment.kubernetes.io/max-replicas'],
@@ -12,7 +12,7 @@ const OWN_ANNOTATIONS = new Set([
 ]);
 
 /**
- * Makes an earlier revision the current one; 0 is the one before the current. Returns kubectl's words on what was done. Throws
+ * Makes an earlier revision the current one; 0 means the previous one. Returns kubectl's words for the result. Throws
  * `failed_precondition` if there is no such revision, or if a Deployment is paused.
  */
 export async function undoRollout(api: ApiPort, target: Target, revision = 0): Promise<string> {
@@ -42,7 +42,7 @@ export function chooseRevision(revisions: readonly Revision[], wanted: number): 
 const isCurrent = ({ spec }: Workload, { template }: Revision): boolean =>
   isDeepStrictEqual(plain(spec.template), plain(template));
 
-/** Returns a template as it was in the workload: without the hash of a ReplicaSet, and the mark of a patch. */
+/** Returns a template as it was in the workload: without the `pod-template-hash` label of a ReplicaSet, and without `$patch`. */
 function plain(template: PodTemplate | undefined): object {
   const { $patch: _mark, ...rest } = { $patch: undefined, ...template };
   const { [TEMPLATE_HASH]: _hash, ...labels } = rest.metadata?.labels ?? {};
@@ -50,13 +50,13 @@ function plain(template: PodTemplate | undefined): object {
   return { ...rest, metadata: { ...metadata, labels } };
 }
 
-/** Returns the patch that gives a Deployment the template and the annotations of a revision. */
+/** Returns the JSON patch that sets the template and the annotations of a Deployment to those of a revision. */
 export function deploymentPatch({ metadata }: Workload, { template, annotations }: Revision): object[] {
   const own = Object.entries(metadata.annotations ?? {}).filter(([key]) => OWN_ANNOTATIONS.has(key));
   const earlier = Object.entries(annotations).filter(([key]) => !OWN_ANNOTATIONS.has(key));
   return [
     { op: 'replace', path: '/spec/template', value: plain(template) },
-    // adding replaces what is there, and is no error if nothing is
+    // `add` also replaces existing annotations; `replace` would fail if there are none
     { op: 'add', path: '/metadata/annotations', value: Object.fromEntries([...own, ...earlier]) },
   ];
 }

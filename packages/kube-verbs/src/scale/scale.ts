@@ -6,13 +6,13 @@ type Scale = ApiObject & { spec?: { replicas?: number }; status?: { replicas?: n
 
 export type ScaleOptions = {
   replicas: number;
-  /** The number that the object must have now. */
+  /** Precondition: the present number of replicas. */
   current?: number;
-  /** The version that the object must have now. */
+  /** Precondition: the present resource version. */
   resourceVersion?: string;
 };
 
-/** Changes the number of replicas by the `scale` subresource. Throws `failed_precondition` if the object is not as expected. */
+/** Changes the number of replicas by the `scale` subresource. Throws `failed_precondition` if a precondition does not hold. */
 export async function scaleTarget(api: ApiPort, target: Target, options: ScaleOptions): Promise<void> {
   const path = `${target.path}/scale`;
   const scale = (await api
@@ -28,7 +28,7 @@ export async function scaleTarget(api: ApiPort, target: Target, options: ScaleOp
       'failed_precondition',
       `Expected resource version to be ${resourceVersion}, was ${version}`,
     );
-  // without a precondition, the version of the object must not matter
+  // the resource version makes the patch fail after another change, which only a precondition asks for
   const metadata = { ...(current === undefined && resourceVersion === undefined ? {} : { resourceVersion: version }) };
   const body = { metadata, spec: { replicas } };
   await api.call({ method: 'PATCH', path, body, contentType: 'application/merge-patch+json' });

@@ -1,6 +1,6 @@
 import type { KubeMetadata } from '@podwright/kube-api';
 
-/** The media type of tables, with plain objects for servers that make none (apimachinery, meta/v1 Table). */
+/** The media types of requests for tables (apimachinery, meta/v1 Table). Servers without tables respond with plain objects. */
 export const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json';
 
 /** A column of a server's table; `wide` columns are shown with `-o wide` only. */
@@ -16,7 +16,7 @@ type WireTable = {
   rows?: { cells: unknown[]; object?: { metadata?: KubeMetadata } }[];
 };
 
-/** Decodes a table. An answer without columns, as in later events of a watch, has none. */
+/** Decodes a table. Later events of a watch have no column definitions, so their tables have no columns. */
 export function tableOf(answer: unknown): ServerTable {
   const { kind, metadata, columnDefinitions = [], rows = [] } = answer as WireTable;
   if (kind !== 'Table') return tableOf(withoutTable(answer));
@@ -31,7 +31,7 @@ export function tableOf(answer: unknown): ServerTable {
   };
 }
 
-/** Makes a table of names for a server that answers with the objects themselves. */
+/** Returns a table of names and times for the response of a server without tables. */
 function withoutTable(answer: unknown): WireTable {
   const { items, metadata } = answer as { items?: { metadata: KubeMetadata }[]; metadata?: KubeMetadata };
   const objects = items ?? [{ metadata: metadata ?? {} }];

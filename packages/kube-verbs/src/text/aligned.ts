@@ -1,4 +1,4 @@
-/** Lines with tabs between their cells, as kubectl writes them, and their alignment as by Go's text/tabwriter. */
+/** Lines whose cells are separated by tabs, as in kubectl, and their alignment as in Go's text/tabwriter. */
 
 /** Collects the lines of a description. Each level indents by two spaces. */
 export class Lines {
@@ -14,7 +14,7 @@ export class Lines {
     this.add(0, `${label}:\t${value}`);
   }
 
-  /** Adds a field with one line for each value, the further ones below the first; `<none>` if there are none. */
+  /** Adds a field with one line for each value, all in the same column; `<none>` if there are no values. */
   list(level: number, label: string, values: readonly string[]): void {
     const [first = '<none>', ...rest] = values;
     this.add(level, `${label}:\t${first}`);
@@ -25,13 +25,13 @@ export class Lines {
     return align(this.#lines).join('\n');
   }
 
-  /** Returns the lines with their tabs. */
+  /** Returns the lines with tabs instead of alignment. */
   unaligned(): string {
     return this.#lines.join('\n');
   }
 }
 
-/** Separates the columns of descriptions. */
+/** Number of spaces between columns. */
 const PADDING = 2;
 
 /**
@@ -51,7 +51,7 @@ export function align(lines: readonly string[]): string[] {
   );
 }
 
-/** Go counts code points, JavaScript UTF-16 units. */
+/** The number of UTF-16 units beyond the number of code points. JavaScript pads by the former, Go by the latter. */
 const codePointExcess = (text: string): number => text.length - [...text].length;
 
 type Block = { from: number; to: number; column: number };

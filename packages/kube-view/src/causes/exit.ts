@@ -38,7 +38,7 @@ const LOG_RULES: [cause: string, pattern: RegExp, sentence: string, advice: stri
   [
     'port-in-use',
     /address already in use|EADDRINUSE/i,
-    'its port is taken by another container of the pod or, with hostNetwork, by another program of the machine',
+    'another container of the pod or, with hostNetwork, another program of the machine uses its port',
     'Use another port.',
   ],
   [
@@ -159,7 +159,7 @@ function byCode(code: number, message: string): Pick<Finding, 'cause' | 'sentenc
       cause: 'killed',
       sentence: 'it was killed with SIGKILL',
       advice: [
-        'Something outside killed it: a probe, a limit of memory of one of its processes, or a person. See its events.',
+        'It did not exit by itself: a failed probe, a memory limit or a user had it killed. See its events.',
       ],
     };
   const said = message.trim() === '' ? 'its log says why' : firstLine(message);

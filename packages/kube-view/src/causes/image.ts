@@ -21,7 +21,7 @@ const REASONS: [cause: string, pattern: RegExp, sentence: string, advice: string
   [
     'image-credentials',
     /unauthorized|authentication required|denied|forbidden|no basic auth|401|403/i,
-    'the registry refuses the image to these credentials, or the image does not exist there',
+    'the registry does not let these credentials pull the image, or the image does not exist there',
     [
       'Name a Secret of type kubernetes.io/dockerconfigjson in spec.imagePullSecrets, in the namespace of the pod.',
       'Check that the name of the image is right: registries answer this for images that do not exist, too.',

@@ -13,7 +13,7 @@ const UNFIT: [cause: string, pattern: RegExp, sentence: string, advice: string][
   [
     'host-port',
     /didn't have free ports/,
-    'a port of the host that it wants (hostPort) is taken by another pod',
+    'another pod uses the host port that it requests (hostPort)',
     'Use another hostPort, a Service of type NodePort, or end the pod that has the port.',
   ],
   [
@@ -37,7 +37,7 @@ const UNFIT: [cause: string, pattern: RegExp, sentence: string, advice: string][
   [
     'anti-affinity',
     /anti-affinity|pod affinity/,
-    'its affinity rules for other pods cannot be met',
+    'its pod affinity or anti-affinity rules cannot be met',
     'On one node, use preferred instead of required rules, or fewer replicas.',
   ],
   [
@@ -56,7 +56,7 @@ export const unschedulable: PodCause = (facts) => {
   if (condition.reason === 'SchedulingGated')
     return {
       cause: 'scheduling-gate',
-      sentence: 'its scheduling is held by a gate (spec.schedulingGates)',
+      sentence: 'a scheduling gate prevents its scheduling (spec.schedulingGates)',
       advice: ['The controller that added the gate removes it.'],
     };
   const claim = unboundClaims[0];
@@ -94,7 +94,7 @@ function tainted({ nodes }: PodFacts): Finding {
         return {
           cause: 'cordoned',
           sentence: `it cannot be scheduled: node ${metadata.name} is cordoned`,
-          advice: [`Permit pods on it again: \`kubectl uncordon ${metadata.name}\`.`],
+          advice: [`Make it schedulable again: \`kubectl uncordon ${metadata.name}\`.`],
         };
     }
   }
@@ -124,7 +124,7 @@ function pendingClaim({
       sentence: `the claim "${name}", which a volume names, does not exist`,
       advice: ['Create the PersistentVolumeClaim in the namespace of the pod, or correct its name in spec.volumes.'],
     };
-  const of = storageClass ? ` of the class "${storageClass}"` : ', which names no class,';
+  const of = storageClass ? ` of the class "${storageClass}"` : ' without a StorageClass';
   return {
     cause: 'claim-pending',
     sentence: `its claim "${name}"${of} is not bound to a volume${event === undefined ? '' : `: ${firstLine(event)}`}`,
@@ -150,7 +150,7 @@ const REFUSED: Record<string, [cause: string, advice: string]> = {
   NodePorts: ['host-port', 'Use another hostPort, or end the pod that has the port.'],
   NodeAffinity: ['node-selector', 'Correct the nodeSelector or the node affinity, or label the node.'],
   DeadlineExceeded: ['deadline', 'Raise activeDeadlineSeconds, or make the work shorter.'],
-  Terminated: ['node-shutdown', 'The machine was shut down; the pod of a workload is made again.'],
+  Terminated: ['node-shutdown', 'The machine was shut down. If a workload owns the pod, it creates a new one.'],
 };
 
 export const refusedByNode: PodCause = ({ pod }) => {

@@ -33,7 +33,7 @@ export const readinessProbe: PodCause = (facts) => {
     return {
       cause: 'wrong-port',
       sentence,
-      advice: [`The probe asks port ${port}, and the container declares ${declared.join(', ')}: correct one of them.`],
+      advice: [`The probe connects to port ${port}, and the container declares ${declared.join(', ')}: correct one of them.`],
       ...shown,
     };
   if (refused)
@@ -48,7 +48,7 @@ export const readinessProbe: PodCause = (facts) => {
   return {
     cause: `${kind}-probe`,
     sentence,
-    advice: ['Ask the probe by hand in the container; correct the program, or the path of the probe.'],
+    advice: ['Send the request of the probe by hand from within the container; correct the program, or the path of the probe.'],
     ...shown,
   };
 };
@@ -64,7 +64,7 @@ export const readinessGate: PodCause = ({ pod }) => {
   return {
     cause: 'readiness-gate',
     sentence: `its readiness gate ${open.conditionType} is not set to True`,
-    advice: ['The controller that the gate belongs to sets it; check that it runs.'],
+    advice: ['The controller of the gate must set it: check that this controller runs.'],
   };
 };
 

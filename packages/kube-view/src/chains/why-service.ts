@@ -19,7 +19,7 @@ export async function whyService(reader: ViewReader, object: KubeObject): Promis
   const service = object as ServiceObject;
   const subject = subjectOf('Service', service);
   const { spec = {} } = service;
-  if (spec.type === 'ExternalName') return well(subject, `is another name of ${spec.externalName}`);
+  if (spec.type === 'ExternalName') return well(subject, `is an alias of ${spec.externalName}`);
   if (spec.selector === undefined || Object.keys(spec.selector).length === 0) return await byEndpoints(reader, service);
   const pods = (await reader.list(VIEWED.pods, subject.namespace)) as Pod[];
   const selected = pods.filter((pod) => selects(spec.selector!, pod));
@@ -65,7 +65,7 @@ async function byEndpoints(reader: ViewReader, service: ServiceObject): Promise<
   });
 }
 
-/** Returns a sentence if no ready pod declares the target port; none if the pods declare no ports, because then they may still listen. */
+/** Returns a sentence if no ready pod declares the target port. Pods that declare no ports may still listen on a number. */
 function wrongPort({ port, targetPort = port }: ServicePort, pods: Pod[]): string[] {
   const declared = pods.flatMap(({ spec }) =>
     [...spec.containers, ...(spec.initContainers ?? [])].flatMap((container) => container.ports ?? []),
@@ -90,7 +90,7 @@ function nearest(selector: Record<string, string>, pods: Pod[]): string[] {
   const shared = ({ metadata: { labels = {} } }: Pod) => keys.filter((key) => labels[key] !== undefined).length;
   const [best] = pods.toSorted((a, b) => shared(b) - shared(a));
   if (best === undefined)
-    return ['There is no pod in the namespace: create the workload whose pods the Service is for.'];
+    return ['The namespace has no pods: create the workload whose pods the Service selects.'];
   if (shared(best) === 0) return ['Correct spec.selector, or the labels in the template of the workload.'];
   const labels = Object.fromEntries(
     keys.flatMap((key) => (best.metadata.labels?.[key] ? [[key, best.metadata.labels[key]]] : [])),

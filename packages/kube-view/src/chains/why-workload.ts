@@ -34,7 +34,7 @@ export async function whyWorkload(reader: ViewReader, { kind }: Resource, worklo
     if (spec.paused)
       return caused(subject, {
         cause: 'paused',
-        sentence: `${sentence}; it is paused, so a changed template makes no pods`,
+        sentence: `${sentence}; it is paused, so changes of its template have no effect`,
         advice: ['Resume it: `rollout resume`.'],
       });
     if (below !== undefined) {
@@ -72,7 +72,7 @@ function why(kind: string, { spec = {} }: Owned): string[] {
   if (spec.replicas === 0) return ['It is scaled to 0: `scale --replicas=1`.'];
   if (spec.suspend) return ['It is suspended (spec.suspend).'];
   if (kind === 'DaemonSet') return ['No node matches its nodeSelector, affinity and tolerations.'];
-  return ['See its events; the controllers may not run.'];
+  return ['See its events, and check that the controllers run.'];
 }
 
 const restarts = ({ status }: Pod) => Math.max(0, ...(status?.containerStatuses ?? []).map((one) => one.restartCount));

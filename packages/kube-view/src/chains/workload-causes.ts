@@ -13,7 +13,7 @@ const REFUSALS: [cause: string, pattern: RegExp, sentence: string, advice: strin
   [
     'quota',
     /failed quota: ([^:]+): must specify/,
-    'the quota "$1" of the namespace wants requests or limits that the pods do not have',
+    'the quota "$1" of the namespace requires requests or limits that the pods do not have',
     'Set requests and limits in the template, or defaults by a LimitRange.',
   ],
   [
@@ -43,7 +43,7 @@ const REFUSALS: [cause: string, pattern: RegExp, sentence: string, advice: strin
   [
     'limit-range',
     /(?:minimum|maximum) (?:cpu|memory|[\w-]+) usage per/,
-    'its pods are outside of the limits of a LimitRange',
+    'its pods violate the limits of a LimitRange',
     'Correct the requests and limits in the template (`describe limitrange`).',
   ],
 ];
@@ -63,7 +63,7 @@ export function creationFailure(
     return {
       cause,
       sentence: `no pod can be created: ${sentence.replace('$1', match[1] ?? '')}`,
-      advice: [advice, `The API server said: ${shown}`],
+      advice: [advice, `The API server responded: ${shown}`],
     };
   }
   return {
