@@ -157,7 +157,7 @@ export class PluginConnection {
         const response = await this.#plugin.synchronize(request, { signal: bound, timeoutMs: 0 });
         if (!more) return response.update;
         if (!response.more || response.update.length > 0)
-          throw new PodwrightError('unimplemented', `synchronize plugin ${this.name}: the plugin accepts only one message`);
+          throw new PodwrightError('unimplemented', `synchronize plugin ${this.name}: it accepts one message only`);
       }
       return [];
     } catch (error) {

@@ -109,9 +109,7 @@ function addDelete(program: Command, action: Action): void {
         .default('background'),
     )
     .addOption(
-      new Option('--timeout <duration>', 'maximum time to wait for workloads and other objects').argParser(
-        timeout,
-      ),
+      new Option('--timeout <duration>', 'maximum time to wait for workloads and other objects').argParser(timeout),
     )
     .option('--no-wait', 'do not wait until they are removed')
     .action(

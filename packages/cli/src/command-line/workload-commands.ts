@@ -63,7 +63,7 @@ function addRollout(program: Command, action: Action): void {
         .option('--timeout <duration>', 'give up after this time (default: never)', timeout)
         .option('--no-watch', 'print the status now');
     if (verb === 'history') command.option('--revision <n>', 'show this revision with its pod template', count);
-    if (verb === 'undo') command.option('--to-revision <n>', 'revision to return to (default: the previous one)', count);
+    if (verb === 'undo') command.option('--to-revision <n>', 'revision (default: the previous one)', count);
     command.action(
       action(async (context, [words, options]: [string[], import('../commands/rollout.ts').RolloutOptions]) =>
         (await import('../commands/rollout.ts')).rollout(context, { verb, words }, options),

@@ -60,7 +60,8 @@ function reportRunning(pods: Pod[], program: string): void {
 function reportObjects({ workloads, objectCount }: RunSession): void {
   for (const object of workloads.objects)
     printProse(`${objectNames([object])}: ${workloads.stateOf(object.uid)?.progress}`);
-  if (workloads.objects.length === 0) printProse(`applied ${counted(objectCount, 'object')}; none of them creates pods`);
+  if (workloads.objects.length === 0)
+    printProse(`applied ${counted(objectCount, 'object')}; none of them creates pods`);
 }
 
 /** Ends a run after a timeout, a signal or an error. If the node has stopped, its pods cannot be removed. */

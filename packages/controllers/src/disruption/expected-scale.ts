@@ -69,7 +69,8 @@ export class ExpectedScale {
   /** Asks the server for the subresource `scale` of a kind that is not in the caches, such as a custom one. */
   async #asked({ apiVersion, kind, name, uid }: OwnerReference, { metadata }: Pod): Promise<Scale | undefined> {
     const { client, signal } = this.#parts;
-    if (name === '.' || name === '..') return undefined; // such a name would change the path; the server does not validate names in owner references
+    // such a name would change the path; the server does not validate names in owner references
+    if (name === '.' || name === '..') return undefined;
     const found = await findKind(client, { apiVersion, kind }, signal);
     if (found?.hasScale !== true) return undefined;
     const objects = `${groupPath(apiVersion)}/namespaces/${metadata.namespace}/${found.plural}`;

@@ -35,7 +35,8 @@ export function decideEvictions({ pods, taints, waiting, nowMs }: EvictionState)
     }
     const sinceMs = known?.sinceMs ?? nowMs;
     if (nowMs - sinceMs >= tolerated) result.evicted.push(pod);
-    result.waiting.set(key, { uid: pod.metadata.uid, sinceMs }); // an evicted pod stays in the list, because the eviction may fail
+    // an evicted pod stays in the list, because the eviction may fail
+    result.waiting.set(key, { uid: pod.metadata.uid, sinceMs });
   }
   return result;
 }

@@ -158,9 +158,7 @@ function byCode(code: number, message: string): Pick<Finding, 'cause' | 'sentenc
     return {
       cause: 'killed',
       sentence: 'it was killed with SIGKILL',
-      advice: [
-        'It did not exit by itself: a failed probe, a memory limit or a user had it killed. See its events.',
-      ],
+      advice: ['It did not exit by itself: a failed probe, a memory limit or a user killed it. See its events.'],
     };
   const said = message.trim() === '' ? 'its log says why' : firstLine(message);
   return {

@@ -33,7 +33,9 @@ export const readinessProbe: PodCause = (facts) => {
     return {
       cause: 'wrong-port',
       sentence,
-      advice: [`The probe connects to port ${port}, and the container declares ${declared.join(', ')}: correct one of them.`],
+      advice: [
+        `The probe connects to port ${port}, and the container declares ${declared.join(', ')}: correct one of them.`,
+      ],
       ...shown,
     };
   if (refused)
@@ -48,7 +50,7 @@ export const readinessProbe: PodCause = (facts) => {
   return {
     cause: `${kind}-probe`,
     sentence,
-    advice: ['Send the request of the probe by hand from within the container; correct the program, or the path of the probe.'],
+    advice: ['Repeat the probe by hand in the container; correct the program, or the path of the probe.'],
     ...shown,
   };
 };

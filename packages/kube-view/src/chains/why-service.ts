@@ -89,8 +89,7 @@ function nearest(selector: Record<string, string>, pods: Pod[]): string[] {
   const keys = Object.keys(selector);
   const shared = ({ metadata: { labels = {} } }: Pod) => keys.filter((key) => labels[key] !== undefined).length;
   const [best] = pods.toSorted((a, b) => shared(b) - shared(a));
-  if (best === undefined)
-    return ['The namespace has no pods: create the workload whose pods the Service selects.'];
+  if (best === undefined) return ['The namespace has no pods: create the workload whose pods the Service selects.'];
   if (shared(best) === 0) return ['Correct spec.selector, or the labels in the template of the workload.'];
   const labels = Object.fromEntries(
     keys.flatMap((key) => (best.metadata.labels?.[key] ? [[key, best.metadata.labels[key]]] : [])),
