@@ -10,7 +10,7 @@ const PATH_CHECK = `${PREFIX}.PathCheck`;
 const GROUP_CHECK = `${PREFIX}.GroupCheck`;
 const DECISION = `${PREFIX}.Decision`;
 
-/** Two checks are allowed for each expression. */
+/** The cost of an authorization check. The limit of an evaluation, 1,000,000, allows two of them. */
 const CHECK_COST = 350_000;
 
 type Who = { readonly authorizer: PolicyAuthorizer; readonly user: UserInfo };

@@ -13,7 +13,7 @@ type CelType = Program['type'];
 
 export type CompiledPolicy = {
   readonly conditions: readonly CompiledExpression[];
-  /** By name, in order: a variable can use those before it. */
+  /** The variables by name, in their order: each can use those before it. */
   readonly variables: ReadonlyMap<string, CompiledExpression>;
   readonly validations: readonly CompiledValidation[];
   readonly annotations: readonly { readonly key: string; readonly value: CompiledExpression }[];
@@ -26,7 +26,7 @@ export type CompiledValidation = {
   readonly reason: string;
 };
 
-/** Types that are known of a variable; values of others are dynamic. */
+/** The types of expressions that a variable can have. A variable with another type is dynamic. */
 const KNOWN_TYPES = [
   'bool',
   'bytes',

@@ -3,13 +3,13 @@ import { EvaluationError, lazyFields, type Outcome, type Value, type Variables }
 import type { CompiledPolicy, CompiledValidation } from './compiled-policy.ts';
 import type { CompiledExpression } from './policy-environment.ts';
 
-/** What the validations of a policy may cost, and its match conditions (apiserver, pkg/apis/cel). */
+/** Maximum cost of all validations of a policy, and of all its match conditions (apiserver, pkg/apis/cel). */
 const MAX_COST = 10_000_000;
 const MAX_CONDITIONS_COST = 2_500_000;
 const MAX_MESSAGE_BYTES = 5 * 1024;
 const NO_BUDGET = 'validation failed due to running out of cost budget, no further validation rules will be run';
 
-/** A validation that fails, or that could not be evaluated. */
+/** A validation that the request violates or, with `isError`, that could not be evaluated. */
 export type Failure = {
   readonly message: string;
   readonly reason: string;
@@ -17,14 +17,14 @@ export type Failure = {
   readonly index: number;
 };
 export type Evaluated = { readonly failures: readonly Failure[]; readonly annotations: readonly Annotation[] };
-/** `problem`: why an annotation has no value. */
+/** An audit annotation, or the problem for which its value could not be computed. */
 export type Annotation = { readonly key: string } & ({ readonly value: string } | { readonly problem: string });
 
 class OutOfBudget extends Error {}
 
 const problem = (message: string): Failure => ({ message, reason: '', isError: true, index: 0 });
 
-/** `variables`: those of the request. */
+/** Evaluates a policy. `variables` are those of the request, such as `object` and `oldObject`. */
 export function evaluatePolicy(policy: CompiledPolicy, variables: Variables): Evaluated {
   try {
     const matched = matchConditions(policy, variables);
@@ -39,7 +39,7 @@ export function evaluatePolicy(policy: CompiledPolicy, variables: Variables): Ev
   }
 }
 
-/** Returns whether all conditions hold, or the errors of those that cannot be evaluated. */
+/** Returns whether all match conditions hold, or the errors of conditions that cannot be evaluated. One that is false takes precedence. */
 function matchConditions(policy: CompiledPolicy, variables: Variables): boolean | string {
   const run = new PolicyRun({ ...policy, variables: new Map() }, variables, MAX_CONDITIONS_COST);
   const problems: string[] = [];
@@ -79,7 +79,7 @@ class PolicyRun {
     this.#budget -= cost;
   }
 
-  /** A variable is evaluated when an expression needs it, and keeps its value. */
+  /** Returns the value of a variable. It is evaluated when an expression first reads it, and then stored. */
   #variable(name: string, compiled: CompiledExpression, variables: Variables): Value {
     const shown = JSON.stringify(name);
     if ('problem' in compiled)
@@ -100,7 +100,7 @@ class PolicyRun {
     return { message: text, reason, isError: false, index };
   }
 
-  /** Returns the text of the message expression, '' if there is none that can be used. */
+  /** Returns the value of the message expression; '' if there is none or its value cannot be used as a message. */
   #message({ messageExpression }: CompiledValidation): string {
     if (messageExpression === undefined) return '';
     const outcome = this.evaluate(messageExpression);

@@ -1,6 +1,6 @@
 import type { UserInfo } from '@podwright/kube-kinds';
 
-/** A question about what a user may do. Fields that do not apply are ''. */
+/** Whether a user may perform a request. Fields that do not apply are ''. */
 export type PolicyQuestion = {
   user: UserInfo;
   verb: string;
@@ -10,12 +10,12 @@ export type PolicyQuestion = {
   subresource: string;
   namespace: string;
   name: string;
-  /** The URL path, for questions that are not about resources. */
+  /** The URL path, for requests that are not for a resource. */
   path: string;
   fieldSelector?: string;
 };
 
 export type PolicyVerdict = { decision: 'allow' | 'deny' | 'no opinion'; reason: string };
 
-/** Answers questions of policies about users. */
+/** Authorizes users for expressions of policies. */
 export type PolicyAuthorizer = { authorize(question: PolicyQuestion): PolicyVerdict };

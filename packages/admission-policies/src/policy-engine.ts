@@ -24,7 +24,7 @@ const problem = (message: string): Failure => ({ message, reason: '', isError: t
 
 export class PolicyEngine {
   readonly #parts: EngineParts;
-  /** By UID, as long as the policy is the same. */
+  /** The compiled policies by UID. An entry is valid while the generation of the policy is the same. */
   readonly #compiled = new Map<string, { generation: unknown; policy: CompiledPolicy }>();
 
   constructor(parts: EngineParts) {
@@ -110,7 +110,7 @@ export class PolicyEngine {
 
 const OPTIONS: Readonly<Record<string, string>> = { CREATE: 'Create', UPDATE: 'Update', DELETE: 'Delete' };
 
-/** Returns the request as policies see it (admission.k8s.io/v1, AdmissionRequest). */
+/** Returns the value of the variable `request` (admission.k8s.io/v1, AdmissionRequest). */
 function requestOf({ resource, subresource, name, namespace, operation, user, dryRun }: AdmissionAttributes): object {
   const { group, version, kind, plural } = resource;
   const [kinds, resources] = [

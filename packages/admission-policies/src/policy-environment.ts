@@ -1,4 +1,4 @@
-/** What expressions of policies can use (apiserver, pkg/admission/plugin/cel/compile.go). */
+/** The environment of expressions in policies (apiserver, pkg/admission/plugin/cel/compile.go). */
 import {
   CompileError,
   compile,
@@ -15,7 +15,7 @@ import { AUTHORIZER, AUTHORIZER_FUNCTIONS, RESOURCE_CHECK } from './authorizer-v
 
 type CelType = Program['type'];
 
-/** Returns the functions of policies. Patterns that are compiled are kept with them. */
+/** Returns the functions of expressions in policies. The result has its own cache of compiled regular expressions. */
 export const policyFunctions = (): FunctionTable => mergedFunctions([kubernetesFunctions(), AUTHORIZER_FUNCTIONS]);
 
 const { STRING, BOOL, DYN, listOf, mapOf, objectOf } = types;
@@ -106,7 +106,7 @@ export type CompiledExpression = { readonly text: string } & (
   | { readonly problem: string }
 );
 
-/** Compiles an expression. `kinds`: of the result; none if any is accepted. */
+/** Compiles an expression. `kinds` are the accepted kinds of its type; empty if any type is accepted. */
 export function compileExpression(
   text: string,
   environment: Environment,

@@ -11,13 +11,13 @@ import {
 import { compilePolicy } from './compiled-policy.ts';
 import type { CompiledExpression } from './policy-environment.ts';
 
-/** Characters of all expressions of a policy, which bounds the time to compile them. */
+/** Maximum number of characters of all expressions of a policy together, which bounds the time to compile them. */
 const MAX_LENGTH = 300_000;
 
 const lengthOf = (one: object): number =>
   textAt(one, 'expression').length + textAt(one, 'messageExpression').length + textAt(one, 'valueExpression').length;
 
-/** Expressions that an update does not change are not compiled again. */
+/** Returns the errors of a policy's expressions. `old`: the policy before an update, whose expressions are not checked again. */
 export function policyErrors(policy: ApiObject, old?: ApiObject): FieldError[] {
   if (old !== undefined && isSameValue(policy.spec, old.spec)) return [];
   const length = ['matchConditions', 'variables', 'validations', 'auditAnnotations']
@@ -37,7 +37,7 @@ export function policyErrors(policy: ApiObject, old?: ApiObject): FieldError[] {
   ];
 }
 
-/** Empty expressions have errors of their own. */
+/** Returns the error of an expression. Empty expressions are left out, because other checks report them. */
 function errorOf(field: string, compiled: CompiledExpression | undefined): FieldError[] {
   if (compiled === undefined || compiled.text.trim() === '' || !('problem' in compiled)) return [];
   return [invalidValue(field, compiled.text, compiled.problem)];

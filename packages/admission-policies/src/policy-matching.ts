@@ -1,4 +1,4 @@
-/** Which requests a policy or binding matches (apiserver, plugin/policy/matching). */
+/** Decides which requests a policy or binding matches (apiserver, plugin/policy/matching). */
 import { type AdmissionAttributes, groupResource, type ObjectStore } from '@podwright/api-machinery';
 import {
   isSameValue,
@@ -10,7 +10,7 @@ import {
   textsAt,
 } from '@podwright/kube-kinds';
 
-/** Whether the match resources match a request. */
+/** Whether `matchResources` or `matchConstraints` of a binding or policy match a request. */
 export function matchesRequest(match: JsonObject, attributes: AdmissionAttributes, store: ObjectStore): boolean {
   if (!matchesNamespace(match, attributes, store) || !matchesObject(match, attributes)) return false;
   if (objectsAt(match, 'excludeResourceRules').some((rule) => matchesRule(rule, attributes, match))) return false;
@@ -37,7 +37,7 @@ function matchesObject(match: JsonObject, { object, oldObject }: AdmissionAttrib
 
 const includes = (items: readonly string[], wanted: string): boolean => items.includes('*') || items.includes(wanted);
 
-/** An equivalent rule names the resource in another version. */
+/** Whether a rule matches a request. With `matchPolicy: Equivalent`, the rule may name another version of the resource. */
 function matchesRule(rule: JsonObject, attributes: AdmissionAttributes, match: JsonObject): boolean {
   const { resource, subresource, operation, namespace, name } = attributes;
   const isClusterScoped = namespace === '' || groupResource(resource) === 'namespaces';

@@ -13,7 +13,10 @@ export class ConfigurationProblem extends Error {
   }
 }
 
-/** Returns the objects with which to evaluate a policy: `undefined` is an evaluation without parameters. Throws `ConfigurationProblem`. */
+/**
+ * Returns the parameter objects. The policy is evaluated once with each; `undefined` means without parameters. Throws
+ * `ConfigurationProblem`.
+ */
 export function paramsOf(
   { policy, binding, namespace }: { policy: ApiObject; binding: ApiObject; namespace: string },
   { store, schema }: { store: ObjectStore; schema: Schema },

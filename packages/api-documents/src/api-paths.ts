@@ -13,7 +13,7 @@ export type ApiPathsOptions = {
   schema: Schema;
   /** The resources that the server implements. Others are not advertised. */
   resources: readonly Resource[];
-  /** Further resources, whose kinds are not in the schema: only discovery has them. */
+  /** Resources whose kinds are not in the schema. Discovery lists them, but OpenAPI does not. */
   computed?: readonly Resource[];
   /** HOST:PORT at which clients reach the server. */
   serverAddress: string;

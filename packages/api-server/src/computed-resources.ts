@@ -7,7 +7,7 @@ import { type UsageParts, usageResources } from './usage/usage-resources.ts';
 
 export type ComputedParts = UsageParts & { schema: Schema; custom: Pick<CustomKinds, 'resources'> };
 
-/** The resources of the server whose objects are not stored. */
+/** Returns the resources whose objects are computed for each request instead of stored. */
 export function computedResources({ schema, custom, ...parts }: ComputedParts): ComputedResource[] {
   const builtIn = servedResources(schema);
   const usage = usageResources(parts);

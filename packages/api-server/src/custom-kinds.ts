@@ -44,7 +44,7 @@ export class CustomKinds {
     return this.#library;
   }
 
-  /** The code for rules in CEL, which is loaded with the first definition that has some. */
+  /** Loads the code for CEL rules when the first definition with such rules exists. */
   async #loadRules(definitions: readonly ApiObject[]): Promise<void> {
     const { hasRules } = await this.load();
     if (this.#rules === undefined && definitions.some(hasRules))
@@ -122,7 +122,7 @@ export class CustomKinds {
     return count < this.#maxDefinitions ? [] : [forbiddenField('spec', detail)];
   }
 
-  /** Rules are compiled only if the schemas are valid. */
+  /** Returns the errors of the schemas and of their CEL rules. Rules are compiled only if the schemas are valid. */
   #schemaErrors(definition: ApiObject, old?: ApiObject): FieldError[] {
     const errors = this.#library!.definitionSchemaErrors(definition, old);
     if (errors.length > 0 || this.#rules === undefined) return errors;

@@ -31,7 +31,7 @@ const VOLATILE = ['events', 'leases.coordination.k8s.io'];
  */
 const MAX_OBJECT_BYTES = 3 << 20;
 
-/** Maximum size of all objects, which are in memory. It is less on a host with little memory. */
+/** Maximum size of all objects, which are kept in memory. On a host with little memory, the limit is lower. */
 const MAX_BYTES = 512 << 20;
 const SHARE_OF_MEMORY = 8;
 const FULL = 'the API has no space for further objects: delete some, or raise max_objects_size in the table api';

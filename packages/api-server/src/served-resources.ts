@@ -6,7 +6,7 @@ import type { Resource, Schema } from '@podwright/kube-schema';
 /** Groups whose objects would have no effect: no part of the server acts upon them. */
 const WITHOUT_EFFECT: readonly string[] = ['apiregistration.k8s.io', 'flowcontrol.apiserver.k8s.io'];
 
-/** The resources with an effect of a group that has others. */
+/** For groups of which only some resources have an effect: the names of these resources. */
 const WITH_EFFECT: Readonly<Record<string, readonly string[]>> = {
   'admissionregistration.k8s.io': ['validatingadmissionpolicies', 'validatingadmissionpolicybindings'],
 };

@@ -11,7 +11,7 @@ export type DocumentParts = {
   /** The resources of built-in kinds. */
   resources: readonly Resource[];
   custom: Pick<CustomKinds, 'resources' | 'onChange'>;
-  /** Resources that only discovery has. */
+  /** Resources that discovery lists but OpenAPI does not, because their kinds are not in the schema. */
   computed: readonly Resource[];
   /** HOST:PORT, at which clients reach the server. */
   serverAddress: string;

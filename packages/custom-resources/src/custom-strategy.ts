@@ -29,7 +29,7 @@ export type CustomVersion = CustomKind & {
   replicasPaths: ScaleStrategy['replicasPaths'];
 };
 
-/** Errors after which rules are not evaluated: values can have other types than the rules expect, or be too large for them. */
+/** Errors after which CEL rules are not evaluated, because values may have types that the rules do not expect, or be too large. */
 const BLOCKING = [
   'FieldValueNotSupported',
   'FieldValueRequired',
@@ -40,7 +40,7 @@ const BLOCKING = [
 const UNCHECKED =
   'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';
 
-/** `rules`: in CEL. */
+/** Returns the strategy of a custom kind. `rules`: its validation rules in CEL. */
 export function customStrategy(version: CustomVersion, rules?: ObjectRules): Strategy {
   const { resource, type, hasStatus, scale } = version;
   const { selectablePaths = [] } = type;
@@ -61,7 +61,7 @@ export function customStrategy(version: CustomVersion, rules?: ObjectRules): Str
     if (outcome.warnings.length > 0) warned.set(object, outcome.warnings);
     return [...errors, ...outcome.errors];
   };
-  /** Upstream validates only the status, with paths below it, but evaluates all rules. */
+  /** Validates an update of the status. As upstream, it validates only the status but evaluates the rules of the whole object. */
   const validateStatus = (object: ApiObject, old: ApiObject): FieldError[] => {
     const { status } = schema.properties ?? {};
     if (status === undefined || object.status === undefined) return withRules([], object, old);

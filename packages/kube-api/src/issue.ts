@@ -27,7 +27,7 @@ type Found = {
   count: number;
   limit: number;
   ofApiServer?: boolean;
-  /** The object is for a node with a Kubernetes API. */
+  /** Whether the object is for a node with a Kubernetes API. */
   forApi?: boolean;
   needsApi?: boolean;
 };
@@ -57,7 +57,7 @@ export class IssueList {
     return new IssueList(path, limit, { issues: [], count: 0, limit, forApi: true });
   }
 
-  /** Returns whether a field that only a node with a Kubernetes API has is accepted; `needsApi` is true from then on. */
+  /** Returns whether a field that needs a node with a Kubernetes API is accepted. If it is, `needsApi` becomes true. */
   acceptApiField(): boolean {
     if (this.#found.forApi) this.#found.needsApi = true;
     return this.#found.forApi === true || this.isOfApiServer;

@@ -22,7 +22,7 @@ export type SubresourceStrategy = {
  * finalizers, generation, immutable fields).
  */
 export type Strategy = {
-  /** Loads what the other functions need for an object. Called before each write, but after `applyDefaults`. */
+  /** Loads code that the other functions need for an object. Called before each write, after `applyDefaults`. */
   load?: (object: ApiObject) => Promise<void>;
   /** Applies upstream's defaults for the kind's version. Called for each decoded object, including before updates. */
   applyDefaults?: (object: ApiObject) => ApiObject;

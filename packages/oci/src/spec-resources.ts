@@ -9,7 +9,7 @@ export function computeOomScoreAdj({ oomScoreAdj }: SpecResources, { minimumOomS
   return Math.max(oomScoreAdj, minimumOomScoreAdj);
 }
 
-/** Replaces the resource limits of an OCI spec, but neither its device rules nor limits that only plugins set. */
+/** Replaces the resource limits of an OCI spec. Keeps its device rules, and limits that clients cannot set but NRI plugins can. */
 export function withResources(spec: OciSpec, limits: OciLinuxResources): OciSpec {
   const { cpu, memory, hugepageLimits: _, unified: __, ...others } = spec.linux.resources ?? {};
   const { shares: _s, quota: _q, period: _p, cpus: _c, mems: _m, ...otherCpu } = cpu ?? {};

@@ -14,24 +14,25 @@ export type ProxyOptions = {
   /** The addresses of pods, as CIDR blocks. Default: those in the Node object. */
   podCidrs?: string[];
   /**
-   * Subnets whose pods are on one bridge. While the kernel does not pass bridged packets to the packet filter of the host, connections within
-   * such a subnet through a Service are masqueraded. Default: none.
+   * Subnets whose pods are on one bridge. While the kernel does not pass bridged packets to the packet filter of the host, connections
+   * within such a subnet through a Service are masqueraded. Default: none.
    */
   bridgedCidrs?: string[];
   /**
-   * The bridge of `bridgedCidrs`. The kernel passes its packets to the packet filter, if it can (`br_netfilter`): then the connections keep
-   * the addresses of their clients. Default: unknown, so that connections are masqueraded.
+   * The bridge of `bridgedCidrs`. If `br_netfilter` is loaded, the proxy makes the kernel pass the packets of the bridge to the packet
+   * filter, and the connections keep the addresses of their clients. Default: unknown, so connections are masqueraded.
    */
   bridge?: string;
   /**
-   * The node's addresses at which node ports are reachable: the first internal address of each IP family in the Node object (default), or all
-   * addresses of interfaces in these CIDR blocks. Never a loopback address.
+   * The node's addresses at which node ports are reachable: the first internal address of each IP family in the Node object (default), or
+   * all addresses of interfaces in these CIDR blocks. Never a loopback address.
    */
   nodePortAddresses?: 'primary' | string[];
   /**
-   * The ranges of cluster IPs. If they are given, external and load balancer addresses of Services are not served if they are in these ranges,
-   * belong to pods or to the node, or are loopback, link-local or multicast addresses: a user who may create Services could otherwise receive
-   * the connections to another Service, to the DNS server or to the node. Default: all addresses are served, as by kube-proxy.
+   * The ranges of cluster IPs. If they are given, external and load balancer addresses of Services are not served if they are in these
+   * ranges, belong to pods or to the node, or are loopback, link-local or multicast addresses: a user who may create Services could
+   * otherwise receive the connections to another Service, to the DNS server or to the node. Default: all addresses are served, as by
+   * kube-proxy.
    */
   serviceCidrs?: string[];
   /** Masquerades every connection to a cluster IP. Default: only those from outside `podCidrs`. */

@@ -25,7 +25,7 @@ export class ServiceProxy implements RunningProxy {
   #informers: Informer<KubeObject>[] = [];
   #node: Node | undefined;
   #udp = noUdpChange();
-  /** Subnets whose bridged packets pass the packet filter by. */
+  /** Subnets whose bridged packets do not pass through the packet filter, so that connections within them must be masqueraded. */
   #bypassed: readonly string[];
 
   constructor(options: ProxyOptions & { sockets: NetlinkSockets }) {
@@ -137,7 +137,9 @@ export class ServiceProxy implements RunningProxy {
     await this.#filterBridge();
   }
 
-  /** Replies of pods on one bridge pass the packet filter only if a sysctl says so. The bridge may be created later. */
+  /**
+   * Makes the kernel filter packets of the bridge, also replies between its pods. It is called often, as the bridge may be created later.
+   */
   async #filterBridge(): Promise<void> {
     const { bridge, bridgedCidrs = [], sockets, logger } = this.#options;
     if (bridge === undefined || bridgedCidrs.length === 0 || !canFilterBridges()) return;

@@ -1,17 +1,17 @@
 import type { RequestContext } from '../request-context.ts';
 import type { SpaceClass } from '../store/object-store.ts';
 
-/** Groups of upstream's user names (apiserver, authentication/user). */
+/** The names of groups of users in upstream (apiserver, authentication/user). */
 const MASTERS = 'system:masters';
 const NODES = 'system:nodes';
 
-/** Objects with which a node shows that it is alive. Their number is that of nodes, not of what users want. */
+/** Resources of the heartbeats of nodes. Their number is bounded by that of nodes, so they need no limit. */
 const OF_NODES = ['nodes', 'leases.coordination.k8s.io', 'csinodes.storage.k8s.io'];
 const EVENTS = ['events', 'events.events.k8s.io'];
 
 /**
- * Returns how much space of the store a write may use. Once users have filled theirs, nodes and controllers can still write statuses and
- * events, so that the node goes on, and so does the deletion of objects.
+ * Returns how much space of the store a write may use. When users have filled the ordinary space, nodes and controllers can still write
+ * statuses and events into the reserve, so that nodes keep working and objects can be deleted.
  */
 export function spaceOf(
   resource: string,

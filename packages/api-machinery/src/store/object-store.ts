@@ -19,12 +19,12 @@ export type Write =
   | ({ type: 'update'; key: ObjectKey; object: ApiObject; expected: number } & SpaceOfWrite)
   | { type: 'delete'; key: ObjectKey; expected: number };
 
-/** Which bounds apply to the size of a write. Without `space`, none does. */
+/** The space that a write may use. Without `space`, its size is not limited. */
 type SpaceOfWrite = { space?: SpaceClass };
 
 /**
- * How much space a write may use: that for all users, also half of the reserve or the whole reserve, or any space. A write that makes nothing
- * larger is never refused.
+ * How much space a write may use: that for all users, also half of the reserve or the whole reserve, or any space. A write that makes
+ * nothing larger is never refused.
  */
 export type SpaceClass = 'ordinary' | 'half-reserve' | 'reserve' | 'unbounded';
 
@@ -131,7 +131,7 @@ export type SpaceBounds = {
   maxObjectBytes: number;
   /** Maximum size of all objects. The reserve is an eighth of it, in addition. */
   maxBytes: number;
-  /** Called when a write is refused, and again only after an eighth of the space was free. */
+  /** Called when a write is refused; then not again until an eighth of the space has been free. */
   onFull?: (sizes: { bytes: number; maxBytes: number }) => void;
 };
 

@@ -1,7 +1,7 @@
 import type { SpaceBounds, SpaceClass, StoreEvent, Write } from './object-store.ts';
 import { OutOfSpace } from './store-errors.ts';
 
-/** The reserve's share of the space for all users. */
+/** The size of the reserve is `maxBytes` divided by this number. */
 const RESERVE_SHARE = 8;
 
 /** Counts the size of the stored objects, and refuses writes that would exceed its bounds. */
@@ -27,7 +27,7 @@ export class Space {
     for (const event of events) this.#bytes += growthOf(event);
   }
 
-  /** Throws `OutOfSpace` unless there is space for the events of the writes. */
+  /** Throws `OutOfSpace` if the writes, whose results are `events`, would exceed a bound. */
   check(writes: readonly Write[], events: readonly StoreEvent[]): void {
     const bounds = this.#bounds;
     if (bounds === undefined) return;

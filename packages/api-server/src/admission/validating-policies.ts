@@ -1,4 +1,4 @@
-/** ValidatingAdmissionPolicies. The code for them is loaded with the first one. */
+/** ValidatingAdmissionPolicies. The code that evaluates them is loaded when the first policy is created, to save memory. */
 import type * as Policies from '@podwright/admission-policies';
 import type { AdmissionAttributes, ObjectStore } from '@podwright/api-machinery';
 import { STRATEGIES, type Strategy } from '@podwright/kube-kinds';
@@ -8,7 +8,7 @@ import type { AdmissionPlugin } from './admission-plugin.ts';
 
 export const POLICIES = 'validatingadmissionpolicies.admissionregistration.k8s.io';
 
-/** Policies do not apply to the group of policies, nor to questions about users. */
+/** Groups to which policies do not apply: that of policies themselves, and those of reviews of users. */
 const EXEMPT_GROUPS = ['admissionregistration.k8s.io', 'authentication.k8s.io', 'authorization.k8s.io'];
 
 export class ValidatingPolicies implements AdmissionPlugin {
@@ -31,7 +31,7 @@ export class ValidatingPolicies implements AdmissionPlugin {
   }
 }
 
-/** The rules of policies, including those for expressions. */
+/** Returns the validation of policies, including that of their expressions. */
 export function policyStrategy(): Strategy {
   const strategy = STRATEGIES[POLICIES]!;
   let library: typeof Policies | undefined;

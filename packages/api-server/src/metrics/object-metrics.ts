@@ -17,7 +17,7 @@ export function objectMetrics(registry: Registry, store: ObjectStore, resources:
   });
 }
 
-/** Registers the size of all stored objects, by the name of upstream's metric of the size of its database. */
+/** Registers the size of all stored objects, under the name of upstream's metric for the size of its database. */
 export function sizeMetric(registry: Registry, store: Pick<ObjectStore, 'bytes'>): void {
   const gauge: Gauge<'storage_cluster_id'> = new Gauge({
     name: 'apiserver_storage_size_bytes',

@@ -1,10 +1,10 @@
 import type { ApiObject } from '@podwright/kube-kinds';
 import type { Resource } from '@podwright/kube-schema';
 
-/** A resource whose objects are not stored but computed for each request. They can be read only, and not watched. */
+/** A resource whose objects are computed for each request instead of stored. Clients can get and list them, but not watch or write them. */
 export type ComputedResource = {
   resource: Resource;
-  /** Returns the objects of a namespace that `isAsked` accepts; those of all namespaces if the namespace is ''. */
+  /** Returns the objects of a namespace, or of all namespaces if it is '', that `isAsked` accepts. */
   list: (asked: AskedObjects) => Promise<readonly ApiObject[]>;
 };
 

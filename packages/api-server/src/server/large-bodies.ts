@@ -6,29 +6,29 @@ import { MASTERS } from '../authorization/authorizer.ts';
 import { accountOfUser } from '../authorization/known-users.ts';
 import type { LargeBody } from '../wire/http-exchange.ts';
 
-/** Smaller bodies are processed at once, and not counted. */
+/** Bodies up to this size are processed at once and not counted. */
 const LARGE_BYTES = 64 << 10;
 /** Maximum size of all bodies that are being received or wait for their turn, except those of administrators. */
 const MAX_BYTES = 64 << 20;
 const MAX_PAUSE_MS = 1000;
 
-/** The large bodies of a user, or of the service accounts of a namespace: a user who may create one of those may create many. */
+/** The large bodies of a user, or of all service accounts of a namespace, because a user who may create one may create many. */
 type Caller = { key: string; bodies: Set<Body>; bytes: number; isAdministrator: boolean };
 
 type Body = { caller?: Caller; bytes: number; refusal: AbortController; start?: () => void };
 
 /**
- * Bounds the memory of large request bodies, and lets them be processed one after the other, with pauses in which the event loop serves
- * other requests: a body can take a second of CPU time to decode, validate and track. Callers take turns. If the bodies of all together are
- * too large, the last one of the caller with the most is refused, so a caller can fill the memory only as long as no other one needs it.
+ * Bounds the memory of large request bodies, and serializes their processing, because a body can take a second of CPU time to decode and
+ * validate. In the pauses between them, the event loop serves other requests. Callers take turns. If all bodies together are too large, the
+ * last body of the caller with the most bytes is refused, so a caller can fill the memory only while no other caller needs it.
  */
 export class LargeBodies {
-  /** Those with bodies. The caller whose turn is next comes first. */
+  /** The callers with large bodies. The one whose turn is next comes first. */
   readonly #callers = new Map<string, Caller>();
   #bytes = 0;
   #isBusy = false;
 
-  /** Opens the account of a request's body. It must be disposed of. */
+  /** Begins to count the body of a request. The caller must dispose of the result at the end of the request. */
   open(user: UserInfo): LargeBody & Disposable {
     const body: Body = { bytes: 0, refusal: new AbortController() };
     return {
@@ -39,7 +39,7 @@ export class LargeBodies {
     };
   }
 
-  /** Throws 429 if there are too many bytes, and the caller has the most. */
+  /** Counts the bytes of a body. Throws 429 if all bodies together are too large and this caller has the most bytes. */
   #received(body: Body, bytes: number, user: UserInfo): void {
     body.refusal.signal.throwIfAborted();
     if (bytes <= LARGE_BYTES) return;
@@ -89,7 +89,7 @@ export class LargeBodies {
     if (caller.bodies.size === 0) this.#callers.delete(caller.key);
   }
 
-  /** Waits until a body that was received may be processed. Throws 429 if it was refused meanwhile, or the signal's reason. */
+  /** Waits until a received body may be processed. Throws 429 if the body is refused in the meantime, or the signal's reason. */
   async #turn(body: Body, signal: AbortSignal | undefined): Promise<void> {
     if (body.caller === undefined) return body.refusal.signal.throwIfAborted();
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -117,7 +117,7 @@ export class LargeBodies {
   }
 }
 
-/** Resolves after the work that the body's request does next, and after a pause as long as this work. */
+/** Resolves when the request has processed its body and a pause of the same length has passed. */
 async function pauseAfterWork(): Promise<void> {
   const startedAtMs = performance.now();
   await setImmediate();

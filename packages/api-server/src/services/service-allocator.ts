@@ -27,14 +27,14 @@ import {
 const FAMILIES = ['IPv4'] as const;
 
 /**
- * Assigns cluster IPs and node ports to services. The stored services are the record of all assigned values; those of services that are being
- * written are reserved until their write has ended.
+ * Assigns cluster IPs and node ports to services. The stored services are the record of all assigned values; those of services that are
+ * being written are reserved until their write has ended.
  */
 export class ServiceAllocator {
   readonly #store: ObjectStore;
   readonly #range: AddressRange;
   readonly #reserved = new Set<ApiObject>();
-  /** The values of stored services: to decode all services for each write would take seconds if some have thousands of ports. */
+  /** The values of stored services. They are cached because decoding services with thousands of ports for each write would take seconds. */
   readonly #known = new WeakMap<StoredObject, ServiceValues>();
 
   constructor(store: ObjectStore, range: AddressRange) {

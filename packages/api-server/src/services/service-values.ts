@@ -3,7 +3,7 @@ import { type ApiObject, numberAt, objectsAt, textAt, textsAt } from '@podwright
 
 export type Used = { ips: ReadonlySet<string>; ports: ReadonlySet<number> };
 
-/** The values of one service. */
+/** The UID, the cluster IPs and the node ports of a service. */
 export type ServiceValues = { uid: string | undefined; ips: readonly string[]; ports: readonly number[] };
 
 const NONE = 'None';

@@ -40,7 +40,7 @@ export function bindingHandler(registries: Registries, admission: Admission): Su
 
 type Admitted = { admission: Admission; binding: ApiObject; name: string; dryRun: boolean };
 
-/** Returns the binding after admission, which adds labels of the node. */
+/** Runs admission for a binding. Returns the binding, to which admission has added the topology labels of the node. */
 async function admittedBinding(
   request: ResourceRequest,
   { admission, binding, name, dryRun }: Admitted,
@@ -74,7 +74,10 @@ function nameOf({ metadata }: ApiObject, nameInUrl: string): string {
   return nameInUrl || name;
 }
 
-/** Returns the pod on the node, with the condition PodScheduled and the binding's annotations and labels. Throws 409 if it cannot be assigned. */
+/**
+ * Returns the pod on the node, with the condition PodScheduled and the binding's annotations and labels. Throws 409 if it cannot be
+ * assigned.
+ */
 function assignedPod(pod: ApiObject, binding: ApiObject, nowMs: number): ApiObject {
   const { name = '', deletionTimestamp, uid, resourceVersion } = pod.metadata;
   const refuse = (reason: string) => conflict({ group: '', plural: 'pods/binding' }, name, reason);

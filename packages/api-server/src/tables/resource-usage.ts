@@ -10,7 +10,7 @@ const column = (name: string, format: string, cell: Column<Metrics>['cell']): Co
   cell,
 });
 
-/** Returns the use of a node, or that of all containers of a pod. */
+/** Returns the usage of a node, or the sum of the usage of a pod's containers. */
 const total = (resource: keyof Usage) => (metrics: Metrics) => {
   const usages = metrics.usage === undefined ? (metrics.containers ?? []).map(({ usage }) => usage) : [metrics.usage];
   const texts = usages.map((usage) => usage[resource] ?? '0');

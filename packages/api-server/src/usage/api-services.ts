@@ -1,4 +1,4 @@
-/** The group versions of the server as APIServices, all of them local: clients look there for `v1beta1.metrics.k8s.io`. */
+/** The group versions of the server as local APIServices. Clients check there whether `v1beta1.metrics.k8s.io` is available. */
 import { formatTime } from '@podwright/kube-api';
 import type { ApiObject } from '@podwright/kube-kinds';
 import type { Resource } from '@podwright/kube-schema';

@@ -1,27 +1,27 @@
-/** Reads how much CPU and memory the pods of nodes use, from the statistics of their kubelets. */
+/** Reads the CPU and memory usage of nodes and pods from the statistics of kubelets. */
 import { errorMessage, gatherBytes, isRecord, type Logger, withTimeout } from '@podwright/base';
 import { answerTo } from '../backends/backend-response.ts';
 import type { NodeConnector } from '../backends/node-connector.ts';
 
-/** The path of the kubelet that returns CPU and memory only, which it does not need to look at files for. */
+/** The kubelet's path for CPU and memory only. For other statistics, the kubelet would have to measure files. */
 const PATH = '/stats/summary?only_cpu_and_memory=true';
 const TIMEOUT_MS = 10_000;
-/** A thousand containers have about a mebibyte. */
+/** Maximum size of a response. Statistics of a thousand containers have about 1 MiB. */
 const MAX_BYTES = 32 << 20;
 
-/** `cpuNanoCores` is averaged over the time since the kubelet's measurement before; `memoryBytes` is the working set. */
+/** `cpuNanoCores` is the average since the kubelet's previous measurement; `memoryBytes` is the working set. */
 export type Use = { atMs: number; cpuNanoCores: number; memoryBytes: number };
 
 export type PodUse = { namespace: string; name: string; containers: { name: string; use: Use }[] };
 
 export type NodeUse = {
-  /** Unknown for a moment after the start of the kubelet, which needs two measurements. */
+  /** Undefined after the start of the kubelet until it has two measurements, which CPU usage needs. */
   node: Use | undefined;
-  /** Pods of which the use of every running container is known. */
+  /** The usage of pods. Pods with a running container whose usage is unknown are omitted. */
   pods: PodUse[];
 };
 
-/** Returns what a node's kubelet reports; `undefined` if it does not answer, which is logged. */
+/** Reads the usage of a node and its pods. If its kubelet does not respond, logs that and returns `undefined`. */
 export async function readNodeUse(
   nodeName: string,
   { connector, logger }: { connector: NodeConnector; logger: Logger },
@@ -56,7 +56,7 @@ async function readSummary(connector: NodeConnector, nodeName: string, signal: A
   }
 }
 
-/** Reads a summary of any kubelet: its values need not have the right types. */
+/** Decodes a summary. It comes from any kubelet, so values of wrong types are ignored. */
 export function decodeUse(summary: unknown): NodeUse {
   const { node, pods } = isRecord(summary) ? summary : {};
   return { node: useOf(node), pods: listOf(pods).flatMap((pod) => podUse(pod) ?? []) };

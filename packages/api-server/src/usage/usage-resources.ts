@@ -1,4 +1,4 @@
-/** The API `metrics.k8s.io`: the use of CPU and memory by pods and nodes, as metrics-server serves it. */
+/** The API `metrics.k8s.io`: the CPU and memory usage of pods and nodes, as in metrics-server. */
 import type { ObjectStore } from '@podwright/api-machinery';
 import type { Logger } from '@podwright/base';
 import { formatTime } from '@podwright/kube-api';
@@ -10,7 +10,7 @@ import type { NodeUse, PodUse, Use } from './node-summaries.ts';
 
 /** Both versions have the same fields. Clients of Kubernetes 1.36 use v1beta1; 1.37 adds v1. */
 const VERSIONS = ['v1', 'v1beta1'];
-/** The kubelet measures pods every ten seconds, and between two measurements computes the use of CPU. */
+/** The value of `window`: the kubelet computes CPU usage from two measurements, which it makes every ten seconds. */
 const WINDOW = '10s';
 
 export type UsageParts = { store: ObjectStore; connector: NodeConnector; logger: Logger; now: () => number };
@@ -66,7 +66,7 @@ const keyOf = ({ namespace, name }: Pick<PodUse, 'namespace' | 'name'>) => `${na
 
 const nodeOf = ({ spec }: ApiObject): string => (spec as { nodeName?: string } | undefined)?.nodeName ?? '';
 
-/** Returns the use of the nodes that answer. What reads it is loaded by the first request. */
+/** Returns the usage of the nodes that respond. The first request loads the code that reads it, to save memory. */
 async function usesOf(names: readonly string[], parts: UsageParts, signal: AbortSignal): Promise<Map<string, NodeUse>> {
   const { readNodeUse } = await import('./node-summaries.ts');
   const uses = await Promise.all(names.map((name) => readNodeUse(name, parts, signal)));
@@ -92,7 +92,7 @@ function measuredPod({ containers }: PodUse) {
   return { ...measured({ atMs }), containers: containers.map(({ name, use }) => ({ name, usage: usageOf(use) })) };
 }
 
-/** Go's quantities of these values, as metrics-server makes them. */
+/** Formats usage as quantities, in the form of metrics-server. */
 const usageOf = ({ cpuNanoCores, memoryBytes }: Use) => ({
   cpu: cpuNanoCores === 0 ? '0' : `${cpuNanoCores}n`,
   memory: memoryBytes < 1024 ? `${memoryBytes}` : `${Math.round(memoryBytes / 1024)}Ki`,

@@ -36,9 +36,9 @@ export type HttpResponse = EventEmitter & {
 /** The objects in the bodies of a request and its response, as far as they are single objects. */
 export type ObservedBodies = { request?: object; response?: object };
 
-/** How the server bounds the bodies of all requests together. */
+/** The account of a request's body, by which the server bounds the bodies of all requests together. */
 export type LargeBody = {
-  /** Aborts with a 429 if the body must give way to those of others. */
+  /** Aborts with a 429 if the server drops the body because all bodies together are too large. */
   refused: AbortSignal;
   /** Counts the bytes of the body that are in memory now. Throws 429 if there are too many of them. */
   received(bytes: number): void;
@@ -59,7 +59,7 @@ export type HttpExchange = {
    * any bytes that the client has already sent in the new protocol. The response must not be used afterwards.
    */
   upgrade?: () => { socket: Duplex; head: Buffer };
-  /** Bounds the memory and the time of the body, if it is large. */
+  /** Bounds the memory and the processing time of the body, if it is large. */
   largeBody?: LargeBody;
   /** Where the objects in the bodies are recorded; undefined if they are not needed. */
   bodies?: ObservedBodies;

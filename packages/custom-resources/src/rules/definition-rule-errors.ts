@@ -11,7 +11,7 @@ import {
 import { type JsonSchema, someSchema } from '../json-schema.ts';
 import { type RuleNode, rulesOf, ruleTree, type ValidationRule } from './rule-tree.ts';
 
-/** Characters of all expressions of a definition, which bounds the time to compile them. */
+/** Maximum number of characters of all expressions of a definition together, which bounds the time to compile them. */
 const MAX_LENGTH = 300_000;
 
 /** Returns the errors of rules in the schemas of a definition. Schemas that an update does not change are not compiled again. */
@@ -46,7 +46,7 @@ const schemasOf = (definition: ApiObject | undefined): (JsonSchema | undefined)[
     (version) => objectAt(version, 'schema', 'openAPIV3Schema') as JsonSchema | undefined,
   );
 
-/** `forbids`: the list whose elements have no old state. */
+/** `forbids`: path of the enclosing list in which `oldSelf` is forbidden, because its elements have no old state. */
 type Place = { field: string; forbids: string | undefined };
 
 function nodeErrors(
@@ -85,7 +85,7 @@ const untyped = (field: string): FieldError => ({
     'Internal error: internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations',
 });
 
-/** Returns a rule with the names of upstream's struct. */
+/** Returns a rule with the field names of upstream's Go struct, as errors print it. */
 const shownRule = (rule: ValidationRule = {}): object => ({
   Rule: rule.rule ?? '',
   Message: rule.message ?? '',

@@ -7,22 +7,25 @@ import type { JsonSchema } from '../json-schema.ts';
 import type { RuleOutcome } from './rule-outcome.ts';
 import type { CompiledRule, RuleNode } from './rule-tree.ts';
 
-/** What all rules may cost for one object (apiserver, pkg/apis/cel: RuntimeCELCostBudget). */
+/** Maximum cost of all rules for one object (apiserver, pkg/apis/cel: RuntimeCELCostBudget). */
 const MAX_OBJECT_COST = 10_000_000;
 const MAX_MESSAGE_BYTES = 5 * 1024;
-/** Errors that are returned of an object. */
+/** Maximum number of errors for one object. */
 const MAX_ERRORS = 100;
 const NO_BUDGET = 'validation failed due to running out of cost budget, no further validation rules will be run';
 
 /** A value and its state before an update. */
 type Pair = { readonly value: unknown; readonly old: unknown };
 
-/** An error of a value that an update did not change is only a warning: the value itself, or the nearest value that can be compared. */
+/**
+ * The values that decide whether an error is only a warning: it is if an update did not change the value itself or, if that has no old
+ * state, the nearest enclosing value that has one (ratcheting).
+ */
 type Ratchet = { readonly current?: Pair | undefined; readonly parent?: Pair | undefined };
 
 type Place = Pair & { readonly path: string; readonly ratchet: Ratchet };
 
-/** `old`: the object before an update. */
+/** Evaluates the rules for an object. `old`: the object before an update. */
 export function evaluateRules(
   tree: RuleNode,
   { value, old, path = '' }: { value: unknown; old?: unknown; path?: string },
@@ -158,7 +161,7 @@ function failure({ error }: Outcome & { error: string }, rule: string): string {
   return `${error} evaluating rule: ${rule}`;
 }
 
-/** `value`: undefined if the error does not show it. */
+/** Returns a field error. `value` is undefined if the error does not print it. */
 function errorOf(
   path: string,
   { value, detail, reason }: { value: unknown; detail: string; reason: string | undefined },
@@ -181,7 +184,7 @@ function isUnchanged({ current, parent }: Ratchet): boolean {
   return pair !== undefined && isSameValue(pair.value, pair.old);
 }
 
-/** Returns a function that finds the old state of an element: only lists of the type `map` have it. */
+/** Returns a function that finds the old state of a list element. Only elements of lists of the type `map` have one. */
 function correlated(schema: JsonSchema, old: unknown): (element: unknown) => unknown {
   if (schema['x-kubernetes-list-type'] !== 'map' || !Array.isArray(old)) return () => undefined;
   const keys = schema['x-kubernetes-list-map-keys'] ?? [];

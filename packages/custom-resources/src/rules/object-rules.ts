@@ -3,7 +3,7 @@ import { evaluateRules } from './evaluate-rules.ts';
 import type { ObjectRules } from './rule-outcome.ts';
 import { type RuleNode, ruleTree } from './rule-tree.ts';
 
-/** Returns the rules of a kind's objects, if the schema has some. They are compiled when the first object is written. */
+/** Returns the rules for objects of a kind; undefined if the schema has none. They are compiled when the first object is written. */
 export function objectRules(schema: JsonSchema): ObjectRules | undefined {
   if (!someSchema(schema, (one) => (one['x-kubernetes-validations']?.length ?? 0) > 0)) return undefined;
   let compiled: { tree: RuleNode | undefined } | undefined;

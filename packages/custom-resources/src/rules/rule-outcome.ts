@@ -1,6 +1,6 @@
 import type { FieldError } from '@podwright/kube-kinds';
 
-/** The errors of an object. Errors of parts that an update did not change are warnings. */
+/** The result of the rules for an object. Errors of parts that an update did not change become warnings. */
 export type RuleOutcome = { readonly errors: FieldError[]; readonly warnings: string[] };
 
 /** Evaluates the rules in CEL of a kind for an object, given its state before an update. */

@@ -29,11 +29,11 @@ export type CompiledRule = {
   readonly message: Program | undefined;
   readonly messageProblem: string | undefined;
   readonly usesOldSelf: boolean;
-  /** Where errors are shown, relative to the value: '' for the value itself. */
+  /** The field to which errors refer, relative to the value; '' for the value itself. */
   readonly fieldPath: string;
 };
 
-/** A schema with rules, or with a part that has rules. */
+/** The rules of a schema, and of its parts. It exists only if the schema or a part has rules. */
 export type RuleNode = {
   readonly schema: JsonSchema;
   readonly values: SchemaValues | undefined;

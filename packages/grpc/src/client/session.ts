@@ -28,7 +28,7 @@ export class Session {
   readonly #onClose: () => void;
   readonly #connection: Http2Connection;
   readonly #connected = Promise.withResolvers<void>();
-  /** Calls that wait until the server accepts another stream. */
+  /** Calls that wait because the server's maximum number of concurrent streams is reached. */
   readonly #waiting = new Set<Http2Stream>();
   #nextStreamId = 1;
   /** The last stream that the server will process, according to its GOAWAY; `Infinity` until a GOAWAY is received. */

@@ -75,14 +75,14 @@ export class RawCall implements StreamListener {
     this.#stream.send({ head: encodeLiterals(headers), data: message, trailers: encodeLiterals(trailers) });
   }
 
-  /** Ends the call with these trailers; without `open` before, they are its headers. */
+  /** Ends the call with these trailers. If `open` has not been called, the response consists of trailers only. */
   end(trailers: readonly HeaderField[]): void {
     this.#isAnswered = true;
     if (this.#isOpen) this.#stream.send({ trailers: encodeLiterals(trailers) });
     else this.#stream.send({ head: encodeLiterals(trailers), isLast: true });
   }
 
-  /** Ends the call with an error that did not come from elsewhere. */
+  /** Ends the call with an error of this process, for which it makes the status. */
   fail(error: unknown): void {
     this.end(this.#isOpen ? errorStatus(error) : [...HEADERS, ...errorStatus(error)]);
   }

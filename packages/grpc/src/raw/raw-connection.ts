@@ -77,12 +77,12 @@ export class RawStream {
     );
   }
 
-  /** The headers of the response; `undefined` if it has none before its end, as that of most failed calls. */
+  /** The headers of the response; `undefined` if it has trailers only, as that of most failed calls. */
   get headers(): Promise<readonly HeaderField[] | undefined> {
     return this.#headers.promise;
   }
 
-  /** Resolves when the call has ended. Messages that were received before may be unread then. */
+  /** Resolves when the call has ended. Messages that were received before may still be unread. */
   get ended(): Promise<RawEnd> {
     return this.#ended.promise;
   }

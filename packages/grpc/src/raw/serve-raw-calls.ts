@@ -24,7 +24,7 @@ export type ServeRawOptions = {
   requests: ByteBudget;
 };
 
-/** A client's connection. `cut` ends it and its calls at once. */
+/** A client's connection. `cut` closes it at once, which ends its calls. */
 export type RawClient = { cut(): void };
 
 /**

@@ -10,7 +10,7 @@ import { decodeOther, isOtherKind, type OtherObject } from './other-objects.ts';
 
 /** Larger manifests are rejected without being parsed. */
 export const MAX_MANIFEST_BYTES = 4 << 20;
-/** The same for a manifest that may contain any kind: the definitions of custom resources of one project may have 5 MiB. */
+/** Likewise for a manifest that may contain any kind. It is larger, because CustomResourceDefinitions of one project can have 5 MiB. */
 export const MAX_API_MANIFEST_BYTES = 8 << 20;
 const MAX_API_TOKENS = 500_000;
 const MAX_DOCUMENTS = 1000;

@@ -123,7 +123,7 @@ function validateDownwardFile(item: DownwardApiFile, issues: IssueList): void {
   if (item.resourceFieldRef) validateResourceRef(item.resourceFieldRef, 'volume', issues.at('resourceFieldRef'));
 }
 
-/** Projections that only a node with a Kubernetes API has; its server validates them. */
+/** Sources of projected volumes that need a node with a Kubernetes API, whose server validates them. */
 const OF_SERVER = ['serviceAccountToken', 'clusterTrustBundle', 'podCertificate'];
 
 function validateProjection(source: VolumeProjection, issues: IssueList): void {

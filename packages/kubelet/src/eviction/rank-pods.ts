@@ -12,8 +12,8 @@ import { type DiskLayout, isOfDisk, resourceOf, type Signal } from '@podwright/k
 import type { PodStatsByDisk } from '../stats/pod-stats.ts';
 
 /**
- * A pod that may be evicted. `stats` is absent if the pod has not been measured. `latest`: the pod's most recent measurement if `stats` is an
- * older one.
+ * A pod that may be evicted. `stats` is absent if the pod has not been measured. `latest`: the pod's most recent measurement if `stats` is
+ * an older one.
  */
 export type Candidate = { pod: Pod; stats?: PodStatsByDisk; latest?: PodStatsByDisk };
 
@@ -31,8 +31,8 @@ export type Resource = { signal: Signal; layout: DiskLayout };
 export type Shortage = Resource & { missing: bigint; used: bigint };
 
 /**
- * Sorts pods into eviction order. Pods of equal rank keep their relative order. Upstream evicts pods that have not been measured first. Here
- * they follow the last pod that exceeds its request and uses at least what is missing, because that pod explains the shortage.
+ * Sorts pods into eviction order. Pods of equal rank keep their relative order. Upstream evicts pods that have not been measured first.
+ * Here they follow the last pod that exceeds its request and uses at least what is missing, because that pod explains the shortage.
  */
 export function rankPods(candidates: readonly Candidate[], shortage: Shortage): Candidate[] {
   const use = assumedUse(candidates, shortage);
@@ -80,8 +80,8 @@ export function isFirstByAssumption(candidates: readonly Candidate[], shortage: 
 export const hasUse = ({ signal, layout }: Resource): boolean => diskParts(signal, layout).length > 0;
 
 /**
- * Returns the pod's usage of the scarce resource, in bytes, inodes or processes. Files of its claims on the disk count, so that a pod which
- * fills it through them is found. Upstream does not count them.
+ * Returns the pod's usage of the scarce resource, in bytes, inodes or processes. Files of its claims on the disk count too, so that
+ * a pod that fills the disk through a claim is evicted. Upstream does not count them.
  */
 export function useOf(stats: PodStatsByDisk, resource: Resource): bigint {
   const { claims } = stats.disks ?? {};
@@ -89,7 +89,7 @@ export function useOf(stats: PodStatsByDisk, resource: Resource): bigint {
   return ownUseOf(stats, resource) + amountOf(resource, ofClaims);
 }
 
-/** As `useOf`, but what an eviction frees: files of claims outlive the pod. */
+/** Returns the usage that an eviction of the pod would free: `useOf` without files of claims, which outlive the pod. */
 export function ownUseOf(stats: PodStatsByDisk, resource: Resource): bigint {
   const { signal, layout } = resource;
   const name = resourceOf(signal);
@@ -104,7 +104,7 @@ function amountOf({ signal }: Resource, uses: FileUse[]): bigint {
   return BigInt(resourceOf(signal) === 'inodes' ? used.inodes : used.bytes);
 }
 
-/** Whether files in the kubelet's file system are on the disk of the signal. */
+/** Whether the signal's disk has the kubelet's file system, and therefore files of claims. */
 const isOfClaims = ({ signal, layout }: Resource): boolean =>
   isOfDisk(signal) && diskParts(signal, layout).includes('kubelet');
 

@@ -18,7 +18,10 @@ export type NodeReporterOptions = {
    * first report waits for it.
    */
   registered: Promise<Node | undefined>;
-  /** Registers the node again when its Node object has been deleted. Default: it waits for the kubelet's next start, as with upstream. */
+  /**
+   * Registers the node again when its Node object has been deleted. Default: as upstream, it is registered at the kubelet's next start
+   * only.
+   */
   registerAgain?: (signal: AbortSignal) => Promise<Node | undefined>;
   observe: (signal: AbortSignal) => Promise<ObservedNode>;
   /** Called with the API server's node object at the beginning and at the end of each report. */
@@ -145,7 +148,7 @@ export class NodeReporter {
     await this.#write(before, update, signal);
   }
 
-  /** The object of a deleted node is new: the next report writes all of its status. */
+  /** Registers the node again after its object was deleted. The new object has no status, so the next report writes all of it. */
   async #registerAgain(signal: AbortSignal): Promise<void> {
     const { registerAgain } = this.#options;
     if (registerAgain === undefined || (await this.#options.registered) === undefined || signal.aborted) return;

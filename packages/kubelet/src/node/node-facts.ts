@@ -39,7 +39,7 @@ async function ipv4Routes(): Promise<string> {
   }
 }
 
-/** Returns the labels that every node has. The beta ones are those that many manifests still select. */
+/** Returns the labels that every node has. The beta labels are included because many manifests still select them. */
 export function standardLabels(nodeName: string): Record<string, string> {
   const arch = { x64: 'amd64', arm64: 'arm64' }[process.arch as string] ?? process.arch;
   return {

@@ -62,8 +62,8 @@ export type PodDiskUse = { layers: FileUse; kubelet: FileUse; claims?: FileUse }
 
 /**
  * Pod statistics, plus the disk usage by location if it was measured. `isPartial`: the pod uses more disk space than was found. `changes`:
- * what the pod changed on disk while it was measured, so that it may use more. `changedAtMs`: when it last changed files, by the wall clock;
- * absent if that is unknown.
+ * what the pod changed on disk while it was measured, so that it may use more. `changedAtMs`: when it last changed files, by the wall
+ * clock; absent if that is unknown.
  */
 export type PodStatsByDisk = PodStats & {
   disks?: PodDiskUse;
@@ -167,8 +167,8 @@ function isLayerPartial({ writableLayer }: CriContainerStats): boolean {
 }
 
 /**
- * Combines the changes of the volumes and the writable layers. The time is unknown if the container runtime does not report it for each layer,
- * and if the pod holds deleted files, of which no change is recorded.
+ * Combines the changes of the volumes and the writable layers. The time is unknown if the container runtime does not report it for each
+ * layer, and if the pod holds deleted files, of which no change is recorded.
  */
 function changesOf(
   { containers }: SandboxUse,
@@ -206,7 +206,7 @@ function podDiskUse({ containers }: SandboxUse, { pod, root, logs, volumes, othe
   };
 }
 
-/** Statistics do not name their file system. Its sizes differ from those of others, but for copies. */
+/** Whether two statistics are of the same file system. They have no name of it, so this compares sizes, which rarely agree by chance. */
 function isSameFileSystem(a: FsStats, b: FsStats): boolean {
   return a.capacityBytes !== undefined && a.capacityBytes === b.capacityBytes && a.inodes === b.inodes;
 }

@@ -2,14 +2,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { filterBridgedPackets, type IpVersion, type NetlinkSockets } from '@podwright/system';
 
-/** Exists if the kernel can pass bridged packets to the packet filter of the host (`br_netfilter`). */
+/** This directory exists if the module `br_netfilter`, which passes bridged packets to the packet filter of the host, is loaded. */
 const ALL_BRIDGES = '/proc/sys/net/bridge';
 const LINKS = '/sys/class/net';
 const SWITCHES: Record<IpVersion, string> = { 4: 'iptables', 6: 'ip6tables' };
 
 export type BridgeFilterPlaces = { allBridges: string; links: string };
 
-/** Whether the kernel can pass the packets of bridges to the packet filter. */
+/** Whether the kernel can pass bridged packets to the packet filter: whether `br_netfilter` is loaded. */
 export const canFilterBridges = (): boolean => existsSync(ALL_BRIDGES);
 
 /** Makes the kernel pass the packets of a bridge to the packet filter of the host. Does nothing if the bridge does not exist. */

@@ -60,13 +60,13 @@ export function policySets(): NftSet[] {
   });
 }
 
-/** Addresses that the kernel gives to each pod, besides those of the Pod object. */
+/** Addresses that the kernel assigns to each pod, in addition to those in the Pod object. */
 const LINK_LOCAL = 'fe80::/10';
 
 /**
- * Returns the chains that exist without any policy. Only forwarded packets are filtered, with the addresses that they have after the
- * translation of destinations: between a pod and its node, as for probes, everything is permitted. `isolatedBridge`: the bridge between
- * whose pods only packets with addresses of Pod objects may pass, because others are not known to policies.
+ * Returns the chains that exist even without policies. They filter forwarded packets only, after the translation of destination addresses.
+ * All traffic between a pod and its node is permitted, as for probes. `isolatedBridge`: a bridge whose pods may reach each other only at
+ * the addresses of their Pod objects, because policies do not know others.
  */
 export function policyFrame(isolatedBridge?: string): NftChain[] {
   const direction = (version: IpVersion, field: PeerField, map: string): NftRule => ({
@@ -230,8 +230,8 @@ function addPod(
 }
 
 /**
- * Returns to the chain of policies if any condition matches, and drops the packet otherwise. What the kernel refuses as a rule, such as a block
- * with very many exceptions, is not permitted.
+ * Returns to the chain of policies if any condition matches, and drops the packet otherwise. What the kernel refuses as a rule, such as a
+ * block with very many exceptions, is not permitted.
  */
 function permissionChain(direction: Direction, version: IpVersion, permitted: Condition[]): NftChain {
   const possible = permitted.filter(({ expressions }) => expressions.length < MAX_EXPRESSIONS);

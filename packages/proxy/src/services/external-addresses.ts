@@ -17,7 +17,9 @@ export type ReservedInput = {
   interfaces: Partial<Record<string, Pick<NetworkInterfaceInfo, 'address'>[]>>;
 };
 
-/** Returns the CIDR blocks whose addresses belong to the cluster or to the node, so that a Service may not have them as external addresses. */
+/**
+ * Returns the CIDR blocks whose addresses belong to the cluster or to the node, so that a Service may not have them as external addresses.
+ */
 export function reservedCidrs({ serviceCidrs, podCidrs, node, interfaces }: ReservedInput): string[] {
   const own = [
     ...(node?.status?.addresses ?? []).map(({ address }) => address),
@@ -29,7 +31,7 @@ export function reservedCidrs({ serviceCidrs, podCidrs, node, interfaces }: Rese
 
 export type ReservedAddresses = {
   cidrs: string[];
-  /** Addresses of the node that a load balancer may have: only controllers write these, and check that their ports are free. */
+  /** Addresses of the node that load balancers may have, because the controller that sets them checks that the ports are free. */
   balanced: string[];
 };
 

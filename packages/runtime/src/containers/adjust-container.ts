@@ -11,7 +11,7 @@ import { mergeResources } from './container-update.ts';
 type NewContainer = { record: ContainerRecord; sandbox: SandboxRecord };
 
 /**
- * Returns the OCI specification of a new container, and its record, with the adjustments of NRI plugins. Throws `failed_precondition` for a
+ * Applies the adjustments of NRI plugins to the OCI specification and the record of a new container. Throws `failed_precondition` for a
  * setting that this host does not support, and the errors of the plugins.
  */
 export async function adjustContainer(
@@ -40,7 +40,7 @@ export async function adjustContainer(
   return { record: adjusted, spec: specs.withLimits(withDevices, adjusted) };
 }
 
-/** As in containerd, a memory limit also limits memory and swap together, unless plugins set that. */
+/** Merges the resources of plugins. As in containerd, a memory limit also limits memory and swap together, unless a plugin sets that. */
 function adjustResources(current: ContainerResources, { linux }: ContainerAdjustment): ContainerResources {
   if (linux?.resources === undefined) return current;
   const change = changedResources(linux.resources);

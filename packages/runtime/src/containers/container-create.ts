@@ -66,8 +66,8 @@ async function prepareContainer(context: CreateContext, made: NewContainer): Pro
 }
 
 /**
- * Builds the container's OCI specification, lets plugins adjust it, and writes it to `config.json`, from which the container will be
- * started. Returns the record with the adjusted resources.
+ * Builds the container's OCI specification, applies the adjustments of plugins, and writes it to `config.json`, from which the container
+ * will be started. Returns the record with the adjusted resources.
  */
 async function commitSpec(
   { specs, nri, files, failpoint }: Pick<CreateContext, 'specs' | 'nri' | 'files' | 'failpoint'>,

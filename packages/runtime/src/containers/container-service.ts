@@ -79,7 +79,7 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
     return work.run({ key: `create container ${name}`, input: config }, signal, async () => {
       const attempted = `create container ${config.name} in sandbox ${sandbox.id}`;
       const existing = table.byName(name);
-      // updates and plugins may have changed the resources
+      // the comparison ignores resources, which updates and plugins may have changed since
       const resources = existing?.config.resources ?? config.resources;
       const policy = existingRecordPolicy(existing, { attempted, config: { ...config, resources } }, PHASES);
       if (policy.kind === 'return') return policy.record;
@@ -135,7 +135,7 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
     const { id } = this.require(idOrPrefix);
     const { nri, work } = this.#context;
     await work.run({ key: `update container ${id} ${JSON.stringify(resources)}` }, signal, async () => {
-      // outside the lock of this container, because plugins may update others, whose changes may wait for plugins
+      // without the lock of this container: plugins may update other containers, whose locks may be held by calls that wait for plugins
       const changed = await nri.containerUpdating(this.require(id), resources);
       await this.#changes.run(id, () => updateContainer(this.#context, id, changed));
       await nri.containerUpdated(this.require(id));

@@ -39,7 +39,7 @@ import { type Confinement, resolveSecurity } from './resolve-security.ts';
 import { lacksAccount } from './resolve-user.ts';
 import { scopeProperties } from './scope-properties.ts';
 
-/** A file of the resctrl file system, by which Resource Director Technology is configured. */
+/** Exists if the resctrl file system, which configures Resource Director Technology (RDT), is mounted. */
 const RESCTRL = '/sys/fs/resctrl/schemata';
 /** The version of the runtime specification that every OCI runtime implements. */
 const OLDEST_OCI_VERSION = '1.0.2';
@@ -121,7 +121,7 @@ export class ContainerSpecs {
     return withResources({ ...spec, process: { ...spec.process, oomScoreAdj } }, computeResources(initial, host));
   }
 
-  /** Returns the settings that plugins adjust but this host does not support. */
+  /** Returns the names of the adjusted settings that this host does not support. */
   unsupported(adjust: ContainerAdjustment, { config: { runtimeHandler } }: SandboxRecord): string[] {
     const { host, ociVersions } = this.#dependencies;
     const ociVersion = ociVersions.get(runtimeHandler) ?? OLDEST_OCI_VERSION;

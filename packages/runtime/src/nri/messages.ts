@@ -18,7 +18,7 @@ import type { SandboxRecord } from '../records/sandbox-record.ts';
 
 type Namespaces = { [type in 'network' | 'ipc' | 'uts' | 'user']?: string };
 
-/** Returns a sandbox as plugins see it. */
+/** Converts a sandbox to the message that plugins receive. */
 export function podMessage({ id, config, ips, resources }: SandboxRecord, namespaces: Namespaces): PodSandbox {
   return create(PodSandboxSchema, {
     id,
@@ -38,7 +38,7 @@ export function podMessage({ id, config, ips, resources }: SandboxRecord, namesp
   });
 }
 
-/** Returns a container as plugins see it. `spec`: its OCI specification, if it has been built. */
+/** Converts a container to the message that plugins receive. `spec`: its OCI specification, if it has been built. */
 export function containerMessage(record: ContainerRecord, spec: OciSpec | undefined): Container {
   const { id, sandboxId, config, image, state, createdAtMs } = record;
   const end = state.phase === 'exited' ? state : state.phase === 'removing' ? state.end : undefined;
@@ -67,7 +67,9 @@ export function containerMessage(record: ContainerRecord, spec: OciSpec | undefi
   });
 }
 
-/** Converts the resources that a client requests. As in containerd, the main ones are always set; 0 means no change. */
+/**
+ * Converts the resources that a client requests. As in containerd, the CPU fields and the memory limit are always set; 0 means no change.
+ */
 export function requestedResources(resources: ContainerResources): LinuxResources {
   const { cpuShares, cpuQuota, cpuPeriod, cpusetCpus, cpusetMems, memoryLimitBytes, memorySwapLimitBytes } = resources;
   return resourcesMessage({

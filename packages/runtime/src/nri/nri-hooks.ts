@@ -29,7 +29,7 @@ export type AdjustableContainers = {
   evict(containerId: string): Promise<void>;
 };
 
-/** Reports the stages of sandboxes and containers to NRI plugins. Without plugins, a call costs nothing. */
+/** Reports the lifecycle events of sandboxes and containers to NRI plugins. Without plugins, the methods return at once. */
 export class NriHooks {
   readonly #dependencies: NriHooksDependencies;
   /** OCI specifications of containers whose creation is in progress. */
@@ -39,12 +39,12 @@ export class NriHooks {
     this.#dependencies = dependencies;
   }
 
-  /** Whether there are plugins. */
+  /** Whether a plugin or the built-in validator is active. */
   get isActive(): boolean {
     return this.#dependencies.adaptation?.isActive ?? false;
   }
 
-  /** Makes the existing sandboxes and containers known to plugins. Must be called before plugins connect. */
+  /** Registers the existing sandboxes and containers, which plugins receive when they connect. Must be called before plugins connect. */
   attach(adjustable: AdjustableContainers): void {
     const { adaptation, sandboxes, containers } = this.#dependencies;
     adaptation?.attach({
@@ -81,7 +81,7 @@ export class NriHooks {
     await this.#dependencies.adaptation?.removePodSandbox(this.#pod(record));
   }
 
-  /** Returns what the plugins change of a container that is being created; `undefined` without plugins. */
+  /** Returns the adjustments of plugins for a container that is being created; `undefined` without plugins. */
   async containerCreating(record: ContainerRecord, spec: OciSpec): Promise<ContainerAdjustment | undefined> {
     this.#creating.set(record.id, spec);
     return await this.#dependencies.adaptation?.createContainer(this.#container(record));
@@ -100,7 +100,7 @@ export class NriHooks {
     await this.#dependencies.adaptation?.notifyContainer('postStartContainer', this.#container(record));
   }
 
-  /** Returns the resources to set instead of the requested ones. */
+  /** Reports an update of a container. Returns the resources to set, which plugins may have changed. */
   async containerUpdating(record: ContainerRecord, resources: ContainerResources): Promise<ContainerResources> {
     const { adaptation } = this.#dependencies;
     if (!adaptation?.isActive) return resources;
@@ -142,5 +142,5 @@ export class NriHooks {
   }
 }
 
-/** The pod of a container whose sandbox has no record left. */
+/** Returns the pod of a container whose sandbox record has been removed: it has an ID only. */
 const podlessSource = (id: string): PodSource => ({ id, message: () => create(PodSandboxSchema, { id }) });

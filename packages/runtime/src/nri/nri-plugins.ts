@@ -5,7 +5,7 @@ import type { NriOptions } from '../options.ts';
 /** The name of this container runtime, as reported to plugins. */
 const RUNTIME_NAME = 'podwright';
 
-/** Starts and accepts NRI plugins. */
+/** Starts installed NRI plugins and accepts connections of others. */
 export class NriPlugins {
   readonly adaptation: Adaptation;
   readonly #options: NriOptions;

@@ -1,4 +1,4 @@
 import { NriHooks, type NriHooksDependencies } from './nri-hooks.ts';
 
-/** Hooks of a container runtime without NRI, which need nothing of it. */
+/** Hooks of a container runtime in which NRI is disabled. They use none of the dependencies. */
 export const withoutNri = new NriHooks({ adaptation: undefined } as NriHooksDependencies);

@@ -265,7 +265,7 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
     table.put({ ...record, state: { phase: 'stopping' } });
     await failpoint('sandbox-stop/recorded');
     const ended = trace('kill containers', () => containers.stopAll(id)).then(() => nri.sandboxStopped(record));
-    // plugins may undo what they have done in the pod's network namespace
+    // with plugins, the network is torn down after StopPodSandbox: they may clean up in the pod's network namespace
     const before = nri.isActive ? ended : Promise.resolve();
     await allSettled([ended, before.then(() => this.#tearDownNetwork(record))]);
     await failpoint('sandbox-stop/network-down');

@@ -37,7 +37,7 @@ const RTN_LOCAL = 2;
 const NAT_DNAT = 1;
 const TCP = 6;
 const ICMPV6 = 58;
-/** Messages that find the hardware address of a neighbour (RFC 4861). */
+/** ICMPv6 types of messages that resolve the link-layer address of a neighbour (RFC 4861). */
 const NEIGHBOUR_SOLICITATION = 135;
 const NEIGHBOUR_ADVERTISEMENT = 136;
 /** PACKET_BROADCAST and PACKET_MULTICAST (linux/if_packet.h). */
@@ -158,7 +158,7 @@ export const ofNeighbourDiscovery = (): NftExpression[] => [
   compare(CMP_LTE, u8(NEIGHBOUR_ADVERTISEMENT)),
 ];
 
-/** Matches packets in frames for several hosts of a link (`meta pkttype { broadcast, multicast }`). */
+/** Matches packets that are sent to several hosts of a link (`meta pkttype { broadcast, multicast }`). */
 export const toManyHosts = (): NftExpression[] => [
   meta(META.packetType, 0),
   compare(CMP_GTE, u8(BROADCAST)),

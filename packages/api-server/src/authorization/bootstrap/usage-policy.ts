@@ -1,4 +1,4 @@
-/** The role with which users read `metrics.k8s.io`. In other clusters, metrics-server brings it. */
+/** The role with which users read `metrics.k8s.io`. In other clusters, it is part of metrics-server. */
 import { RBAC_GROUP } from '../rbac-objects.ts';
 import { AUTO_UPDATE, type BootstrapPolicy } from './bootstrap-policy.ts';
 
