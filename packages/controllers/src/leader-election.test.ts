@@ -9,7 +9,7 @@ import { runAsLeader } from './leader-election.ts';
 const PLACE = { namespace: 'kube-system', name: 'own' };
 
 function decide(lease: LeaderLease | undefined, nowMs: number, seen?: SeenLease) {
-  return decideLease({ lease, seen, identity: 'me', nowMs, dayMs: 0 });
+  return decideLease({ lease, seen, identity: 'me', nowMs, unixMs: 0 });
 }
 
 const held = (spec: LeaderLease['spec']): LeaderLease => ({ metadata: PLACE, spec });

@@ -93,7 +93,7 @@ class Election {
         if (!isApiStatus(error, 404)) throw error;
         return undefined;
       });
-      const times = { nowMs: performance.now(), dayMs: Date.now() };
+      const times = { nowMs: performance.now(), unixMs: Date.now() };
       const { seen, spec } = decideLease({ lease, seen: this.#seen, identity, ...times });
       this.#seen = seen;
       if (spec === undefined) {

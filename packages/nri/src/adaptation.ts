@@ -60,7 +60,7 @@ export class Adaptation {
   readonly #events = new KeyedLock();
   readonly #known = new KnownObjects();
   /** The plugins that are connected but not synchronized yet. */
-  readonly #beginning = new Set<PluginConnection>();
+  readonly #connecting = new Set<PluginConnection>();
   /** The plugins that have been synchronized, in ascending order of their index. */
   #plugins: PluginConnection[] = [];
   #domain: RuntimeDomain | undefined;
@@ -99,7 +99,7 @@ export class Adaptation {
    * fails, closes the connection and rejects. Rejects with `resource_exhausted` if `MAX_PLUGINS` are connected.
    */
   async connect(stream: Duplex, preinstalled?: { name: PluginName; config: string }): Promise<PluginConnection> {
-    if (this.#stopped || this.#beginning.size + this.#plugins.length >= MAX_PLUGINS) {
+    if (this.#stopped || this.#connecting.size + this.#plugins.length >= MAX_PLUGINS) {
       stream.destroy();
       throw new PodwrightError('resource_exhausted', `connect an NRI plugin: ${MAX_PLUGINS} are connected`);
     }
@@ -111,21 +111,21 @@ export class Adaptation {
       onUpdate: (updates) => this.#apply(updates),
       logger: this.#options.logger,
     });
-    this.#beginning.add(plugin);
+    this.#connecting.add(plugin);
     try {
       await plugin.begin();
       const updates = await this.#inOrder(() => this.#synchronize(plugin));
       await this.#applyRequested(updates, []);
       return plugin;
     } finally {
-      this.#beginning.delete(plugin);
+      this.#connecting.delete(plugin);
     }
   }
 
   /** Notifies all plugins that the runtime stops, then closes their connections. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    for (const plugin of this.#beginning) plugin.close();
+    for (const plugin of this.#connecting) plugin.close();
     await Promise.all(this.#plugins.map((plugin) => plugin.shutDown()));
     this.#plugins = [];
   }
@@ -251,7 +251,7 @@ export class Adaptation {
     const { pods, containers } = this.#domain?.list() ?? { pods: [], containers: [] };
     const updates = await plugin.synchronize(
       pods.filter(({ id }) => this.#known.has(id)).map((pod) => pod.message()),
-      containers.filter(({ id }) => this.#known.isUp(id)).map((container) => container.message()),
+      containers.filter(({ id }) => this.#known.isRunning(id)).map((container) => container.message()),
     );
     if (this.#stopped || !plugin.isOpen) throw new PodwrightError('unavailable', `plugin ${plugin.name} is closed`);
     this.#plugins = [...this.#plugins, plugin].sort((a, b) => Number(a.index) - Number(b.index));

@@ -14,13 +14,13 @@ export class KnownObjects {
   }
 
   /** Whether the pod or container is known and has not stopped. */
-  isUp(id: string): boolean {
+  isRunning(id: string): boolean {
     return this.#states.get(id) === 'running';
   }
 
   /** Records a stop. Returns false if the pod or container is unknown or has been stopped before. */
   stop(id: string): boolean {
-    if (!this.isUp(id)) return false;
+    if (!this.isRunning(id)) return false;
     this.set(id, 'stopped');
     return true;
   }

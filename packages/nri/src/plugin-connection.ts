@@ -64,7 +64,7 @@ export class PluginConnection {
   readonly #plugin: TtrpcClient<typeof Plugin>;
   readonly #registered = Promise.withResolvers<PluginName>();
   /** Events for which the plugin has no RPC: it receives them by StateChange, or not at all. */
-  readonly #without = new Set<EventName>();
+  readonly #withoutRpc = new Set<EventName>();
   #name: PluginName;
   #events: ReadonlySet<EventName> = new Set();
 
@@ -204,7 +204,7 @@ export class PluginConnection {
 
   async #call<E extends EventName>(event: E, request: EventRequest<E>): Promise<EventResponse<E> | undefined> {
     const options = { timeoutMs: this.#options.timeouts.requestTimeoutMs };
-    if (!this.#without.has(event)) {
+    if (!this.#withoutRpc.has(event)) {
       const rpc = this.#plugin[event] as (
         request: EventRequest<E>,
         options: { timeoutMs: number },
@@ -213,7 +213,7 @@ export class PluginConnection {
         return await rpc(request, options);
       } catch (error) {
         if (errorCode(error) !== 'unimplemented' || !(STATE_CHANGES.has(event) || OPTIONAL.has(event))) throw error;
-        this.#without.add(event);
+        this.#withoutRpc.add(event);
       }
     }
     if (!STATE_CHANGES.has(event)) return undefined;

@@ -6,7 +6,7 @@ const MASTERS = 'system:masters';
 const NODES = 'system:nodes';
 
 /** Resources of the heartbeats of nodes. Their number is bounded by that of nodes, so they need no limit. */
-const OF_NODES = ['nodes', 'leases.coordination.k8s.io', 'csinodes.storage.k8s.io'];
+const HEARTBEATS = ['nodes', 'leases.coordination.k8s.io', 'csinodes.storage.k8s.io'];
 const EVENTS = ['events', 'events.events.k8s.io'];
 
 /**
@@ -20,7 +20,7 @@ export function spaceOf(
 ): SpaceClass {
   const isNode = user.groups.includes(NODES);
   if (!isNode && !user.groups.includes(MASTERS)) return 'ordinary';
-  if (OF_NODES.includes(resource)) return 'unbounded';
+  if (HEARTBEATS.includes(resource)) return 'unbounded';
   if (EVENTS.includes(resource)) return 'half-reserve';
   if (operation === 'create') return 'ordinary';
   return isNode ? 'reserve' : 'half-reserve';

@@ -63,12 +63,12 @@ export async function readManifests(
 }
 
 /** Number of characters from which a text may exceed the limits of manifests for nodes without a Kubernetes API. */
-const MANY = 200_000;
+const LARGE_TEXT = 200_000;
 
 async function decodeFor(texts: ManifestText[], options: ManifestOptions, hasApi: HasApi): Promise<DecodedManifest> {
   const forApi = decodeManifests(texts, { ...options, otherKinds: true, templates: true });
   if (forApi.needsApi && (await hasApi())) return forApi;
-  const isDone = !forApi.needsApi && forApi.errors.length === 0 && texts.every(({ text }) => text.length < MANY);
+  const isDone = !forApi.needsApi && forApi.errors.length === 0 && texts.every(({ text }) => text.length < LARGE_TEXT);
   return isDone ? forApi : decodeManifests(texts, options);
 }
 

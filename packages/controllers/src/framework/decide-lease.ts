@@ -20,7 +20,7 @@ export type LeaseInput = {
   /** The time by the same monotonic clock as `sinceMs`. */
   nowMs: number;
   /** Unix time in milliseconds. */
-  dayMs: number;
+  unixMs: number;
 };
 
 export type LeaseDecision = {
@@ -29,7 +29,7 @@ export type LeaseDecision = {
   spec?: LeaderLease['spec'];
 };
 
-export function decideLease({ lease, seen, identity, nowMs, dayMs }: LeaseInput): LeaseDecision {
+export function decideLease({ lease, seen, identity, nowMs, unixMs }: LeaseInput): LeaseDecision {
   const spec = lease?.spec;
   const record = JSON.stringify(spec ?? null);
   const now = seen?.record === record ? seen : { record, sinceMs: nowMs };
@@ -37,7 +37,7 @@ export function decideLease({ lease, seen, identity, nowMs, dayMs }: LeaseInput)
   const lastsMs = (spec?.leaseDurationSeconds ?? LEASE_SECONDS) * 1000;
   const isFree = holder === '' || holder === identity || nowMs - now.sinceMs > lastsMs;
   if (!isFree) return { seen: now };
-  const renewTime = formatMicroTime(dayMs);
+  const renewTime = formatMicroTime(unixMs);
   const isOwn = holder === identity;
   const transitions = spec?.leaseTransitions ?? 0;
   const own = {

@@ -38,11 +38,11 @@ export function isLost(node: Node, { probeMs }: NodeHealth, nowMs: number): bool
   return nowMs - probeMs > (readyOf(node) === undefined ? STARTUP_GRACE_MS : GRACE_MS);
 }
 
-/** Returns the conditions to set on a lost node; `undefined` if it has them already. `dayMs` is Unix time in milliseconds. */
-export function lostConditions(node: Node, dayMs: number): NodeCondition[] | undefined {
+/** Returns the conditions to set on a lost node; `undefined` if it has them already. `unixMs` is Unix time in milliseconds. */
+export function lostConditions(node: Node, unixMs: number): NodeCondition[] | undefined {
   const conditions = node.status?.conditions ?? [];
   if (readyOf(node)?.status === 'Unknown') return undefined;
-  const lastTransitionTime = formatTime(dayMs);
+  const lastTransitionTime = formatTime(unixMs);
   const known = conditions.map((one): NodeCondition => {
     if (!KUBELET_CONDITIONS.includes(one.type) || one.status === 'Unknown') return one;
     const message = 'Kubelet stopped posting node status.';

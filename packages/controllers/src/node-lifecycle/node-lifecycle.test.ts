@@ -21,7 +21,7 @@ class Cluster {
   readonly events: string[] = [];
   /** The time of the monotonic clock, and that of day, in milliseconds. */
   monotonicMs = 0;
-  dayMs = Date.parse('2026-01-01T00:00:00Z');
+  unixMs = Date.parse('2026-01-01T00:00:00Z');
   /** Nodes whose kubelets report. */
   readonly reporting = new Set<string>();
   readonly #monitor: NodeMonitor;
@@ -38,7 +38,7 @@ class Cluster {
     const parts: ControllerParts = {
       ...{ client, objects, logger: silentLogger, signal: new AbortController().signal },
       events: () => ({ event }),
-      now: () => this.dayMs,
+      now: () => this.unixMs,
     };
     const clock = new AwakeClock(() => this.monotonicMs);
     this.#monitor = new NodeMonitor(parts, () => clock.now());
@@ -54,7 +54,7 @@ class Cluster {
   }
 
   pod(name: string, node: string, tolerations: Toleration[] = DEFAULT_TOLERATIONS): void {
-    const pod = testPod({ name, node, readySinceMs: this.dayMs });
+    const pod = testPod({ name, node, readySinceMs: this.unixMs });
     this.server.put(PODS, { ...pod, spec: { ...pod.spec, tolerations } });
   }
 
@@ -62,13 +62,13 @@ class Cluster {
   #beat(name: string): void {
     const lease: Lease = {
       metadata: { namespace: 'kube-node-lease', name },
-      spec: { renewTime: new Date(this.dayMs + this.#beats++).toISOString() },
+      spec: { renewTime: new Date(this.unixMs + this.#beats++).toISOString() },
     };
     this.server.put(LEASES, lease);
     const ready = this.ready(name);
     if (ready?.status !== 'Unknown') return;
     this.server.change<Node>(NODES, { name }, ({ status }) => {
-      const lastHeartbeatTime = new Date(this.dayMs).toISOString();
+      const lastHeartbeatTime = new Date(this.unixMs).toISOString();
       status!.conditions = [{ type: 'Ready', status: 'True', lastHeartbeatTime }];
     });
   }
@@ -77,7 +77,7 @@ class Cluster {
   async run(seconds: number): Promise<void> {
     for (let second = 1; second <= seconds; second++) {
       this.monotonicMs += 1000;
-      this.dayMs += 1000;
+      this.unixMs += 1000;
       if (second % 10 === 0) for (const name of this.reporting) this.#beat(name);
       this.#deliver();
       if (second % 5 === 0) await this.#monitor.pass();
@@ -153,10 +153,10 @@ test('a lone node that does not report keeps its pods', async () => {
 });
 
 for (const [what, sleep] of [
-  ['the machine is suspended, also if its monotonic clock goes on', { monotonicMs: 36e5, dayMs: 36e5 }],
-  ['the machine is suspended', { monotonicMs: 0, dayMs: 36e5 }],
-  ['the clock is set forward', { monotonicMs: 0, dayMs: 4e9 }],
-  ['the clock is set back', { monotonicMs: 0, dayMs: -4e9 }],
+  ['the machine is suspended, also if its monotonic clock goes on', { monotonicMs: 36e5, unixMs: 36e5 }],
+  ['the machine is suspended', { monotonicMs: 0, unixMs: 36e5 }],
+  ['the clock is set forward', { monotonicMs: 0, unixMs: 4e9 }],
+  ['the clock is set back', { monotonicMs: 0, unixMs: -4e9 }],
 ] as const)
   test(`no node is lost and no pod evicted if ${what}`, async () => {
     const cluster = new Cluster('n1', 'n2');
@@ -165,7 +165,7 @@ for (const [what, sleep] of [
     await cluster.run(38);
     for (let round = 0; round < 20; round++) {
       cluster.monotonicMs += sleep.monotonicMs;
-      cluster.dayMs += sleep.dayMs;
+      cluster.unixMs += sleep.unixMs;
       await cluster.run(38);
     }
     for (const name of ['n1', 'n2'])
@@ -180,7 +180,7 @@ test('the time of a toleration does not pass while the process sleeps', async ()
   cluster.reporting.delete('n2');
   await cluster.run(200);
   cluster.monotonicMs += 36e5;
-  cluster.dayMs += 36e5;
+  cluster.unixMs += 36e5;
   await cluster.run(20);
   assert.equal(cluster.isDeleted('a'), false);
   cluster.reporting.add('n2');

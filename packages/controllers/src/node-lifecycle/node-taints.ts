@@ -19,32 +19,32 @@ const BY_CONDITION: Readonly<Record<string, string>> = {
 const OWN_KEYS = [UNSCHEDULABLE, ...Object.values(BY_CONDITION)];
 
 /** Returns the new taints of a node, with those of effect NoSchedule for its conditions; `undefined` if they do not change. */
-export function noScheduleTaints({ spec, status }: Node, dayMs: number): Taint[] | undefined {
+export function noScheduleTaints({ spec, status }: Node, unixMs: number): Taint[] | undefined {
   const wanted = (status?.conditions ?? []).flatMap((one) => BY_CONDITION[`${one.type} ${one.status}`] ?? []);
   if (spec?.unschedulable === true) wanted.push(UNSCHEDULABLE);
   const isOwn = ({ key, effect }: Taint) => effect === 'NoSchedule' && OWN_KEYS.includes(key);
-  return replaced(spec?.taints ?? [], { isOwn, keys: wanted, effect: 'NoSchedule' }, dayMs);
+  return replaced(spec?.taints ?? [], { isOwn, keys: wanted, effect: 'NoSchedule' }, unixMs);
 }
 
 /**
  * Returns the new taints of a node, with the taint of effect NoExecute for its readiness; `undefined` if they do not change. With `allLost`
  * the node gets no such taint: if no node is ready, the network of this machine is more likely at fault.
  */
-export function noExecuteTaints(node: Node, allLost: boolean, dayMs: number): Taint[] | undefined {
+export function noExecuteTaints(node: Node, allLost: boolean, unixMs: number): Taint[] | undefined {
   const status = readyOf(node)?.status;
   const key = status === 'False' ? NOT_READY : status === 'Unknown' ? UNREACHABLE : undefined;
   const isOwn = (taint: Taint) => taint.effect === 'NoExecute' && [NOT_READY, UNREACHABLE].includes(taint.key);
   const keys = key === undefined || allLost ? [] : [key];
-  return replaced(node.spec?.taints ?? [], { isOwn, keys, effect: 'NoExecute' }, dayMs);
+  return replaced(node.spec?.taints ?? [], { isOwn, keys, effect: 'NoExecute' }, unixMs);
 }
 
 type Replacement = { isOwn: (taint: Taint) => boolean; keys: readonly string[]; effect: string };
 
-function replaced(taints: readonly Taint[], { isOwn, keys, effect }: Replacement, dayMs: number): Taint[] | undefined {
+function replaced(taints: readonly Taint[], { isOwn, keys, effect }: Replacement, unixMs: number): Taint[] | undefined {
   const wanted = new Set(keys);
   const kept = taints.filter((taint) => !isOwn(taint) || wanted.has(taint.key));
   const has = new Set(kept.filter(isOwn).map(({ key }) => key));
   const added = [...wanted].filter((key) => !has.has(key));
   if (added.length === 0 && kept.length === taints.length) return undefined;
-  return [...kept, ...added.map((key): Taint => ({ key, effect, timeAdded: formatTime(dayMs) }))];
+  return [...kept, ...added.map((key): Taint => ({ key, effect, timeAdded: formatTime(unixMs) }))];
 }

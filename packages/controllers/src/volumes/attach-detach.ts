@@ -172,9 +172,9 @@ class AttachDetachController {
       const { attached, attachError } = this.#attachments.get({ name })?.status ?? {};
       const title = `for volume "${volume.volume.metadata.name}"`;
       if (attached === true)
-        this.#say(name, volume, ['Normal', 'SuccessfulAttachVolume', `AttachVolume.Attach succeeded ${title} `]);
+        this.#record(name, volume, ['Normal', 'SuccessfulAttachVolume', `AttachVolume.Attach succeeded ${title} `]);
       else if (attachError?.message)
-        this.#say(name, volume, [
+        this.#record(name, volume, [
           'Warning',
           'FailedAttachVolume',
           `AttachVolume.Attach failed ${title} : ${attachError.message}`,
@@ -186,7 +186,7 @@ class AttachDetachController {
           ? "Volume is already exclusively attached to one node and can't be attached to another"
           : `Volume is already used by pod(s) ${pods.map(({ metadata }) => metadata.name).join(', ')}`;
       const message = `Multi-Attach error for volume "${volume.volume.metadata.name}" ${used}`;
-      this.#say(`${volume.node}/${volume.volume.metadata.name}`, volume, ['Warning', 'FailedAttachVolume', message]);
+      this.#record(`${volume.node}/${volume.volume.metadata.name}`, volume, ['Warning', 'FailedAttachVolume', message]);
     }
     for (const key of this.#reported.keys()) {
       const name = key.slice(0, key.indexOf(' '));
@@ -198,7 +198,7 @@ class AttachDetachController {
     }
   }
 
-  #say(name: string, { pods }: NeededVolume, [type, reason, message]: ['Normal' | 'Warning', string, string]): void {
+  #record(name: string, { pods }: NeededVolume, [type, reason, message]: ['Normal' | 'Warning', string, string]): void {
     for (const pod of pods) {
       const key = `${name} ${pod.metadata.uid}`;
       if (this.#reported.get(key) === message) continue;

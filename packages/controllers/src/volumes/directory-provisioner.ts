@@ -146,7 +146,7 @@ class DirectoryProvisioner {
     });
     if (created === undefined) return;
     objects.of<Volume>(PERSISTENT_VOLUMES).written(created);
-    this.#say(claim, 'ProvisioningSucceeded', `Successfully provisioned volume pvc-${uid}`);
+    this.#recordEvent(claim, 'ProvisioningSucceeded', `Successfully provisioned volume pvc-${uid}`);
   }
 
   #refuseBlock(claim: Claim): void {
@@ -154,7 +154,7 @@ class DirectoryProvisioner {
     this.#refused.add(claim.metadata.uid);
     const why = 'its volumes are directories, which cannot have the volumeMode Block';
     const message = `failed to provision volume with StorageClass "${storageClassOf(claim)}": ${why}`;
-    this.#say(claim, 'ProvisioningFailed', message);
+    this.#recordEvent(claim, 'ProvisioningFailed', message);
   }
 
   /** Expands a claim. It writes the volume first, so that the capacity of the claim never exceeds that of the volume. */
@@ -175,10 +175,10 @@ class DirectoryProvisioner {
     };
     const place = { namespace, name: claimName };
     claims.written(await client.patch<Claim>(PERSISTENT_VOLUME_CLAIMS, place, patch, { signal }));
-    this.#say(claim, 'VolumeResizeSuccessful', 'Resize volume succeeded');
+    this.#recordEvent(claim, 'VolumeResizeSuccessful', 'Resize volume succeeded');
   }
 
-  #say(claim: Claim, reason: string, message: string): void {
+  #recordEvent(claim: Claim, reason: string, message: string): void {
     const type = reason === 'ProvisioningFailed' ? 'Warning' : 'Normal';
     const subject = subjectOf(PERSISTENT_VOLUME_CLAIMS, claim);
     this.#parts.events(DIRECTORY_PROVISIONER).event(subject, type, reason, message);

@@ -88,7 +88,7 @@ export class ReplayBackend {
     const change = this.#runtime.changePod(method.name, { pod, matches: () => true });
     return await this.#perform(
       { method, message, request },
-      { change, what: `pod ${pod}`, done: () => this.#runtime.made(change, run) },
+      { change, what: `pod ${pod}`, done: () => this.#runtime.finishCreation(change, run) },
     );
   }
 
@@ -102,7 +102,7 @@ export class ReplayBackend {
     const what = `container ${name} of pod ${pod}`;
     return await this.#perform(
       { method, message, request },
-      { change, what, done: () => this.#runtime.made(change, wanted) },
+      { change, what, done: () => this.#runtime.finishCreation(change, wanted) },
     );
   }
 

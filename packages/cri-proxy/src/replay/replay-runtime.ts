@@ -69,7 +69,7 @@ export class ReplayRuntime {
   }
 
   /** Ends `RunPodSandbox` or `CreateContainer`: the recorded object becomes visible, with the configuration of the request. */
-  made(change: Change, request: RunPodSandboxRequest | CreateContainerRequest): void {
+  finishCreation(change: Change, request: RunPodSandboxRequest | CreateContainerRequest): void {
     const objects = [...this.sandboxes.values(), ...this.containers.values()];
     const object = objects.find(({ recorded }) => recorded.madeBy === change.recorded);
     if (object === undefined) return;

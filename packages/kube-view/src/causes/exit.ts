@@ -160,10 +160,10 @@ function byCode(code: number, message: string): Pick<Finding, 'cause' | 'sentenc
       sentence: 'it was killed with SIGKILL',
       advice: ['It did not exit by itself: a failed probe, a memory limit or a user killed it. See its events.'],
     };
-  const said = message.trim() === '' ? 'its log says why' : firstLine(message);
+  const sentence = message.trim() === '' ? 'its log says why' : firstLine(message);
   return {
     cause: 'crash',
-    sentence: said,
+    sentence,
     advice: [],
   };
 }

@@ -56,16 +56,16 @@ async function whyOwner(reader: ViewReader, { kind, owner, sentence }: Asked): P
     reader.events({ ...subject, uid }),
   ]);
   const pods = all.filter(({ metadata }) => metadata.ownerReferences?.some((one) => one.uid === uid));
-  const unwell = pods.filter((pod) => !isPodWell(pod));
-  const said =
-    sentence ?? `${pods.length - unwell.length} of ${counted(owner.spec?.replicas ?? pods.length, 'pod')} ready`;
+  const notReady = pods.filter((pod) => !isPodWell(pod));
+  const progress =
+    sentence ?? `${pods.length - notReady.length} of ${counted(owner.spec?.replicas ?? pods.length, 'pod')} ready`;
   const failing = owner.status?.conditions?.find(({ type, status }) => type === 'ReplicaFailure' && status === 'True');
   const failure = creationFailure(failing?.message, pods.length === 0 || failing !== undefined ? events : []);
-  if (failure !== undefined) return caused(subject, { ...failure, sentence: `${said}; ${failure.sentence}` });
-  const worst = unwell.toSorted((a, b) => restarts(b) - restarts(a) || created(a) - created(b))[0];
-  if (worst !== undefined) return under(subject, said, await whyPod(reader, worst));
-  if (pods.length > 0) return well(subject, said);
-  return caused(subject, { cause: 'no-pods', sentence: `${said}; it has no pods`, advice: [...why(kind, owner)] });
+  if (failure !== undefined) return caused(subject, { ...failure, sentence: `${progress}; ${failure.sentence}` });
+  const worst = notReady.toSorted((a, b) => restarts(b) - restarts(a) || created(a) - created(b))[0];
+  if (worst !== undefined) return under(subject, progress, await whyPod(reader, worst));
+  if (pods.length > 0) return well(subject, progress);
+  return caused(subject, { cause: 'no-pods', sentence: `${progress}; it has no pods`, advice: [...why(kind, owner)] });
 }
 
 function why(kind: string, { spec = {} }: Owned): string[] {
