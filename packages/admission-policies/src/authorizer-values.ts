@@ -21,6 +21,7 @@ abstract class Reference extends OpaqueValue {
   }
 }
 
+/** The value of the variable `authorizer`, which checks what a user or a service account may do. */
 export class AuthorizerValue extends Reference {
   readonly typeName = AUTHORIZER;
   readonly who: Who;
@@ -35,6 +36,7 @@ type Asked = Pick<PolicyQuestion, 'apiGroup' | 'resource' | 'subresource' | 'nam
   fieldSelector?: string;
 };
 
+/** A check of a request for a resource, which expressions complete step by step, such as `.namespace("default")`. */
 export class ResourceCheck extends Reference {
   readonly typeName = RESOURCE_CHECK;
   readonly who: Who;

@@ -41,6 +41,7 @@ const KNOWN_TYPES = [
   'map',
 ];
 
+/** Compiles all expressions of a policy. One that cannot be compiled is kept with its problem. */
 export function compilePolicy(policy: ApiObject, functions: FunctionTable = policyFunctions()): CompiledPolicy {
   const { spec } = policy;
   const hasParams = objectAt(spec, 'paramKind') !== undefined;

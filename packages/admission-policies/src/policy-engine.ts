@@ -22,6 +22,7 @@ type Denial = { policy: ApiObject; binding?: ApiObject; failure: Failure };
 
 const problem = (message: string): Failure => ({ message, reason: '', isError: true, index: 0 });
 
+/** Evaluates the stored policies and their bindings for requests. */
 export class PolicyEngine {
   readonly #parts: EngineParts;
   /** The compiled policies by UID. An entry is valid while the generation of the policy is the same. */

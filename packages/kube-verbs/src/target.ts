@@ -65,4 +65,5 @@ export async function patchTarget(
   return (await api.call({ method: 'PATCH', path, body, contentType: `application/${type}-patch+json` })) as ApiObject;
 }
 
+/** Returns the error of a verb that the state of the object does not permit. */
 export const refused = (message: string): PodwrightError => new PodwrightError('failed_precondition', message);

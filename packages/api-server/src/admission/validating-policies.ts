@@ -11,6 +11,7 @@ export const POLICIES = 'validatingadmissionpolicies.admissionregistration.k8s.i
 /** Groups to which policies do not apply: that of policies themselves, and those of reviews of users. */
 const EXEMPT_GROUPS = ['admissionregistration.k8s.io', 'authentication.k8s.io', 'authorization.k8s.io'];
 
+/** Validates requests by the stored ValidatingAdmissionPolicies. */
 export class ValidatingPolicies implements AdmissionPlugin {
   readonly name = 'ValidatingAdmissionPolicy';
   readonly #parts: { store: ObjectStore; schema: Schema; authorizer: Authorizer };

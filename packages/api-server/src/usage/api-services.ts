@@ -6,6 +6,7 @@ import type { ComputedResource } from '../server/computed-resource.ts';
 
 const GROUP = 'apiregistration.k8s.io';
 
+/** Returns the resource APIServices. `startMs` is the time from which they are available, as Unix time in milliseconds. */
 export function apiServices(resources: () => readonly Resource[], startMs: number): ComputedResource {
   const resource: Resource = {
     ...{ group: GROUP, version: 'v1', plural: 'apiservices', kind: 'APIService', singular: 'apiservice' },

@@ -15,6 +15,7 @@ const WINDOW = '10s';
 
 export type UsageParts = { store: ObjectStore; connector: NodeConnector; logger: Logger; now: () => number };
 
+/** Returns the resources `nodes` and `pods` of `metrics.k8s.io`, in all its versions. */
 export function usageResources(parts: UsageParts): ComputedResource[] {
   return VERSIONS.flatMap((version) => [
     { resource: resourceOf(version, 'nodes', 'NodeMetrics'), list: (asked) => nodeMetrics(parts, version, asked) },

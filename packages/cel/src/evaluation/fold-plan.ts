@@ -14,6 +14,7 @@ export type FoldParts = {
   readonly accumulator: number;
 };
 
+/** Returns the plan of a loop. */
 export function foldPlan(parts: FoldParts): Plan {
   const { range, start, result, accumulator } = parts;
   return {

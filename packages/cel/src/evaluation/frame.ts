@@ -24,6 +24,7 @@ export type Plan = {
   readonly constant?: { readonly value: Value };
 };
 
+/** Returns the plan of a value that is known without an evaluation. */
 export const constantPlan = (value: Value): Plan => ({ evaluate: () => value, constant: { value } });
 
 /** Returns the plan of an attribute. `rootCost` is 1, or 0 if its root is a conditional. */

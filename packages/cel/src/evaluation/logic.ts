@@ -37,6 +37,7 @@ export const notFalsePlan = (operand: Plan): Plan => ({
   },
 });
 
+/** Returns the plan of the operator `?:`. Only the selected branch is evaluated. */
 export function conditionalPlan(condition: Plan, then: Plan, otherwise: Plan): Plan {
   const [chosen, other] = [branch(then), branch(otherwise)];
   return attributePlan((frame) => {

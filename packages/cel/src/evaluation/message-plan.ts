@@ -4,6 +4,7 @@ import type { Plan } from './frame.ts';
 
 const MESSAGE_COST = 40;
 
+/** Returns the plan of a message. An optional field without a value is left out. */
 export function messagePlan(fields: readonly { name: string; plan: Plan; isOptional: boolean }[]): Plan {
   return {
     evaluate: (frame) => {

@@ -8,7 +8,7 @@ export class CostExceeded extends Error {
   }
 }
 
-/** The lengths of texts with at least so many UTF-16 units are cached, because counting their characters takes longer than a step. */
+/** Number of UTF-16 units from which the length of a text is cached, because counting its characters takes longer than a step. */
 const LONG_TEXT = 1000;
 const MAX_KNOWN = 16;
 

@@ -11,6 +11,7 @@ import { listPlan, mapPlan } from './literals.ts';
 import { alternativePlan, conditionalPlan, logicalPlan, notFalsePlan } from './logic.ts';
 import { messagePlan } from './message-plan.ts';
 
+/** Returns the plan of a checked expression. */
 export function plan(checked: Checked): Plan {
   return new Planner(checked).plan(checked.expression);
 }
@@ -192,7 +193,7 @@ class Planner {
       try {
         return evaluate(frame);
       } catch (error) {
-        // a call that fails costs a step, also if a parameter failed
+        // a failed call costs 1, also if one of its parameters failed
         if (error instanceof CelError) frame.meter.charge(1);
         throw error;
       }

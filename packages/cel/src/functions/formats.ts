@@ -67,6 +67,7 @@ const isDateTime = (text: string): boolean =>
   /^.{10}[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?$/i.test(text) &&
   !Number.isNaN(Date.parse(text.replace(',', '.').replace(' ', 'T')));
 
+/** Returns the functions that find formats by name and validate texts. */
 export function formatFunctions(): FunctionTable {
   const formats = new Map(FORMATS.map(([name, length, problems]) => [name, new Format(name, length, problems)]));
   const named = [...formats].map(([name, format]) => [`format.${name}`, [overload(`() -> ${TYPE}`, () => format)]]);

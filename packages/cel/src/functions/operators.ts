@@ -33,6 +33,7 @@ export function int(value: bigint): bigint {
   return value;
 }
 
+/** Returns an unsigned integer. Throws `CelError` if it does not fit in 64 bits. */
 export function uint(value: bigint): Uint {
   if (value > MAX_UINT || value < 0n) throw new CelError('unsigned integer overflow');
   return new Uint(value);
@@ -48,7 +49,7 @@ const SUBTRACT = '_-_';
 const BY_ZERO = 'division by zero';
 const MODULUS_BY_ZERO = 'modulus by zero';
 
-/** Pairs of types whose values can be compared by `<` and the like. */
+/** Pairs of types whose values can be compared by `<`, `<=`, `>` and `>=`. */
 const ORDERED = [
   ...['bool', 'int', 'int double', 'int uint', 'uint', 'uint double', 'uint int', 'double', 'double int'],
   ...['double uint', 'string', 'bytes', 'timestamp', 'duration'],

@@ -35,6 +35,7 @@ export type Overload = Signature & { readonly run: Implementation; readonly cost
 /** Functions by name, each with its overloads in upstream's order. */
 export type FunctionTable = Readonly<Record<string, readonly Overload[]>>;
 
+/** Declares an overload. `text` is its signature, such as `string.(int) -> string`; the default cost is 1. */
 export const overload = (text: string, run: Implementation, cost?: CallCost): Overload => ({
   ...signature(text),
   run,
@@ -83,6 +84,7 @@ export function hasType(value: Value, type: CelType): boolean {
 const CHARACTER = 0.1;
 /** The cost factor for each character of a regular expression (cel-go, RegexStringLengthCostFactor). */
 const PATTERN_CHARACTER = 0.25;
+/** The costs of creating a list and a map (cel-go, ListCreateBaseCost and MapCreateBaseCost). */
 export const LIST_COST = 10;
 export const MAP_COST = 30;
 

@@ -7,6 +7,7 @@ const NANOS = 1_000_000_000n;
 const MAX_INT = 2n ** 63n - 1n;
 const TYPE = 'kubernetes.Quantity';
 
+/** A Kubernetes quantity. `like` determines the suffix with which it is formatted. */
 export class QuantityValue extends Opaque {
   readonly typeName = TYPE;
   readonly nanos: bigint;

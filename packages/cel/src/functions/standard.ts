@@ -38,6 +38,7 @@ const SIZED = ['string', 'bytes', 'list(A)', 'map(A, B)'];
 const size: Implementation = (value: string | Uint8Array | CelList | CelMap, { characters }: Evaluation) =>
   BigInt(typeof value === 'string' ? characters(value) : value instanceof Uint8Array ? value.length : value.size);
 
+/** Returns the standard functions: sizes, conversions, tests of strings, and fields of times. */
 export function standardFunctions(): FunctionTable {
   return {
     size: SIZED.flatMap((type) => [overload(`(${type}) -> int`, size), overload(`${type}.() -> int`, size)]),

@@ -9,7 +9,7 @@ export type Literal = At & { readonly kind: 'literal'; readonly value: LiteralVa
 /** An integer is a bigint, a double a number. */
 export type LiteralValue = null | boolean | bigint | number | string | Uint8Array | { readonly uint: bigint };
 export type Identifier = At & { readonly kind: 'identifier'; readonly name: string };
-/** `isTest`: whether it asks for the presence of the field. */
+/** `isTest`: whether it tests the presence of the field, as `has` does. */
 export type Select = At & {
   readonly kind: 'select';
   readonly operand: Expression;

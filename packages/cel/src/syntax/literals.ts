@@ -9,6 +9,7 @@ export function intValue(text: string, isNegative: boolean): bigint | undefined 
   return value > MAX_INT || value < -MAX_INT - 1n ? undefined : value;
 }
 
+/** Returns the value of an unsigned integer literal; `undefined` if it does not fit in 64 bits. */
 export function uintValue(text: string): bigint | undefined {
   const value = BigInt(text.slice(0, -1));
   return value > MAX_UINT ? undefined : value;

@@ -10,6 +10,7 @@ const RESULT = '@result';
 /** Variables that a macro of one call declares. */
 type Variables = { variable: string; second?: string };
 
+/** Expands a call if it is a macro. */
 export function expandMacro({ name, target, parameters, at }: Call): Expansion {
   if (target === undefined) return name === 'has' && parameters.length === 1 ? presence(parameters[0]!) : undefined;
   const [first, second, third, fourth] = parameters;

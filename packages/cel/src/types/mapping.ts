@@ -50,6 +50,7 @@ export function substitute(mapping: Mapping, type: CelType, isFinal: boolean): C
 /** Returns the more general of two types that unify. */
 export const mostGeneral = (one: CelType, other: CelType): CelType => (isLessSpecific(one, other) ? one : other);
 
+/** Whether values of the type are accepted everywhere: `dyn`, and the type of expressions with errors. */
 export const isDynamic = (type: CelType): boolean => type.kind === 'dyn' || type.kind === 'error';
 
 function areAssignable(mapping: Mapping, ones: readonly CelType[], others: readonly CelType[]): boolean {

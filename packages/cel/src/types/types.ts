@@ -81,6 +81,7 @@ export function withParameters(type: CelType, parameters: readonly CelType[]): C
   }
 }
 
+/** Whether two types are the same, including their type parameters. */
 export function isSameType(one: CelType, other: CelType): boolean {
   if (one === other) return true;
   if (one.kind !== other.kind) return false;

@@ -13,6 +13,7 @@ export const fromJson: JsonReader = (json) => {
   return isRecord(json) ? new JsonMap(json, fromJson) : null;
 };
 
+/** A list of JSON. Its elements are converted when they are read. */
 export class JsonList extends CelList {
   override readonly mode: ListMode;
   readonly #items: readonly unknown[];
@@ -34,6 +35,7 @@ export class JsonList extends CelList {
   }
 }
 
+/** A map of JSON without declared fields. Its values are converted when they are read. */
 export class JsonMap extends CelMap {
   readonly #record: Readonly<Record<string, unknown>>;
   readonly #read: JsonReader;

@@ -38,6 +38,7 @@ export function parseTimestamp(text: string): Timestamp | undefined {
   return total < MIN_TIMESTAMP || total > MAX_TIMESTAMP ? undefined : new Timestamp(total);
 }
 
+/** Formats a timestamp as in RFC 3339, in UTC. */
 export function timestampText({ nanoseconds }: Timestamp): string {
   const { seconds, rest } = parts(nanoseconds);
   const date = new Date(Number(seconds) * 1000).toISOString().slice(0, 19);

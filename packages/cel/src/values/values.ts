@@ -26,6 +26,7 @@ export class CelError extends Error {}
 export const NO_OVERLOAD = 'no such overload';
 export const noOverload = (): CelError => new CelError(NO_OVERLOAD);
 
+/** An unsigned integer of 64 bits. */
 export class Uint {
   readonly value: bigint;
 
@@ -34,6 +35,7 @@ export class Uint {
   }
 }
 
+/** A time with a precision of nanoseconds. */
 export class Timestamp {
   /** Nanoseconds since 1970, UTC. */
   readonly nanoseconds: bigint;
@@ -43,6 +45,7 @@ export class Timestamp {
   }
 }
 
+/** A duration with a precision of nanoseconds. */
 export class Duration {
   readonly nanoseconds: bigint;
 
@@ -54,6 +57,7 @@ export class Duration {
 /** How a list of an API object is compared and concatenated: `x-kubernetes-list-type`. */
 export type ListMode = 'atomic' | 'set' | { readonly keys: readonly string[] };
 
+/** A list. Subclasses decide where its elements come from. */
 export abstract class CelList implements Iterable<Value> {
   abstract readonly size: number;
   readonly mode: ListMode = 'atomic';
@@ -65,6 +69,7 @@ export abstract class CelList implements Iterable<Value> {
   }
 }
 
+/** A map, message or object. Subclasses decide where its entries come from. */
 export abstract class CelMap {
   abstract readonly size: number;
   abstract get(key: Value): Value | undefined;
@@ -83,6 +88,7 @@ export class Optional {
 /** Returns an optional value. `undefined`: no value. */
 export const optional = (value: Value | undefined): Optional => new Optional(value);
 
+/** A type as the value of an expression, such as the result of `type(1)`. */
 export class TypeValue {
   readonly name: string;
 
@@ -99,6 +105,7 @@ export abstract class Opaque {
   readonly sizeForCost: number = 1;
 }
 
+/** A list of values in memory. */
 export class ValueList extends CelList {
   readonly #values: readonly Value[];
 

@@ -73,7 +73,7 @@ function addRollout(program: Command, action: Action): void {
 }
 
 const dryRunOption = () =>
-  new Option('--dry-run <mode>', 'client: only print the object; server: let the API check it').choices([
+  new Option('--dry-run <mode>', 'client: only print the object; server: the API checks it').choices([
     'client',
     'server',
     'none',

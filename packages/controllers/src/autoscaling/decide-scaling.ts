@@ -35,6 +35,7 @@ export type ScalingDecision = {
   history: ScalingHistory;
 };
 
+/** Decides the number of replicas, the status and the events of an autoscaler. */
 export function decideScaling(state: ScalingState): ScalingDecision {
   return new Decision(state).decide();
 }

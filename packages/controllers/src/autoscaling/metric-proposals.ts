@@ -33,6 +33,7 @@ export type MetricProposal = { replicas: number; name: string; status: MetricSta
  */
 export type MetricFailure = { reason: string; message: string; error: string };
 
+/** Returns the replicas that one metric proposes, or why it has no proposal. */
 export function proposeForMetric(spec: MetricSpec, input: MetricsInput): MetricProposal | MetricFailure {
   const { resource, containerResource, pods, object, external } = spec;
   if (spec.type === 'Resource' && resource !== undefined) return ofResource(resource, input);

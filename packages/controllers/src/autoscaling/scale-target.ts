@@ -49,6 +49,7 @@ async function preferredVersion({ client, signal }: Parts, group: string, versio
   }
 }
 
+/** Reads the scale of a target. */
 export async function readScale(
   { client, signal }: Parts,
   { group, version, plural }: Resource,

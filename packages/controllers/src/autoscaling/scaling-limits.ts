@@ -19,6 +19,7 @@ export type ScalingHistory = {
   downs: readonly ScaleChange[];
 };
 
+/** The history of an autoscaler that has not been handled yet. */
 export const NO_HISTORY: ScalingHistory = { recommendations: [], ups: [], downs: [] };
 
 type Reason = { reason: string; message: string };

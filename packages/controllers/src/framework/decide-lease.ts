@@ -29,6 +29,7 @@ export type LeaseDecision = {
   spec?: LeaderLease['spec'];
 };
 
+/** Decides whether this process acquires or renews the Lease. */
 export function decideLease({ lease, seen, identity, nowMs, unixMs }: LeaseInput): LeaseDecision {
   const spec = lease?.spec;
   const record = JSON.stringify(spec ?? null);

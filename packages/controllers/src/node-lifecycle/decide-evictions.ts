@@ -21,6 +21,7 @@ export type Evictions = {
   waiting: Map<string, { uid: string; sinceMs: number }>;
 };
 
+/** Decides which pods are evicted now, and which wait until their tolerations end. */
 export function decideEvictions({ pods, taints, waiting, nowMs }: EvictionState): Evictions {
   const result: Evictions = { evicted: [], spared: [], waiting: new Map() };
   for (const pod of pods) {

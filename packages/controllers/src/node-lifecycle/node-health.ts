@@ -17,6 +17,7 @@ export type NodeHealth = {
   probeMs: number;
 };
 
+/** Returns the condition Ready of a node. */
 export const readyOf = ({ status }: Node): NodeCondition | undefined =>
   status?.conditions?.find(({ type }) => type === 'Ready');
 

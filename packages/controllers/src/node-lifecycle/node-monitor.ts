@@ -133,7 +133,7 @@ export class NodeMonitor {
     try {
       objects.of<Pod>(PODS).written(await client.patch<Pod>(PODS, { namespace, name }, patch, { signal }));
     } catch (error) {
-      if (isApiStatus(error, 404) || isApiStatus(error, 409)) return; // the pod was removed, and another one may have its name
+      if (isApiStatus(error, 404) || isApiStatus(error, 409)) return; // the pod was removed, and may have a successor
       throw error;
     }
     this.#events.event(eventSubject(pod), 'Warning', 'NodeNotReady', 'Node is not ready');

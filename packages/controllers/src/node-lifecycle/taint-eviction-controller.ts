@@ -42,6 +42,7 @@ const noExecute = ({ spec }: Node): Taint[] => (spec?.taints ?? []).filter(({ ef
 
 const isTainted = (node: Node): boolean => noExecute(node).length > 0;
 
+/** Finds pods on nodes with taints of effect NoExecute, and evicts those that do not tolerate the taints. */
 export class TaintEvictor {
   readonly #parts: ControllerParts;
   readonly #events: EventRecorder;

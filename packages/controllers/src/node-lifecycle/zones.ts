@@ -12,6 +12,7 @@ const LARGE_ZONE = 50;
 const UNHEALTHY_SHARE = 0.55;
 const EXCLUDED = 'node.kubernetes.io/exclude-disruption';
 
+/** Returns the zone of a node, from its topology labels: `REGION:ZONE`. */
 export const zoneOf = ({ metadata: { labels = {} } }: Node): string =>
   `${labels['topology.kubernetes.io/region'] ?? ''}:${labels['topology.kubernetes.io/zone'] ?? ''}`;
 

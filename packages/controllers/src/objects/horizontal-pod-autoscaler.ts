@@ -50,7 +50,7 @@ export type MetricStatus = {
 export type ScalingPolicy = { type: 'Pods' | 'Percent'; value: number; periodSeconds: number };
 
 export type ScalingRules = {
-  /** Absent for scaling down: the default of the controller. */
+  /** Default for scaling down: that of the controller, 300 seconds. */
   stabilizationWindowSeconds?: number;
   selectPolicy?: 'Max' | 'Min' | 'Disabled';
   policies?: ScalingPolicy[];

@@ -117,7 +117,7 @@ export class ReplicaSync {
     this.#again(key, waitMs);
     const { metadata, status } = failed.at(-1)!;
     const why = [status?.reason, status?.message].filter(Boolean).join(': ');
-    const message = `Pod ${metadata.name} has failed${why === '' ? '' : ` (${why})`}. Failed pods are replaced after increasing delays`;
+    const message = `Pod ${metadata.name} has failed${why === '' ? '' : ` (${why})`}. Failed pods are replaced after growing delays`;
     this.#events.event(subjectOf(this.#kind.resource, owner), 'Warning', 'BackOff', message);
     return true;
   }

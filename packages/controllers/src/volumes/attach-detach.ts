@@ -40,7 +40,7 @@ class AttachDetachController {
   readonly #drivers: ObjectCache<CsiDriverObject>;
   readonly #attachments: ObjectCache<Attachment>;
   readonly #queue: WorkQueue;
-  /** When the last pod that needed an attachment ended, in milliseconds, by the name of the attachment. */
+  /** The time from which no pod has needed an attachment, in milliseconds, by the name of the attachment. */
   readonly #unneeded = new Map<string, number>();
   /** The message of the last event for each attachment and pod, by `ATTACHMENT POD-UID`. */
   readonly #reported = new Map<string, string>();

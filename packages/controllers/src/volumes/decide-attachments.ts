@@ -37,6 +37,7 @@ export type AttachmentPlan = {
   unneeded: Attachment[];
 };
 
+/** Decides which attachments to create and which to remove. */
 export function planAttachments(state: AttachmentState): AttachmentPlan {
   const needed = neededVolumes(state);
   const plan: AttachmentPlan = { needed, attach: [], blocked: [], detach: [], unneeded: [] };

@@ -79,7 +79,8 @@ class VolumeBinder {
     const { client, objects, signal } = this.#parts;
     const volumes = objects.of<Volume>(PERSISTENT_VOLUMES);
     const volume = volumes.get({ name });
-    if (volume === undefined) return; // a volume that is being deleted gets a phase too, because it stays while it is bound
+    // a volume that is being deleted gets a phase too, because it stays while it is bound
+    if (volume === undefined) return;
     const { namespace, name: claimName = '' } = volume.spec.claimRef ?? {};
     const claim = objects.of<Claim>(PERSISTENT_VOLUME_CLAIMS).get({ namespace, name: claimName });
     const phase = volumePhase(volume, claim);

@@ -47,6 +47,7 @@ abstract class ReplayedObject<Status extends { state: State }, State> {
   }
 }
 
+/** A sandbox in a replay. */
 export class ReplayedSandbox extends ReplayedObject<PodSandboxStatus, PodSandboxState> {
   declare readonly recorded: RecordedSandbox;
 
@@ -74,6 +75,7 @@ export class ReplayedSandbox extends ReplayedObject<PodSandboxStatus, PodSandbox
   }
 }
 
+/** A container in a replay. */
 export class ReplayedContainer extends ReplayedObject<ContainerStatus, ContainerState> {
   declare readonly recorded: RecordedContainer;
   /** The path of the log in the client's request, which differs from the recorded path by the UID of the pod. */

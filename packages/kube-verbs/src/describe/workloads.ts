@@ -101,6 +101,7 @@ export function podSelector(selector: LabelSelector | Record<string, string> | u
   return isNewer ? selectorText(selector as LabelSelector) : labelsText(selector as Record<string, string>);
 }
 
+/** Formats the numbers of pods by phase. */
 export function podsStatus(pods: readonly Pod[]): string {
   const count = (phase: string) => pods.filter(({ status }) => status?.phase === phase).length;
   return `${count('Running')} Running / ${count('Pending')} Waiting / ${count('Succeeded')} Succeeded / ${count('Failed')} Failed`;

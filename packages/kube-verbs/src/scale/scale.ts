@@ -28,7 +28,7 @@ export async function scaleTarget(api: ApiPort, target: Target, options: ScaleOp
       'failed_precondition',
       `Expected resource version to be ${resourceVersion}, was ${version}`,
     );
-  // the resource version makes the patch fail after another change, which only a precondition asks for
+  // with the resource version, the patch fails after another change; only preconditions need that
   const metadata = { ...(current === undefined && resourceVersion === undefined ? {} : { resourceVersion: version }) };
   const body = { metadata, spec: { replicas } };
   await api.call({ method: 'PATCH', path, body, contentType: 'application/merge-patch+json' });

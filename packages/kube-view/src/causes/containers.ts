@@ -9,6 +9,7 @@ export function containerStatusesOf({ status = { phase: 'Pending' } }: Pod): Con
   return [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
 }
 
+/** Returns the container, or init container, of a pod with this name. */
 export function containerOf({ spec }: Pod, name: string): Container | undefined {
   return [...(spec.initContainers ?? []), ...spec.containers].find((container) => container.name === name);
 }

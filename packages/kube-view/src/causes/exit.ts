@@ -45,7 +45,7 @@ const LOG_RULES: [cause: string, pattern: RegExp, sentence: string, advice: stri
     'dependency',
     /connection refused|ECONNREFUSED|connection timed out|ETIMEDOUT|no route to host/i,
     'something that it connects to does not answer',
-    'Check whether what it connects to is ready; let the program retry instead of exiting.',
+    'Check whether the server that it connects to is ready; make the program retry instead of exiting.',
   ],
   ['no-space', /no space left on device|ENOSPC/i, 'a disk or a volume is full', 'Free space, or give the volume more.'],
 ];
@@ -71,7 +71,7 @@ export const outOfMemory: PodCause = ({ pod }) => {
     sentence: `container ${name} needs more memory than ${limit === undefined ? 'there is' : `its limit of ${limit}`}: the kernel killed it${again(restartCount)}`,
     advice: [
       limit === undefined
-        ? 'Set a memory request and a limit that fit what it needs, or find what takes the memory of the machine.'
+        ? 'Set a memory request and limit that fit its needs, or find out which processes use the memory of the machine.'
         : 'Raise resources.limits.memory, or limit what the program uses (for example the heap size of a JVM or of Node.js).',
     ],
   };

@@ -31,7 +31,7 @@ const UNFIT: [cause: string, pattern: RegExp, sentence: string, advice: string][
   [
     'node-selector',
     /didn't match Pod's node affinity|didn't match node selector/,
-    "no node has the labels that the pod's nodeSelector or node affinity asks for",
+    "no node has the labels that the pod's nodeSelector or node affinity requires",
     'Correct the selector, or label the node.',
   ],
   [

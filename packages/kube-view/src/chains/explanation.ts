@@ -21,11 +21,13 @@ export function under(subject: Subject, sentence: string, below: Explanation): E
   return { ...below, chain: [{ subject, sentence }, ...below.chain] };
 }
 
+/** Returns the explanation of an object without a problem. */
 export const well = (subject: Subject, sentence: string): Explanation => ({
   isWell: true,
   chain: [{ subject, sentence }],
 });
 
+/** Returns the explanation of an object that itself has the cause. */
 export const caused = (subject: Subject, finding: Finding): Explanation => ({
   isWell: false,
   chain: [{ subject, sentence: finding.sentence }],

@@ -108,5 +108,6 @@ export async function ownerOf(
   return (await ownerOf(reader, object)) ?? { resource, object };
 }
 
+/** Whether a selector of labels, such as that of a Service, selects the pod. */
 export const selects = (selector: Record<string, string>, pod: Pod): boolean =>
   matchesLabelSelector({ matchLabels: selector }, pod.metadata.labels);
