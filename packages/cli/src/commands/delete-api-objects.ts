@@ -11,7 +11,7 @@ import { type DeleteOptions, graceOf, refuseMixed } from './delete-options.ts';
 
 type Target = { kind: ObjectKind; namespace: string | undefined; name: string; path: string };
 
-/** Deletes the selected objects and, unless it should not, waits until they are removed. */
+/** Deletes the selected objects and, by default, waits until they are removed. */
 export async function deleteApiObjects(
   socketPath: string,
   selection: ObjectSelection,

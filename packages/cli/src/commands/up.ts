@@ -100,7 +100,7 @@ async function remove(client: NodeClient): Promise<void> {
   if (isUp) await stopNode(client, { removeHostState: true, endPods: true, gracePeriodSeconds: 1 });
 }
 
-/** Returns the settings of an ephemeral node: the given flags, and random names and addresses that other nodes hardly use. */
+/** Returns the settings of an ephemeral node: the given flags, and random names and addresses, which rarely conflict with other nodes. */
 async function ephemeralContext(directory: string, given: string[]): Promise<CommandContext> {
   const id = basename(directory).slice(-6).toLowerCase();
   const [net, block] = [randomInt(128, 256), randomInt(256)];

@@ -22,7 +22,7 @@ import {
   volumeBinder,
 } from '@podwright/controllers';
 
-/** The controllers that run on any cluster, by the names of upstream's. */
+/** The controllers that can run on any cluster, by the names that upstream has for them. */
 export const CONTROLLERS: Record<string, Controller> = {
   'persistentvolume-attach-detach': attachDetachController,
   cronjob: cronJobController,

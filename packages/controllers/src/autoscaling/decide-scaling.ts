@@ -1,4 +1,4 @@
-/** The decision about one autoscaler (upstream's podautoscaler/horizontal.go, reconcileAutoscaler). Pure. */
+/** Decides the number of replicas for one autoscaler (upstream's podautoscaler/horizontal.go, reconcileAutoscaler). Pure. */
 import type { EventType, Pod } from '@podwright/kube-api';
 import { formatTime } from '@podwright/kube-api';
 import type {

@@ -43,7 +43,7 @@ export function usagesOf(metrics: readonly PodMetrics[], resource: string, conta
 /** Names of pods by how the calculation uses them. Pods in none of the lists are ready. */
 export type PodGroups = { readyCount: number; unready: string[]; missing: string[]; ignored: string[] };
 
-/** Groups pods by how the calculation uses them. Only for CPU does readiness matter. */
+/** Groups pods by how the calculation uses them. Readiness matters for CPU only. */
 export function groupPods(pods: readonly Pod[], usages: PodUsages, { isCpu = false, nowMs = 0 }): PodGroups {
   const groups: PodGroups = { readyCount: 0, unready: [], missing: [], ignored: [] };
   for (const pod of pods) {
