@@ -204,6 +204,10 @@ test('a hanging CNI plugin is visible in the trace, and Ctrl-C still ends everyt
   const hangs =
     /^run sandbox .*▒\n {2}in progress\n {2}RunPodSandbox .*▒\n(?:.*\n)*.*CNI ADD pwtest.*▒\n +in progress$/m;
   await place.until(async () => hangs.test((await place.call('trace', 'a')).out));
+  const watch = place.start('trace', 'a', '-w');
+  await place.until(() => (watch.out.match(/^run sandbox/gm) ?? []).length >= 2); // the step is longer each time
+  watch.child.kill('SIGINT');
+  await watch.ended();
   run.child.kill('SIGINT');
   assert.equal((await run.ended()).code, 130);
   assert.deepEqual(place.leftovers(), []);

@@ -58,6 +58,8 @@ export const LONGEST_WAIT_MS = 7 * 24 * 3_600_000;
 
 /** Refresh interval of `top -w`. */
 export const TOP_PERIOD_MS = 2000;
+/** How often `trace -w` draws the steps again. */
+export const TRACE_PERIOD_MS = 500;
 
 /** Default time that --once and --detach wait for pods that fail to start, because they are often used unattended. */
 export const START_PATIENCE_MS = 120_000;

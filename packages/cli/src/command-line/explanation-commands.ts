@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Action } from './action.ts';
 import { namespaceOption, outputOption } from './options.ts';
 
@@ -21,6 +21,7 @@ export function addExplanationCommands(program: Command, action: Action): void {
     .description("the waterfall of a pod's start")
     .addOption(namespaceOption())
     .addOption(outputOption())
+    .addOption(new Option('-w, --watch', 'draw it again while steps are under way').conflicts('output'))
     .action(
       action(async (context, [pod, options]: [string, import('../commands/trace.ts').TraceOptions]) =>
         (await import('../commands/trace.ts')).trace(context, pod, options),

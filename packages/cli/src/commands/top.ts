@@ -1,13 +1,13 @@
-import { PodwrightError, sleep } from '@podwright/base';
+import { PodwrightError } from '@podwright/base';
 import { quantityMilliValue, quantityValue } from '@podwright/kube-api';
 import type { NodeObject } from '@podwright/kubelet';
 import { ObjectClient, type PodUsage, type Usage } from '../client/object-client.ts';
 import { kindOfWord, POD } from '../client/object-names.ts';
 import { TOP_PERIOD_MS } from '../limits.ts';
-import { Picture } from '../output/picture.ts';
+import { redraw } from '../output/redraw.ts';
 import { type Column, namespaceImportance, renderTable } from '../output/table.ts';
-import { canRedraw, terminalWidth } from '../output/terminal.ts';
-import { escapeTerminal, print, printError } from '../output/terminal-text.ts';
+import { terminalWidth } from '../output/terminal.ts';
+import { print, printError } from '../output/terminal-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 
 export type TopOptions = {
@@ -39,14 +39,7 @@ export async function top(
     const text = await read();
     return text === '' ? undefined : print(text);
   }
-  const picture = canRedraw(process.stdout) ? new Picture(process.stdout) : undefined;
-  for (;;) {
-    const text = await read();
-    const lines = text.split('\n').slice(0, Math.max(1, (process.stdout.rows || 24) - 1));
-    if (picture === undefined) print(text);
-    else picture.draw(lines.map(escapeTerminal));
-    await sleep(TOP_PERIOD_MS);
-  }
+  await redraw(read, { periodMs: TOP_PERIOD_MS, shown: 'first' });
 }
 
 async function podTable(client: ObjectClient, name: string | undefined, options: TopOptions): Promise<string> {

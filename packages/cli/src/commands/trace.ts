@@ -1,22 +1,29 @@
 import type { TraceSpan } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
 import { podName } from '../client/object-names.ts';
+import { TRACE_PERIOD_MS } from '../limits.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
+import { redraw } from '../output/redraw.ts';
 import { escapeTerminal } from '../output/terminal-text.ts';
 import { formatDuration } from '../output/units.ts';
 import { firstLine } from '../run/pod-rows.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 
-export type TraceOptions = { namespace: string; output: OutputFormat };
+export type TraceOptions = { namespace: string; output: OutputFormat; watch?: boolean };
 
 /**
  * `podwright trace POD`: shows when each step of the pod's startup began and how long it took, including the container runtime's spans, as
- * a waterfall chart.
+ * a waterfall chart. With `--watch`, the chart is drawn again while steps are under way, until the process ends.
  */
 export async function trace({ config }: CommandContext, name: string, options: TraceOptions): Promise<void> {
   const client = new NodeClient(config.apiSocket);
   const pod = await client.pod(options.namespace, podName(name));
-  const spans = await client.traces(pod.metadata.uid);
+  const { uid } = pod.metadata;
+  if (options.watch) {
+    const read = async () => waterfall(await client.traces(uid), process.stdout.columns || 100);
+    await redraw(read, { periodMs: TRACE_PERIOD_MS, shown: 'last' });
+  }
+  const spans = await client.traces(uid);
   await printAs(options.output, spans, () => escapeTerminal(waterfall(spans, process.stdout.columns || 100)));
 }
 
