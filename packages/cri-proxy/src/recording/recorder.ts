@@ -119,7 +119,10 @@ export class RecordingFile {
     try {
       for (let at = 0; at < bytes.length; ) at += writeSync(this.#descriptor, bytes, at);
     } catch (error) {
-      this.#logger.error({ file: this.#path, error: errorMessage(error) }, 'cannot write the recording, which ends here');
+      this.#logger.error(
+        { file: this.#path, error: errorMessage(error) },
+        'cannot write the recording, which ends here',
+      );
       this.close();
     }
   }
