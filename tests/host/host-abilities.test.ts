@@ -35,7 +35,9 @@ describe('the features of this host', () => {
     const abilities = await probeHost(options);
     assert.ok(abilities.ociRuntimes.some(({ works }) => works));
     for (const { name, works, features } of abilities.ociRuntimes.filter((found) => found.works)) {
-      assert.deepEqual({ works, ...features }, { works, recursiveReadonlyMounts: true, userNamespaces: true }, name);
+      const { ociVersion, ...others } = features ?? {};
+      assert.deepEqual({ works, ...others }, { works, recursiveReadonlyMounts: true, userNamespaces: true }, name);
+      if (name === 'runc') assert.match(ociVersion ?? '', /^1\./); // crun 1.8 does not report it
     }
     assert.deepEqual(abilities.idMapping, { works: true, reason: '' });
     assert.match(abilities.conmon?.version ?? '', /^\d/);

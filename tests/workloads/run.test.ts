@@ -98,8 +98,8 @@ test('why a pod that a workload makes later has no node is shown, and so is why 
   );
   const { code, err } = await place.call('run', '--timeout', '8s', file);
   assert.equal(code, 1);
-  assert.match(err, /^port-1: Pending\n.*\n\s+FailedScheduling: .* didn't have free ports/m);
-  assert.match(err, /^disk-0: Pending\n(\s+.*\n)+\s+claim data-disk-0: ProvisioningFailed: .*"none" not found/m);
+  assert.match(err, /^port-1: Pending: .* didn't have free ports/m);
+  assert.match(err, /^disk-0: Pending: .*\n(\s+.*\n)*?\s+claim data-disk-0: ProvisioningFailed: .*"none" not found/m);
   await place.call('delete', 'pvc', 'data-disk-0');
 });
 
