@@ -22,12 +22,15 @@ export type Release = {
 /** Builds the release into a new directory. In a whole run all test files share the first one. */
 export async function buildRelease(): Promise<Release> {
   const shared = process.env.PODWRIGHT_TEST_BUNDLE && `${process.env.PODWRIGHT_TEST_BUNDLE}-release`;
-  if (shared === undefined) {
-    const own = await makeRelease();
-    return { ...filesOf(own), remove: () => rmSync(own, { recursive: true }) };
-  }
+  if (shared === undefined) return await buildOwnRelease();
   if (!existsSync(shared)) moveUnlessThere(await makeRelease(), shared);
   return { ...filesOf(shared), remove: () => undefined };
+}
+
+/** Builds a release that no other test file uses. */
+export async function buildOwnRelease(): Promise<Release> {
+  const directory = await makeRelease();
+  return { ...filesOf(directory), remove: () => rmSync(directory, { recursive: true }) };
 }
 
 /** Builds the release for x64 again. */
