@@ -1,5 +1,5 @@
 import { errorCode, errorMessage, statusNumber } from '@podwright/base';
-import type { HeaderField, RawEnd } from '@podwright/grpc';
+import { decodeStatusMessage, errorCodeOfReset, type HeaderField, type RawEnd } from '@podwright/grpc';
 import type { SeenEnd } from './observe.ts';
 
 /** Returns the gRPC status with which a call has ended. */
@@ -12,20 +12,9 @@ export function statusOfEnd({ end }: SeenEnd): { code: number; message: string }
 export function statusOf(end: RawEnd): { code: number; message: string } {
   if (end.kind === 'trailers') {
     const value = (name: string) => end.fields.find(([other]: HeaderField) => other === name)?.[1];
-    return { code: Number(value('grpc-status') ?? 2), message: decoded(value('grpc-message') ?? '') };
+    return { code: Number(value('grpc-status') ?? 2), message: decodeStatusMessage(value('grpc-message') ?? '') };
   }
   if (end.kind === 'lost') return { code: 14, message: end.error.message };
   const message = end.code === 8 ? 'the call was cancelled' : `the call was reset, code ${end.code}`;
-  return { code: RESET_STATUS[end.code] ?? 13, message };
-}
-
-/** The gRPC status of a reset by its HTTP/2 error code ("Errors" in gRPC's PROTOCOL-HTTP2.md). */
-const RESET_STATUS: Record<number, number> = { 7: 14, 8: 1, 11: 8, 12: 7 };
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return { code: statusNumber(errorCodeOfReset(end.code)), message };
 }

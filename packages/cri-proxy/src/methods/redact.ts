@@ -1,5 +1,6 @@
 import type { DescField, DescMessage, Message } from '@bufbuild/protobuf';
 import { type ReflectMessage, reflect } from '@bufbuild/protobuf/reflect';
+import { childMessages } from '@podwright/grpc';
 import { REDACTED, redactJsonText } from './redact-json.ts';
 
 /** Fields with secrets that the CRI does not mark as such: GMSA credentials. */
@@ -21,7 +22,7 @@ function redact(message: ReflectMessage): boolean {
     if (!message.isSet(field)) continue;
     if (isSecret(field)) hide(message, field);
     else if (field.fieldKind === 'map' && field.mapKind === 'scalar') redactTexts(message, field);
-    else for (const child of childrenOf(message, field)) hasUnknown = redact(child) || hasUnknown;
+    else for (const child of childMessages(message, field)) hasUnknown = redact(child) || hasUnknown;
   }
   return hasUnknown;
 }
@@ -42,12 +43,4 @@ function redactTexts(message: ReflectMessage, field: DescField & { fieldKind: 'm
     const redacted = redactJsonText(value);
     if (redacted !== value) map.set(key, redacted);
   }
-}
-
-function childrenOf(message: ReflectMessage, field: DescField): ReflectMessage[] {
-  if (field.fieldKind === 'message') return [message.get(field)];
-  if (field.fieldKind === 'list' && field.listKind === 'message') return [...message.get(field)] as ReflectMessage[];
-  if (field.fieldKind === 'map' && field.mapKind === 'message')
-    return [...message.get(field).values()] as ReflectMessage[];
-  return [];
 }

@@ -1,7 +1,8 @@
 import { type ErrorCode, errorCodeOfStatus, PodwrightError } from '@podwright/base';
 import { END_CODE } from '../http2/end-codes.ts';
 import type { Http2Stream } from '../http2/http2-stream.ts';
-
+import { errorCodeOfReset } from '../reset-codes.ts';
+import { decodeStatusMessage } from '../status-message.ts';
 import type { Session } from './session.ts';
 
 /** Error codes for responses that are not gRPC, by HTTP status ("HTTP to gRPC Status Code Mapping" in the gRPC documentation). */
@@ -14,14 +15,6 @@ const HTTP_CODES: Record<number, ErrorCode> = {
   502: 'unavailable',
   503: 'unavailable',
   504: 'unavailable',
-};
-
-/** Maps the HTTP/2 error code with which the server reset a stream to the error of the call ("Errors" in gRPC's PROTOCOL-HTTP2.md). */
-const RESET_CODES: Record<number, ErrorCode> = {
-  [END_CODE.refusedStream]: 'unavailable',
-  [END_CODE.cancel]: 'cancelled',
-  [END_CODE.enhanceYourCalm]: 'resource_exhausted',
-  [END_CODE.inadequateSecurity]: 'permission_denied',
 };
 
 /** The outcome of a call: the server's status, a response rejected by this client, or a stream that ended without a status. */
@@ -94,14 +87,15 @@ export class CallOutcome {
     if (this.#isLost) return lost();
     const { closeCode = END_CODE.internalError } = this.#stream;
     if (closeCode === END_CODE.noError) return new PodwrightError('internal', 'the call ended without a status');
-    return new PodwrightError(RESET_CODES[closeCode] ?? 'internal', `the call was reset, code ${closeCode}`);
+    return new PodwrightError(errorCodeOfReset(closeCode), `the call was reset, code ${closeCode}`);
   }
 
   #receiveHeaders(fields: ReadonlyMap<string, string>, isLast: boolean): void {
     if (fields.get(':status')?.startsWith('1')) return; // an informational (1xx) response: the final one follows
     if (this.#isAnswered && !isLast) return this.#stream.cut(END_CODE.protocolError);
     const code = fields.get('grpc-status');
-    if (code !== undefined) this.#status = { code: Number(code), message: decoded(fields.get('grpc-message') ?? '') };
+    if (code !== undefined)
+      this.#status = { code: Number(code), message: decodeStatusMessage(fields.get('grpc-message') ?? '') };
     else if (!this.#isAnswered) this.#refuseForeign(fields);
     this.#isAnswered = true;
   }
@@ -121,13 +115,4 @@ function errorOfStatus(code: number, message: string): PodwrightError {
   if (errorCodeOfStatus(code) === 'unknown' && /\bnot implemented$/.test(message))
     return new PodwrightError('unimplemented', message);
   return new PodwrightError(errorCodeOfStatus(code), message);
-}
-
-/** Decodes percent-encoded UTF-8. Text with an invalid encoding is returned unchanged. */
-function decoded(message: string): string {
-  try {
-    return decodeURIComponent(message);
-  } catch {
-    return message;
-  }
 }

@@ -12,11 +12,12 @@ function removeSecrets(message: ReflectMessage): void {
   for (const field of message.fields) {
     if (!message.isSet(field)) continue;
     if (field.proto.options?.debugRedact) message.clear(field);
-    else for (const child of childrenOf(message, field)) removeSecrets(child);
+    else for (const child of childMessages(message, field)) removeSecrets(child);
   }
 }
 
-function childrenOf(message: ReflectMessage, field: DescField): ReflectMessage[] {
+/** Returns the messages in a field that is set: its value, or the elements of a list or map. */
+export function childMessages(message: ReflectMessage, field: DescField): ReflectMessage[] {
   if (field.fieldKind === 'message') return [message.get(field)];
   if (field.fieldKind === 'list' && field.listKind === 'message') return [...message.get(field)] as ReflectMessage[];
   if (field.fieldKind === 'map' && field.mapKind === 'message') {

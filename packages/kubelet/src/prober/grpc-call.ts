@@ -1,6 +1,6 @@
 import { type ClientHttp2Stream, connect, constants } from 'node:http2';
 import { isDeadlineExceeded } from '@podwright/base';
-import { codeName } from '@podwright/grpc';
+import { codeName, decodeStatusMessage } from '@podwright/grpc';
 import { formatDuration } from '@podwright/kube-api';
 import { AnswerBudget, BoundedConnection } from './bounded-connection.ts';
 import { connectionProblem, hostAndPort } from './dial-error.ts';
@@ -78,7 +78,7 @@ function readReply(
   let message = '';
   const readStatus = (headers: Record<string, unknown>) => {
     if (headers['grpc-status'] !== undefined) status = String(headers['grpc-status']);
-    if (headers['grpc-message'] !== undefined) message = decoded(String(headers['grpc-message']));
+    if (headers['grpc-message'] !== undefined) message = decodeStatusMessage(String(headers['grpc-message']));
   };
   stream.on('response', readStatus);
   stream.on('trailers', readStatus);
@@ -96,15 +96,6 @@ function judge({ code, message, body }: Reply): string | undefined {
   if (code !== 'OK') return `error: health rpc probe failed: rpc error: code = ${code} desc = ${message}`;
   const status = STATUS_NAMES[servingStatus(body)] ?? String(servingStatus(body));
   return status === 'SERVING' ? undefined : `service unhealthy (responded with "${status}")`;
-}
-
-/** Decodes a percent-encoded `grpc-message`. An invalid encoding is returned as is. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /** Encodes a HealthCheckRequest. Field 1 is the service name, which is omitted if empty. */
