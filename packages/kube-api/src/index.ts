@@ -51,7 +51,8 @@ export {
   type ResourceRequirements,
   type VolumeMount,
 } from './objects/container.ts';
-export type { Event, EventType } from './objects/event.ts';
+export { attachmentName, CSI_PLUGIN, type CsiVolumeId, uniqueVolumeName } from './objects/csi-names.ts';
+export { type Event, type EventType, eventSelector } from './objects/event.ts';
 export type { KubeMetadata, KubeObject, Resource } from './objects/kube-object.ts';
 export { matchesEveryLabel, matchesLabelSelector } from './objects/label-selector.ts';
 export type { Lease } from './objects/lease.ts';

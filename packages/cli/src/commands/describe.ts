@@ -1,5 +1,5 @@
 import { PodwrightError } from '@podwright/base';
-import type { Event, Pod } from '@podwright/kube-api';
+import { type Event, eventSelector, type Pod } from '@podwright/kube-api';
 import type { PodDefaults } from '@podwright/kubelet';
 import { knownKinds } from '../client/known-kinds.ts';
 import { NodeClient } from '../client/node-client.ts';
@@ -46,18 +46,13 @@ export async function describe({ config }: CommandContext, words: string[], opti
   if (missing.length > 0) throw new PodwrightError('not_found', missing.join('\n'));
 }
 
-/** Returns the object's events. Matching by UID excludes events of earlier objects with the same name. */
+/** Returns the object's events. */
 async function eventsOf(
   client: ObjectClient,
   { kind, metadata: { name, namespace, uid } }: ApiObject,
 ): Promise<Event[]> {
-  const fields = [
-    `involvedObject.kind=${kind}`,
-    `involvedObject.name=${name}`,
-    ...(uid ? [`involvedObject.uid=${uid}`] : []),
-  ];
   const events = OBJECT_KINDS.find((known) => known.kind === 'Event')!;
-  const query = { namespace: namespace || undefined, fieldSelector: fields.join(',') };
+  const query = { namespace: namespace || undefined, fieldSelector: eventSelector({ kind, name, uid }) };
   return (await client.list(events, query)) as Event[];
 }
 

@@ -1,5 +1,6 @@
 import { didYouMean, isNotFound, linesOf, PodwrightError } from '@podwright/base';
-import type { Event, KubeObject, Resource } from '@podwright/kube-api';
+import { type Event, eventSelector, type KubeObject, type Resource } from '@podwright/kube-api';
+import { pathOf } from '@podwright/kube-verbs';
 import { type Explanation, why as explain, VIEWED, type ViewReader } from '@podwright/kube-view';
 import { NodeClient } from '../client/node-client.ts';
 import { ObjectClient } from '../client/object-client.ts';
@@ -85,19 +86,16 @@ class NodeReader implements ViewReader {
   }
 
   get(resource: Resource, namespace: string, name: string): Promise<KubeObject | undefined> {
-    return absentAsUndefined(this.#nodes.readObject(`${pathOf(resource, namespace)}/${encodeURIComponent(name)}`));
+    return absentAsUndefined(this.#nodes.readObject(pathOf(resource, { namespace, name })));
   }
 
   async list(resource: Resource, namespace: string): Promise<KubeObject[]> {
-    const list = await absentAsUndefined(this.#nodes.readObject(pathOf(resource, namespace)));
-    return (list as { items?: KubeObject[] } | undefined)?.items ?? [];
+    return (await absentAsUndefined(this.#nodes.listObjects(pathOf(resource, { namespace })))) ?? [];
   }
 
-  async events({ kind, namespace, name, uid }: Parameters<ViewReader['events']>[0]): Promise<Event[]> {
-    const fields = [`involvedObject.kind=${kind}`, `involvedObject.name=${name}`];
-    if (uid !== undefined) fields.push(`involvedObject.uid=${uid}`);
+  async events({ namespace, ...about }: Parameters<ViewReader['events']>[0]): Promise<Event[]> {
     const events = OBJECT_KINDS.find((known) => known.kind === 'Event')!;
-    const found = (await this.#objects.list(events, { namespace, fieldSelector: fields.join(',') })) as Event[];
+    const found = (await this.#objects.list(events, { namespace, fieldSelector: eventSelector(about) })) as Event[];
     return found.sort((a, b) => Date.parse(a.lastTimestamp ?? '') - Date.parse(b.lastTimestamp ?? ''));
   }
 
@@ -109,12 +107,6 @@ class NodeReader implements ViewReader {
     if (chunks !== undefined) for await (const line of linesOf(chunks, MAX_LINE_BYTES)) lines.push(line.toString());
     return lines.slice(-LOG_LINES);
   }
-}
-
-function pathOf({ group, version, plural, namespaced }: Resource, namespace: string): string {
-  const base = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
-  if (!namespaced) return `${base}/${plural}`;
-  return `${base}/namespaces/${encodeURIComponent(namespace)}/${plural}`;
 }
 
 /** Resolves to undefined if the object or its kind does not exist: a node without a Kubernetes API has few kinds. */

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Node, Pod } from '@podwright/kube-api';
+import { attachmentName, type Node, type Pod, uniqueVolumeName } from '@podwright/kube-api';
 import { NODES, PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, PODS, VOLUME_ATTACHMENTS } from '@podwright/kube-client';
 import type { Attachment, Claim, Volume } from '../objects/storage.ts';
 import { TestPlace } from '../test-place.fixture.ts';
 import { attachDetachController } from './attach-detach.ts';
-import { attachmentName, uniqueVolumeName } from './attachment-names.ts';
 
 const DISK = { driver: 'disk.example.com', handle: 'h1' };
 const NAME = attachmentName(DISK, 'n');

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Node, Pod } from '@podwright/kube-api';
+import { attachmentName, type Node, type Pod, uniqueVolumeName } from '@podwright/kube-api';
 import type { Attachment, Claim, Volume } from '../objects/storage.ts';
-import { attachmentName, uniqueVolumeName } from './attachment-names.ts';
 import { type AttachmentState, planAttachments, volumesAttached } from './decide-attachments.ts';
 
 const DISK = { driver: 'disk.example.com', handle: 'h1' };

@@ -1,7 +1,7 @@
 /** Decides which CSI volumes to attach to and detach from nodes (upstream: pkg/controller/volume/attachdetach). Pure. */
-import type { Node, Pod } from '@podwright/kube-api';
+import { attachmentName, type CsiVolumeId, type Node, type Pod, uniqueVolumeName } from '@podwright/kube-api';
 import type { Attachment, Claim, Volume } from '../objects/storage.ts';
-import { type AttachableVolume, attachmentName, namedVolume, uniqueVolumeName } from './attachment-names.ts';
+import { namedVolume } from './named-volume.ts';
 
 /** Annotation of nodes whose kubelet does not attach volumes itself. */
 const MANAGED = 'volumes.kubernetes.io/controller-managed-attach-detach';
@@ -23,7 +23,7 @@ export type AttachmentState = {
 };
 
 /** A volume that pods of a node need. */
-export type NeededVolume = AttachableVolume & { volume: Volume; node: string; pods: Pod[] };
+export type NeededVolume = CsiVolumeId & { volume: Volume; node: string; pods: Pod[] };
 
 export type AttachmentPlan = {
   /** The needed volumes by the names of their attachments. */
@@ -102,7 +102,7 @@ function volumesOf({ metadata: { namespace, name: podName }, spec }: Pod, state:
   });
 }
 
-function attachableOf(volume: Volume | undefined): AttachableVolume | undefined {
+function attachableOf(volume: Volume | undefined): CsiVolumeId | undefined {
   const csi = volume?.spec.csi;
   return csi && { driver: csi.driver, handle: csi.volumeHandle };
 }

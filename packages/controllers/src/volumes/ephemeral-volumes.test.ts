@@ -34,7 +34,7 @@ test('an ephemeral volume gets a claim that its pod controls, and another one wh
   await place.until(() => claimOf(place, 'web-scratch') !== undefined);
 });
 
-test('a claim of somebody else is left alone, and reported', async () => {
+test('a claim of another owner is left alone, and reported', async () => {
   await using place = new TestPlace(ephemeralVolumeController);
   const metadata = { namespace: 'shop', name: 'web-scratch', uid: 'other' };
   place.client.put<Claim>(PERSISTENT_VOLUME_CLAIMS, { metadata, spec: {} });

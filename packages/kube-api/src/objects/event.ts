@@ -26,3 +26,10 @@ export type Event = {
   lastTimestamp: string;
   count: number;
 };
+
+/** Returns the field selector of the events about an object. Matching by UID excludes events of earlier objects with the same name. */
+export function eventSelector({ kind, name, uid }: { kind: string; name: string; uid?: string }): string {
+  const fields = [`involvedObject.kind=${kind}`, `involvedObject.name=${name}`];
+  if (uid) fields.push(`involvedObject.uid=${uid}`);
+  return fields.join(',');
+}

@@ -1,4 +1,4 @@
-import type { Pod } from '@podwright/kube-api';
+import { eventSelector, type Pod } from '@podwright/kube-api';
 import type { ApiObject, ApiPort } from '../api-port.ts';
 import type { EndpointSlice, Service } from '../service.ts';
 import { Lines } from '../text/aligned.ts';
@@ -29,15 +29,10 @@ export async function readRelated(api: ApiPort, object: ApiObject): Promise<Rela
   const items = async <T>(path: string, query: Record<string, string>): Promise<T[]> =>
     ((await api.call({ method: 'GET', path, query })) as { items: T[] }).items;
   const within = `/namespaces/${encodeURIComponent(namespace)}`;
-  const about = [
-    `involvedObject.kind=${kind}`,
-    `involvedObject.name=${name}`,
-    ...(uid ? [`involvedObject.uid=${uid}`] : []),
-  ];
   const eventsPath = namespace === '' ? '/api/v1/events' : `/api/v1${within}/events`;
   const labelSelector = () => podSelector((object as Workload).spec.selector);
   const [events, pods, replicaSets, slices] = await Promise.all([
-    items<ShownEvent>(eventsPath, { fieldSelector: about.join(',') }).catch(() => []),
+    items<ShownEvent>(eventsPath, { fieldSelector: eventSelector({ kind, name, uid }) }).catch(() => []),
     COUNTED.has(kind) ? items<Pod>(`/api/v1${within}/pods`, { labelSelector: labelSelector() }) : [],
     kind === 'Deployment'
       ? items<Workload>(`/apis/apps/v1${within}/replicasets`, { labelSelector: labelSelector() })

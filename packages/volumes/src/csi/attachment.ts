@@ -1,7 +1,7 @@
 import { errorMessage, PodwrightError } from '@podwright/base';
-import type { VolumeAttachment } from '@podwright/kube-api';
+import { attachmentName, type VolumeAttachment } from '@podwright/kube-api';
 import type { CsiObjects } from './csi-objects.ts';
-import { attachmentName, type CsiVolume } from './csi-volume.ts';
+import type { CsiVolume } from './csi-volume.ts';
 
 /**
  * Returns the publish context that the driver's controller returned when it attached the volume. If the volume is not attached, rejects

@@ -1,10 +1,11 @@
 import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { namesIn, removeIfEmpty } from '@podwright/host';
+import { CSI_PLUGIN } from '@podwright/kube-api';
 import type { DevicePaths } from '../volumes/device-maps.ts';
 import type { Mounter } from '../volumes/mounter.ts';
 import { oneName, type PodDirectories } from '../volumes/pod-directories.ts';
-import { BLOCK_VOLUMES, CSI_PLUGIN } from './csi-volume.ts';
+import { BLOCK_VOLUMES } from './csi-volume.ts';
 import { allOf } from './mount-steps.ts';
 import { isRecorded, mergeFound, type UnreadDirectory, type VolumeData, volumeIn } from './volume-data.ts';
 

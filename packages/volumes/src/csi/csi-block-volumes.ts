@@ -1,12 +1,12 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errorMessage, isErrno, KeyedLock, type Logger, POD_DIRECTORY, PodwrightError } from '@podwright/base';
-import type { Pod } from '@podwright/kube-api';
+import { attachmentName, CSI_PLUGIN, type Pod, uniqueVolumeName } from '@podwright/kube-api';
 import type { DeviceMaps } from '../volumes/device-maps.ts';
 import { isOfOnePod, refuseSecondPod } from '../volumes/one-pod.ts';
 import { type StorageMetrics, timed } from '../volumes/storage-metrics.ts';
 import type { CsiBlockPaths, RecordedBlockVolume } from './csi-block-paths.ts';
-import { attachmentName, CSI_PLUGIN, type CsiVolume, metricName, uniqueVolumeName } from './csi-volume.ts';
+import { type CsiVolume, metricName } from './csi-volume.ts';
 import {
   getCapabilities,
   isFinal,

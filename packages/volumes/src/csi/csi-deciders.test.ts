@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CsiDriver, KubeObject, Pod } from '@podwright/kube-api';
+import { attachmentName, type CsiDriver, type KubeObject, type Pod } from '@podwright/kube-api';
 import { VolumeCapability_AccessMode_Mode as Mode } from '../csi-api.ts';
-import { attachmentName, type CsiVolume, inlineVolume } from './csi-volume.ts';
+import { type CsiVolume, inlineVolume } from './csi-volume.ts';
 import { driversWith, nodeWith, nodeWithout } from './driver-nodes.ts';
 import { highestVersion } from './driver-versions.ts';
 import { checkLifecycle, needsGroupChange } from './fs-group.ts';

@@ -1,9 +1,9 @@
 import { errorCode, errorMessage, PodwrightError, statusNumber } from '@podwright/base';
 import { asRpcError, type ConnectedService, codeName, connectService } from '@podwright/grpc';
+import { CSI_PLUGIN } from '@podwright/kube-api';
 import { MAX_PLUGIN_ANSWER_BYTES, type Plugin, type PluginHandler } from '@podwright/placement';
 import { Node, type NodeGetInfoResponse } from '../csi-api.ts';
 import type { CsiMetrics } from './csi-metrics.ts';
-import { CSI_PLUGIN } from './csi-volume.ts';
 import { compareVersions, highestVersion, type Version } from './driver-versions.ts';
 import { CSI_TIMEOUT_MS } from './limits.ts';
 

@@ -2,9 +2,10 @@ import { rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errorMessage, isErrno } from '@podwright/base';
 import { namesIn, removeIfEmpty } from '@podwright/host';
+import { CSI_PLUGIN } from '@podwright/kube-api';
 import type { Mounter } from '../volumes/mounter.ts';
 import { oneName, type PodDirectories } from '../volumes/pod-directories.ts';
-import { BLOCK_VOLUMES, CSI_PLUGIN, type CsiVolume, namedVolume, sha256 } from './csi-volume.ts';
+import { BLOCK_VOLUMES, type CsiVolume, namedVolume, sha256 } from './csi-volume.ts';
 import { allOf } from './mount-steps.ts';
 import {
   type FoundVolumes,

@@ -1,6 +1,7 @@
+import { CSI_PLUGIN } from '@podwright/kube-api';
 import type { PersistentVolumeKind, PersistentVolumeRequest } from '../volumes/persistent-volumes.ts';
 import type { CsiBlockVolumes } from './csi-block-volumes.ts';
-import { CSI_PLUGIN, type CsiVolume, metricName, type SecretReference } from './csi-volume.ts';
+import { type CsiVolume, metricName, type SecretReference } from './csi-volume.ts';
 import type { CsiVolumes } from './csi-volumes.ts';
 import { labelsFor } from './selinux-label.ts';
 

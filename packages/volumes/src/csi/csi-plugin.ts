@@ -1,7 +1,7 @@
-import type { Volume } from '@podwright/kube-api';
+import { CSI_PLUGIN, type Volume } from '@podwright/kube-api';
 import type { VolumePlugin, VolumeRequest } from '../volumes/plugin.ts';
 import type { CsiBlockVolumes } from './csi-block-volumes.ts';
-import { CSI_PLUGIN, inlineVolume, metricName } from './csi-volume.ts';
+import { inlineVolume, metricName } from './csi-volume.ts';
 import type { CsiVolumes } from './csi-volumes.ts';
 
 /** `csi`: inline CSI volumes. Also tears down all CSI volumes, including PersistentVolumes. */

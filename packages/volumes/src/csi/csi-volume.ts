@@ -1,10 +1,16 @@
 import { createHash } from 'node:crypto';
-import type { BoundClaim, Pod, SeLinuxOptions, Volume, VolumeLifecycleMode } from '@podwright/kube-api';
+import {
+  type BoundClaim,
+  CSI_PLUGIN,
+  type CsiVolumeId,
+  type Pod,
+  type SeLinuxOptions,
+  type Volume,
+  type VolumeLifecycleMode,
+} from '@podwright/kube-api';
 
 /** The directory that contains block volumes. It is next to the drivers' directories. */
 export const BLOCK_VOLUMES = 'volumeDevices';
-/** The plugin's name in paths and messages. */
-export const CSI_PLUGIN = 'kubernetes.io/csi';
 
 export type SecretReference = { namespace: string; name: string };
 
@@ -57,18 +63,8 @@ export function inlineVolume({ metadata }: Pod, { name, csi }: Volume): CsiVolum
   };
 }
 
-/** Returns the name of the VolumeAttachment that attaches a volume to a node. */
-export function attachmentName({ handle, driver }: Pick<CsiVolume, 'handle' | 'driver'>, nodeName: string): string {
-  return `csi-${sha256(`${handle}${driver}${nodeName}`)}`;
-}
-
-/** Returns the volume's unique name as used in the node's status, in upstream's format. */
-export function uniqueVolumeName({ driver, handle }: Pick<CsiVolume, 'handle' | 'driver'>): string {
-  return `${CSI_PLUGIN}/${driver}^${handle}`;
-}
-
 /** Parses a unique name created by `uniqueVolumeName`. */
-export function namedVolume(uniqueName: string): Pick<CsiVolume, 'handle' | 'driver'> {
+export function namedVolume(uniqueName: string): CsiVolumeId {
   const volume = uniqueName.slice(CSI_PLUGIN.length + 1);
   const at = volume.indexOf('^');
   return { driver: volume.slice(0, at), handle: volume.slice(at + 1) };

@@ -1,11 +1,11 @@
 import { mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorMessage, KeyedLock, POD_DIRECTORY, PodwrightError } from '@podwright/base';
-import type { Pod } from '@podwright/kube-api';
+import { attachmentName, CSI_PLUGIN, type Pod, uniqueVolumeName } from '@podwright/kube-api';
 import { isOfOnePod, refuseSecondPod } from '../volumes/one-pod.ts';
 import { timed } from '../volumes/storage-metrics.ts';
 import { changeGroup } from '../volumes/volume-ownership.ts';
-import { attachmentName, CSI_PLUGIN, type CsiVolume, metricName, uniqueVolumeName } from './csi-volume.ts';
+import { type CsiVolume, metricName } from './csi-volume.ts';
 import {
   getCapabilities,
   isFinal,

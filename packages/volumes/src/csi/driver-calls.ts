@@ -2,11 +2,11 @@
  * Calls to a CSI driver for one volume, in upstream's order and with upstream's fields. Errors have the text that Go's gRPC would produce.
  */
 import { type ErrorCode, errorCode, errorMessage, PodwrightError } from '@podwright/base';
-import { type CsiDriver, type Pod, quantityValue } from '@podwright/kube-api';
+import { CSI_PLUGIN, type CsiDriver, type Pod, quantityValue } from '@podwright/kube-api';
 import { type VolumeUsage, VolumeUsage_Unit } from '../csi-api.ts';
 import { type CsiDrivers, unknownDriver } from './csi-drivers.ts';
 import type { CsiObjects } from './csi-objects.ts';
-import { CSI_PLUGIN, type CsiVolume } from './csi-volume.ts';
+import type { CsiVolume } from './csi-volume.ts';
 import { ExpansionFailure, expansionFailure } from './expansion-failure.ts';
 import { CSI_TIMEOUT_MS } from './limits.ts';
 import { contextAndSecrets, secretData } from './publish-request.ts';

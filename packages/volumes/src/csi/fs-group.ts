@@ -1,6 +1,6 @@
 import { PodwrightError } from '@podwright/base';
-import type { CsiDriver } from '@podwright/kube-api';
-import { CSI_PLUGIN, type CsiVolume } from './csi-volume.ts';
+import { CSI_PLUGIN, type CsiDriver } from '@podwright/kube-api';
+import type { CsiVolume } from './csi-volume.ts';
 
 /**
  * Whether the kubelet, rather than the driver, must change the volume's group to the pod's fsGroup. Depends on the driver's fsGroupPolicy.

@@ -1,6 +1,7 @@
 import { KeyedLock } from '@podwright/base';
+import { uniqueVolumeName } from '@podwright/kube-api';
 import { type StorageMetrics, timed } from '../volumes/storage-metrics.ts';
-import { metricName, uniqueVolumeName } from './csi-volume.ts';
+import { metricName } from './csi-volume.ts';
 import { RetryGate } from './retry-gate.ts';
 import type { PlacedVolume, VolumeExpansion } from './volume-expansion.ts';
 

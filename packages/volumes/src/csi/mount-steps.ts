@@ -1,11 +1,11 @@
 /** Steps that are common to mounting a volume and mapping a device. */
 import { errorMessage, isDeadlineExceeded, type Logger, PodwrightError } from '@podwright/base';
-import type { CsiDriver, Pod } from '@podwright/kube-api';
+import { CSI_PLUGIN, type CsiDriver, type Pod, uniqueVolumeName } from '@podwright/kube-api';
 import { VolumeFailure, type VolumeFailureReason } from '../volumes/volume-failure.ts';
 import { publishContext } from './attachment.ts';
 import type { CsiDrivers } from './csi-drivers.ts';
 import type { CsiObjects } from './csi-objects.ts';
-import { CSI_PLUGIN, type CsiVolume, uniqueVolumeName } from './csi-volume.ts';
+import type { CsiVolume } from './csi-volume.ts';
 import type { UnreadDirectory } from './volume-data.ts';
 import type { VolumesInUse } from './volumes-in-use.ts';
 

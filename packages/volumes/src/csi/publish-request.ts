@@ -1,8 +1,8 @@
 /** The NodePublishVolume fields that describe the pod, and its secrets and tokens. */
 import { errorMessage, PodwrightError } from '@podwright/base';
-import type { CsiDriver, Pod } from '@podwright/kube-api';
+import { CSI_PLUGIN, type CsiDriver, type Pod } from '@podwright/kube-api';
 import type { CsiObjects } from './csi-objects.ts';
-import { CSI_PLUGIN, type CsiVolume, type SecretReference } from './csi-volume.ts';
+import type { CsiVolume, SecretReference } from './csi-volume.ts';
 
 const TOKENS = 'csi.storage.k8s.io/serviceAccount.tokens';
 

@@ -1,10 +1,12 @@
 /** CSI file system volumes on the node: each is staged once, for all pods that use it. */
+
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errorMessage, type KeyedLock, type Logger, POD_DIRECTORY, PodwrightError } from '@podwright/base';
+import { CSI_PLUGIN, uniqueVolumeName } from '@podwright/kube-api';
 import { type StorageMetrics, timed } from '../volumes/storage-metrics.ts';
 import type { CsiPaths } from './csi-paths.ts';
-import { CSI_PLUGIN, type CsiVolume, metricName, uniqueVolumeName } from './csi-volume.ts';
+import { type CsiVolume, metricName } from './csi-volume.ts';
 import { isFinal, type MountRequest, stage, unstage } from './driver-calls.ts';
 import { allOf, type StepParts } from './mount-steps.ts';
 import type { RetryGate } from './retry-gate.ts';

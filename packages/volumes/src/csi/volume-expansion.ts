@@ -6,6 +6,7 @@ import {
   type EventSubject,
   eventSubject,
   type Pod,
+  uniqueVolumeName,
 } from '@podwright/kube-api';
 import { VolumeFailure } from '../volumes/volume-failure.ts';
 import {
@@ -16,7 +17,7 @@ import {
   expansionInProgress,
 } from './claim-patches.ts';
 import type { CsiObjects } from './csi-objects.ts';
-import { type CsiVolume, uniqueVolumeName } from './csi-volume.ts';
+import type { CsiVolume } from './csi-volume.ts';
 import { type CallParts, expand } from './driver-calls.ts';
 import { ExpansionFailure } from './expansion-failure.ts';
 

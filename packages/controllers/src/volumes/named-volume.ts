@@ -1,0 +1,7 @@
+import type { CsiVolumeId } from '@podwright/kube-api';
+
+/** Parses a unique name of a CSI volume (`uniqueVolumeName`); undefined for a volume of another plugin. */
+export function namedVolume(name: string): CsiVolumeId | undefined {
+  const [, driver, handle] = /^kubernetes\.io\/csi\/([^^]+)\^(.*)$/s.exec(name) ?? [];
+  return driver === undefined || handle === undefined ? undefined : { driver, handle };
+}
