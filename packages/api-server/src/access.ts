@@ -1,6 +1,8 @@
 /** Who may use the API server: authentication, impersonation and authorization. */
+
 import { join } from 'node:path';
 import type { ObjectStore } from '@podwright/api-machinery';
+import { MASTERS } from '@podwright/kube-kinds';
 import { AccountTokens } from './authentication/account-tokens.ts';
 import { BootstrapTokens } from './authentication/bootstrap-tokens.ts';
 import { impersonatedUser } from './authentication/impersonation.ts';
@@ -8,7 +10,6 @@ import { requestedUser } from './authentication/impersonation-headers.ts';
 import { LegacyTokens } from './authentication/legacy-tokens.ts';
 import { RequestAuthenticator } from './authentication/request-authenticator.ts';
 import { SigningKeys } from './authentication/signing-keys.ts';
-import { MASTERS } from './authorization/authorizer.ts';
 import { bootstrapPolicy } from './authorization/bootstrap/bootstrap-policy.ts';
 import { EscalationCheck } from './authorization/escalation-check.ts';
 import { NodeAuthorizer } from './authorization/node/node-authorizer.ts';

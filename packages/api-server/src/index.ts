@@ -1,13 +1,12 @@
 export { type AggregatedRules, planAggregation } from './authorization/aggregation.ts';
-export {
-  type AuthorizationAttributes,
-  type Authorizer,
-  type Decision,
-  MASTERS,
-  type PolicyRule,
-  type ResolvedRules,
-  type RuleResolver,
-  type Verdict,
+export type {
+  AuthorizationAttributes,
+  Authorizer,
+  Decision,
+  PolicyRule,
+  ResolvedRules,
+  RuleResolver,
+  Verdict,
 } from './authorization/authorizer.ts';
 export { type BootstrapPolicy, bootstrapPolicy } from './authorization/bootstrap/bootstrap-policy.ts';
 export { ensurePolicy, type PolicyWriter } from './authorization/bootstrap/ensure-policy.ts';

@@ -1,6 +1,5 @@
 import type { RequestContext } from '@podwright/api-machinery';
-import type { UserInfo } from '@podwright/kube-kinds';
-import { MASTERS } from './authorization/authorizer.ts';
+import { MASTERS, type UserInfo } from '@podwright/kube-kinds';
 import { AUTHENTICATED } from './authorization/known-users.ts';
 
 const SYSTEM: UserInfo = { username: 'system:apiserver', groups: [MASTERS, AUTHENTICATED] };

@@ -43,7 +43,7 @@ export type {
   Strategy,
   SubresourceStrategy,
 } from './strategy.ts';
-export type { UserInfo } from './user-info.ts';
+export { MASTERS, type UserInfo } from './user-info.ts';
 export {
   booleanAt,
   isSameValue,

@@ -5,3 +5,6 @@ export type UserInfo = {
   uid?: string;
   extra?: Readonly<Record<string, readonly string[]>>;
 };
+
+/** Members of this group may do everything, regardless of RBAC. */
+export const MASTERS = 'system:masters';

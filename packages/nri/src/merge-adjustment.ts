@@ -19,6 +19,7 @@ import {
 } from './gen/nri/v1alpha1/container_pb.js';
 import { type Claimant, mergeList, mergeMap } from './merge-entries.ts';
 import { mergeResources } from './merge-resources.ts';
+import { HOOK_STAGES } from './oci-spec.ts';
 
 /** `container` is the container as the next plugin receives it; `adjust` merges the adjustments of all plugins so far. */
 export type Merged = { container: Container; adjust: ContainerAdjustment };
@@ -123,10 +124,9 @@ function mergeArguments({ owners, containerId, plugin }: Claimant, merged: Merge
 }
 
 function mergeHooks({ owners, containerId, plugin }: Claimant, { container, adjust }: Merged, changes: Hooks): void {
-  const stages = ['prestart', 'createRuntime', 'createContainer', 'startContainer', 'poststart', 'poststop'] as const;
-  if (stages.every((stage) => changes[stage].length === 0)) return;
+  if (HOOK_STAGES.every((stage) => changes[stage].length === 0)) return;
   owners.share(containerId, 'OciHooks', plugin);
-  for (const stage of stages) {
+  for (const stage of HOOK_STAGES) {
     container.hooks![stage].push(...changes[stage]);
     adjust.hooks![stage].push(...changes[stage]);
   }

@@ -1,8 +1,8 @@
+import { MASTERS } from '@podwright/kube-kinds';
 import type { RequestContext } from '../request-context.ts';
 import type { SpaceClass } from '../store/object-store.ts';
 
-/** The names of groups of users in upstream (apiserver, authentication/user). */
-const MASTERS = 'system:masters';
+/** The group of nodes in upstream (apiserver, authentication/user). */
 const NODES = 'system:nodes';
 
 /** Resources of the heartbeats of nodes. Their number is bounded by that of nodes, so they need no limit. */

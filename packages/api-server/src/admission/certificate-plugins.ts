@@ -1,8 +1,8 @@
 /** Admission plugins that check who may approve and sign CertificateSigningRequests, and which subjects may be requested. */
 
 import { type AdmissionAttributes, groupResource } from '@podwright/api-machinery';
-import { isSameValue, textAt, valueAt } from '@podwright/kube-kinds';
-import { type Authorizer, MASTERS } from '../authorization/authorizer.ts';
+import { isSameValue, MASTERS, textAt, valueAt } from '@podwright/kube-kinds';
+import type { Authorizer } from '../authorization/authorizer.ts';
 import { readCertificateRequest } from '../certificates/certificate-request.ts';
 import { type AdmissionPlugin, isWriteOf, rejected } from './admission-plugin.ts';
 

@@ -1,6 +1,5 @@
-import type { UserInfo } from '@podwright/kube-kinds';
+import { MASTERS, type UserInfo } from '@podwright/kube-kinds';
 import type { AuthorizationAttributes, Authorizer } from '../authorization/authorizer.ts';
-import { MASTERS } from '../authorization/authorizer.ts';
 import { forbiddenError } from '../authorization/forbidden-error.ts';
 import {
   ANONYMOUS,

@@ -61,6 +61,3 @@ export type ResolvedRules = {
 export interface RuleResolver {
   rulesFor(user: UserInfo, namespace: string): ResolvedRules;
 }
-
-/** Members of this group may do everything, regardless of RBAC. */
-export const MASTERS = 'system:masters';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ApiObject } from '@podwright/kube-kinds';
-import { MASTERS } from './authorizer.ts';
+import { type ApiObject, MASTERS } from '@podwright/kube-kinds';
 import { EscalationCheck, type RbacWrite } from './escalation-check.ts';
 import { RbacAuthorizer } from './rbac-authorizer.ts';
 import { StoreRbacSource } from './store-rbac-source.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ApiObject, UserInfo } from '@podwright/kube-kinds';
-import { type Authorizer, MASTERS, type PolicyRule, type RuleResolver } from './authorizer.ts';
+import { type ApiObject, MASTERS, type UserInfo } from '@podwright/kube-kinds';
+import type { Authorizer, PolicyRule, RuleResolver } from './authorizer.ts';
 import { escalationMessage } from './escalation-message.ts';
 import { quoted } from './go-text.ts';
 import { roleRules } from './rbac-authorizer.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Decision, MASTERS } from './authorizer.ts';
+import { MASTERS } from '@podwright/kube-kinds';
+import type { Decision } from './authorizer.ts';
 import { forbiddenMessage } from './forbidden-message.ts';
 import { privilegedGroups } from './privileged-groups.ts';
 import { ALICE, request, rules } from './test-rbac.fixture.ts';

@@ -1,7 +1,6 @@
 import { tooManyRequests } from '@podwright/api-machinery';
 import { pause, raceAbort } from '@podwright/base';
-import type { UserInfo } from '@podwright/kube-kinds';
-import { MASTERS } from '../authorization/authorizer.ts';
+import { MASTERS, type UserInfo } from '@podwright/kube-kinds';
 
 export type InFlightLimits = {
   /** Maximum number of concurrent requests of all users. */

@@ -1,8 +1,7 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { tooManyRequests } from '@podwright/api-machinery';
 import { raceAbort } from '@podwright/base';
-import type { UserInfo } from '@podwright/kube-kinds';
-import { MASTERS } from '../authorization/authorizer.ts';
+import { MASTERS, type UserInfo } from '@podwright/kube-kinds';
 import { accountOfUser } from '../authorization/known-users.ts';
 import type { LargeBody } from '../wire/http-exchange.ts';
 

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ApiError, internalError, unauthorized } from '@podwright/api-machinery';
 import { errorMessage, raceAbort } from '@podwright/base';
-import type { UserInfo } from '@podwright/kube-kinds';
-import { MASTERS } from '../authorization/authorizer.ts';
+import { MASTERS, type UserInfo } from '@podwright/kube-kinds';
 import { ANONYMOUS, UNAUTHENTICATED } from '../authorization/known-users.ts';
 import { type HttpExchange, type HttpRequest, headerOf } from '../wire/http-exchange.ts';
 import { ResponseWriter } from '../wire/response-writer.ts';

@@ -21,6 +21,7 @@ import {
   type FunctionTable,
   hasType,
   LIST_COST,
+  notCalled,
   overload,
   sizeOf,
 } from './overload.ts';
@@ -171,8 +172,8 @@ export const LIST_FUNCTIONS: FunctionTable = {
     ),
   ],
   'cel.@mapInsert': [
-    overload('(map(K, V), K, V) -> map(K, V)', never),
-    overload('(map(K, V), map(K, V)) -> map(K, V)', never),
+    overload('(map(K, V), K, V) -> map(K, V)', notCalled),
+    overload('(map(K, V), map(K, V)) -> map(K, V)', notCalled),
   ],
 };
 
@@ -192,10 +193,6 @@ export class GrowingMap extends ValueMap {
     if (this.#growing.has(known)) throw new CelError(`insert failed: key ${String(known)} already exists`);
     this.#growing.set(known, [key, value]);
   }
-}
-
-function never(): Value {
-  throw new Error('the evaluator inserts entries itself');
 }
 
 const ZEROS: Readonly<Record<string, Value>> = { int: 0n, uint: new Uint(0n), double: 0, duration: new Duration(0n) };

@@ -18,6 +18,7 @@ import {
   comparisonCost,
   type Evaluation,
   type FunctionTable,
+  notCalled,
   type Overload,
   overload,
   sizeOf,
@@ -66,9 +67,9 @@ const ordered = (holds: (order: number) => boolean): Overload[] =>
 const joinedCost = ([one, other]: readonly Value[]): number => traversal(sizeOf(one!) + sizeOf(other!));
 
 export const OPERATORS: FunctionTable = {
-  '_?_:_': [overload('(bool, A, A) -> A', never)],
-  '_&&_': [overload('(bool, bool) -> bool', never)],
-  '_||_': [overload('(bool, bool) -> bool', never)],
+  '_?_:_': [overload('(bool, A, A) -> A', notCalled)],
+  '_&&_': [overload('(bool, bool) -> bool', notCalled)],
+  '_||_': [overload('(bool, bool) -> bool', notCalled)],
   '!_': [overload('(bool) -> bool', (value: boolean) => !value)],
   '@not_strictly_false': [overload('(bool) -> bool', (value: boolean) => value)],
   '_==_': [
@@ -145,18 +146,18 @@ export const OPERATORS: FunctionTable = {
   '_>_': ordered((order) => order > 0),
   '_>=_': ordered((order) => order >= 0),
   '_[_]': [
-    overload('(list(A), int) -> A', never),
-    overload('(map(A, B), A) -> B', never),
-    overload('(optional_type(list(V)), int) -> optional_type(V)', never),
-    overload('(optional_type(map(K, V)), K) -> optional_type(V)', never),
+    overload('(list(A), int) -> A', notCalled),
+    overload('(map(A, B), A) -> B', notCalled),
+    overload('(optional_type(list(V)), int) -> optional_type(V)', notCalled),
+    overload('(optional_type(map(K, V)), K) -> optional_type(V)', notCalled),
   ],
   '_[?_]': [
-    overload('(list(V), int) -> optional_type(V)', never),
-    overload('(optional_type(list(V)), int) -> optional_type(V)', never),
-    overload('(map(K, V), K) -> optional_type(V)', never),
-    overload('(optional_type(map(K, V)), K) -> optional_type(V)', never),
+    overload('(list(V), int) -> optional_type(V)', notCalled),
+    overload('(optional_type(list(V)), int) -> optional_type(V)', notCalled),
+    overload('(map(K, V), K) -> optional_type(V)', notCalled),
+    overload('(optional_type(map(K, V)), K) -> optional_type(V)', notCalled),
   ],
-  '_?._': [overload('(dyn, string) -> optional_type(V)', never)],
+  '_?._': [overload('(dyn, string) -> optional_type(V)', notCalled)],
   '@in': [
     overload(
       '(A, list(A)) -> bool',
@@ -181,9 +182,4 @@ function concatenated(one: CelList, other: CelList, work: Evaluation): CelList {
   if (one.size === 0) return other;
   if (other.size === 0) return one;
   return one.size + other.size > 8 ? new ConcatList(one, other) : new ValueList([...one, ...other]);
-}
-
-/** The implementation of operators that the evaluator handles itself, so it is never called. */
-function never(): Value {
-  throw new Error('an operator of the evaluator was called as a function');
 }

@@ -1,6 +1,6 @@
 /** Functions of optional values (cel-go, cel/library.go). */
 import { CelError, CelList, CelMap, Duration, Optional, Uint, type Value, ValueList } from '../values/values.ts';
-import { type FunctionTable, overload } from './overload.ts';
+import { type FunctionTable, notCalled, overload } from './overload.ts';
 
 export const OPTIONAL_FUNCTIONS: FunctionTable = {
   'optional.of': [overload('(V) -> optional_type(V)', (value: Value) => new Optional(value))],
@@ -15,16 +15,11 @@ export const OPTIONAL_FUNCTIONS: FunctionTable = {
     }),
   ],
   hasValue: [overload('optional_type(V).() -> bool', ({ value }: Optional) => value !== undefined)],
-  or: [overload('optional_type(V).(optional_type(V)) -> optional_type(V)', never)],
-  orValue: [overload('optional_type(V).(V) -> V', never)],
+  or: [overload('optional_type(V).(optional_type(V)) -> optional_type(V)', notCalled)],
+  orValue: [overload('optional_type(V).(V) -> V', notCalled)],
   'optional.unwrap': [overload('(list(optional_type(V))) -> list(V)', unwrapped)],
   unwrapOpt: [overload('list(optional_type(V)).() -> list(V)', unwrapped)],
 };
-
-/** The implementation of functions that the evaluator handles itself, because it may leave out the second value. It is never called. */
-function never(): Value {
-  throw new Error('a function of the evaluator was called');
-}
 
 function isZero(value: Value): boolean {
   if (value instanceof CelList || value instanceof CelMap) return value.size === 0;

@@ -120,3 +120,8 @@ export const patternCost: CallCost = ([text, pattern]) =>
 /** Returns the cost of matching a text with a pattern of this length. */
 export const patternCostOf = (text: Value, length: number): number =>
   traversal(1 + sizeOf(text)) * Math.ceil(length * PATTERN_CHARACTER);
+
+/** The implementation of functions that the evaluator handles itself, for example because it may leave out an argument. */
+export function notCalled(): Value {
+  throw new Error('a function that the evaluator handles itself was called');
+}

@@ -4,6 +4,7 @@ import type { Outcome, Variables } from '@podwright/cel';
 import { optional } from '@podwright/cel';
 import { duplicate, type FieldError, forbiddenField, invalidValue, isSameValue, required } from '@podwright/kube-kinds';
 import type { JsonSchema } from '../json-schema.ts';
+import { oldElements } from '../old-elements.ts';
 import type { RuleOutcome } from './rule-outcome.ts';
 import type { CompiledRule, RuleNode } from './rule-tree.ts';
 
@@ -47,7 +48,7 @@ class RuleRun {
     if (value === null || value === undefined) return;
     this.#rules(node, place);
     if (Array.isArray(value) && node.items !== undefined) {
-      const find = correlated(node.schema, old);
+      const find = oldElements(node.schema, old);
       for (const [index, item] of value.entries()) {
         if (this.#isEnded || this.errors.length >= MAX_ERRORS) return;
         const at = `${place.path}[${index}]`;
@@ -182,13 +183,4 @@ function ratchetOf({ ratchet }: Place, old: unknown, value: unknown): Ratchet {
 function isUnchanged({ current, parent }: Ratchet): boolean {
   const pair = current ?? parent;
   return pair !== undefined && isSameValue(pair.value, pair.old);
-}
-
-/** Returns a function that finds the old state of a list element. Only elements of lists of the type `map` have one. */
-function correlated(schema: JsonSchema, old: unknown): (element: unknown) => unknown {
-  if (schema['x-kubernetes-list-type'] !== 'map' || !Array.isArray(old)) return () => undefined;
-  const keys = schema['x-kubernetes-list-map-keys'] ?? [];
-  const keyOf = (one: unknown) => JSON.stringify(keys.map((key) => (isRecord(one) ? one[key] : undefined) ?? null));
-  const byKey = new Map(old.map((one) => [keyOf(one), one]));
-  return (element) => byKey.get(keyOf(element));
 }

@@ -12,6 +12,7 @@ import {
   typeInvalid,
 } from '@podwright/kube-kinds';
 import type { JsonSchema } from '../json-schema.ts';
+import { oldElements } from '../old-elements.ts';
 import { hasFormat } from './formats.ts';
 import { numberErrors, numberFormat } from './number-errors.ts';
 
@@ -102,7 +103,7 @@ function listErrors(list: readonly unknown[], schema: JsonSchema, validation: Va
   const { items, minItems, maxItems } = schema;
   const { path, old } = validation;
   const errors: FieldError[] = [];
-  const oldItem = correlated(schema, old);
+  const oldItem = oldElements(schema, old);
   if (items !== undefined)
     for (const [index, one] of list.entries()) {
       if (errors.length >= MAX_ERRORS) return errors;
@@ -112,15 +113,6 @@ function listErrors(list: readonly unknown[], schema: JsonSchema, validation: Va
     errors.push(invalidValue(path, list.length, `${path} in body should have at least ${minItems} items`));
   if (maxItems !== undefined && list.length > maxItems) errors.push(tooMany(path, list.length, maxItems));
   return errors;
-}
-
-/** Returns a function that finds the old state of a list element by its keys. */
-function correlated(schema: JsonSchema, old: unknown): (element: unknown) => unknown {
-  if (schema['x-kubernetes-list-type'] !== 'map' || !Array.isArray(old)) return () => undefined;
-  const keys = schema['x-kubernetes-list-map-keys'] ?? [];
-  const keyOf = (one: unknown) => JSON.stringify(keys.map((key) => (isRecord(one) ? one[key] : undefined) ?? null));
-  const byKey = new Map(old.map((one) => [keyOf(one), one]));
-  return (element) => byKey.get(keyOf(element));
 }
 
 function objectErrors(object: Record<string, unknown>, schema: JsonSchema, validation: Validation): FieldError[] {

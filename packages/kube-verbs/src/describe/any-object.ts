@@ -1,3 +1,4 @@
+import { isRecord } from '@podwright/base';
 import type { ApiObject } from '../api-port.ts';
 import type { Lines } from '../text/aligned.ts';
 import { describeAnnotations, describeLabels } from './metadata.ts';
@@ -29,7 +30,7 @@ function describeFields(lines: Lines, fields: Fields, { level, path }: Place): v
     const [label, value] = [wordsOf(key), fields[key]];
     const below = { level: level + 1, path: `${path}${key}.` };
     if (Array.isArray(value)) describeItems(lines, { label, items: value, place: { ...below, level } });
-    else if (isFields(value)) {
+    else if (isRecord(value)) {
       lines.add(level, `${label}:`);
       describeFields(lines, value, below);
     } else lines.add(level, `${label}:\t${valueText(value)}`);
@@ -39,13 +40,10 @@ function describeFields(lines: Lines, fields: Fields, { level, path }: Place): v
 function describeItems(lines: Lines, { label, items, place }: { label: string; items: unknown[]; place: Place }): void {
   lines.add(place.level, `${label}:`);
   for (const item of items) {
-    if (isFields(item)) describeFields(lines, item, { ...place, level: place.level + 1 });
+    if (isRecord(item)) describeFields(lines, item, { ...place, level: place.level + 1 });
     else lines.add(place.level + 1, valueText(item));
   }
 }
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const valueText = (value: unknown): string =>
   value === null ? '<nil>' : typeof value === 'object' ? JSON.stringify(value) : String(value);
