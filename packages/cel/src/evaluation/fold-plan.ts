@@ -69,7 +69,7 @@ const GO_TYPES: Readonly<Record<string, string>> = {
 const goType = (value: Value): string => GO_TYPES[typeof value] ?? 'types.Null';
 
 /** A list that a loop extends in place, because nothing else refers to it before the loop ends. */
-export class GrowingList extends CelList {
+class GrowingList extends CelList {
   readonly #values: Value[] = [];
 
   get size(): number {

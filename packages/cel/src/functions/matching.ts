@@ -10,7 +10,7 @@ const MAX_PATTERNS = 64;
 const COMPILE_STEPS = 20;
 
 /** Compiled patterns. The oldest one is dropped first. */
-export class PatternCache {
+class PatternCache {
   readonly #compiled = new Map<string, LinearPattern>();
 
   /** Throws `CelError` for a pattern that Go rejects. */

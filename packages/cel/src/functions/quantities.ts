@@ -8,7 +8,7 @@ const MAX_INT = 2n ** 63n - 1n;
 const TYPE = 'kubernetes.Quantity';
 
 /** A Kubernetes quantity. `like` determines the suffix with which it is formatted. */
-export class QuantityValue extends Opaque {
+class QuantityValue extends Opaque {
   readonly typeName = TYPE;
   readonly nanos: bigint;
   /** A quantity as text, whose kind of suffix the formatted value gets. */

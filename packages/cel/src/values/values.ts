@@ -23,7 +23,7 @@ export type Value =
 /** An error of an evaluation, with cel-go's message. Logical operators and loops can absorb it. */
 export class CelError extends Error {}
 
-export const NO_OVERLOAD = 'no such overload';
+const NO_OVERLOAD = 'no such overload';
 export const noOverload = (): CelError => new CelError(NO_OVERLOAD);
 
 /** An unsigned integer of 64 bits. */

@@ -100,7 +100,7 @@ function lateness(error: TimedOut | NotStarted, { once }: WatchOptions): string 
 }
 
 /** Prints a line about each workload whose pods are not all available. */
-export function explainWorkloads({ session, warnings }: WatchedCourse): void {
+function explainWorkloads({ session, warnings }: WatchedCourse): void {
   for (const { object, progress, failure } of session.incomplete) {
     const why = [failure, warnings.get(object.uid ?? '')].find((one) => one !== undefined);
     printError(`${objectNames([object])}: ${progress}${why === undefined ? '' : `: ${why}`}`);

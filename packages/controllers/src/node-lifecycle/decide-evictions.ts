@@ -45,7 +45,7 @@ export function decideEvictions({ pods, taints, waiting, nowMs }: EvictionState)
 /**
  * Returns how long a pod tolerates all the taints, in milliseconds: 0 if it does not tolerate one, `Infinity` if it tolerates all forever.
  */
-export function toleratedMs(tolerations: readonly Toleration[], taints: readonly Taint[]): number {
+function toleratedMs(tolerations: readonly Toleration[], taints: readonly Taint[]): number {
   let shortest = Number.POSITIVE_INFINITY;
   for (const taint of taints) {
     const match = tolerations.find((one) => toleratesTaint([one], taint));

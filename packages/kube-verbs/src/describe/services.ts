@@ -46,7 +46,7 @@ function describePort(lines: Lines, port: ServicePort, slices: readonly Endpoint
 const MAX_ENDPOINTS = 3;
 
 /** Formats the first ready endpoints of a port, and the number of further ones. */
-export function endpointsText(slices: readonly EndpointSlice[], portName: string): string {
+function endpointsText(slices: readonly EndpointSlice[], portName: string): string {
   if (slices.length === 0) return '<none>';
   const all = slices.flatMap(({ endpoints = [], ports = [] }) =>
     ports

@@ -102,12 +102,12 @@ export function podSelector(selector: LabelSelector | Record<string, string> | u
 }
 
 /** Formats the numbers of pods by phase. */
-export function podsStatus(pods: readonly Pod[]): string {
+function podsStatus(pods: readonly Pod[]): string {
   const count = (phase: string) => pods.filter(({ status }) => status?.phase === phase).length;
   return `${count('Running')} Running / ${count('Pending')} Waiting / ${count('Succeeded')} Succeeded / ${count('Failed')} Failed`;
 }
 
-export function describeConditions(lines: Lines, conditions: readonly Condition[] = []): void {
+function describeConditions(lines: Lines, conditions: readonly Condition[] = []): void {
   if (conditions.length === 0) return;
   lines.add(0, 'Conditions:\n  Type\tStatus\tReason\n  ----\t------\t------');
   for (const { type, status, reason = '' } of conditions) lines.add(1, `${type} \t${status}\t${reason}`);

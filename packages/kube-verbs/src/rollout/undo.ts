@@ -33,7 +33,7 @@ export async function undoRollout(api: ApiPort, target: Target, revision = 0): P
 }
 
 /** Returns the wanted revision, or for 0 the one before the newest. */
-export function chooseRevision(revisions: readonly Revision[], wanted: number): Revision {
+function chooseRevision(revisions: readonly Revision[], wanted: number): Revision {
   const found = wanted === 0 ? revisions.at(-2) : revisions.find(({ number }) => number === wanted);
   if (found !== undefined) return found;
   throw refused(wanted === 0 ? 'no rollout history found' : `unable to find specified revision ${wanted} in history`);
@@ -51,7 +51,7 @@ function plain(template: PodTemplate | undefined): object {
 }
 
 /** Returns the JSON patch that sets the template and the annotations of a Deployment to those of a revision. */
-export function deploymentPatch({ metadata }: Workload, { template, annotations }: Revision): object[] {
+function deploymentPatch({ metadata }: Workload, { template, annotations }: Revision): object[] {
   const own = Object.entries(metadata.annotations ?? {}).filter(([key]) => OWN_ANNOTATIONS.has(key));
   const earlier = Object.entries(annotations).filter(([key]) => !OWN_ANNOTATIONS.has(key));
   return [

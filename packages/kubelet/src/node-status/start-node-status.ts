@@ -16,7 +16,7 @@ export type NodeStatusOptions = {
   labels: Readonly<Record<string, string>>;
   nodeIp: string;
   settings: NodeSettings;
-  /** Whether the node registers again when its Node object is deleted. In a cluster, somebody may have deleted it to remove the node. */
+  /** Whether the node registers again when its Node object is deleted. In a cluster, an administrator may have deleted it to remove the node. */
   registersAgain: boolean;
   /** The pod subnets that the container runtime already has, separated by commas; '' if it has none. */
   podCidr: string;
