@@ -4,7 +4,6 @@ import type { NodeClient } from '../client/node-client.ts';
 import { isLostConnection, isNoNode } from '../client/unix-http.ts';
 import { printError } from '../output/terminal-text.ts';
 import type { HeldEvents } from './held-events.ts';
-import { firstLine } from './pod-rows.ts';
 import type { RunView } from './run-view.ts';
 
 export type FeedOptions = {
@@ -58,7 +57,7 @@ export async function showEvents(feed: EventFeed): Promise<void> {
 type EventFeed = FeedOptions & {
   uids: () => ReadonlySet<string>;
   old: ReadonlySet<string>;
-  warnings: Map<string, string>;
+  warnings: Map<string, Event>;
 } & {
   /** Stores events of unknown objects, if later objects may belong to the run. */
   held?: HeldEvents;
@@ -88,9 +87,9 @@ async function showConnection(
 
 /** Shows an event if `isNew`, and stores it if it is a warning. */
 export function showEvent(object: Event, { view, warnings }: Pick<EventFeed, 'view' | 'warnings'>, isNew = true): void {
-  const { type, reason, message, involvedObject } = object;
+  const { type, reason, involvedObject } = object;
   if (REPEATED_BY_STATE.has(reason)) return;
-  if (type === 'Warning') warnings.set(involvedObject.uid, `${reason}: ${firstLine(message)}`);
+  if (type === 'Warning') warnings.set(involvedObject.uid, object);
   if (isNew) view.event(object);
 }
 

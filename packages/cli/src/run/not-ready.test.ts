@@ -31,7 +31,11 @@ test('a pod is in trouble after a failure, not while it starts', () => {
   check(podOf({ containers: [], phase: 'Failed', reason: 'NodePorts' }), true);
 });
 
-async function paragraph(pod: Pod, lines: string[], more: { keptBy?: string; warning?: string; width?: number } = {}) {
+async function paragraph(
+  pod: Pod,
+  lines: string[],
+  more: { keptBy?: string; warning?: { reason: string; message: string }; width?: number } = {},
+) {
   const log = async (_pod: object, { tailLines }: LogOptions) => {
     const text = lines.slice(-tailLines!).map((line) => `${line}\n`);
     return (async function* () {
@@ -43,7 +47,7 @@ async function paragraph(pod: Pod, lines: string[], more: { keptBy?: string; war
     client: { log },
     program: 'podwright --root /r',
     keptBy,
-    warning,
+    warning: warning && { type: 'Warning', ...warning },
     signal: new AbortController().signal,
     width,
   });
@@ -97,16 +101,21 @@ test('on a terminal sentences are wrapped, commands are not', async () => {
 
 test('the last warning is shown if the states of the containers do not explain it', async () => {
   const waits = podOf({ containers: [status('app', { waiting: { reason: 'ContainerCreating' } })], phase: 'Pending' });
-  const text = await paragraph(waits, [], { warning: 'FailedCreatePodSandBox: no address is left' });
+  const text = await paragraph(waits, [], {
+    warning: { reason: 'FailedCreatePodSandBox', message: 'no address is left' },
+  });
   assert.match(text, /^ {2}FailedCreatePodSandBox: no address is left$/m);
 });
 
 test('a warning that repeats the state is not shown', async () => {
   const message = 'Pod was rejected: no free ports';
   const refused = podOf({ containers: [], phase: 'Failed', reason: 'NodePorts', message });
-  assert.doesNotMatch(await paragraph(refused, [], { warning: 'NodePorts: no free ports' }), /^ {2}NodePorts/m);
+  assert.doesNotMatch(
+    await paragraph(refused, [], { warning: { reason: 'NodePorts', message: 'no free ports' } }),
+    /^ {2}NodePorts/m,
+  );
   const unpulled = status('app', { waiting: { reason: 'ImagePullBackOff', message: 'Back-off pulling image' } });
-  const warning = 'Failed: Error: ImagePullBackOff';
+  const warning = { reason: 'Failed', message: 'Error: ImagePullBackOff' };
   assert.doesNotMatch(await paragraph(podOf({ containers: [unpulled] }), [], { warning }), /Failed/);
 });
 

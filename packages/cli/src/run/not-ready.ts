@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { errorMessage, isNotFound, linesOf } from '@podwright/base';
-import { type ContainerStatus, type Pod, podSummary } from '@podwright/kube-api';
+import { type ContainerStatus, type Event, type Pod, podSummary } from '@podwright/kube-api';
 import { explainPod, type LogEnd } from '@podwright/kube-view';
 import type { NodeClient } from '../client/node-client.ts';
 import { escapeLine } from '../output/terminal-text.ts';
@@ -77,11 +77,14 @@ function failureLog(statuses: ContainerStatus[]): FailureLog | undefined {
   return containerId === undefined ? undefined : { container: unready!.name, containerId, previous: false };
 }
 
+type PodWarning = Pick<Event, 'type' | 'reason' | 'message'>;
+
 export type ExplainOptions = {
   client: Pick<NodeClient, 'log'>;
   /** The podwright command line, including the global options that select this node. */
   program: string;
-  warning: string | undefined;
+  /** The pod's last warning event. */
+  warning: PodWarning | undefined;
   /** The last event of a claim of the pod that is not bound. */
   claim?: string;
   keptBy: string | undefined;
@@ -92,7 +95,7 @@ export type ExplainOptions = {
 
 /**
  * Explains in a paragraph for the terminal why the pod is not ready: the reason, the end of the log that shows the failure, and commands
- * that show more. `keptBy` is a command that keeps the pod if this run would remove it. `warning` is the pod's last warning event.
+ * that show more. `keptBy` is a command that keeps the pod if this run would remove it.
  */
 export async function explainTrouble(pod: Pod, options: ExplainOptions): Promise<string> {
   const { client, program, warning, claim, keptBy, signal, width } = options;
@@ -101,7 +104,7 @@ export async function explainTrouble(pod: Pod, options: ExplainOptions): Promise
   for (const { name, state } of containers) lines.push(escapeLine(`  ${name}: ${state}`));
   const states = containers.map(({ state }) => state);
   const isShown = warning === undefined || repeats(warning, [reason, ...states]);
-  if (log === undefined && !isShown) lines.push(escapeLine(`  ${warning}`));
+  if (log === undefined && !isShown) lines.push(escapeLine(`  ${warningText(warning)}`));
   if (claim !== undefined) lines.push(escapeLine(`  ${claim}`));
   const end = log === undefined ? [] : await failureLines(pod, { ...log, client, signal });
   if (end.length > 0) lines.push(`  the end of the log of ${log!.container}:`, ...end.map((line) => `    ${line}`));
@@ -117,16 +120,18 @@ export async function explainTrouble(pod: Pod, options: ExplainOptions): Promise
 }
 
 /** Returns the advice of `podwright why` for the pod. */
-function adviceFor(pod: Pod, { warning, log }: { warning: string | undefined; log: LogEnd | undefined }): string[] {
-  const [, reason, message] = /^(\w+): (.*)$/s.exec(warning ?? '') ?? [];
-  const events = reason === undefined ? [] : [{ type: 'Warning', reason, message: message! }];
+function adviceFor(pod: Pod, { warning, log }: { warning: PodWarning | undefined; log: LogEnd | undefined }): string[] {
+  const events = warning === undefined ? [] : [warning];
   return explainPod({ pod, events, log, unboundClaims: [], nodes: [], now: Date.now() }).advice;
 }
 
-/** Whether a warning of the form `REASON: MESSAGE` repeats one of the texts. */
-function repeats(warning: string, texts: string[]): boolean {
-  const message = warning.replace(/^\w+: (?:Error: )?/, '');
-  return texts.some((text) => text.includes(message) || warning.includes(text));
+/** Returns the reason of a warning and the first line of its message. */
+export const warningText = ({ reason, message }: PodWarning): string => `${reason}: ${firstLine(message)}`;
+
+/** Whether a warning repeats one of the texts. */
+function repeats(warning: PodWarning, texts: string[]): boolean {
+  const message = firstLine(warning.message).replace(/^Error: /, '');
+  return texts.some((text) => text.includes(message) || warningText(warning).includes(text));
 }
 
 /** Returns commands that show more about a pod that is kept. */

@@ -1,13 +1,13 @@
 /** Reports how a run ended: what keeps running, what failed, and why. */
 import { counted, errorCode, errorMessage, withTimeout } from '@podwright/base';
-import type { Pod } from '@podwright/kube-api';
+import type { Event, Pod } from '@podwright/kube-api';
 import type { NodeClient } from '../client/node-client.ts';
 import { NODE_ANSWER_TIMEOUT_MS } from '../limits.ts';
 import { terminalWidth } from '../output/terminal.ts';
 import { printError, printProse } from '../output/terminal-text.ts';
 import { claimWait } from './claim-wait.ts';
 import { Interrupted, type Interrupts, TimedOut } from './interrupt.ts';
-import { explainTrouble, isInTrouble } from './not-ready.ts';
+import { explainTrouble, isInTrouble, warningText } from './not-ready.ts';
 import { isEnded, isWell, lacksImage, lostContainers } from './pod-end.ts';
 import { podLabel } from './pod-rows.ts';
 import { objectNames } from './replacing.ts';
@@ -30,7 +30,7 @@ export type Course = {
 };
 
 /** `warnings`: the most recent warning event of each pod, by UID. */
-export type WatchedCourse = Course & { warnings: Map<string, string> };
+export type WatchedCourse = Course & { warnings: ReadonlyMap<string, Event> };
 
 /** How a run ended. `early`: before its pods did. `keep`: the pods are not removed. */
 export type Ending = { exitCode: number; early: boolean; keep: boolean };
@@ -102,7 +102,8 @@ function lateness(error: TimedOut | NotStarted, { once }: WatchOptions): string 
 /** Prints a line about each workload whose pods are not all available. */
 function explainWorkloads({ session, warnings }: WatchedCourse): void {
   for (const { object, progress, failure } of session.incomplete) {
-    const why = [failure, warnings.get(object.uid ?? '')].find((one) => one !== undefined);
+    const warning = warnings.get(object.uid ?? '');
+    const why = failure ?? (warning && warningText(warning));
     printError(`${objectNames([object])}: ${progress}${why === undefined ? '' : `: ${why}`}`);
   }
 }

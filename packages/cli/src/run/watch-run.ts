@@ -1,6 +1,6 @@
 /** Shows the pods of a run and their logs to its end, and removes them. */
 import { raceAbort, withTimeout } from '@podwright/base';
-import type { Pod } from '@podwright/kube-api';
+import type { Event, Pod } from '@podwright/kube-api';
 import { DETACHED_STEADY_MS, LAST_LOGS_TIMEOUT_MS, START_PATIENCE_MS, STEADY_MS } from '../limits.ts';
 import { canRedraw, terminalWidth } from '../output/terminal.ts';
 import { printError } from '../output/terminal-text.ts';
@@ -77,7 +77,7 @@ function followLogs({ node, session, prefixed }: Course, view: RunView, signal: 
 async function runToCompletion(given: Omit<ShownCourse, 'warnings' | 'patience' | 'states'>): Promise<Ending> {
   const { session, node, view, logs, interrupts } = given;
   const states = new OrderedStates(view, logs);
-  const warnings = new Map<string, string>();
+  const warnings = new Map<string, Event>();
   using patience = patienceFor(given, warnings);
   const course = { ...given, warnings, patience, states };
   const showing = new AbortController();
@@ -108,7 +108,7 @@ async function runToCompletion(given: Omit<ShownCourse, 'warnings' | 'patience' 
  */
 function patienceFor(
   { session, options }: Pick<ShownCourse, 'session' | 'options'>,
-  warnings: ReadonlyMap<string, string>,
+  warnings: ReadonlyMap<string, Event>,
 ): StartPatience | undefined {
   if (options.timeout !== undefined || !(options.once || options.detach)) return undefined;
   const isStuck = () => [...session.pods.values()].some((pod) => failsToStart(pod, warnings.has(pod.metadata.uid)));
