@@ -15,6 +15,7 @@ export {
 } from './events/event-recorder.ts';
 export { PodEvents } from './events/pod-events.ts';
 export { type FieldPath, formatFieldPath, IssueList } from './issue.ts';
+export type { PlacedObject, PlacedOther } from './manifest/decode-part.ts';
 export { type Finding, ObjectFindings } from './manifest/finding.ts';
 export { holdsWithApi, ignoredFields } from './manifest/ignored-fields.ts';
 export { immutableProblems } from './manifest/immutable.ts';
@@ -22,14 +23,11 @@ export {
   type DecodedManifest,
   decodeManifest,
   decodeManifests,
-  MAX_API_MANIFEST_BYTES,
-  MAX_MANIFEST_BYTES,
-  ManifestError,
   type ManifestText,
-  type PlacedObject,
-  type PlacedOther,
   withoutDuplicates,
 } from './manifest/manifest.ts';
+export { ManifestError } from './manifest/manifest-errors.ts';
+export { MAX_API_MANIFEST_BYTES, MAX_MANIFEST_BYTES } from './manifest/manifest-parts.ts';
 export { NO_TEXT, textOfManifest } from './manifest/manifest-text.ts';
 export type { OtherObject } from './manifest/other-objects.ts';
 export { absentObject } from './objects/absent-object.ts';

@@ -1,0 +1,62 @@
+import { isRecord } from '@podwright/base';
+import type { FieldPath } from '../issue.ts';
+import { reasonToLeaveOut } from '../schema/kinds.ts';
+import { readYamlDocuments, type YamlDocument } from '../text/yaml-documents.ts';
+import { type Findings, ManifestError } from './manifest-errors.ts';
+
+/** Larger manifests are rejected without being parsed. */
+export const MAX_MANIFEST_BYTES = 4 << 20;
+/** Likewise for a manifest that may contain any kind. It is larger, because CustomResourceDefinitions of one project can have 5 MiB. */
+export const MAX_API_MANIFEST_BYTES = 8 << 20;
+const MAX_API_TOKENS = 500_000;
+const MAX_DOCUMENTS = 1000;
+
+/** One object in a document: the document itself, or an item of a list. `reason` is set if the object may be ignored. */
+export type Part = { file: string; document: YamlDocument; value: unknown; base: FieldPath; reason?: string };
+
+/** Returns the objects in the text of a file. Reports a text that is too large or empty, syntax errors, and duplicate fields. */
+export function partsOf(text: string, file: string, { errors, warnings, forApi }: Findings): Part[] {
+  const whole = { file, line: 1, column: 1 };
+  const refuse = (message: string): Part[] => {
+    errors.push(new ManifestError(whole, message));
+    return [];
+  };
+  const maxBytes = forApi ? MAX_API_MANIFEST_BYTES : MAX_MANIFEST_BYTES;
+  if (Buffer.byteLength(text) > maxBytes) return refuse(`is larger than ${maxBytes >> 20} MiB`);
+  const { documents, problems } = readYamlDocuments(text, MAX_DOCUMENTS, forApi ? MAX_API_TOKENS : undefined);
+  for (const problem of problems) errors.push(new ManifestError({ file, ...problem }, problem.message));
+  if (documents.length > MAX_DOCUMENTS) return refuse(`holds more than ${MAX_DOCUMENTS} documents`);
+  for (const { line, column, message } of documents.flatMap(({ duplicates }) => duplicates))
+    warnings.push(new ManifestError({ file, line, column }, message));
+  const parts = documents.flatMap((document) => itemsOf({ file, document, value: document.value, base: [] }));
+  return parts.length === 0 && problems.length === 0 ? refuse('contains no Kubernetes object') : parts;
+}
+
+/** Returns the items of a `List`, `PodList` or similar, which may omit their kind. Any other value is treated as a single object. */
+function itemsOf(part: Part): Part[] {
+  const { value, base } = part;
+  if (value === null || value === undefined) return [];
+  const { apiVersion, kind, items } = value as { apiVersion?: unknown; kind?: unknown; items?: unknown };
+  if (typeof kind !== 'string' || !kind.endsWith('List') || !Array.isArray(items)) {
+    const reason = typeof kind === 'string' && typeof apiVersion === 'string' && reasonToLeaveOut(kind, apiVersion);
+    return [{ ...part, ...(reason ? { reason } : {}) }];
+  }
+  const implied = kind === 'List' ? {} : { apiVersion, kind: kind.slice(0, -'List'.length) };
+  return items.flatMap((item: unknown, index) =>
+    itemsOf({ ...part, value: isRecord(item) ? { ...implied, ...item } : item, base: [...base, 'items', index] }),
+  );
+}
+
+export function leftOutNote({ file, document, value, base }: Part, reason: string): ManifestError {
+  const { kind, metadata } = value as { kind: string; metadata?: { name?: unknown } };
+  const name = typeof metadata?.name === 'string' ? ` ${metadata.name.slice(0, 300)}` : '';
+  return new ManifestError({ file, ...document.locate(base, 'value') }, `${kind}${name} is left out: ${reason}`);
+}
+
+/** Returns the kind, namespace and name of an object that may be invalid, for messages. */
+export function nameOfPart({ value }: Part, namespace = 'default'): string {
+  const { kind, metadata } = (value ?? {}) as { kind?: unknown; metadata?: { namespace?: unknown; name?: unknown } };
+  return kind === 'RuntimeClass'
+    ? `RuntimeClass ${metadata?.name}`
+    : `${kind} ${metadata?.namespace ?? namespace}/${metadata?.name}`;
+}
