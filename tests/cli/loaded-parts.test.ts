@@ -61,7 +61,7 @@ test('a standalone node does not load the modules for clusters, Docker and traci
     const sources = sourcesWith(daemon);
     assert.ok(sources.some((path) => path.includes('kubelet/src/kuberuntime/')));
     const others =
-      /\/(?:dockershim|kube-client)\/src\/|kubelet\/src\/(?:api-objects|api-pods|dra)\/|\/@opentelemetry\//;
+      /\/(?:dashboard|dockershim|kube-client)\/src\/|kubelet\/src\/(?:api-objects|api-pods|dra)\/|\/@opentelemetry\//;
     assert.deepEqual(
       sources.filter((path) => others.test(path)),
       [],

@@ -200,6 +200,12 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     causes: [],
     chains: ['causes'],
   },
+  dashboard: {
+    access: [],
+    files: ['access'],
+    own: ['upstream'],
+    upstream: ['access'],
+  },
   scheduling: {
     cluster: [],
     decisions: ['cluster', 'filters', 'scores'],

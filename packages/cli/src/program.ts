@@ -6,6 +6,7 @@ import { readBooleanValues } from './command-line/boolean-values.ts';
 import { addClusterCommands } from './command-line/cluster-commands.ts';
 import { addContainerCommands } from './command-line/container-commands.ts';
 import { addCriProxy } from './command-line/cri-proxy-command.ts';
+import { addDashboard } from './command-line/dashboard-command.ts';
 import { addExplanationCommands } from './command-line/explanation-commands.ts';
 import { answerForeignVerbs } from './command-line/foreign-verbs.ts';
 import { addHelpCommands } from './command-line/help-commands.ts';
@@ -32,7 +33,7 @@ Runs Kubernetes pods on this host, with or without a cluster.
   podwright check DIR                find errors in manifests, and what they lack here
   podwright doctor                   what this host can do, and what is missing
 
-Pods:      run, check, apply, delete, ps, why, trace
+Pods:      run, check, apply, delete, ps, why, trace, dashboard
 Objects:   get, describe, events, wait, label, annotate, patch, top
 Workloads: rollout, scale, expose, create, autoscale (with --api true)
 In pods:   logs, exec, attach, debug, cp, port-forward, restart
@@ -62,6 +63,7 @@ const GROUPS: { names: string[]; add: (program: Command, action: Action) => void
   { names: ['images', 'pull', 'load', 'save', 'rmi', 'prune'], add: addImageCommands },
   { names: ['up', 'node', 'runtime', 'kubelet', 'dockershim', 'doctor', 'version'], add: addNodeCommands },
   { names: ['cri-proxy'], add: addCriProxy },
+  { names: ['dashboard'], add: addDashboard },
   { names: ['join', 'leave'], add: addClusterCommands },
   { names: ['apiserver', 'controllers', 'kubeconfig', 'proxy'], add: addApiServerCommands },
   { names: ['status', 'stop', 'upgrade'], add: addNodeControlCommands },

@@ -1,0 +1,28 @@
+import type { Command } from 'commander';
+import type { DashboardCommandOptions } from '../commands/dashboard.ts';
+import type { Action } from './action.ts';
+
+const EXAMPLES = `
+The page acts with the rights of the kubeconfig; on a node with a Kubernetes
+API, through its socket, with those of root. It ends with this command.
+
+Examples:
+  podwright dashboard
+  podwright dashboard --listen 8080       then, from elsewhere: ssh -L 8080:127.0.0.1:8080 HOST
+  podwright dashboard --kubeconfig FILE   any cluster, with the rights of the file's user
+`;
+
+export function addDashboard(program: Command, action: Action): void {
+  program
+    .command('dashboard')
+    .description('a page in the browser: what runs here, and why something does not')
+    .option('--kubeconfig <file>', 'show the cluster of this file (default: the node of this machine)')
+    .option('--listen <[host:]port>', 'address of the page', '127.0.0.1:0')
+    .option('--open', 'open the page in the browser of this machine')
+    .addHelpText('after', EXAMPLES)
+    .action(
+      action(async (context, [options]: [DashboardCommandOptions]) =>
+        (await import('../commands/dashboard.ts')).dashboard(context, options),
+      ),
+    );
+}

@@ -1,0 +1,52 @@
+import { once } from 'node:events';
+import { isIP } from 'node:net';
+import { PodwrightError } from '@podwright/base';
+import type { Dashboard } from '@podwright/dashboard';
+import { NodeClient } from '../client/node-client.ts';
+import { API_HINT } from '../client/object-names.ts';
+import { print, printError } from '../output/terminal-text.ts';
+import { Interrupted, listenForInterrupts } from '../run/interrupt.ts';
+import { addressOf } from '../settings/listen-address.ts';
+import type { CommandContext } from '../settings/node-config.ts';
+
+export type DashboardCommandOptions = { kubeconfig?: string; listen: string; open?: boolean };
+
+/** `podwright dashboard`: serves the page until Ctrl-C. Each Enter prints another link. */
+export async function dashboard({ config }: CommandContext, options: DashboardCommandOptions): Promise<number> {
+  const listen = addressOf(options.listen);
+  const { kubeconfig } = options;
+  if (kubeconfig === undefined) await requireNodeApi(config.apiSocket);
+  const { first: stopped } = listenForInterrupts();
+  const { openInBrowser, startDashboard } = await import('@podwright/dashboard');
+  const from = kubeconfig === undefined ? { socketPath: config.apiSocket } : { kubeconfig };
+  const running = await startDashboard({ from, listen });
+  try {
+    const link = running.link();
+    print(link);
+    const { port } = new URL(link);
+    printError('the link works once, within five minutes: Enter prints another one, Ctrl-C ends the dashboard');
+    if (process.env.SSH_CONNECTION !== undefined)
+      printError(`on the other machine: ssh -L ${port}:127.0.0.1:${port} HOST`);
+    if (!isLoopback(listen.host)) printError('warning: others on the network can read along, as there is no TLS');
+    printLinks(running);
+    using _opened = options.open ? await openInBrowser(running.link()) : undefined;
+    if (!stopped.aborted) await once(stopped, 'abort');
+  } finally {
+    await running.close();
+  }
+  return stopped.reason instanceof Interrupted && stopped.reason.exitCode === 1 ? 1 : 0;
+}
+
+async function requireNodeApi(socketPath: string): Promise<void> {
+  if ((await new NodeClient(socketPath).node()).kubernetesApi) return;
+  const message = `dashboard: this node has no Kubernetes API; ${API_HINT}, or give the --kubeconfig of a cluster`;
+  throw new PodwrightError('failed_precondition', message);
+}
+
+const isLoopback = (host: string) => host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+
+/** Prints a link for each line of standard input. */
+function printLinks(running: Dashboard): void {
+  process.stdin.on('data', () => print(running.link()));
+  process.stdin.on('error', () => undefined);
+}

@@ -1,0 +1,25 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { gunzipSync } from 'node:zlib';
+import { securityHeaders } from '../access/security-headers.ts';
+import type { PageFile } from './page-files.ts';
+
+const A_YEAR = 'public, max-age=31536000, immutable';
+
+/** Sends a file of the page. The names of all but the document contain a hash of their contents. */
+export function serveFile(
+  { request, response }: { request: IncomingMessage; response: ServerResponse },
+  path: string,
+  { type, gzipped }: PageFile,
+): void {
+  const accepts = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/.test(request.headers['accept-encoding']?.toString() ?? '');
+  const body = accepts ? gzipped : gunzipSync(gzipped);
+  response.writeHead(200, {
+    ...securityHeaders(path === '/' ? 'document' : 'data'),
+    'content-type': type,
+    'content-length': body.length,
+    'cache-control': path === '/' ? 'no-store' : A_YEAR,
+    vary: 'accept-encoding',
+    ...(accepts ? { 'content-encoding': 'gzip' } : {}),
+  });
+  response.end(request.method === 'HEAD' ? undefined : body);
+}

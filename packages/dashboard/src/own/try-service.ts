@@ -1,0 +1,88 @@
+import { Resolver } from 'node:dns/promises';
+import { connect, isIP } from 'node:net';
+import { hostname } from 'node:os';
+import { errorMessage, isRecord, PodwrightError } from '@podwright/base';
+import { MAX_TRIED_ADDRESSES, TRY_TIMEOUT_MS } from '../limits.ts';
+import { type JsonCalls, unlessForbidden } from '../upstream/json-calls.ts';
+import { pathOf } from './api-reader.ts';
+
+const SERVICES = { group: '', version: 'v1', plural: 'services', namespaced: true };
+/** Where clusters have the Service of their name server, and its name. */
+const NAME_SERVICE = pathOf(SERVICES, 'kube-system', 'kube-dns');
+const CLUSTER_DOMAIN = 'cluster.local';
+
+export type ServiceToTry = { namespace: string; service: string; port: number };
+
+/** What a client of a Service on this machine would see. README.md describes the fields. */
+export type TriedService = {
+  from: string;
+  dns: { name: string; server?: string; addresses: string[]; ms: number; error?: string };
+  connects: { address: string; port: number; ms: number; error?: string }[];
+};
+
+/**
+ * Looks up the name of a Service with the cluster's name server, and connects to its addresses. Only addresses that the API server has
+ * assigned to the Service are connected to, and none of loopback. Rejects with `not_found` without the Service or the port.
+ */
+export async function tryService(
+  calls: JsonCalls,
+  { namespace, service, port }: ServiceToTry,
+  signal: AbortSignal,
+): Promise<TriedService> {
+  const { spec } = await calls.get(pathOf(SERVICES, namespace, service), signal);
+  const fields = isRecord(spec) ? spec : {};
+  const ports = Array.isArray(fields.ports) ? (fields.ports as { port?: unknown; protocol?: unknown }[]) : [];
+  const found = ports.find((one) => one.port === port);
+  if (found === undefined) throw new PodwrightError('not_found', `the Service ${service} has no port ${port}`);
+  const name = `${service}.${namespace}.svc.${CLUSTER_DOMAIN}`;
+  const server = await nameServer(calls, signal);
+  const dns = await lookUp(name, server);
+  const isTcp = found.protocol === undefined || found.protocol === 'TCP';
+  const addresses = isTcp ? addressesOf(fields).slice(0, MAX_TRIED_ADDRESSES) : [];
+  const connects = await Promise.all(addresses.map((address) => tryConnect(address, port)));
+  return { from: hostname(), dns, connects };
+}
+
+/** Returns the addresses that the API server has assigned to a Service. A headless one has none. */
+export function addressesOf({ clusterIP, clusterIPs }: Record<string, unknown>): string[] {
+  const given = Array.isArray(clusterIPs) ? clusterIPs : [clusterIP];
+  return given.filter((address): address is string => typeof address === 'string' && isForeign(address));
+}
+
+/** Whether an address is of another host or of a Service: not of loopback, link-local or unspecified. */
+function isForeign(address: string): boolean {
+  if (isIP(address) === 0) return false;
+  return !/^(?:127\.|169\.254\.|0\.|::1$|::$|::ffff:|fe[89ab])/i.test(address);
+}
+
+async function nameServer(calls: JsonCalls, signal: AbortSignal): Promise<string | undefined> {
+  const found = await unlessForbidden(calls.get(NAME_SERVICE, signal));
+  const [address] = addressesOf(isRecord(found?.spec) ? found.spec : {});
+  return address;
+}
+
+async function lookUp(name: string, server: string | undefined): Promise<TriedService['dns']> {
+  if (server === undefined) return { name, addresses: [], ms: 0, error: 'no Service kube-system/kube-dns can be read' };
+  const resolver = new Resolver({ timeout: TRY_TIMEOUT_MS, tries: 1 });
+  resolver.setServers([isIP(server) === 6 ? `[${server}]:53` : `${server}:53`]);
+  const start = performance.now();
+  const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+  const ms = performance.now() - start;
+  const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+  const [first] = answers;
+  if (addresses.length > 0 || first.status === 'fulfilled') return { name, server, addresses, ms };
+  return { name, server, addresses, ms, error: errorMessage(first.reason) };
+}
+
+async function tryConnect(address: string, port: number): Promise<TriedService['connects'][number]> {
+  const start = performance.now();
+  const { promise, resolve } = Promise.withResolvers<string | undefined>();
+  const socket = connect({ host: address, port, timeout: TRY_TIMEOUT_MS });
+  socket.once('connect', () => resolve(undefined));
+  socket.once('timeout', () => resolve(`no answer within ${TRY_TIMEOUT_MS / 1000} s`));
+  socket.once('error', (error) => resolve(errorMessage(error)));
+  const error = await promise;
+  socket.destroy();
+  const ms = performance.now() - start;
+  return error === undefined ? { address, port, ms } : { address, port, ms, error };
+}

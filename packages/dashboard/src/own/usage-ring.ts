@@ -1,0 +1,59 @@
+import { background, type Logger } from '@podwright/base';
+import { MAX_SAMPLES, SAMPLE_PERIOD_MS, USAGE_INTEREST_MS } from '../limits.ts';
+import type { UsageSample } from './usage-sample.ts';
+
+export type UsageRingOptions = {
+  read: (signal: AbortSignal) => Promise<UsageSample>;
+  logger: Logger;
+  now?: () => number;
+};
+
+/** The samples of the last hour. They are taken only while pages ask for them. */
+export class UsageRing {
+  readonly #options: Required<UsageRingOptions>;
+  readonly #stopping = new AbortController();
+  #samples: UsageSample[] = [];
+  #wantedUntil = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #first: Promise<void> | undefined;
+
+  constructor({ now = Date.now, ...options }: UsageRingOptions) {
+    this.#options = { now, ...options };
+  }
+
+  /** Returns the samples after a time. Rejects if no sample can be taken. */
+  async samples(after: number): Promise<UsageSample[]> {
+    this.#wantedUntil = this.#options.now() + USAGE_INTEREST_MS;
+    if (this.#timer === undefined) await this.#start();
+    return this.#samples.filter(({ time }) => time > after);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#stopping.abort();
+  }
+
+  /** Takes the first sample at once, for all pages that wait. Samples continue only if it succeeds: the user may lack the right. */
+  async #start(): Promise<void> {
+    this.#first ??= this.#take().finally(() => {
+      this.#first = undefined;
+    });
+    await this.#first;
+    if (this.#timer !== undefined || this.#stopping.signal.aborted) return;
+    this.#timer = setInterval(() => this.#tick(), SAMPLE_PERIOD_MS).unref();
+  }
+
+  #tick(): void {
+    if (this.#options.now() <= this.#wantedUntil)
+      return background(this.#options.logger, "the node's usage could not be read", this.#take());
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  async #take(): Promise<void> {
+    const sample = await this.#options.read(this.#stopping.signal);
+    const oldest = sample.time - MAX_SAMPLES * SAMPLE_PERIOD_MS;
+    this.#samples = [...this.#samples.filter(({ time }) => time > oldest), sample].slice(-MAX_SAMPLES);
+  }
+}

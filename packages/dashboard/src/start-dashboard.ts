@@ -1,0 +1,37 @@
+import { type Logger, silentLogger } from '@podwright/base';
+import { DashboardServer } from './dashboard-server.ts';
+import { readPage } from './files/built-page.ts';
+import type { ApiServer } from './upstream/api-server.ts';
+import { kubeconfigServer } from './upstream/kubeconfig-server.ts';
+import { nodeSocket } from './upstream/node-socket.ts';
+
+export type DashboardOptions = {
+  /** Whose API server the page shows: a kubeconfig's, or that of a node on its socket. */
+  from: { kubeconfig: string } | { socketPath: string };
+  /** An IP address, and a port; 0 for a free one. */
+  listen: { host: string; port: number };
+  logger?: Logger;
+};
+
+export type Dashboard = {
+  /** Returns a new link, which works once within five minutes. */
+  link(): string;
+  close(): Promise<void>;
+};
+
+/**
+ * Starts the server of the page. Rejects with `invalid_argument` if the kubeconfig is invalid, with `failed_precondition` if the page has
+ * not been built, and with `unavailable` if the address is in use.
+ */
+export async function startDashboard({ from, listen, logger = silentLogger }: DashboardOptions): Promise<Dashboard> {
+  const page = await readPage();
+  const api: ApiServer = 'kubeconfig' in from ? await kubeconfigServer(from.kubeconfig) : nodeSocket(from.socketPath);
+  const server = new DashboardServer({ api, page, listen, logger });
+  try {
+    await server.listen();
+  } catch (error) {
+    api.close();
+    throw error;
+  }
+  return server;
+}

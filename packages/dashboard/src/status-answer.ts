@@ -1,0 +1,45 @@
+import type { ServerResponse } from 'node:http';
+import { type ErrorCode, errorCode, PodwrightError, shownError } from '@podwright/base';
+import { securityHeaders } from './access/security-headers.ts';
+
+/** The HTTP status and the reason of Kubernetes' Status objects for each kind of error. */
+const STATUSES: Partial<Record<ErrorCode, [code: number, reason: string]>> = {
+  invalid_argument: [400, 'BadRequest'],
+  unauthenticated: [401, 'Unauthorized'],
+  permission_denied: [403, 'Forbidden'],
+  not_found: [404, 'NotFound'],
+  already_exists: [409, 'AlreadyExists'],
+  failed_precondition: [409, 'Conflict'],
+  resource_exhausted: [429, 'TooManyRequests'],
+  unavailable: [503, 'ServiceUnavailable'],
+  deadline_exceeded: [504, 'Timeout'],
+};
+
+/** Returns the Status object of meta/v1 for an error. */
+export function statusOf(error: unknown) {
+  const [code, reason] = STATUSES[errorCode(error)] ?? [500, 'InternalError'];
+  const metadata = {};
+  return { apiVersion: 'v1', kind: 'Status', metadata, status: 'Failure', message: shownError(error), reason, code };
+}
+
+/** Sends a JSON answer with the headers of security. */
+export function sendJson(response: ServerResponse, value: unknown, { code = 200, headers = {} } = {}): void {
+  const body = Buffer.from(JSON.stringify(value));
+  response.writeHead(code, {
+    ...securityHeaders('data'),
+    'content-type': 'application/json',
+    'cache-control': 'no-store',
+    'content-length': body.length,
+    ...headers,
+  });
+  response.end(body);
+}
+
+/** Sends an error, or ends the connection if a part of the answer has been sent. */
+export function sendError(response: ServerResponse, error: unknown): void {
+  if (response.headersSent) return void response.destroy();
+  const status = statusOf(error);
+  sendJson(response, status, { code: status.code });
+}
+
+export const refusal = (message: string) => new PodwrightError('permission_denied', message);

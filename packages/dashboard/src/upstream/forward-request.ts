@@ -1,0 +1,50 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { gatherBytes, PodwrightError } from '@podwright/base';
+import { securityHeaders } from '../access/security-headers.ts';
+import { MAX_BODY_BYTES } from '../limits.ts';
+import type { ApiServer } from './api-server.ts';
+import { answerHeaders, forwardedHeaders } from './forwarded-headers.ts';
+import { splitTarget } from './forwarded-path.ts';
+import { sendUpstream } from './send.ts';
+
+/** Forwards a request whose path has been checked, and streams the answer to the page. Rejects if the API server cannot be reached. */
+export async function forwardRequest(
+  api: ApiServer,
+  { request, response }: { request: IncomingMessage; response: ServerResponse },
+  signal: AbortSignal,
+): Promise<void> {
+  const { method = '', url: target = '', headers } = request;
+  const body = await bodyOf(request, MAX_BODY_BYTES);
+  const own = isStream(target);
+  const call = { method, target, headers: forwardedHeaders(headers), body, own };
+  const answer = await sendUpstream(api, call, signal);
+  if (answer.type === 'upgrade') {
+    answer.socket.destroy();
+    throw new PodwrightError('unavailable', 'the API server upgraded the connection without a request for it');
+  }
+  const { statusCode = 502, headers: given } = answer.response;
+  response.writeHead(safeStatus(statusCode), { ...securityHeaders('data'), ...answerHeaders(given) });
+  response.flushHeaders(); // a watch may have no event for a long time
+  await pipeline(answer.response, response, { signal });
+}
+
+/** Reads the body of a request. Returns undefined without one. Rejects with `invalid_argument` if it is too large. */
+export async function bodyOf(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
+  const { headers } = request;
+  if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return undefined;
+  return await gatherBytes(
+    request,
+    maxBytes,
+    () => new PodwrightError('invalid_argument', `the body has more than ${maxBytes >> 10} KiB`),
+  );
+}
+
+/** Whether an answer may take minutes. Others share connections. */
+function isStream(target: string): boolean {
+  const query = new URLSearchParams(splitTarget(target)[1] ?? '');
+  return query.has('watch') || query.has('follow');
+}
+
+/** Redirects would send the browser to another place: their bodies are shown with an error's status. */
+const safeStatus = (status: number) => (status >= 300 && status < 400 && status !== 304 ? 502 : status);

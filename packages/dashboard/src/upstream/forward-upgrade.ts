@@ -1,0 +1,80 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { gatherBytes, PodwrightError } from '@podwright/base';
+import { joinConnections } from '@podwright/streaming';
+import { offeredProtocols } from '../access/credentials.ts';
+import type { ApiServer } from './api-server.ts';
+import { USER_AGENT } from './forwarded-headers.ts';
+import { sendUpstream } from './send.ts';
+
+/** The subprotocols of exec and attach that browsers can speak. */
+const PROTOCOLS = ['v5.channel.k8s.io', 'v4.channel.k8s.io'];
+const ACCEPT = /^[\w+/]{27}=$/;
+const MAX_STATUS_BYTES = 64 << 10;
+
+/**
+ * Forwards a WebSocket of exec or attach, whose path has been checked, and joins the connections. Only headers of the handshake are
+ * forwarded in both directions. Rejects if the API server refuses or cannot be reached; the caller answers the page.
+ */
+export async function forwardUpgrade(
+  api: ApiServer,
+  { request, socket, head }: { request: IncomingMessage; socket: Duplex; head: Buffer },
+  signal: AbortSignal,
+): Promise<void> {
+  const call = { method: 'GET', target: request.url ?? '', headers: handshakeOf(request), own: true };
+  const answer = await sendUpstream(api, call, signal);
+  if (answer.type === 'response') throw await refusalOf(answer.response);
+  const { response, socket: upstream, head: upstreamHead } = answer;
+  const protocol = response.headers['sec-websocket-protocol'] ?? '';
+  const accept = response.headers['sec-websocket-accept'] ?? '';
+  if (!PROTOCOLS.includes(protocol) || !ACCEPT.test(accept)) {
+    upstream.destroy();
+    throw new PodwrightError('unavailable', 'the API server selected no protocol of exec that browsers speak');
+  }
+  const lines = ['HTTP/1.1 101 Switching Protocols', 'Upgrade: websocket', 'Connection: Upgrade'];
+  lines.push(`Sec-WebSocket-Accept: ${accept}`, `Sec-WebSocket-Protocol: ${protocol}`);
+  socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+  if (upstreamHead.length > 0) socket.write(upstreamHead);
+  if (head.length > 0) upstream.write(head);
+  const stop = () => {
+    upstream.destroy();
+    socket.destroy();
+  };
+  signal.addEventListener('abort', stop, { once: true });
+  socket.once('close', () => signal.removeEventListener('abort', stop));
+  joinConnections(socket, upstream);
+}
+
+/** Returns the headers of the handshake. Throws `invalid_argument` if it is not one of a WebSocket, or offers no known protocol. */
+function handshakeOf(request: IncomingMessage): Record<string, string> {
+  const { headers } = request;
+  const key = headers['sec-websocket-key'];
+  if (headers.upgrade?.toLowerCase() !== 'websocket' || key === undefined || !/^[\w+/]{22}==$/.test(key))
+    throw new PodwrightError('invalid_argument', 'the request is not the handshake of a WebSocket');
+  const protocols = offeredProtocols(request).filter((protocol) => PROTOCOLS.includes(protocol));
+  if (protocols.length === 0)
+    throw new PodwrightError('invalid_argument', `offer a protocol of ${PROTOCOLS.join(', ')}`);
+  return {
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': key,
+    'sec-websocket-protocol': protocols.join(', '),
+    'user-agent': USER_AGENT,
+  };
+}
+
+async function refusalOf(response: IncomingMessage): Promise<PodwrightError> {
+  const tooLong = () => new PodwrightError('resource_exhausted', 'the answer is too long');
+  const text = await gatherBytes(response, MAX_STATUS_BYTES, tooLong).then(String, () => '');
+  return new PodwrightError('permission_denied', `the API server answered ${response.statusCode}: ${messageOf(text)}`);
+}
+
+function messageOf(text: string): string {
+  try {
+    const { message } = JSON.parse(text) as { message?: unknown };
+    return typeof message === 'string' ? message : '';
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,89 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex, Readable } from 'node:stream';
+import { PodwrightError } from '@podwright/base';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { offeredProtocols } from '../access/credentials.ts';
+import { HIGH_WATER_BYTES } from '../limits.ts';
+import { statusOf } from '../status-answer.ts';
+import type { ApiServer } from './api-server.ts';
+import { dataType, USER_AGENT } from './forwarded-headers.ts';
+import { forwardingProblem } from './forwarded-path.ts';
+import { sendUpstream } from './send.ts';
+
+const PROTOCOL = 'podwright.stream.v1';
+const NORMAL_CLOSURE = 1000;
+const LOST = 1011;
+
+/**
+ * Serves one answer of the API server, usually a watch or a log that is followed, as messages of a WebSocket: browsers open only six
+ * HTTP/1.1 connections to a host. The first message is a text with the answer's status. Rejects if the request is invalid.
+ */
+export async function serveStream(
+  api: ApiServer,
+  client: { request: IncomingMessage; socket: Duplex; head: Buffer },
+  signal: AbortSignal,
+): Promise<void> {
+  const query = URL.parse(client.request.url ?? '', 'http://localhost')?.searchParams;
+  const target = query?.get('path') ?? '';
+  const problem = forwardingProblem({ method: 'GET', target, stream: false });
+  if (problem !== undefined) throw new PodwrightError('permission_denied', problem);
+  const socket = acceptWebSocket(client);
+  const closed = new AbortController();
+  socket.on('close', () => closed.abort());
+  socket.on('error', () => socket.terminate());
+  signal.addEventListener('abort', () => socket.terminate(), { once: true });
+  const headers = { accept: query?.get('accept') ?? 'application/json', 'user-agent': USER_AGENT };
+  let hasStatus = false;
+  try {
+    const call = { method: 'GET', target, headers, own: true };
+    const answer = await sendUpstream(api, call, closed.signal);
+    if (answer.type === 'upgrade') {
+      answer.socket.destroy();
+      throw new PodwrightError('unavailable', 'the API server upgraded the connection without a request for it');
+    }
+    hasStatus = true;
+    await sendAnswer(socket, answer.response);
+  } catch (error) {
+    if (closed.signal.aborted) return;
+    if (!hasStatus) sendFailure(socket, error);
+    socket.close(LOST);
+  }
+}
+
+function acceptWebSocket({ request, socket, head }: { request: IncomingMessage; socket: Duplex; head: Buffer }) {
+  if (!offeredProtocols(request).includes(PROTOCOL))
+    throw new PodwrightError('invalid_argument', `offer the protocol ${PROTOCOL}`);
+  const server = new WebSocketServer({
+    noServer: true,
+    maxPayload: 1 << 10, // a page sends nothing
+    perMessageDeflate: false,
+    clientTracking: false,
+    handleProtocols: () => PROTOCOL,
+  });
+  let accepted: WebSocket | undefined;
+  server.handleUpgrade(request, socket, head, (webSocket) => {
+    accepted = webSocket;
+  });
+  if (accepted === undefined) throw new PodwrightError('cancelled', 'the handshake of the WebSocket failed');
+  return accepted;
+}
+
+/** Sends the status and the body, which is read only as fast as the browser receives it. */
+async function sendAnswer(socket: WebSocket, response: IncomingMessage): Promise<void> {
+  socket.send(JSON.stringify({ status: response.statusCode, contentType: dataType(response.headers['content-type']) }));
+  for await (const chunk of response as Readable as AsyncIterable<Buffer>) {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    socket.send(chunk, { binary: true }, (error) => (error == null ? resolve() : reject(error)));
+    if (socket.bufferedAmount > HIGH_WATER_BYTES) await promise;
+    else promise.catch(() => response.destroy());
+  }
+  if (!response.complete) throw new PodwrightError('unavailable', 'the connection to the API server was lost');
+  socket.close(NORMAL_CLOSURE);
+}
+
+/** Sends what an API server would answer that cannot serve the request. */
+function sendFailure(socket: WebSocket, error: unknown): void {
+  const status = statusOf(error);
+  socket.send(JSON.stringify({ status: status.code, contentType: 'application/json' }));
+  socket.send(Buffer.from(JSON.stringify(status)), { binary: true });
+}
