@@ -23,23 +23,54 @@ const FILES = /\/packages\/[^/]+\/src\/.*\.ts$|\/commander\/.*\.js$/;
 const INDEX_IMPORT = /^import \{([^}]*)\} from '@podwright\/([a-z-]+)';$/gm;
 const BUILTIN_IMPORT = /^import (?:(\w+)|\{([^}]*)\}) from ('node:[a-z0-9_/]+');$/gm;
 
+/** The sources of the dashboard's page, which is bundled with the same direct imports, for browsers. */
+const PAGE_FILES = /\/packages\/(?:[^/]+\/src|dashboard\/page)\/.*\.tsx?$/;
+/** Files that the page contains although they import built-in modules: it does not call the functions that need these. */
+const UNUSED_BUILTINS = /\/packages\/base\/src\/system-error-message\.ts$/;
+
 /** Packages that can be loaded late: only their functions and classes are used, and no class extends one of them. */
 const LATE_PACKAGES = /^yaml$/;
 
 /** Packages that are never used: the Prometheus client needs this one for exemplars, which no metric has. */
 const UNUSED_PACKAGES = /^@opentelemetry\/api$/;
 
-export function bundleImports(checkout: string): Plugin {
+/** An esbuild plugin for the page of the dashboard: only direct imports. Fails if a file would need a built-in module of Node.js. */
+export function pageImports(checkout: string): Plugin {
+  const direct = directly(checkout);
+  return {
+    name: 'page-imports',
+    setup(build) {
+      build.onResolve({ filter: /^node:/ }, ({ path, importer }) =>
+        UNUSED_BUILTINS.test(importer) ? { path, namespace: 'unused' } : undefined,
+      );
+      build.onLoad({ filter: /.*/, namespace: 'unused' }, () => ({ contents: 'module.exports = {};' }));
+      build.onLoad({ filter: PAGE_FILES }, ({ path }) => ({
+        loader: path.endsWith('x') ? 'tsx' : 'ts',
+        contents: readFileSync(path, 'utf8').replaceAll(
+          INDEX_IMPORT,
+          (statement, list, name) => direct(list, name) + linesOf(statement),
+        ),
+      }));
+    },
+  };
+}
+
+/** Returns a function that rewrites an import of names from a package's index. */
+function directly(checkout: string): (list: string, name: string) => string {
   const known = new Map<string, Map<string, Place>>();
   const placesOf = (file: string): Map<string, Place> => {
     const places = known.get(file) ?? findPlaces(file, placesOf);
     known.set(file, places);
     return places;
   };
-  const direct = (list: string, name: string) => {
+  return (list, name) => {
     const index = placesOf(resolve(checkout, `packages/${name}/src/index.ts`));
     return directImports(itemsOf(list), { index, from: `@podwright/${name}` });
   };
+}
+
+export function bundleImports(checkout: string): Plugin {
+  const direct = directly(checkout);
   return {
     name: 'bundle-imports',
     setup(build) {
