@@ -35,6 +35,7 @@ release: setup ## dist/release: executable, packages, image (docs/releasing.md);
 lint: setup
 	$(NPX) biome check --error-on-warnings .
 	$(NPX) tsc -p tsconfig.json
+	$(NPX) tsc -p packages/dashboard/page
 	$(NPX) knip
 	node scripts/packages/main.ts lint
 

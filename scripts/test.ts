@@ -61,7 +61,12 @@ async function runStage({ lists, concurrency, mayRepeat }: Stage): Promise<void>
 }
 
 /** Tests outside of the packages that need no root. */
-const UNITS_OUTSIDE = ['tests/tidy/*.test.ts', 'tests/cluster/faults/*.test.ts', 'tests/odd-servers/*.test.ts'];
+const UNITS_OUTSIDE = [
+  'tests/tidy/*.test.ts',
+  'tests/cluster/faults/*.test.ts',
+  'tests/odd-servers/*.test.ts',
+  'packages/dashboard/page/**/*.test.ts',
+];
 
 function unitStage(): Stage {
   const files = globSync(['packages/*/src/**/*.test.ts', ...UNITS_OUTSIDE]).sort();

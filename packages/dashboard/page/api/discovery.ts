@@ -1,0 +1,64 @@
+/** Which resources the API server has. */
+import type { Resource } from './objects.ts';
+import { call } from './request.ts';
+
+const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;q=0.5';
+
+type Aggregated = {
+  items?: {
+    metadata: { name?: string };
+    versions?: {
+      version: string;
+      resources?: {
+        resource: string;
+        responseKind?: { kind?: string };
+        scope?: string;
+        verbs?: string[];
+      }[];
+    }[];
+  }[];
+  groups?: { name: string; preferredVersion?: { version: string } }[];
+};
+
+type ResourceList = { resources?: { name: string; kind: string; namespaced: boolean; verbs?: string[] }[] };
+
+/** Lists the resources that can be listed, each in its group's preferred version. */
+export async function discover(signal: AbortSignal): Promise<Resource[]> {
+  const [core, groups] = await Promise.all([
+    call<Aggregated>('api', { accept: AGGREGATED, signal }),
+    call<Aggregated>('apis', { accept: AGGREGATED, signal }),
+  ]);
+  if (groups.items !== undefined) return resourcesOf([...(core.items ?? []), ...groups.items]);
+  const versions = (groups.groups ?? []).map(({ name, preferredVersion }) => [name, preferredVersion?.version ?? 'v1']);
+  const lists = [['', 'v1'], ...versions].map(([group, version]) => listed(group!, version!, signal));
+  return (await Promise.all(lists)).flat();
+}
+
+/** The resources of an aggregated discovery document. Pure. */
+export function resourcesOf(groups: NonNullable<Aggregated['items']>): Resource[] {
+  return groups.flatMap(({ metadata, versions = [] }) => {
+    const seen = new Set<string>();
+    return versions.flatMap(({ version, resources = [] }) =>
+      resources.flatMap(({ resource: plural, responseKind, scope, verbs = [] }) => {
+        if (seen.has(plural) || !verbs.includes('list')) return [];
+        seen.add(plural);
+        const kind = responseKind?.kind ?? plural;
+        return [{ group: metadata.name ?? '', version, plural, kind, namespaced: scope === 'Namespaced' }];
+      }),
+    );
+  });
+}
+
+/** A group whose server does not answer has no resources: the others are shown. */
+async function listed(group: string, version: string, signal: AbortSignal): Promise<Resource[]> {
+  const path = group === '' ? `api/${version}` : `apis/${group}/${version}`;
+  try {
+    const { resources = [] } = await call<ResourceList>(path, { signal });
+    return resources
+      .filter(({ name, verbs = [] }) => !name.includes('/') && verbs.includes('list'))
+      .map(({ name, kind, namespaced }) => ({ group, version, plural: name, kind, namespaced }));
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return [];
+  }
+}

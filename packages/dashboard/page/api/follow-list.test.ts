@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Following, followList, type Transport } from './follow-list.ts';
+import type { KubeObject } from './objects.ts';
+import { ApiError } from './request.ts';
+
+const object = (name: string, resourceVersion: string): KubeObject => ({
+  metadata: { name, uid: name, resourceVersion },
+});
+const lines = (...events: object[]) => events.map((event) => `${JSON.stringify(event)}\n`).join('');
+const list = (items: KubeObject[], resourceVersion: string, more?: string) => ({
+  metadata: { resourceVersion, continue: more },
+  items,
+});
+
+/** Answers requests one after the other, and records their queries and what is reported. Aborts after the last answer. */
+async function follow(answers: (() => unknown)[]) {
+  const abort = new AbortController();
+  const queries: Record<string, unknown>[] = [];
+  const seen: string[] = [];
+  const next = (query: Record<string, unknown> = {}) => {
+    const answer = answers.shift();
+    if (answer === undefined) {
+      abort.abort();
+      throw new Error('aborted');
+    }
+    queries.push(query);
+    return answer();
+  };
+  const transport: Transport = {
+    call: async <T>(_path: string, { query }: { query?: Record<string, unknown> } = {}) => next(query) as T,
+    async *stream(_path, { query }) {
+      yield new TextEncoder().encode(next(query) as string);
+    },
+  };
+  const following: Following<KubeObject> = {
+    onList: (objects) => seen.push(`list ${objects.map(({ metadata }) => metadata.name)}`),
+    onChange: ({ type, object: { metadata } }) => seen.push(`${type} ${metadata.name}`),
+    onFailure: (error, isFinal) => seen.push(`${isFinal ? 'final ' : ''}failure: ${(error as Error).message}`),
+    onLive: () => seen.push('live'),
+  };
+  await followList({ path: 'api/v1/pods' }, { following, signal: abort.signal, transport });
+  return { queries, seen };
+}
+
+test('a list is read page by page, and the watch begins at its version', async () => {
+  const { queries, seen } = await follow([
+    () => list([object('a', '1')], '7', 'next'),
+    () => list([object('b', '2')], '7'),
+    () => lines({ type: 'MODIFIED', object: object('a', '8') }),
+  ]);
+  assert.deepEqual(seen, ['list a,b', 'live', 'MODIFIED a', 'live']);
+  assert.deepEqual(
+    queries.map(({ limit, continue: next, resourceVersion }) => [limit, next, resourceVersion]),
+    [
+      [500, undefined, undefined],
+      [500, 'next', undefined],
+      [undefined, undefined, '7'],
+    ],
+  );
+});
+
+test('a watch that breaks is resumed from its last bookmark', async () => {
+  const { queries, seen } = await follow([
+    () => list([], '7'),
+    () => lines({ type: 'BOOKMARK', object: { metadata: { resourceVersion: '20' } } }),
+    () => {
+      throw new ApiError(503, { message: 'no' });
+    },
+    () => lines({ type: 'DELETED', object: object('a', '21') }),
+  ]);
+  assert.deepEqual(seen, ['list ', 'live', 'live', 'failure: no', 'live', 'DELETED a', 'live']);
+  assert.deepEqual(
+    queries.map(({ resourceVersion }) => resourceVersion),
+    [undefined, '7', '20', '20'],
+  );
+});
+
+test('a version that is too old leads to a new list', async () => {
+  const { seen } = await follow([
+    () => list([object('a', '1')], '7'),
+    () => lines({ type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' } }),
+    () => list([object('b', '9')], '9'),
+  ]);
+  assert.deepEqual(seen, ['list a', 'live', 'list b', 'live']);
+});
+
+test('without the right, it is not tried again', async () => {
+  const forbidden = () => {
+    throw new ApiError(403, { reason: 'Forbidden', message: 'no right' });
+  };
+  assert.deepEqual((await follow([forbidden])).seen, ['final failure: no right']);
+});

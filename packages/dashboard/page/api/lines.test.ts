@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LineSplitter, linesOf } from './lines.ts';
+
+test('lines are the same, however the stream is cut', () => {
+  const text = 'one\ntwo\n\nthree';
+  for (let size = 1; size <= text.length; size++) {
+    const splitter = new LineSplitter();
+    const lines: string[] = [];
+    for (let at = 0; at < text.length; at += size) lines.push(...splitter.push(text.slice(at, at + size)));
+    assert.deepEqual([...lines, splitter.end()], ['one', 'two', '', 'three'], `chunks of ${size}`);
+  }
+});
+
+test('a line that is too long is cut, and the next one is whole', () => {
+  const splitter = new LineSplitter(4);
+  assert.deepEqual(splitter.push('abc'), []);
+  assert.deepEqual(splitter.push('def'), []);
+  assert.deepEqual(splitter.push('ghi\nxy\n'), ['abcd', 'xy']);
+  assert.deepEqual(splitter.push('123456\nz'), ['1234']);
+  assert.equal(splitter.end(), 'z');
+});
+
+test('a character that two chunks share is decoded whole', async () => {
+  const bytes = new TextEncoder().encode('ä€\nb');
+  async function* chunks() {
+    for (const byte of bytes) yield new Uint8Array([byte]);
+  }
+  const lines: string[] = [];
+  for await (const batch of linesOf(chunks())) lines.push(...batch);
+  assert.deepEqual(lines, ['ä€', 'b']);
+});

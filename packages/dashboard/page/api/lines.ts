@@ -1,0 +1,55 @@
+/** Splits a stream of text into lines. Pure. */
+
+/** Longer lines of a stream are cut, so that a stream without line ends stays bounded. */
+const MAX_LINE_CHARACTERS = 4 << 20;
+
+/** Collects chunks, and returns the lines that each completes. Of a line that is too long, the end is dropped. */
+export class LineSplitter {
+  readonly #max: number;
+  #rest = '';
+  #isCut = false;
+
+  constructor(max = MAX_LINE_CHARACTERS) {
+    this.#max = max;
+  }
+
+  /** Returns the lines that end in this chunk, without their line ends. */
+  push(chunk: string): string[] {
+    const parts = chunk.split('\n');
+    const last = parts.pop()!;
+    const lines = parts.map((part, index) => (index === 0 ? this.#append(part) : part.slice(0, this.#max)));
+    if (parts.length > 0) {
+      this.#rest = '';
+      this.#isCut = false;
+    }
+    this.#rest = this.#append(last);
+    return lines;
+  }
+
+  /** Returns the line that the stream has left unfinished; undefined if there is none. */
+  end(): string | undefined {
+    const rest = this.#rest;
+    this.#rest = '';
+    return rest === '' ? undefined : rest;
+  }
+
+  #append(part: string): string {
+    if (this.#isCut) return this.#rest;
+    const whole = this.#rest + part;
+    if (whole.length <= this.#max) return whole;
+    this.#isCut = true;
+    return whole.slice(0, this.#max);
+  }
+}
+
+/** Yields the lines of a stream, a list for each chunk. Ends with the stream; throws when it breaks. */
+export async function* linesOf(chunks: AsyncIterable<Uint8Array>, max?: number): AsyncGenerator<string[]> {
+  const decoder = new TextDecoder();
+  const splitter = new LineSplitter(max);
+  for await (const chunk of chunks) {
+    const lines = splitter.push(decoder.decode(chunk, { stream: true }));
+    if (lines.length > 0) yield lines;
+  }
+  const last = splitter.end();
+  if (last !== undefined) yield [last];
+}

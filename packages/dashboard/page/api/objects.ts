@@ -1,0 +1,70 @@
+/** The parts of API objects that the page reads. Fields of an object from an API server may be absent. */
+import type { KubeObject, Pod, Resource } from '@podwright/kube-api';
+
+export type { KubeObject, Pod, Resource };
+
+/** The kind, namespace ('' for objects of the whole cluster) and name of an object. */
+export type ObjectName = { kind: string; namespace: string; name: string };
+
+export type Condition = {
+  type: string;
+  status: string;
+  reason?: string;
+  message?: string;
+  lastTransitionTime?: string;
+};
+
+export type NodeObject = KubeObject & {
+  spec?: { unschedulable?: boolean; taints?: { key: string; value?: string; effect: string }[] };
+  status?: {
+    capacity?: Record<string, string>;
+    allocatable?: Record<string, string>;
+    conditions?: Condition[];
+    images?: { names?: string[]; sizeBytes?: number }[];
+    nodeInfo?: Record<string, string>;
+    addresses?: { type: string; address: string }[];
+  };
+};
+
+export type EventObject = KubeObject & {
+  type?: string;
+  reason?: string;
+  message?: string;
+  count?: number;
+  firstTimestamp?: string | null;
+  lastTimestamp?: string | null;
+  eventTime?: string | null;
+  series?: { count?: number; lastObservedTime?: string };
+  involvedObject?: { kind?: string; namespace?: string; name?: string; uid?: string; fieldPath?: string };
+  source?: { component?: string };
+  reportingComponent?: string;
+};
+
+export type ServiceObject = KubeObject & {
+  spec?: {
+    type?: string;
+    clusterIP?: string;
+    externalName?: string;
+    selector?: Record<string, string>;
+    ports?: { name?: string; port: number; protocol?: string; targetPort?: number | string; nodePort?: number }[];
+  };
+};
+
+export type EndpointSlice = KubeObject & {
+  ports?: { name?: string; port?: number; protocol?: string }[];
+  endpoints?: {
+    addresses?: string[];
+    conditions?: { ready?: boolean; serving?: boolean; terminating?: boolean };
+    targetRef?: { kind?: string; name?: string };
+  }[];
+};
+
+/** When an event was seen last, in Unix milliseconds; 0 if it does not say. */
+export function eventTimeMs(event: EventObject): number {
+  const { series, lastTimestamp, eventTime, firstTimestamp, metadata } = event;
+  const text = series?.lastObservedTime || lastTimestamp || eventTime || firstTimestamp || metadata.creationTimestamp;
+  return text ? Date.parse(text) || 0 : 0;
+}
+
+/** How often an event was seen. */
+export const eventCount = ({ series, count }: EventObject): number => series?.count ?? count ?? 1;

@@ -1,0 +1,106 @@
+/** The resources that the page names itself, and paths of the API server. Pure. */
+import type { Resource } from './objects.ts';
+
+type Row = [group: string, version: string, plural: string, kind: string, isNamespaced?: false];
+
+const resource = ([group, version, plural, kind, isNamespaced]: Row): Resource => ({
+  ...{ group, version, plural, kind, namespaced: isNamespaced !== false },
+});
+
+const rows = (list: Row[]): Resource[] => list.map(resource);
+
+/** The built-in resources that have a place in the navigation, by section. */
+export const SECTIONS: readonly { title: string; id: string; resources: Resource[] }[] = [
+  {
+    title: 'Workloads',
+    id: 'workloads',
+    resources: rows([
+      ['', 'v1', 'pods', 'Pod'],
+      ['apps', 'v1', 'deployments', 'Deployment'],
+      ['apps', 'v1', 'statefulsets', 'StatefulSet'],
+      ['apps', 'v1', 'daemonsets', 'DaemonSet'],
+      ['apps', 'v1', 'replicasets', 'ReplicaSet'],
+      ['', 'v1', 'replicationcontrollers', 'ReplicationController'],
+      ['batch', 'v1', 'jobs', 'Job'],
+      ['batch', 'v1', 'cronjobs', 'CronJob'],
+      ['autoscaling', 'v2', 'horizontalpodautoscalers', 'HorizontalPodAutoscaler'],
+      ['policy', 'v1', 'poddisruptionbudgets', 'PodDisruptionBudget'],
+    ]),
+  },
+  {
+    title: 'Services',
+    id: 'services',
+    resources: rows([
+      ['', 'v1', 'services', 'Service'],
+      ['discovery.k8s.io', 'v1', 'endpointslices', 'EndpointSlice'],
+      ['networking.k8s.io', 'v1', 'ingresses', 'Ingress'],
+      ['networking.k8s.io', 'v1', 'networkpolicies', 'NetworkPolicy'],
+    ]),
+  },
+  {
+    title: 'Configuration',
+    id: 'configuration',
+    resources: rows([
+      ['', 'v1', 'configmaps', 'ConfigMap'],
+      ['', 'v1', 'secrets', 'Secret'],
+      ['', 'v1', 'serviceaccounts', 'ServiceAccount'],
+      ['', 'v1', 'resourcequotas', 'ResourceQuota'],
+      ['', 'v1', 'limitranges', 'LimitRange'],
+      ['', 'v1', 'namespaces', 'Namespace', false],
+      ['', 'v1', 'nodes', 'Node', false],
+      ['scheduling.k8s.io', 'v1', 'priorityclasses', 'PriorityClass', false],
+      ['rbac.authorization.k8s.io', 'v1', 'roles', 'Role'],
+      ['rbac.authorization.k8s.io', 'v1', 'rolebindings', 'RoleBinding'],
+      ['rbac.authorization.k8s.io', 'v1', 'clusterroles', 'ClusterRole', false],
+      ['rbac.authorization.k8s.io', 'v1', 'clusterrolebindings', 'ClusterRoleBinding', false],
+    ]),
+  },
+  {
+    title: 'Storage',
+    id: 'storage',
+    resources: rows([
+      ['', 'v1', 'persistentvolumeclaims', 'PersistentVolumeClaim'],
+      ['', 'v1', 'persistentvolumes', 'PersistentVolume', false],
+      ['storage.k8s.io', 'v1', 'storageclasses', 'StorageClass', false],
+    ]),
+  },
+];
+
+const KNOWN: readonly Resource[] = [
+  ...SECTIONS.flatMap(({ resources }) => resources),
+  ...rows([
+    ['', 'v1', 'events', 'Event'],
+    ['apps', 'v1', 'controllerrevisions', 'ControllerRevision'],
+    ['apiextensions.k8s.io', 'v1', 'customresourcedefinitions', 'CustomResourceDefinition', false],
+  ]),
+];
+
+/** Returns the built-in resource of a kind. Throws for a kind that the page does not know: a defect of the page. */
+export function builtIn(kind: string): Resource {
+  const found = KNOWN.find((one) => one.kind === kind);
+  if (found === undefined) throw new Error(`no built-in resource has the kind ${kind}`);
+  return found;
+}
+
+/** Returns the resource `GROUP/VERSION/PLURAL`, or `VERSION/PLURAL`, of a list; undefined if none matches. */
+export function resourceOf(id: string, all: readonly Resource[]): Resource | undefined {
+  return all.find((one) => resourceId(one) === id);
+}
+
+/** `apps/v1/deployments`, or `v1/pods`. */
+export const resourceId = ({ group, version, plural }: Resource): string =>
+  group === '' ? `${version}/${plural}` : `${group}/${version}/${plural}`;
+
+/** Whether a built-in resource of the page has this group and plural. */
+export const isKnown = ({ group, plural }: Resource): boolean =>
+  KNOWN.some((one) => one.group === group && one.plural === plural);
+
+type Place = { namespace?: string; name?: string; subresource?: string };
+
+/** The path of a list, an object or a subresource, without a leading slash: the page may be served below another path. */
+export function pathOf(resource: Resource, { namespace = '', name, subresource }: Place = {}): string {
+  const root = resource.group === '' ? ['api'] : ['apis', resource.group];
+  const place = resource.namespaced && namespace !== '' ? ['namespaces', namespace] : [];
+  const end = name === undefined ? [] : [name, ...(subresource?.split('/') ?? [])];
+  return [...root, resource.version, ...place, resource.plural, ...end].map(encodeURIComponent).join('/');
+}

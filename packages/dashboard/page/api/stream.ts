@@ -1,0 +1,89 @@
+/** Long answers, such as watches: as WebSockets, because a browser opens six HTTP connections to a server at most. */
+import { errorFrom } from './request.ts';
+import { keyProtocol, socketUrl } from './session-key.ts';
+
+const STREAM_PROTOCOL = 'podwright.stream.v1';
+const SOCKET_ENDED_WELL = 1000;
+
+export type StreamOptions = {
+  query?: Record<string, string | number | boolean | undefined>;
+  accept?: string;
+  signal: AbortSignal;
+};
+
+/**
+ * Yields the chunks of an answer. Ends with it. Throws an ApiError for an answer that is no success, and an Error when the connection is lost
+ * or the signal aborts.
+ */
+export async function* stream(path: string, { query = {}, accept, signal }: StreamOptions): AsyncGenerator<Uint8Array> {
+  const pairs = Object.entries(query).flatMap(([key, value]) =>
+    value === undefined ? [] : [[key, String(value)] as [string, string]],
+  );
+  const wanted = new URLSearchParams({ path: `/${path}?${new URLSearchParams(pairs)}`, ...(accept && { accept }) });
+  signal.throwIfAborted();
+  const socket = new WebSocket(socketUrl(`dashboard/stream?${wanted}`), [STREAM_PROTOCOL, keyProtocol()]);
+  socket.binaryType = 'arraybuffer';
+  const messages = new Messages(socket, signal);
+  try {
+    const head = await messages.next();
+    if (head === undefined) return;
+    const { status } = JSON.parse(String(head)) as { status: number };
+    if (status >= 300) throw errorFrom(status, await restOf(messages));
+    for (let chunk = await messages.next(); chunk !== undefined; chunk = await messages.next())
+      if (typeof chunk !== 'string') yield new Uint8Array(chunk);
+  } finally {
+    socket.close();
+    messages.close();
+  }
+}
+
+async function restOf(messages: Messages): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for (let chunk = await messages.next(); chunk !== undefined; chunk = await messages.next())
+    text += typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true });
+  return text;
+}
+
+/** The messages of a socket, one after the other. */
+class Messages {
+  readonly #queue: (string | ArrayBuffer)[] = [];
+  readonly #signal: AbortSignal;
+  readonly #abort = () => this.#end(new Error('the request was cancelled'));
+  /** Null after a good end. */
+  #failure: Error | null | undefined;
+  #wake = () => {};
+
+  constructor(socket: WebSocket, signal: AbortSignal) {
+    this.#signal = signal;
+    signal.addEventListener('abort', this.#abort);
+    socket.addEventListener('message', ({ data }) => {
+      this.#queue.push(data as string | ArrayBuffer);
+      this.#wake();
+    });
+    socket.addEventListener('close', ({ code }) =>
+      this.#end(code === SOCKET_ENDED_WELL ? null : new Error('the connection was lost')),
+    );
+  }
+
+  /** Resolves to undefined at a good end. Rejects if the connection is lost. */
+  async next(): Promise<string | ArrayBuffer | undefined> {
+    while (this.#queue.length === 0 && this.#failure === undefined)
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    if (this.#failure instanceof Error && this.#signal.aborted) throw this.#failure;
+    if (this.#queue.length > 0) return this.#queue.shift();
+    if (this.#failure !== null) throw this.#failure;
+    return undefined;
+  }
+
+  close(): void {
+    this.#signal.removeEventListener('abort', this.#abort);
+  }
+
+  #end(failure: Error | null): void {
+    if (this.#failure === undefined) this.#failure = failure;
+    this.#wake();
+  }
+}

@@ -1,0 +1,63 @@
+/** Which lines of a log are shown. Pure. */
+import type { LogLine } from './log-line.ts';
+
+export type LogFilter = {
+  /** A text that lines contain in any case, or `/…/` as a regular expression. '' for all lines. */
+  text: string;
+  /** Sources that are not shown. */
+  hidden: ReadonlySet<number>;
+};
+
+/** Returns a test for lines. A regular expression that is not valid is looked for as text. */
+export function lineTest({ text, hidden }: LogFilter): ((line: LogLine) => boolean) | undefined {
+  if (text === '' && hidden.size === 0) return undefined;
+  const has = textTest(text);
+  return (line) => !hidden.has(line.source) && has(line.text);
+}
+
+function textTest(text: string): (line: string) => boolean {
+  const source = /^\/(.+)\/$/.exec(text)?.[1];
+  if (source !== undefined) {
+    try {
+      const pattern = new RegExp(source, 'i');
+      return (line) => pattern.test(line);
+    } catch {
+      // below, as text
+    }
+  }
+  const wanted = text.toLowerCase();
+  return (line) => line.toLowerCase().includes(wanted);
+}
+
+/**
+ * Indexes of the lines that pass a filter, kept up to date without testing a line twice while lines are only added at the end.
+ */
+export class FilteredLines {
+  #test: ((line: LogLine) => boolean) | undefined;
+  #seen = 0;
+  #last: LogLine | undefined;
+  #first: LogLine | undefined;
+  #found: LogLine[] = [];
+
+  setFilter(filter: LogFilter): void {
+    this.#test = lineTest(filter);
+    this.#seen = 0;
+    this.#found = [];
+  }
+
+  /** Returns the lines that pass, of all present lines of the log. */
+  of(lines: readonly LogLine[]): readonly LogLine[] {
+    if (this.#test === undefined) return lines;
+    const isGrown = this.#seen > 0 && lines[0] === this.#first && lines[this.#seen - 1] === this.#last;
+    if (!isGrown) {
+      this.#seen = 0;
+      this.#found = [];
+    }
+    for (let index = this.#seen; index < lines.length; index++)
+      if (this.#test(lines[index]!)) this.#found.push(lines[index]!);
+    this.#seen = lines.length;
+    this.#first = lines[0];
+    this.#last = lines.at(-1);
+    return this.#found;
+  }
+}

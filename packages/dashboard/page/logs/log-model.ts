@@ -1,0 +1,60 @@
+/** A log that is being read, with its filter, as the view shows it. */
+import { signal } from '@preact/signals';
+import { FrameBatch } from '../state/frame-batch.ts';
+import { FilteredLines, type LogFilter } from './log-filter.ts';
+import type { LogLine } from './log-line.ts';
+import { type LogRequest, readLogs } from './log-streams.ts';
+import { MergedLog } from './merged-log.ts';
+
+export type Shown = {
+  lines: readonly LogLine[];
+  total: number;
+  dropped: number;
+  /** How many lines were shown before, of which the first may have been dropped meanwhile. */
+  version: number;
+};
+
+export class LogModel {
+  readonly shown = signal<Shown>({ lines: [], total: 0, dropped: 0, version: 0 });
+  readonly states = signal<readonly string[]>([]);
+  readonly #log = new MergedLog();
+  readonly #filtered = new FilteredLines();
+  readonly #batch = new FrameBatch<LogLine[]>((batches) => this.#add(batches));
+  #abort = new AbortController();
+
+  /** Reads from the beginning, in place of what was read before. */
+  open(request: LogRequest): void {
+    this.close();
+    this.#abort = new AbortController();
+    this.#log.clear();
+    this.states.value = request.containers.map(() => 'connecting');
+    this.#show();
+    const { signal } = this.#abort;
+    const setState = (source: number, state: string) => {
+      if (signal.aborted || this.states.peek()[source] === state) return;
+      this.states.value = this.states.peek().with(source, state);
+    };
+    void readLogs(request, { add: (lines) => this.#batch.add(lines), setState }, signal);
+  }
+
+  setFilter(filter: LogFilter): void {
+    this.#filtered.setFilter(filter);
+    this.#show();
+  }
+
+  close(): void {
+    this.#abort.abort();
+    this.#batch.drop();
+  }
+
+  #add(batches: LogLine[][]): void {
+    for (const batch of batches) this.#log.add(batch);
+    this.#show();
+  }
+
+  #show(): void {
+    const lines = this.#filtered.of(this.#log.lines);
+    const { version } = this.shown.peek();
+    this.shown.value = { lines, total: this.#log.lines.length, dropped: this.#log.dropped, version: version + 1 };
+  }
+}

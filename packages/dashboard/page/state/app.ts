@@ -1,0 +1,131 @@
+/** What all views share. Made once by main.tsx, and handed to views as a Preact context. */
+import { type Signal, signal } from '@preact/signals';
+import { createContext } from 'preact';
+import { useContext, useEffect, useMemo } from 'preact/hooks';
+import { exchangeToken, readSession, type Session } from '../api/dashboard.ts';
+import { discover } from '../api/discovery.ts';
+import type { KubeObject, ObjectName, Resource } from '../api/objects.ts';
+import { isSignedOut, messageOf } from '../api/request.ts';
+import { SECTIONS } from '../api/resources.ts';
+import { forgetSessionKey } from '../api/session-key.ts';
+import type { Collection } from './collection.ts';
+import { type CollectionQuery, Collections } from './collections.ts';
+import { objectHref, type Route, routeOf } from './route.ts';
+import { SearchEntries } from './search-entries.ts';
+
+export type SessionState =
+  | { kind: 'starting' }
+  | { kind: 'ready'; session: Session }
+  /** The page needs a new link from the command. */
+  | { kind: 'signed-out' }
+  | { kind: 'failed'; message: string };
+
+const NAMESPACE = 'podwright-namespace';
+const RETRY_MS = 2000;
+const CLOCK_MS = 1000;
+
+export class App {
+  readonly route: Signal<Route> = signal(routeOf(location.hash));
+  readonly state: Signal<SessionState> = signal({ kind: 'starting' });
+  /** Every resource that can be listed; the built-in ones until the API server has answered. */
+  readonly resources: Signal<readonly Resource[]> = signal(SECTIONS.flatMap(({ resources }) => resources));
+  /** The namespace that lists are limited to; '' for all. */
+  readonly namespace: Signal<string> = signal(sessionStorage.getItem(NAMESPACE) ?? '');
+  /** The time, which ages are computed from. It stands still while the page is in the background. */
+  readonly now = signal(Date.now());
+  readonly collections = new Collections();
+  readonly entries = new SearchEntries();
+  readonly isHelpOpen = signal(false);
+  readonly isSearchOpen = signal(false);
+  /** What assistive technology reads out. */
+  readonly notice = signal('');
+  readonly #abort = new AbortController();
+
+  start(): void {
+    const { signal } = this.#abort;
+    window.addEventListener('hashchange', () => this.#onFragment(), { signal });
+    setInterval(() => {
+      if (!document.hidden) this.now.value = Date.now();
+    }, CLOCK_MS);
+    void this.#open();
+  }
+
+  get session(): Session | undefined {
+    const state = this.state.value;
+    return state.kind === 'ready' ? state.session : undefined;
+  }
+
+  setNamespace(namespace: string): void {
+    sessionStorage.setItem(NAMESPACE, namespace);
+    this.namespace.value = namespace;
+  }
+
+  /** The fragment of an object's page; undefined for a kind that the API server does not list. */
+  hrefOf({ kind, namespace, name }: ObjectName, group?: string): string | undefined {
+    const resource = this.resourceOfKind(kind, group);
+    return resource && objectHref(resource, { namespace, name });
+  }
+
+  resourceOfKind(kind: string, group?: string): Resource | undefined {
+    return this.resources.value.find((one) => one.kind === kind && (group === undefined || one.group === group));
+  }
+
+  /** Called when an answer says that the session has ended. */
+  signedOut(): void {
+    forgetSessionKey();
+    this.collections.closeAll();
+    this.state.value = { kind: 'signed-out' };
+  }
+
+  #onFragment(): void {
+    if (/^#token=/.test(location.hash)) void this.#open();
+    else this.route.value = routeOf(location.hash);
+    window.scrollTo(0, 0);
+  }
+
+  async #open(): Promise<void> {
+    try {
+      await exchangeToken();
+      const session = await readSession(this.#abort.signal);
+      this.state.value = { kind: 'ready', session };
+      this.route.value = routeOf(location.hash);
+      void this.#discover();
+    } catch (error) {
+      if (isSignedOut(error)) {
+        this.signedOut();
+        return;
+      }
+      this.state.value = { kind: 'failed', message: messageOf(error) };
+      setTimeout(() => void this.#open(), RETRY_MS);
+    }
+  }
+
+  async #discover(): Promise<void> {
+    try {
+      this.resources.value = await discover(this.#abort.signal);
+    } catch {
+      // the built-in resources are shown; the API server may be restarting
+      setTimeout(() => void this.#discover(), RETRY_MS * 5);
+    }
+  }
+}
+
+export const AppContext = createContext<App | undefined>(undefined);
+
+export function useApp(): App {
+  const app = useContext(AppContext);
+  if (app === undefined) throw new Error('a view is outside of the page');
+  return app;
+}
+
+/** A collection that stays open while the component is shown. */
+export function useCollection<T extends KubeObject>(resource: Resource, query: CollectionQuery = {}): Collection<T> {
+  const { collections } = useApp();
+  const { namespace, fieldSelector, labelSelector } = query;
+  const held = useMemo(
+    () => collections.use<T>(resource, { namespace, fieldSelector, labelSelector }),
+    [collections, resource, namespace, fieldSelector, labelSelector],
+  );
+  useEffect(() => held[1], [held]);
+  return held[0];
+}

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Transport } from '../api/follow-list.ts';
+import { Collection } from './collection.ts';
+
+const object = (name: string, resourceVersion = '1') => ({
+  metadata: { name, uid: name, resourceVersion, managedFields: [{}] },
+});
+
+/** A transport with a list and events that the test sends, and a schedule that the test runs. */
+function setUp(maxObjects?: number) {
+  const events = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = events.writable.getWriter();
+  const frames: (() => void)[] = [];
+  const transport: Transport = {
+    call: async <T>() => ({ metadata: { resourceVersion: '1' }, items: [object('a'), object('b')] }) as T,
+    stream: () => events.readable.values() as AsyncGenerator<Uint8Array>,
+  };
+  const collection = new Collection(
+    { path: 'api/v1/pods' },
+    { maxObjects, transport, schedule: (run) => frames.push(run) },
+  );
+  const send = (...list: object[]) =>
+    writer.write(new TextEncoder().encode(list.map((event) => `${JSON.stringify(event)}\n`).join('')));
+  const names = () => collection.list.map(({ metadata }) => metadata.name);
+  return { collection, send, frames, names };
+}
+
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+test('changes are applied together, once for a frame', async () => {
+  const { collection, send, frames, names } = setUp();
+  await settled();
+  assert.deepEqual([names(), collection.state.value.kind], [['a', 'b'], 'live']);
+  const before = collection.version.value;
+  await send({ type: 'ADDED', object: object('c', '2') }, { type: 'DELETED', object: object('a', '3') });
+  await send({ type: 'MODIFIED', object: object('b', '4') });
+  await settled();
+  assert.deepEqual([names(), frames.length], [['a', 'b'], 1]);
+  frames[0]!();
+  assert.deepEqual([names(), collection.version.value], [['b', 'c'], before + 1]);
+  assert.equal(collection.list, collection.list);
+  collection.close();
+});
+
+test('the oldest objects are dropped when there are too many', async () => {
+  const { collection, send, frames, names } = setUp(2);
+  await settled();
+  await send({ type: 'ADDED', object: object('c', '2') });
+  await settled();
+  frames[0]!();
+  assert.deepEqual(names(), ['b', 'c']);
+  collection.close();
+});

@@ -1,0 +1,56 @@
+/** Collections that several views share. */
+import type { KubeObject, Resource } from '../api/objects.ts';
+import { builtIn, pathOf } from '../api/resources.ts';
+import { Collection } from './collection.ts';
+
+/** A collection stays open so long after its last view, because views change often between a few. */
+const LINGER_MS = 20_000;
+/** Of events, of which a busy cluster has very many. */
+const MAX_EVENTS = 3000;
+
+type Shared = { collection: Collection<KubeObject>; users: number; timer?: ReturnType<typeof setTimeout> };
+
+export type CollectionQuery = { namespace?: string; fieldSelector?: string; labelSelector?: string };
+
+export class Collections {
+  readonly #shared = new Map<string, Shared>();
+
+  /** Returns a collection, and the function that ends its use. */
+  use<T extends KubeObject>(
+    resource: Resource,
+    { namespace, ...query }: CollectionQuery = {},
+  ): [Collection<T>, () => void] {
+    const path = pathOf(resource, { namespace });
+    const selected = Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined));
+    const key = `${path}?${new URLSearchParams(selected)}`;
+    const maxObjects = resource.kind === 'Event' ? MAX_EVENTS : undefined;
+    let shared = this.#shared.get(key);
+    if (shared === undefined) {
+      shared = { collection: new Collection({ path, query: selected }, { maxObjects }), users: 0 };
+      this.#shared.set(key, shared);
+    }
+    clearTimeout(shared.timer);
+    shared.users++;
+    return [shared.collection as unknown as Collection<T>, () => this.#release(key, shared)];
+  }
+
+  closeAll(): void {
+    for (const { collection, timer } of this.#shared.values()) {
+      clearTimeout(timer);
+      collection.close();
+    }
+    this.#shared.clear();
+  }
+
+  #release(key: string, shared: Shared): void {
+    shared.users--;
+    if (shared.users > 0) return;
+    shared.timer = setTimeout(() => {
+      shared.collection.close();
+      if (this.#shared.get(key) === shared) this.#shared.delete(key);
+    }, LINGER_MS);
+  }
+}
+
+export const PODS: Resource = builtIn('Pod');
+export const EVENTS: Resource = builtIn('Event');

@@ -1,0 +1,31 @@
+/** Events by the objects that they are about. Pure. */
+import { type EventObject, eventTimeMs } from '../api/objects.ts';
+
+const NONE: readonly EventObject[] = [];
+
+/** Groups events by UID, oldest first. A group that has not changed stays the same list, so that views of it stay valid. */
+export class EventsByObject {
+  #groups = new Map<string, EventObject[]>();
+  #source: readonly EventObject[] | undefined;
+
+  update(events: readonly EventObject[]): void {
+    if (events === this.#source) return;
+    this.#source = events;
+    const groups = new Map<string, EventObject[]>();
+    for (const event of events) {
+      const uid = event.involvedObject?.uid ?? '';
+      const group = groups.get(uid);
+      if (group === undefined) groups.set(uid, [event]);
+      else group.push(event);
+    }
+    for (const [uid, group] of groups) {
+      const before = this.#groups.get(uid);
+      group.sort((a, b) => eventTimeMs(a) - eventTimeMs(b));
+      if (before !== undefined && before.length === group.length && before.every((one, index) => one === group[index]))
+        groups.set(uid, before);
+    }
+    this.#groups = groups;
+  }
+
+  readonly of = (uid: string): readonly EventObject[] => this.#groups.get(uid) ?? NONE;
+}

@@ -1,0 +1,53 @@
+/** Keys that work on every page. */
+import type { App } from './app.ts';
+
+/** The second key after `g`. */
+const PLACES: Record<string, string> = { o: '#/', w: '#/workloads', s: '#/services', e: '#/events', i: '#/images' };
+/** How long the second key of two may take. */
+const SECOND_KEY_MS = 1500;
+
+/** Starts to listen, until the signal aborts. */
+export function listenForKeys(app: App, signal: AbortSignal): void {
+  let goUntilMs = 0;
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    if (isTyping(event.target)) {
+      if (event.key === 'Escape' && event.target instanceof HTMLInputElement) event.target.blur();
+      return;
+    }
+    if (document.querySelector('dialog[open]') !== null) return;
+    const place = Date.now() < goUntilMs ? PLACES[event.key] : undefined;
+    goUntilMs = event.key === 'g' ? Date.now() + SECOND_KEY_MS : 0;
+    if (place !== undefined) location.hash = place;
+    else if (event.key === '/') app.isSearchOpen.value = true;
+    else if (event.key === '?') app.isHelpOpen.value = true;
+    else if (event.key === 'j' || event.key === 'ArrowDown') {
+      if (!moveRow(1)) return;
+    } else if (event.key === 'k' || event.key === 'ArrowUp') {
+      if (!moveRow(-1)) return;
+    } else return;
+    event.preventDefault();
+  };
+  addEventListener('keydown', onKeyDown, { signal });
+}
+
+/** Whether keys belong to a field, a terminal or an editor. */
+function isTyping(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  return target.isContentEditable || target.closest('input, textarea, select, [data-keys]') !== null;
+}
+
+/** Moves the focus to the link of the next row, or of the row before. Returns false if there is none. */
+function moveRow(by: 1 | -1): boolean {
+  const rows = [...document.querySelectorAll<HTMLElement>('main [data-row]')].filter((row) => linkOf(row) !== null);
+  if (rows.length === 0) return false;
+  const present = rows.findIndex((row) => row.contains(document.activeElement));
+  const next = present < 0 ? (by > 0 ? 0 : rows.length - 1) : present + by;
+  const row = rows[next];
+  if (row === undefined) return true;
+  linkOf(row)?.focus({ preventScroll: true });
+  row.scrollIntoView({ block: 'nearest' });
+  return true;
+}
+
+const linkOf = (row: HTMLElement): HTMLElement | null => row.querySelector<HTMLElement>('a[href], button');

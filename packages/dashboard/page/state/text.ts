@@ -1,0 +1,55 @@
+/** Times and sizes as short text. Pure. */
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** `45s`, `5m`, `3h20m`, `12d`: as long as it takes to see which. */
+export function ageText(ms: number): string {
+  const age = Math.max(0, ms);
+  if (age < 2 * MINUTE_MS) return `${Math.floor(age / SECOND_MS)}s`;
+  if (age < HOUR_MS) return `${Math.floor(age / MINUTE_MS)}m`;
+  if (age < 10 * HOUR_MS) return `${Math.floor(age / HOUR_MS)}h${Math.floor((age % HOUR_MS) / MINUTE_MS)}m`;
+  if (age < 2 * DAY_MS) return `${Math.floor(age / HOUR_MS)}h`;
+  return `${Math.floor(age / DAY_MS)}d`;
+}
+
+/** `350 ms`, `1.2 s`, `45 s`, `5m10s`: the duration of a step. */
+export function durationText(ms: number): string {
+  if (ms < 10) return `${ms.toFixed(1)} ms`;
+  if (ms < SECOND_MS) return `${Math.round(ms)} ms`;
+  if (ms < 10 * SECOND_MS) return `${(ms / SECOND_MS).toFixed(1)} s`;
+  if (ms < 2 * MINUTE_MS) return `${Math.round(ms / SECOND_MS)} s`;
+  if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)}m${Math.floor((ms % MINUTE_MS) / SECOND_MS)}s`;
+  return ageText(ms);
+}
+
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
+
+/** `1.5 MiB`: binary units, with one decimal below 10. */
+export function bytesText(bytes: number): string {
+  let [value, unit] = [Math.max(0, bytes), 0];
+  while (value >= 1000 && unit < UNITS.length - 1) {
+    value /= 1024;
+    unit++;
+  }
+  return `${value < 10 && unit > 0 ? value.toFixed(1) : Math.round(value)} ${UNITS[unit]}`;
+}
+
+/** `0.25` or `12`: processor cores. */
+export const coresText = (cores: number): string => (cores < 10 ? cores.toFixed(2) : cores.toFixed(0));
+
+/** `42 %` */
+export const percentText = (share: number): string => `${Math.round(share * 100)} %`;
+
+/** The time of day, and the date unless it is today's. */
+export function clockText(timeMs: number, nowMs: number): string {
+  const date = new Date(timeMs);
+  const time = date.toLocaleTimeString(undefined, { hour12: false });
+  return date.toDateString() === new Date(nowMs).toDateString() ? time : `${date.toLocaleDateString()} ${time}`;
+}
+
+/** `1 pod`, `2 pods`; `many` if the plural is not made by an s. */
+export const countText = (count: number, one: string, many = `${one}s`): string =>
+  `${count.toLocaleString('en')} ${count === 1 ? one : many}`;

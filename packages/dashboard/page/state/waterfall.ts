@@ -1,0 +1,59 @@
+/** The steps of a pod's starts as bars of a chart. Pure. */
+import type { TraceSpan } from '../api/dashboard.ts';
+
+export type Bar = {
+  span: TraceSpan;
+  depth: number;
+  /** Shares of the chart's width. */
+  from: number;
+  width: number;
+};
+
+export type Chart = { beginMs: number; endMs: number; bars: Bar[] };
+
+/** A pause longer than this separates two starts, each with a scale of its own, so that a start is readable after hours. */
+const PAUSE_MS = 5000;
+/** A bar is visible however short its step was. */
+const MIN_SHARE = 0.004;
+
+/** Returns a chart for each start, the newest first. */
+export function chartsOf(spans: readonly TraceSpan[]): Chart[] {
+  const rows = nested(spans.toSorted((a, b) => a.startMs - b.startMs || b.endMs - a.endMs));
+  const groups: Row[][] = [];
+  let untilMs = Number.NEGATIVE_INFINITY;
+  for (const row of rows) {
+    if (row.depth === 0 && row.span.startMs - untilMs > PAUSE_MS) groups.push([]);
+    groups.at(-1)!.push(row);
+    untilMs = Math.max(untilMs, row.span.endMs);
+  }
+  return groups.map(chartOf).reverse();
+}
+
+type Row = { span: TraceSpan; depth: number };
+
+function chartOf(rows: Row[]): Chart {
+  const beginMs = Math.min(...rows.map(({ span }) => span.startMs));
+  const endMs = Math.max(...rows.map(({ span }) => span.endMs));
+  const totalMs = Math.max(1, endMs - beginMs);
+  const bars = rows.map(({ span, depth }) => {
+    const from = Math.min((span.startMs - beginMs) / totalMs, 1 - MIN_SHARE);
+    const width = Math.min(Math.max((span.endMs - span.startMs) / totalMs, MIN_SHARE), 1 - from);
+    return { span, depth, from, width };
+  });
+  return { beginMs, endMs, bars };
+}
+
+/** Each span, followed by its parts. A span whose parent is not known is at the top. */
+function nested(ordered: TraceSpan[]): Row[] {
+  const ids = new Set(ordered.flatMap(({ id }) => (id === undefined ? [] : [id])));
+  const isTop = ({ parentId }: TraceSpan) => parentId === undefined || !ids.has(parentId);
+  const seen = new Set<TraceSpan>();
+  const rowsOf = (spans: TraceSpan[], depth: number): Row[] =>
+    spans.flatMap((span) => {
+      if (seen.has(span)) return [];
+      seen.add(span);
+      const parts = span.id === undefined ? [] : ordered.filter(({ parentId }) => parentId === span.id);
+      return [{ span, depth }, ...rowsOf(parts, depth + 1)];
+    });
+  return rowsOf(ordered.filter(isTop), 0);
+}

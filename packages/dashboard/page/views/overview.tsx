@@ -1,0 +1,97 @@
+/** The first page: the machine, what is being changed, and pods in the order in which they need attention. */
+import { useMemo } from 'preact/hooks';
+import type { EventObject, KubeObject, Pod } from '../api/objects.ts';
+import { builtIn } from '../api/resources.ts';
+import { useApp, useCollection } from '../state/app.ts';
+import { EVENTS, PODS } from '../state/collections.ts';
+import { EventsByObject } from '../state/events-by-object.ts';
+import { rolloutOf } from '../state/rollout.ts';
+import { countText } from '../state/text.ts';
+import { type PodView, PodViews } from '../state/trouble.ts';
+import { Problem, Waiting } from '../widgets/marks.tsx';
+import { Panel } from '../widgets/panel.tsx';
+import { NodePanel } from './node-panel.tsx';
+import { PodTable } from './pod-table.tsx';
+import { RolloutList } from './rollout-list.tsx';
+import { TroubleList } from './trouble-list.tsx';
+
+export function Overview() {
+  return (
+    <>
+      <NodePanel />
+      <Rollouts />
+      <PodsByTrouble />
+    </>
+  );
+}
+
+const ROLLED = ['Deployment', 'StatefulSet', 'DaemonSet'] as const;
+const RESOURCES = ROLLED.map(builtIn);
+
+function Rollouts() {
+  const [deployments, statefulSets, daemonSets] = [
+    useCollection<KubeObject>(RESOURCES[0]!),
+    useCollection<KubeObject>(RESOURCES[1]!),
+    useCollection<KubeObject>(RESOURCES[2]!),
+  ];
+  const namespace = useApp().namespace.value;
+  const rollouts = [deployments, statefulSets, daemonSets].flatMap((collection, index) =>
+    collection.list
+      .filter(({ metadata }) => namespace === '' || metadata.namespace === namespace)
+      .flatMap((object) => rolloutOf(ROLLED[index]!, object) ?? []),
+  );
+  if (rollouts.length === 0) return null;
+  return (
+    <Panel title="Rollouts in progress" wide>
+      <RolloutList rollouts={rollouts} />
+    </Panel>
+  );
+}
+
+/** All pods, described. */
+function usePodViews(): { views: PodView[]; state: ReturnType<typeof useCollection<Pod>>['state'] } {
+  const { now, namespace } = useApp();
+  const pods = useCollection<Pod>(PODS);
+  const events = useCollection<EventObject>(EVENTS);
+  const memory = useMemo(() => ({ views: new PodViews(), events: new EventsByObject() }), []);
+  const minute = Math.floor(now.value / 10_000);
+  const [podList, eventList, wanted] = [pods.list, events.list, namespace.value];
+  const views = useMemo(() => {
+    memory.events.update(eventList);
+    const shown = wanted === '' ? podList : podList.filter(({ metadata }) => metadata.namespace === wanted);
+    return memory.views.of(shown, memory.events.of, now.peek());
+  }, [podList, eventList, wanted, minute]);
+  return { views, state: pods.state };
+}
+
+function PodsByTrouble() {
+  const { views, state } = usePodViews();
+  const current = state.value;
+  if (current.kind === 'refused') return <Problem what="Pods cannot be listed">{current.message}</Problem>;
+  if (current.kind === 'loading' && views.length === 0) return <Waiting what="Reading pods" />;
+  const troubled = views.filter(({ level }) => level === 'failing' || level === 'starting');
+  const others = views.slice(troubled.length);
+  return (
+    <>
+      <Panel
+        title={troubled.length === 0 ? 'No pod needs attention' : 'Needs attention'}
+        aside={countText(troubled.length, 'pod')}
+        wide
+      >
+        {troubled.length === 0 ? <AllWell count={views.length} /> : <TroubleList views={troubled} />}
+      </Panel>
+      {others.length === 0 ? null : (
+        <Panel title="Other pods" aside={countText(others.length, 'pod')} wide>
+          <PodTable label="Pods without trouble" views={others} />
+        </Panel>
+      )}
+    </>
+  );
+}
+
+const AllWell = ({ count }: { count: number }) =>
+  count === 0 ? (
+    <p class="faint">There are no pods yet. Apply a manifest, for example with kubectl apply -f or podwright run.</p>
+  ) : (
+    <p class="faint">Every pod is ready or has completed.</p>
+  );

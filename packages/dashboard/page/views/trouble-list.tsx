@@ -1,0 +1,94 @@
+/** Pods that are not ready, each with the reason in a sentence and what to do next. */
+import type { Finding } from '@podwright/kube-view';
+import { useState } from 'preact/hooks';
+import { readWhy } from '../api/dashboard.ts';
+import { plainText } from '../logs/ansi.ts';
+import { useAnswer } from '../state/answer.ts';
+import { PODS } from '../state/collections.ts';
+import { objectHref } from '../state/route.ts';
+import { countText } from '../state/text.ts';
+import type { PodView } from '../state/trouble.ts';
+import { Ago, Mark, Text, TONES } from '../widgets/marks.tsx';
+
+/** Pods that are shown before the button for more. */
+const SHOWN = 20;
+
+export function TroubleList({ views }: { views: readonly PodView[] }) {
+  const [count, setCount] = useState(SHOWN);
+  return (
+    <>
+      <ul class="troubles">
+        {views.slice(0, count).map((view) => (
+          <Trouble key={view.pod.metadata.uid} view={view} />
+        ))}
+      </ul>
+      {views.length > count ? (
+        <button type="button" onClick={() => setCount(count + 100)}>
+          Show more ({countText(views.length - count, 'pod')} not shown)
+        </button>
+      ) : null}
+    </>
+  );
+}
+
+/** Causes that the objects alone do not explain well: the log says more. */
+const IN_LOG = new Set(['crash', 'killed', 'exits-with-0', 'no-program', 'not-executable']);
+
+/** The finding with what the server adds from the log. Asked again after a restart. */
+function useFinding({ pod, finding, restarts }: PodView): Finding | undefined {
+  const { namespace, name, uid } = pod.metadata;
+  const isAsked = finding !== undefined && IN_LOG.has(finding.cause);
+  const { value } = useAnswer(
+    async (signal) => (isAsked ? (await readWhy({ plural: 'pods', namespace, name, signal })).finding : undefined),
+    [uid, restarts, isAsked],
+  );
+  return value ?? finding;
+}
+
+/** Lines of the log that are shown. */
+const LOG_LINES = 3;
+
+function Trouble({ view }: { view: PodView }) {
+  const { pod, level, status, ready, restarts } = view;
+  const { namespace, name, creationTimestamp } = pod.metadata;
+  const finding = useFinding(view);
+  const lines = finding?.log?.lines.slice(-LOG_LINES) ?? [];
+  return (
+    <li data-row class={`trouble ${TONES[level]}`}>
+      <div class="trouble-head">
+        <a href={objectHref(PODS, { namespace, name })}>
+          <span class="faint">{namespace}/</span>
+          <strong>{name}</strong>
+        </a>
+        <Mark tone={TONES[level]}>
+          <Text>{status}</Text>
+        </Mark>
+        <span class="faint">
+          {ready} ready · {countText(restarts, 'restart')} · age <Ago time={creationTimestamp} />
+        </span>
+      </div>
+      {finding === undefined ? null : (
+        <p class="reason">
+          <Text>{capital(finding.sentence)}</Text>
+        </p>
+      )}
+      {finding?.advice.map((advice) => (
+        <p class="advice" key={advice}>
+          <span aria-hidden="true">→ </span>
+          <Text>{advice}</Text>
+        </p>
+      ))}
+      {lines.length === 0 ? null : (
+        <>
+          <pre class="log-end">{lines.map(plainText).join('\n')}</pre>
+          <p class="advice">
+            <span aria-hidden="true">→ </span>
+            <a href={objectHref(PODS, { namespace, name }, 'logs')}>Read the log of {name}</a>
+          </p>
+        </>
+      )}
+    </li>
+  );
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

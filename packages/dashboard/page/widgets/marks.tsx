@@ -1,0 +1,83 @@
+/** Small parts of text: states with a sign and a word, ages, links to objects, problems. */
+import { useComputed } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import type { ObjectName } from '../api/objects.ts';
+import { plainText } from '../logs/ansi.ts';
+import { useApp } from '../state/app.ts';
+import { ageText } from '../state/text.ts';
+import type { Level } from '../state/trouble.ts';
+
+export type Tone = 'bad' | 'warn' | 'busy' | 'good' | 'calm';
+
+/** A sign besides the colour: states differ without colours. */
+const SIGNS: Record<Tone, string> = { bad: '✕', warn: '▲', busy: '◔', good: '●', calm: '○' };
+
+export function Mark({ tone, children }: { tone: Tone; children: ComponentChildren }) {
+  return (
+    <span class={`mark ${tone}`}>
+      <span aria-hidden="true" class="sign">
+        {SIGNS[tone]}
+      </span>
+      <span>{children}</span>
+    </span>
+  );
+}
+
+export const TONES: Record<Level, Tone> = {
+  failing: 'bad',
+  starting: 'busy',
+  restarted: 'warn',
+  well: 'good',
+  completed: 'calm',
+};
+
+/** How long ago a time was, kept current. */
+export function Ago({ time }: { time: string | number | null | undefined }) {
+  const { now } = useApp();
+  const timeMs = typeof time === 'number' ? time : time ? Date.parse(time) : Number.NaN;
+  const text = useComputed(() => ageText(now.value - timeMs));
+  if (Number.isNaN(timeMs)) return <span>–</span>;
+  return (
+    <time dateTime={new Date(timeMs).toISOString()} title={new Date(timeMs).toLocaleString()}>
+      {text.value}
+    </time>
+  );
+}
+
+/** Text of the API, without effect of its control characters. */
+export const Text = ({ children }: { children: string | undefined }) => <>{plainText(children ?? '')}</>;
+
+/** The name of an object, as a link if the page has a page for it. */
+export function ObjectLink({
+  object,
+  group,
+  withKind = false,
+}: {
+  object: ObjectName;
+  group?: string;
+  withKind?: boolean;
+}) {
+  const href = useApp().hrefOf(object, group);
+  const name = plainText(object.name);
+  const text = withKind ? `${object.kind} ${name}` : name;
+  return href === undefined ? <span>{text}</span> : <a href={href}>{text}</a>;
+}
+
+/** A failure in place of what could not be shown. */
+export function Problem({ what, children }: { what: string; children?: ComponentChildren }) {
+  return (
+    <p class="problem" role="status">
+      <span aria-hidden="true" class="sign">
+        ✕
+      </span>{' '}
+      {what}
+      {children === undefined ? null : <>: {children}</>}
+    </p>
+  );
+}
+
+export const Waiting = ({ what = 'Reading' }: { what?: string }) => (
+  <p class="faint" role="status">
+    {what} …
+  </p>
+);

@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { objectOf, withoutManagedFields, yamlOf } from './object-yaml.ts';
+
+test('an object is the same after it has been shown and read', () => {
+  const object = {
+    apiVersion: 'v1',
+    metadata: { name: 'a', annotations: { a: '1', b: 'yes', c: '2026-01-01', d: '1e3', e: 'two\nlines\n', f: '' } },
+    data: { empty: {}, list: [], number: 7, isTrue: true, nothing: null, octal: '0777' },
+  };
+  assert.deepEqual(objectOf(yamlOf(object)), object);
+});
+
+test('managed fields are left out', () => {
+  const object = { metadata: { name: 'a', managedFields: [{}] } };
+  assert.deepEqual(withoutManagedFields(object), { metadata: { name: 'a' } });
+});
+
+test('a text that is no object is refused with the reason', () => {
+  assert.throws(() => objectOf('a: [1'), /line 1/);
+  assert.throws(() => objectOf('just text'), /not an object with metadata/);
+  assert.throws(() => objectOf('metadata: 1'), /not an object with metadata/);
+});

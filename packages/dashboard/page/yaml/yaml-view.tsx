@@ -1,0 +1,194 @@
+/** An object's YAML: read, edited, compared before it is applied, and joined with changes that others made meanwhile. */
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { KubeObject, Resource } from '../api/objects.ts';
+import { call, isConflict, messageOf } from '../api/request.ts';
+import { pathOf } from '../api/resources.ts';
+import { Mark, Problem, Waiting } from '../widgets/marks.tsx';
+import { DiffView } from './diff-view.tsx';
+import { type Editor, openEditor } from './editor.ts';
+import { objectOf, withoutManagedFields, yamlOf } from './object-yaml.ts';
+import { mergeThree } from './three-way.ts';
+
+type YamlViewProps = { resource: Resource; namespace: string; name: string };
+
+type Step =
+  | { kind: 'editing'; problem?: string; note?: string }
+  /** The edit is shown beside the object before it is applied. */
+  | { kind: 'reviewing'; edited: KubeObject; problem?: string }
+  | { kind: 'applying' }
+  /** Somebody else has changed the object; `conflicts` are fields that both have changed. */
+  | { kind: 'conflict'; base: KubeObject; theirs: KubeObject; merged: KubeObject; conflicts: string[] };
+
+export function YamlView(props: YamlViewProps) {
+  const path = pathOf(props.resource, props);
+  const [base, setBase] = useState<KubeObject | undefined>();
+  const [problem, setProblem] = useState<string | undefined>();
+  useEffect(() => {
+    const abort = new AbortController();
+    read(path, abort.signal).then(setBase, (error: unknown) => abort.signal.aborted || setProblem(messageOf(error)));
+    return () => abort.abort();
+  }, [path]);
+  if (problem !== undefined) return <Problem what={`${props.name} cannot be read`}>{problem}</Problem>;
+  if (base === undefined) return <Waiting what={`Reading ${props.name}`} />;
+  return <Editing path={path} base={base} setBase={setBase} label={`YAML of ${props.name}`} />;
+}
+
+const read = async (path: string, signal?: AbortSignal): Promise<KubeObject> =>
+  withoutManagedFields(await call<KubeObject>(path, { signal }));
+
+type EditingProps = { path: string; base: KubeObject; setBase(base: KubeObject): void; label: string };
+
+function Editing({ path, base, setBase, label }: EditingProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const editor = useRef<Editor | undefined>(undefined);
+  const [step, setStep] = useState<Step>({ kind: 'editing' });
+  const [isChanged, setChanged] = useState(false);
+  const text = useMemo(() => yamlOf(base), [base]);
+  useEffect(() => {
+    const opened = openEditor(place.current!, { text, label, isReadOnly: false, onChange: () => setChanged(true) });
+    editor.current = opened;
+    return () => opened.close();
+  }, []);
+  const show = (object: KubeObject) => {
+    editor.current?.setText(yamlOf(object));
+    setChanged(false);
+  };
+  const review = () => {
+    try {
+      setStep({ kind: 'reviewing', edited: objectOf(editor.current!.text()) });
+    } catch (error) {
+      setStep({ kind: 'editing', problem: messageOf(error) });
+    }
+  };
+  const apply = async (edited: KubeObject) => {
+    setStep({ kind: 'applying' });
+    try {
+      const applied = withoutManagedFields(await call<KubeObject>(path, { method: 'PUT', body: edited }));
+      setBase(applied);
+      show(applied);
+      setStep({ kind: 'editing', note: 'Applied.' });
+    } catch (error) {
+      setStep(
+        isConflict(error)
+          ? await conflictOf(path, base, edited)
+          : { kind: 'reviewing', edited, problem: messageOf(error) },
+      );
+    }
+  };
+  const reload = async () => {
+    try {
+      const present = await read(path);
+      setBase(present);
+      show(present);
+      setStep({ kind: 'editing' });
+    } catch (error) {
+      setStep({ kind: 'editing', problem: messageOf(error) });
+    }
+  };
+  return (
+    <section class="yaml" aria-label={label}>
+      <div class="list-head">
+        <button type="button" onClick={review} disabled={!isChanged || step.kind !== 'editing'}>
+          Review changes
+        </button>
+        <button type="button" onClick={reload}>
+          Read again
+        </button>
+        <span role="status">
+          {step.kind === 'applying' ? (
+            'Applying …'
+          ) : step.kind === 'editing' && step.note !== undefined ? (
+            <Mark tone="good">{step.note}</Mark>
+          ) : (
+            ''
+          )}
+        </span>
+      </div>
+      {step.kind === 'editing' && step.problem !== undefined ? (
+        <Problem what="Not valid">{step.problem}</Problem>
+      ) : null}
+      {step.kind === 'reviewing' ? (
+        <Review before={text} step={step} apply={apply} back={() => setStep({ kind: 'editing' })} />
+      ) : null}
+      {step.kind === 'conflict' ? (
+        <Conflict
+          step={step}
+          take={(merged) => {
+            setBase(step.theirs);
+            editor.current?.setText(yamlOf(merged));
+            setChanged(true);
+            setStep({ kind: 'reviewing', edited: merged });
+          }}
+          drop={reload}
+        />
+      ) : null}
+      <div ref={place} class="editor" hidden={step.kind === 'reviewing' || step.kind === 'conflict'} data-keys />
+    </section>
+  );
+}
+
+type Reviewing = Extract<Step, { kind: 'reviewing' }>;
+type ReviewProps = { before: string; step: Reviewing; apply(edited: KubeObject): void; back(): void };
+
+function Review({ before, step: { edited, problem }, apply, back }: ReviewProps) {
+  const after = yamlOf(edited);
+  return (
+    <>
+      {problem === undefined ? null : <Problem what="Not applied">{problem}</Problem>}
+      {after === before ? <p>The edit changes nothing.</p> : <DiffView label="Changes" before={before} after={after} />}
+      <div class="list-head">
+        <button type="button" class="main" disabled={after === before} onClick={() => apply(edited)}>
+          Apply
+        </button>
+        <button type="button" onClick={back}>
+          Edit further
+        </button>
+      </div>
+    </>
+  );
+}
+
+/** Reads the object again, and joins the edit with its changes. */
+async function conflictOf(path: string, base: KubeObject, edited: KubeObject): Promise<Step> {
+  try {
+    const theirs = await read(path);
+    const { value, conflicts } = mergeThree({ base, mine: edited, theirs });
+    const merged = value as KubeObject;
+    // the version is what makes the conflict, and always theirs
+    const { resourceVersion } = theirs.metadata;
+    const own = conflicts.filter((field) => field !== 'metadata.resourceVersion');
+    return {
+      kind: 'conflict',
+      base,
+      theirs,
+      conflicts: own,
+      merged: { ...merged, metadata: { ...merged.metadata, resourceVersion } },
+    };
+  } catch (error) {
+    return { kind: 'reviewing', edited, problem: messageOf(error) };
+  }
+}
+
+type ConflictProps = { step: Extract<Step, { kind: 'conflict' }>; take(merged: KubeObject): void; drop(): void };
+
+function Conflict({ step: { base, theirs, merged, conflicts }, take, drop }: ConflictProps) {
+  return (
+    <div role="alert">
+      <Problem what="The object has been changed since it was read. What others changed" />
+      <DiffView label="Changes of others" before={yamlOf(base)} after={yamlOf(theirs)} />
+      <p>
+        {conflicts.length === 0
+          ? 'The edit touches other fields, and can be joined with these changes.'
+          : `Both have changed ${conflicts.join(', ')}; joined, your values are taken.`}
+      </p>
+      <div class="list-head">
+        <button type="button" class="main" onClick={() => take(merged)}>
+          Join and review
+        </button>
+        <button type="button" onClick={drop}>
+          Drop the edit
+        </button>
+      </div>
+    </div>
+  );
+}
