@@ -29,6 +29,15 @@ export function accountOfUser(username: string): { namespace: string; name: stri
   return isValid ? { namespace, name } : undefined;
 }
 
+/**
+ * Returns the caller to which limits of requests and connections apply: the user, or the namespace of a service account, because a user who
+ * may create one service account may create many.
+ */
+export function callerOf(username: string): string {
+  const account = accountOfUser(username);
+  return account === undefined ? `user ${username}` : `namespace ${account.namespace}`;
+}
+
 /** Returns the node name of a user, or `undefined` if the user is not a node. '' if the user name consists only of the node prefix. */
 export function nodeOfUser({ username, groups }: UserInfo): string | undefined {
   const isNode = username.startsWith(NODE_PREFIX) && groups.includes(NODES);

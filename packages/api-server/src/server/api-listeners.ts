@@ -8,6 +8,7 @@ import { tooManyRequests } from '@podwright/api-machinery';
 import { errorMessage, type Logger, limitClientChains, PRIVATE_FILE, sleep } from '@podwright/base';
 import { listenUnix, type SocketFile } from '@podwright/host';
 import { CallerConnections, type CallerLimits, WaitingClients } from '@podwright/streaming';
+import { callerOf } from '../authorization/known-users.ts';
 import type { HttpResponse } from '../wire/http-exchange.ts';
 import {
   CALLER_CONNECTIONS,
@@ -137,7 +138,7 @@ export class ApiListeners {
 
   #authenticated(socket: TLSSocket, username: string): void {
     // a refused connection is still closed like one without credentials
-    if (!this.#callers.admit(socket, username))
+    if (!this.#callers.admit(socket, callerOf(username)))
       throw tooManyRequests('Too many connections of this user are in use, please try again later.', 1);
     this.#waiting.admit(socket);
     this.#parts.strangers?.onAuthenticated(socket);

@@ -1,17 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ignoreFailure } from '@podwright/base';
 import type { UserInfo } from '@podwright/kube-kinds';
 import { InFlight } from './in-flight.ts';
 
 const LIMITS = { total: 3, requests: 2, waiting: 2, longRunning: 1 };
 
 /** A limit with functions that start requests, named after their users and numbered, and end them. */
-function limited(limits = LIMITS) {
+function limited(limits = LIMITS, userOf = (name: string) => name.slice(0, 1)) {
   const inFlight = new InFlight(limits);
   const running: string[] = [];
   const ends = new Map<string, () => void>();
   const begin = (name: string, { signal = AbortSignal.timeout(10_000), isLongRunning = false, groups = [] } = {}) => {
-    const user: UserInfo = { username: name.slice(0, 1), groups };
+    const user: UserInfo = { username: userOf(name), groups };
     return inFlight.enter(user, { isLongRunning, signal }).then((entered) => {
       running.push(name);
       ends.set(name, () => entered[Symbol.dispose]());
@@ -77,4 +78,25 @@ test('long-running requests do not wait, and those of administrators are not lim
   await Promise.all(names.map((name) => begin(name, { groups })));
   await begin('a3');
   assert.deepEqual(running, ['a1', ...names, 'a3']);
+});
+
+test('the service accounts of a namespace are one caller', async () => {
+  const { begin, running } = limited(LIMITS, (name) => `system:serviceaccount:${name.slice(0, 1)}:${name}`);
+  await Promise.all([begin('a1'), begin('a2')]);
+  const waiting = [begin('a3'), begin('a4')];
+  await begin('b1');
+  assert.deepEqual(running, ['a1', 'a2', 'b1']);
+  await assert.rejects(begin('a5'), REFUSED);
+  await begin('w1', { isLongRunning: true });
+  await begin('v1', { isLongRunning: true });
+  await assert.rejects(begin('v2', { isLongRunning: true }), REFUSED);
+  ignoreFailure(Promise.all(waiting), 'nothing lets these requests run');
+});
+
+test('requests of nodes do not wait for those of other users', async () => {
+  const { begin, running } = limited();
+  await Promise.all([begin('a1'), begin('a2'), begin('b1')]);
+  const groups = ['system:nodes'] as never[];
+  await Promise.all([begin('n1', { groups }), begin('n2', { groups }), begin('m1', { groups })]);
+  assert.deepEqual(running.slice(3), ['n1', 'n2', 'm1']);
 });

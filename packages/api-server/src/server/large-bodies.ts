@@ -2,7 +2,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 import { tooManyRequests } from '@podwright/api-machinery';
 import { raceAbort } from '@podwright/base';
 import { MASTERS, type UserInfo } from '@podwright/kube-kinds';
-import { accountOfUser } from '../authorization/known-users.ts';
+import { callerOf } from '../authorization/known-users.ts';
 import type { LargeBody } from '../wire/http-exchange.ts';
 
 /** Bodies up to this size are processed at once and not counted. */
@@ -11,7 +11,7 @@ const LARGE_BYTES = 64 << 10;
 const MAX_BYTES = 64 << 20;
 const MAX_PAUSE_MS = 1000;
 
-/** The large bodies of a user, or of all service accounts of a namespace, because a user who may create one may create many. */
+/** The large bodies of a caller (`callerOf`). */
 type Caller = { key: string; bodies: Set<Body>; bytes: number; isAdministrator: boolean };
 
 type Body = { caller?: Caller; bytes: number; refusal: AbortController; start?: () => void };
@@ -52,8 +52,7 @@ export class LargeBodies {
   }
 
   #callerOf({ username, groups }: UserInfo): Caller {
-    const account = accountOfUser(username);
-    const key = account === undefined ? `user ${username}` : `namespace ${account.namespace}`;
+    const key = callerOf(username);
     const known = this.#callers.get(key);
     if (known !== undefined) return known;
     const caller = { key, bodies: new Set<Body>(), bytes: 0, isAdministrator: groups.includes(MASTERS) };
