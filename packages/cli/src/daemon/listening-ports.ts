@@ -1,18 +1,25 @@
 import { readFileSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
+import { addressBytes } from '@podwright/system';
 
-/** The states TCP_LISTEN and, for UDP sockets that are not connected, TCP_CLOSE (net/tcp_states.h). */
-const STATES: Readonly<Record<string, string>> = { tcp: '0A', udp: '07' };
+/** The tables of sockets by protocol, with the states TCP_LISTEN and, for UDP sockets that are not connected, TCP_CLOSE (net/tcp_states.h). */
+const TABLES = [
+  { protocol: 'TCP', state: '0A', names: ['tcp', 'tcp6'] },
+  { protocol: 'UDP', state: '07', names: ['udp', 'udp6'] },
+];
 
 /**
- * Whether a program of the host listens on the port, at one of the addresses or at the unspecified address. SCTP sockets and sockets at
- * single IPv6 addresses are not found.
+ * Reads the ports at which programs of the host listen now, at one of the addresses or at the unspecified address. SCTP sockets are not
+ * found. Returns a function that looks a port up.
  */
-export function isListening(port: number, protocol: string, addresses: readonly string[]): boolean {
-  const name = protocol.toLowerCase();
-  const state = STATES[name];
-  if (state === undefined) return false;
-  return ['', '6'].some((family) => hasListener(tableOf(`/proc/net/${name}${family}`), { port, state, addresses }));
+export function readListeners(addresses: readonly string[]): (port: number, protocol: string) => boolean {
+  const ports = new Map(
+    TABLES.map(({ protocol, state, names }) => {
+      const found = names.flatMap((name) => [...listeningPorts(tableOf(`/proc/net/${name}`), { state, addresses })]);
+      return [protocol, new Set(found)];
+    }),
+  );
+  return (port, protocol) => ports.get(protocol)?.has(port) ?? false;
 }
 
 function tableOf(path: string): string {
@@ -23,22 +30,28 @@ function tableOf(path: string): string {
   }
 }
 
-export type AskedPort = { port: number; state: string; addresses: readonly string[] };
-
-/** Whether a table of sockets (proc_net_tcp(5)) has one that listens on the port. */
-export function hasListener(table: string, { port, state, addresses }: AskedPort): boolean {
-  const hex = port.toString(16).toUpperCase().padStart(4, '0');
-  const held = new Set(addresses.filter((address) => isIPv4(address)).map(wordOf));
-  return table.split('\n').some((line) => {
+/** Returns the ports of a table of sockets (proc_net_tcp(5)) at which a socket listens. */
+export function listeningPorts(
+  table: string,
+  { state, addresses }: { state: string; addresses: readonly string[] },
+): Set<number> {
+  const held = new Set(addresses.flatMap(wordsOf));
+  const ports = new Set<number>();
+  for (const line of table.split('\n')) {
     const [, local = '', , found] = line.trim().split(/\s+/);
-    const [address = '', at] = local.split(':');
-    return found === state && at === hex && (/^0+$/.test(address) || held.has(address));
-  });
+    const [address = '', port = ''] = local.split(':');
+    if (found === state && (/^0+$/.test(address) || held.has(address))) ports.add(Number.parseInt(port, 16));
+  }
+  return ports;
 }
 
-/** Formats an IPv4 address as in the table: a hexadecimal number in the byte order of the host. */
-function wordOf(address: string): string {
-  const bytes = Uint8Array.from(address.split('.').map(Number));
-  const [word = 0] = new Uint32Array(bytes.buffer);
-  return word.toString(16).toUpperCase().padStart(8, '0');
+/** Formats an address as in the tables: 32-bit words as hexadecimal numbers in the byte order of the host. */
+function wordsOf(address: string): string[] {
+  const bytes = Uint8Array.from(addressBytes(address));
+  const words = [...new Uint32Array(bytes.buffer)].map((word) => word.toString(16).toUpperCase().padStart(8, '0'));
+  const text = words.join('');
+  return isIPv4(address) ? [text, `${MAPPED}${text}`] : [text];
 }
+
+/** The start of an IPv4 address in the tables of IPv6 sockets. */
+const MAPPED = `${'0'.repeat(16)}${new Uint32Array(Uint8Array.from([0, 0, 255, 255]).buffer)[0]!.toString(16).toUpperCase().padStart(8, '0')}`;

@@ -10,7 +10,7 @@ import {
 import { startScheduler } from '@podwright/scheduling';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { CONTROLLERS } from './controllers.ts';
-import { isListening } from './listening-ports.ts';
+import { readListeners } from './listening-ports.ts';
 import { volumeDirectories } from './volume-directories.ts';
 
 const GROUPS = ['system:masters', 'system:authenticated'];
@@ -31,7 +31,7 @@ export function startNodeControllers(
     controllers: {
       ...CONTROLLERS,
       'directory-provisioner': provisioner,
-      'load-balancer': nodeLoadBalancer({ nodeName, isListening }),
+      'load-balancer': nodeLoadBalancer({ nodeName, readListeners }),
     },
     logger,
   });

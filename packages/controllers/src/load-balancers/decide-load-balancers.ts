@@ -19,12 +19,16 @@ export type LoadBalancerChange = {
   problem?: string;
 };
 
-/** If several Services have the same port, one that has an address already keeps it; otherwise the oldest one gets it. */
+/**
+ * If several Services have the same port, one that has an address for it already keeps it; otherwise the oldest one gets it. A Service that
+ * is being deleted loses its address, because its owner can keep it by a finalizer and change its ports.
+ */
 export function decideLoadBalancers({ services, addresses, holderOf }: LoadBalancerState): LoadBalancerChange[] {
   const own = services.filter(isOwn).toSorted(byPrecedence);
   const holders = new Map<string, string>();
   return own.map((service) => {
-    const ports = (service.spec.ports ?? []).map(({ port, protocol = 'TCP' }) => ({ port, protocol }));
+    if (service.metadata.deletionTimestamp !== undefined) return changeTo(service, []);
+    const ports = portsOf(service);
     const taken = ports.find(({ port, protocol }) => holders.has(`${port}/${protocol}`));
     const used = ports.find(({ port, protocol }) => holderOf(port, protocol) !== undefined);
     const conflict = taken ?? used;
@@ -37,28 +41,40 @@ export function decideLoadBalancers({ services, addresses, holderOf }: LoadBalan
       holders.set(`${port}/${protocol}`, `the Service ${placeText(service.metadata)}`);
     const wanted = (service.spec.ipFamilies ?? ['IPv4']).flatMap((family) => {
       const ip = addresses.find((address) => `IPv${isIP(address)}` === family);
-      return ip === undefined ? [] : [{ ip }];
+      return ip === undefined ? [] : [{ ip, ports }];
     });
     return changeTo(service, wanted);
   });
 }
 
 /** Whether this controller serves the Service. If the type changes, the API server removes the address. */
-const isOwn = ({ spec, metadata }: Service): boolean =>
-  spec.type === 'LoadBalancer' && spec.loadBalancerClass === undefined && metadata.deletionTimestamp === undefined;
+const isOwn = ({ spec }: Service): boolean => spec.type === 'LoadBalancer' && spec.loadBalancerClass === undefined;
+
+const portsOf = ({ spec }: Service) => (spec.ports ?? []).map(({ port, protocol = 'TCP' }) => ({ port, protocol }));
 
 function changeTo(service: Service, wanted: LoadBalancerIngress[]): LoadBalancerChange {
-  const known = addressesOf(service);
-  const isSame = known.length === wanted.length && wanted.every(({ ip }, index) => ip === known[index]);
+  const isSame = ingressTexts(ingressOf(service)).join('\n') === ingressTexts(wanted).join('\n');
   return isSame ? { service } : { service, ingress: wanted };
 }
 
-const addressesOf = ({ status }: Service) =>
-  (status?.loadBalancer?.ingress ?? []).map(({ ip, hostname }) => ip ?? hostname);
+const ingressOf = ({ status }: Service): LoadBalancerIngress[] => status?.loadBalancer?.ingress ?? [];
+
+const ingressTexts = (ingress: readonly LoadBalancerIngress[]): string[] =>
+  ingress.map(({ ip, hostname, ports }) => `${ip ?? hostname} ${portNames(ports)}`);
+
+const portNames = (ports: LoadBalancerIngress['ports']): string[] | undefined =>
+  ports?.map(({ port, protocol }) => `${port}/${protocol}`);
 
 function byPrecedence(a: Service, b: Service): number {
-  const isPending = (service: Service) => Number(addressesOf(service).length === 0);
   const created = ({ metadata }: Service) => Date.parse(metadata.creationTimestamp ?? '') || 0;
   const [one, other] = [placeText(a.metadata), placeText(b.metadata)];
-  return isPending(a) - isPending(b) || created(a) - created(b) || (one < other ? -1 : 1);
+  return Number(isPending(a)) - Number(isPending(b)) || created(a) - created(b) || (one < other ? -1 : 1);
+}
+
+/** Whether the Service has no address for one of its ports, which may have been changed. Earlier versions did not write the ports. */
+function isPending(service: Service): boolean {
+  const [first] = ingressOf(service);
+  if (first === undefined) return true;
+  const known = first.ports === undefined ? undefined : new Set(portNames(first.ports));
+  return known !== undefined && !portNames(portsOf(service))!.every((name) => known.has(name));
 }

@@ -17,12 +17,15 @@ const RETRY_MS = 30_000;
 export type LoadBalancerOptions = {
   /** The node whose addresses Services get. The proxy of this node must serve them. */
   nodeName: string;
-  /** Whether a program of the node listens on the port, at one of the addresses of the node. */
-  isListening: (port: number, protocol: string, addresses: readonly string[]) => boolean;
+  /**
+   * Reads at which ports programs of the node listen, at one of the addresses of the node. Returns whether one listens on a port. Called once
+   * for all Services, which may have many ports.
+   */
+  readListeners: (addresses: readonly string[]) => (port: number, protocol: string) => boolean;
 };
 
 /** Sets the addresses of a node as those of Services of type LoadBalancer, as ServiceLB of k3s does. */
-export function nodeLoadBalancer({ nodeName, isListening }: LoadBalancerOptions): Controller {
+export function nodeLoadBalancer({ nodeName, readListeners }: LoadBalancerOptions): Controller {
   return async (parts) => {
     const { objects, events, logger, signal } = parts;
     const services = objects.of<Service>(SERVICES);
@@ -34,9 +37,9 @@ export function nodeLoadBalancer({ nodeName, isListening }: LoadBalancerOptions)
     const sync = async (key: string) => {
       const held = heldPorts(pods, nodeName);
       const addresses = addressesOf(nodes.get({ name: nodeName }));
+      const isListening = readListeners(addresses);
       const holderOf = (port: number, protocol: string) =>
-        held.get(`${port}/${protocol}`) ??
-        (isListening(port, protocol, addresses) ? 'a program of the node' : undefined);
+        held.get(`${port}/${protocol}`) ?? (isListening(port, protocol) ? 'a program of the node' : undefined);
       const changes = decideLoadBalancers({ services: services.list(), addresses, holderOf });
       for (const { service, ingress, problem } of changes) {
         const { uid } = service.metadata;

@@ -6,15 +6,28 @@ import { testPod } from '../pods/test-pod.fixture.ts';
 import { TestPlace } from '../test-place.fixture.ts';
 import { nodeLoadBalancer } from './load-balancer-controller.ts';
 
-type ServiceOptions = { port?: number; protocol?: string; type?: string; loadBalancerClass?: string; at?: string };
+type ServiceOptions = {
+  port?: number;
+  protocol?: string;
+  ports?: object[];
+  type?: string;
+  loadBalancerClass?: string;
+  at?: string;
+  deletionTimestamp?: string;
+};
 
 class Place extends TestPlace {
   readonly listening = new Set<string>(['22/TCP']);
+  /** How often the ports of the node were read. */
+  reads = 0;
 
   constructor() {
-    const isListening = (port: number, protocol: string, _: readonly string[]) =>
-      this.listening.has(`${port}/${protocol}`);
-    super(nodeLoadBalancer({ nodeName: 'n1', isListening: (...port) => isListening(...port) }));
+    const isListening = (port: number, protocol: string) => this.listening.has(`${port}/${protocol}`);
+    const readListeners = () => {
+      this.reads++;
+      return isListening;
+    };
+    super(nodeLoadBalancer({ nodeName: 'n1', readListeners: () => readListeners() }));
     this.node('192.0.2.1');
   }
 
@@ -33,9 +46,11 @@ class Place extends TestPlace {
       type = 'LoadBalancer',
       loadBalancerClass,
       at = '2026-01-01T00:00:00Z',
+      deletionTimestamp,
+      ports = [{ port, protocol }],
     } = options;
-    const metadata = { namespace: 'shop', name, uid: `u-${name}`, creationTimestamp: at };
-    const spec = { type, ports: [{ port, protocol }], ipFamilies: ['IPv4'], loadBalancerClass };
+    const metadata = { namespace: 'shop', name, uid: `u-${name}`, creationTimestamp: at, deletionTimestamp };
+    const spec = { type, ports, ipFamilies: ['IPv4'], loadBalancerClass };
     const { status } = this.stored(name) ?? {};
     this.client.put(SERVICES, { metadata, spec, status } as never);
   }
@@ -94,4 +109,33 @@ test('ports of programs and pods of the node are not taken from them', async () 
     [' 22/TCP of the node is used by a program of the node', ' 8080/TCP of the node is used by the pod shop/edge'],
   );
   assert.deepEqual([place.addresses('ssh'), place.addresses('edge')], [undefined, undefined]);
+});
+
+test('a Service that is being deleted loses its address, so that a change of its ports takes none of the node', async () => {
+  await using place = new Place();
+  place.service('web', { port: 34567 });
+  await place.until(place.hasAddress('web'));
+  place.service('web', { port: 22, deletionTimestamp: '2026-01-02T00:00:00Z' });
+  await place.until(() => place.addresses('web') === undefined);
+});
+
+test('a Service whose port is changed does not take that of a newer one', async () => {
+  await using place = new Place();
+  place.service('old', { port: 81, at: '2025-01-01T00:00:00Z' });
+  place.service('web');
+  await place.until(() => place.hasAddress('old')() && place.hasAddress('web')());
+  assert.deepEqual(place.stored('web')?.status?.loadBalancer?.ingress, [
+    { ip: '192.0.2.1', ports: [{ port: 80, protocol: 'TCP' }] },
+  ]);
+  place.service('old', { at: '2025-01-01T00:00:00Z' });
+  await place.until(() => place.addresses('old') === undefined);
+  assert.ok(place.hasAddress('web')());
+});
+
+test('the ports of the node are read once, however many ports a Service has', async () => {
+  await using place = new Place();
+  const ports = Array.from({ length: 12_000 }, (_, index) => ({ port: 1000 + index, protocol: 'TCP' }));
+  place.service('large', { ports });
+  await place.until(place.hasAddress('large'));
+  assert.ok(place.reads < 10, `${place.reads} times`);
 });

@@ -26,6 +26,12 @@ export type Service = {
   status?: ServiceStatus;
 };
 
-export type LoadBalancerIngress = { ip?: string; hostname?: string; ipMode?: string };
+/** `ports`: the ports of the Service for which it has the address. */
+export type LoadBalancerIngress = {
+  ip?: string;
+  hostname?: string;
+  ipMode?: string;
+  ports?: { port: number; protocol: string }[];
+};
 
 export type ServiceStatus = { loadBalancer?: { ingress?: LoadBalancerIngress[] } };

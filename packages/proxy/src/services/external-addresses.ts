@@ -31,11 +31,17 @@ export function reservedCidrs({ serviceCidrs, podCidrs, node, interfaces }: Rese
 
 export type ReservedAddresses = {
   cidrs: string[];
-  /** Addresses of the node that load balancers may have, because the controller that sets them checks that the ports are free. */
+  /**
+   * Addresses of the node that load balancers may have. If the status lists ports, it is only for these: the controller that writes the
+   * status checks that they are free, but users can change the ports in the specification at any time.
+   */
   balanced: string[];
 };
 
-/** Returns the Service without the external and load balancer addresses that are reserved, and those addresses. */
+/**
+ * Returns the Service without the external and load balancer addresses that are reserved, and those addresses. Only addresses of the node
+ * keep `ports`.
+ */
 export function withoutReserved(
   service: ServiceObject,
   { cidrs, balanced }: ReservedAddresses,
@@ -47,9 +53,11 @@ export function withoutReserved(
   const isReserved = (ip: string) => isIP(ip) !== 0 && reserved.check(ip, isIP(ip) === 6 ? 'ipv6' : 'ipv4');
   const isRefused = (ip: string) => isReserved(ip) && !balanced.includes(ip);
   const refused = [...external.filter(isReserved), ...ingress.map(({ ip = '' }) => ip).filter(isRefused)];
-  if (refused.length === 0) return { service, refused };
   const externalIPs = external.filter((ip) => !isReserved(ip));
-  const loadBalancer = { ingress: ingress.filter(({ ip = '' }) => !isRefused(ip)) };
+  const kept = ingress.filter(({ ip = '' }) => !isRefused(ip));
+  const loadBalancer = {
+    ingress: kept.map((one) => (isReserved(one.ip ?? '') ? one : { ...one, ports: undefined })),
+  };
   return { service: { ...service, spec: { ...spec, externalIPs }, status: { ...status, loadBalancer } }, refused };
 }
 

@@ -16,7 +16,14 @@ export type ServiceObject = KubeObject & {
     externalTrafficPolicy?: TrafficPolicy;
     healthCheckNodePort?: number;
   };
-  status?: { loadBalancer?: { ingress?: { ip?: string; ipMode?: 'VIP' | 'Proxy' }[] } };
+  status?: { loadBalancer?: { ingress?: LoadBalancerIngress[] } };
+};
+
+export type LoadBalancerIngress = {
+  ip?: string;
+  ipMode?: 'VIP' | 'Proxy';
+  /** The ports of the Service for which it has the address; absent: all. */
+  ports?: { port: number; protocol: string; error?: string }[];
 };
 
 export type TrafficPolicy = 'Cluster' | 'Local';

@@ -44,16 +44,24 @@ export function servicePortsOf(service: ServiceObject): ServicePort[] {
   });
 }
 
-type Addresses = Pick<ServicePort, 'externalIps' | 'loadBalancerIps' | 'sourceRanges'>;
+type Addresses = Pick<ServicePort, 'externalIps' | 'loadBalancerIps' | 'sourceRanges'> & {
+  /** Load balancer IPs of some ports only, with these ports, such as `80/TCP`. */
+  ofPorts: { ip: string; ports: ReadonlySet<string> }[];
+};
 
 function addressesOf({ spec = {}, status }: ServiceObject, version: IpVersion): Addresses {
   const ingress = (status?.loadBalancer?.ingress ?? []).filter(({ ipMode = 'VIP' }) => ipMode === 'VIP');
   return {
     externalIps: ofFamily(spec.externalIPs ?? [], version),
     loadBalancerIps: ofFamily(
-      ingress.flatMap(({ ip = '' }) => ip),
+      ingress.flatMap(({ ip = '', ports }) => (ports === undefined ? ip : [])),
       version,
     ),
+    ofPorts: ingress.flatMap(({ ip = '', ports }) => {
+      const isOwn = ports !== undefined && isIP(ip) === version;
+      const known = (ports ?? []).filter(({ error }) => error === undefined);
+      return isOwn ? [{ ip, ports: new Set(known.map(({ port, protocol }) => `${port}/${protocol}`)) }] : [];
+    }),
     sourceRanges: sourceRanges(spec.loadBalancerSourceRanges ?? [], version),
   };
 }
@@ -64,14 +72,16 @@ const hasClusterIp = (clusterIp: string | undefined): clusterIp is string =>
 function portOf(
   { metadata, spec = {} }: ServiceObject,
   port: ServicePortSpec,
-  shared: Addresses & Pick<ServicePort, 'version' | 'clusterIp'>,
+  { ofPorts, ...shared }: Addresses & Pick<ServicePort, 'version' | 'clusterIp'>,
 ): ServicePort[] {
   const protocol = port.protocol ?? 'TCP';
   if (!isProtocol(protocol)) return [];
+  const own = ofPorts.filter(({ ports }) => ports.has(`${port.port}/${protocol}`)).map(({ ip }) => ip);
   return [
     {
       name: `${metadata.namespace}/${metadata.name}:${port.name ?? port.port}`,
       ...shared,
+      ...(own.length > 0 && { loadBalancerIps: [...shared.loadBalancerIps, ...own] }),
       portName: port.name ?? '',
       protocol,
       port: port.port,

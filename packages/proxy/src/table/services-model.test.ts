@@ -109,6 +109,19 @@ test('a load balancer may have the primary address of the node, unlike an extern
   assert.deepEqual(served(model), ['10.96.0.1 default/lb:80', '10.96.0.2 default/eve:80', '192.0.2.1 default/lb:80']);
 });
 
+test('the address of the node is served for the ports in the status of a load balancer only', () => {
+  const interfaces = { eth0: [{ address: '192.0.2.1' }] };
+  const reserved = { serviceCidrs: ['10.96.0.0/16'], podCidrs: [], node: undefined, interfaces };
+  const model = create({ reservedCidrs: reservedCidrs(reserved), addresses: ['192.0.2.1'] });
+  const status = (port: number) => ({
+    loadBalancer: { ingress: [{ ip: '192.0.2.1', ports: [{ port, protocol: 'TCP' }] }] },
+  });
+  model.putService({ ...service('lb'), status: status(80) });
+  model.putService({ ...service('eve', { clusterIP: '10.96.0.2', ports: [{ port: 22 }] }), status: status(34567) });
+  model.refresh();
+  assert.deepEqual(served(model), ['10.96.0.1 default/lb:80', '10.96.0.2 default/eve:22', '192.0.2.1 default/lb:80']);
+});
+
 test('a service that needs too many rules has none, within a short time, and others keep theirs', () => {
   const model = create();
   const ports = (count: number) =>
