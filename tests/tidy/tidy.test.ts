@@ -38,7 +38,7 @@ const ARROWS: Record<string, string[]> = {
   'api-machinery': ['base', 'host', 'kube-schema', 'kube-kinds'],
   'api-documents': ['base', 'kube-schema', 'api-machinery'],
   cel: ['base', 'kube-api', 'kube-kinds'],
-  'admission-policies': ['api-machinery', 'cel', 'kube-kinds', 'kube-schema'],
+  'admission-policies': ['base', 'api-machinery', 'cel', 'kube-kinds', 'kube-schema'],
   'custom-resources': ['base', 'cel', 'kube-kinds', 'kube-schema'],
   'api-server': [
     'base',

@@ -1,4 +1,5 @@
 /** Evaluates a policy for a request (apiserver, plugin/policy/validating/validator.go). */
+import type { EventLoopBudget } from '@podwright/base';
 import { EvaluationError, lazyFields, type Outcome, type Value, type Variables } from '@podwright/cel';
 import type { CompiledPolicy, CompiledValidation } from './compiled-policy.ts';
 import type { CompiledExpression } from './policy-environment.ts';
@@ -24,15 +25,31 @@ class OutOfBudget extends Error {}
 
 const problem = (message: string): Failure => ({ message, reason: '', isError: true, index: 0 });
 
-/** Evaluates a policy. `variables` are those of the request, such as `object` and `oldObject`. */
-export function evaluatePolicy(policy: CompiledPolicy, variables: Variables): Evaluated {
+/**
+ * Evaluates a policy. `variables` are those of the request, such as `object` and `oldObject`. `budget`: an expression can take a tenth of a
+ * second, so other work runs between them.
+ */
+export async function evaluatePolicy(
+  policy: CompiledPolicy,
+  variables: Variables,
+  budget: EventLoopBudget,
+): Promise<Evaluated> {
   try {
-    const matched = matchConditions(policy, variables);
+    const matched = await matchConditions(policy, variables, budget);
     if (matched !== true) return { failures: matched === false ? [] : [problem(matched)], annotations: [] };
     const run = new PolicyRun(policy, variables);
-    const failures = policy.validations.flatMap((one, index) => run.validate(one, index) ?? []);
+    const failures: Failure[] = [];
+    for (const [index, validation] of policy.validations.entries()) {
+      if (budget.isSpent) await budget.renew();
+      failures.push(...[run.validate(validation, index) ?? []].flat());
+    }
     const other = new PolicyRun(policy, variables);
-    return { failures, annotations: policy.annotations.flatMap((one) => other.annotate(one) ?? []) };
+    const annotations: Annotation[] = [];
+    for (const annotation of policy.annotations) {
+      if (budget.isSpent) await budget.renew();
+      annotations.push(...[other.annotate(annotation) ?? []].flat());
+    }
+    return { failures, annotations };
   } catch (error) {
     if (error instanceof OutOfBudget) return { failures: [problem(error.message)], annotations: [] };
     throw error;
@@ -40,10 +57,15 @@ export function evaluatePolicy(policy: CompiledPolicy, variables: Variables): Ev
 }
 
 /** Returns whether all match conditions hold, or the errors of conditions that cannot be evaluated. One that is false takes precedence. */
-function matchConditions(policy: CompiledPolicy, variables: Variables): boolean | string {
+async function matchConditions(
+  policy: CompiledPolicy,
+  variables: Variables,
+  budget: EventLoopBudget,
+): Promise<boolean | string> {
   const run = new PolicyRun({ ...policy, variables: new Map() }, variables, MAX_CONDITIONS_COST);
   const problems: string[] = [];
   for (const condition of policy.conditions) {
+    if (budget.isSpent) await budget.renew();
     const outcome = run.evaluate(condition);
     if ('problem' in outcome) problems.push(outcome.problem);
     else if (outcome.value === false) return false;

@@ -1,5 +1,6 @@
 /** Validates requests by ValidatingAdmissionPolicies (apiserver, plugin/policy/validating/dispatcher.go). */
 import { type AdmissionAttributes, ApiError, forbidden, type ObjectStore } from '@podwright/api-machinery';
+import { EventLoopBudget } from '@podwright/base';
 import { fromJson, type Variables } from '@podwright/cel';
 import { type ApiObject, objectAt, textAt, textsAt } from '@podwright/kube-kinds';
 import type { Schema } from '@podwright/kube-schema';
@@ -32,35 +33,42 @@ export class PolicyEngine {
     this.#parts = parts;
   }
 
-  /** Throws an `ApiError` if a policy denies the request. */
-  validate(attributes: AdmissionAttributes): void {
+  /** Throws an `ApiError` if a policy denies the request. Lets other work run between the evaluations. */
+  async validate(attributes: AdmissionAttributes): Promise<void> {
     const policies = this.#list(POLICIES);
     const bindings = Map.groupBy(this.#list(BINDINGS), (one) => textAt(one, 'spec', 'policyName'));
     this.#forgetOthers(policies);
     const denials: Denial[] = [];
+    const budget = new EventLoopBudget();
     for (const policy of policies) {
       const bound = bindings.get(policy.metadata.name ?? '') ?? [];
       const constraints = objectAt(policy, 'spec', 'matchConstraints');
       if (bound.length === 0 || constraints === undefined) continue;
       if (!matchesRequest(constraints, attributes, this.#parts.store)) continue;
-      for (const binding of bound) denials.push(...this.#apply({ policy, binding }, attributes));
+      for (const binding of bound) denials.push(...(await this.#apply({ policy, binding }, attributes, budget)));
     }
     if (denials.length > 0) throw denied(denials[0]!, attributes);
   }
 
   #list = (resource: string): ApiObject[] => this.#parts.store.list(resource).objects.map((one) => one.decode());
 
-  #apply({ policy, binding }: Required<Omit<Denial, 'failure'>>, attributes: AdmissionAttributes): Denial[] {
+  async #apply(
+    { policy, binding }: Required<Omit<Denial, 'failure'>>,
+    attributes: AdmissionAttributes,
+    budget: EventLoopBudget,
+  ): Promise<Denial[]> {
     const match = objectAt(binding, 'spec', 'matchResources');
     if (match !== undefined && !matchesRequest(match, attributes, this.#parts.store)) return [];
     const ignores = textAt(policy, 'spec', 'failurePolicy') === 'Ignore';
     try {
       const { namespace } = attributes;
       const params = paramsOf({ policy, binding, namespace }, this.#parts);
-      return params.flatMap((param) => {
-        const evaluated = evaluatePolicy(this.#compile(policy), this.#variables(attributes, param));
-        return denialsOf({ policy, binding, evaluated, ignores }, attributes);
-      });
+      const denials: Denial[] = [];
+      for (const param of params) {
+        const evaluated = await evaluatePolicy(this.#compile(policy), this.#variables(attributes, param), budget);
+        denials.push(...denialsOf({ policy, binding, evaluated, ignores }, attributes));
+      }
+      return denials;
     } catch (error) {
       if (!(error instanceof ConfigurationProblem)) throw error;
       const { message, isOfPolicy } = error;

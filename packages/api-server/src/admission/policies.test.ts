@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { PolicyEngine } from '@podwright/admission-policies';
 import { type AdmissionAttributes, ApiError, type ObjectStore } from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
@@ -26,11 +27,11 @@ type Request = {
 };
 
 /** Returns why a request is denied, or its warnings. */
-function verdict(
+async function verdict(
   spec: object,
   request: Request,
   { bound = {}, objects = {} }: { bound?: object; objects?: object } = {},
-): string {
+): Promise<string> {
   const stored = { namespaces: object('shop', {}, { labels: { env: 'x' } }), ...objects };
   const store: ObjectStore = storeOf({ [POLICIES]: policy(spec), [BINDINGS]: binding(bound), ...stored });
   const authorizer = {
@@ -47,7 +48,7 @@ function verdict(
     ...(old === undefined ? {} : { oldObject: object('shop/c', { data: old }) }),
   });
   try {
-    new PolicyEngine({ store, schema, authorizer }).validate(attributes);
+    await new PolicyEngine({ store, schema, authorizer }).validate(attributes);
     return attributes.warnings.join();
   } catch (error) {
     if (error instanceof ApiError) return `${error.status.code} ${error.status.reason} ${error.message}`;
@@ -62,74 +63,80 @@ const validations = (...expressions: (string | object)[]) => ({
   validations: expressions.map((one) => (typeof one === 'string' ? { expression: one } : one)),
 });
 
-test('a policy denies requests whose validations fail', () => {
+test('a policy denies requests whose validations fail', async () => {
   const spec = validations('object.data.a == "1"', {
     expression: 'has(object.data.b)',
     reason: 'Forbidden',
     message: ' no b ',
   });
-  assert.equal(verdict(spec, { data: { a: '1', b: '' } }), '');
-  assert.equal(verdict(spec, { data: { a: '2' } }), denied('failed expression: object.data.a == "1"'));
-  assert.equal(verdict(spec, { data: { a: '1' } }), denied('no b', '403 Forbidden'));
+  assert.equal(await verdict(spec, { data: { a: '1', b: '' } }), '');
+  assert.equal(await verdict(spec, { data: { a: '2' } }), denied('failed expression: object.data.a == "1"'));
+  assert.equal(await verdict(spec, { data: { a: '1' } }), denied('no b', '403 Forbidden'));
   assert.equal(
-    verdict(spec, { data: { b: '' } }),
+    await verdict(spec, { data: { b: '' } }),
     denied(`expression 'object.data.a == "1"' resulted in error: no such key: a`),
   );
-  assert.equal(verdict({ ...spec, failurePolicy: 'Ignore' }, { data: { b: '' } }), '');
+  assert.equal(await verdict({ ...spec, failurePolicy: 'Ignore' }, { data: { b: '' } }), '');
   const message = {
     expression: 'false',
     messageExpression: '"in " + request.namespace + " by " + request.userInfo.username',
   };
-  assert.match(verdict(validations(message), {}), /denied request: in shop by /);
+  assert.match(await verdict(validations(message), {}), /denied request: in shop by /);
 });
 
-test('a binding warns or audits instead', () => {
+test('a binding warns or audits instead', async () => {
   const spec = validations('false');
   assert.equal(
-    verdict(spec, {}, { bound: { validationActions: ['Warn', 'Audit'] } }),
+    await verdict(spec, {}, { bound: { validationActions: ['Warn', 'Audit'] } }),
     "Validation failed for ValidatingAdmissionPolicy 'p' with binding 'b': failed expression: false",
   );
-  assert.equal(verdict(spec, {}, { bound: { validationActions: ['Audit'] } }), '');
+  assert.equal(await verdict(spec, {}, { bound: { validationActions: ['Audit'] } }), '');
 });
 
-test('requests that do not match are not evaluated', () => {
+test('requests that do not match are not evaluated', async () => {
   const spec = validations('false');
   const constraints = (more: object) => ({ ...spec, matchConstraints: { resourceRules: [RULE], ...more } });
-  assert.notEqual(verdict(constraints({ namespaceSelector: { matchLabels: { env: 'x' } } }), {}), '');
-  assert.equal(verdict(constraints({ namespaceSelector: { matchLabels: { env: 'y' } } }), {}), '');
-  assert.equal(verdict(constraints({ objectSelector: { matchLabels: { a: 'b' } } }), {}), '');
-  assert.notEqual(verdict(constraints({ objectSelector: { matchLabels: { a: 'b' } } }), { labels: { a: 'b' } }), '');
-  assert.equal(verdict(constraints({ excludeResourceRules: [{ ...RULE, resourceNames: ['c'] }] }), {}), '');
-  assert.equal(verdict(constraints({ resourceRules: [{ ...RULE, operations: ['UPDATE'] }] }), {}), '');
-  assert.equal(
-    verdict(constraints({ resourceRules: [{ ...RULE, resources: ['pods', 'configmaps/status'] }] }), {}),
+  assert.notEqual(await verdict(constraints({ namespaceSelector: { matchLabels: { env: 'x' } } }), {}), '');
+  assert.equal(await verdict(constraints({ namespaceSelector: { matchLabels: { env: 'y' } } }), {}), '');
+  assert.equal(await verdict(constraints({ objectSelector: { matchLabels: { a: 'b' } } }), {}), '');
+  assert.notEqual(
+    await verdict(constraints({ objectSelector: { matchLabels: { a: 'b' } } }), { labels: { a: 'b' } }),
     '',
   );
-  assert.equal(verdict(constraints({ resourceRules: [{ ...RULE, scope: 'Cluster' }] }), {}), '');
-  assert.equal(verdict(spec, {}, { bound: { matchResources: { objectSelector: { matchLabels: { a: 'b' } } } } }), '');
-  const conditions = (expression: string) => ({ ...spec, matchConditions: [{ name: 'c', expression }] });
-  assert.equal(verdict(conditions('object.data.check == "yes"'), { data: { check: 'no' } }), '');
+  assert.equal(await verdict(constraints({ excludeResourceRules: [{ ...RULE, resourceNames: ['c'] }] }), {}), '');
+  assert.equal(await verdict(constraints({ resourceRules: [{ ...RULE, operations: ['UPDATE'] }] }), {}), '');
   assert.equal(
-    verdict(conditions('object.data.check == "yes"'), { data: { check: 'yes' } }),
+    await verdict(constraints({ resourceRules: [{ ...RULE, resources: ['pods', 'configmaps/status'] }] }), {}),
+    '',
+  );
+  assert.equal(await verdict(constraints({ resourceRules: [{ ...RULE, scope: 'Cluster' }] }), {}), '');
+  assert.equal(
+    await verdict(spec, {}, { bound: { matchResources: { objectSelector: { matchLabels: { a: 'b' } } } } }),
+    '',
+  );
+  const conditions = (expression: string) => ({ ...spec, matchConditions: [{ name: 'c', expression }] });
+  assert.equal(await verdict(conditions('object.data.check == "yes"'), { data: { check: 'no' } }), '');
+  assert.equal(
+    await verdict(conditions('object.data.check == "yes"'), { data: { check: 'yes' } }),
     denied('failed expression: false'),
   );
   assert.match(
-    verdict(conditions('object.data.check == "yes"'), { data: {} }),
+    await verdict(conditions('object.data.check == "yes"'), { data: {} }),
     /resulted in error: no such key: check/,
   );
 });
 
-test('variables are computed when they are needed, and parameters are read from the store', () => {
+test('variables are computed when they are needed, and parameters are read from the store', async () => {
   const variables = [
     { name: 'n', expression: 'int(object.data.n)' },
     { name: 'twice', expression: 'variables.n * 2' },
     { name: 'never', expression: '1 / 0' },
   ];
   const spec = { variables, ...validations('variables.twice < 10') };
-  assert.equal(verdict(spec, { data: { n: '4' } }), '');
-  assert.equal(verdict(spec, { data: { n: '5' } }), denied('failed expression: variables.twice < 10'));
+  assert.equal(await verdict(spec, { data: { n: '4' } }), '');
+  assert.equal(await verdict(spec, { data: { n: '5' } }), denied('failed expression: variables.twice < 10'));
   assert.match(
-    verdict(spec, { data: { n: 'x' } }),
+    await verdict(spec, { data: { n: 'x' } }),
     /composited variable "twice" fails to evaluate: composited variable "n" fails/,
   );
   const withParams = {
@@ -138,39 +145,59 @@ test('variables are computed when they are needed, and parameters are read from 
   };
   const objects = { secrets: object('shop/s', { data: { n: '3' } }, { labels: { a: 'b' } }) };
   const by = (paramRef: object) => ({ bound: { paramRef: { parameterNotFoundAction: 'Deny', ...paramRef } }, objects });
-  assert.equal(verdict(withParams, { data: { n: '3' } }, by({ name: 's' })), '');
-  assert.notEqual(verdict(withParams, { data: { n: '4' } }, by({ selector: { matchLabels: { a: 'b' } } })), '');
-  assert.match(verdict(withParams, {}, by({ name: 'none' })), /failed to configure binding: no params found/);
-  assert.equal(verdict(withParams, {}, by({ name: 'none', parameterNotFoundAction: 'Allow' })), '');
+  assert.equal(await verdict(withParams, { data: { n: '3' } }, by({ name: 's' })), '');
+  assert.notEqual(await verdict(withParams, { data: { n: '4' } }, by({ selector: { matchLabels: { a: 'b' } } })), '');
+  assert.match(await verdict(withParams, {}, by({ name: 'none' })), /failed to configure binding: no params found/);
+  assert.equal(await verdict(withParams, {}, by({ name: 'none', parameterNotFoundAction: 'Allow' })), '');
   assert.match(
-    verdict({ ...withParams, paramKind: { apiVersion: 'x.y/v1', kind: 'Z' } }, {}, by({ name: 's' })),
+    await verdict({ ...withParams, paramKind: { apiVersion: 'x.y/v1', kind: 'Z' } }, {}, by({ name: 's' })),
     /'p' denied request: failed to configure policy/,
   );
 });
 
-test('expressions see the request, the namespace, the old object and an authorizer', () => {
-  const holds = (expression: string, request: Request = {}) =>
-    assert.equal(verdict(validations(expression), request), '', expression);
-  holds('request.kind.version == "v1" && request.resource.resource == "configmaps" && request.name == "c"');
-  holds('request.operation == "CREATE" && oldObject == null && !has(request.subResource) && request.dryRun == false');
-  holds('namespaceObject.metadata.labels.env == "x" && namespaceObject.metadata.name == "shop"');
-  holds('request.operation == "UPDATE" && oldObject.data.a != object.data.a', {
+test('expressions see the request, the namespace, the old object and an authorizer', async () => {
+  const holds = async (expression: string, request: Request = {}) =>
+    assert.equal(await verdict(validations(expression), request), '', expression);
+  await holds('request.kind.version == "v1" && request.resource.resource == "configmaps" && request.name == "c"');
+  await holds(
+    'request.operation == "CREATE" && oldObject == null && !has(request.subResource) && request.dryRun == false',
+  );
+  await holds('namespaceObject.metadata.labels.env == "x" && namespaceObject.metadata.name == "shop"');
+  await holds('request.operation == "UPDATE" && oldObject.data.a != object.data.a', {
     data: { a: '1' },
     old: { a: '2' },
     operation: 'UPDATE',
   });
-  holds('object == null && oldObject.data.a == "2"', { old: { a: '2' }, operation: 'DELETE' });
-  holds('authorizer.group("apps").resource("deployments").namespace("x").check("get").allowed()');
-  holds('!authorizer.requestResource.check("delete").allowed() && authorizer.path("/x").check("get").reason() == "r"');
+  await holds('object == null && oldObject.data.a == "2"', { old: { a: '2' }, operation: 'DELETE' });
+  await holds('authorizer.group("apps").resource("deployments").namespace("x").check("get").allowed()');
+  await holds(
+    '!authorizer.requestResource.check("delete").allowed() && authorizer.path("/x").check("get").reason() == "r"',
+  );
 });
 
-test('expressions that would take long are stopped, and the requests denied', () => {
+test('expressions that would take long are stopped, and the requests denied', async () => {
   const startMs = performance.now();
   const loop = 'lists.range(2000).all(x, lists.range(2000).all(y, x + y >= 0))';
-  assert.match(verdict(validations(loop), {}), /resulted in error: operation cancelled: actual cost limit exceeded$/);
+  assert.match(
+    await verdict(validations(loop), {}),
+    /resulted in error: operation cancelled: actual cost limit exceeded$/,
+  );
   const many = validations(
     ...Array.from({ length: 100 }, () => 'lists.range(250).all(x, lists.range(250).all(y, true))'),
   );
-  assert.match(verdict(many, {}), /validation failed due to running out of cost budget/);
+  assert.match(await verdict(many, {}), /validation failed due to running out of cost budget/);
   assert.ok(performance.now() - startMs < 20_000);
+});
+
+test('other work runs between the validations of a policy', async () => {
+  const slow = 'lists.range(200).all(x, lists.range(200).all(y, true))';
+  const running = verdict(validations(...Array.from({ length: 20 }, () => slow)), {});
+  let turns = 0;
+  let isRunning = true;
+  void running.finally(() => {
+    isRunning = false;
+  });
+  for (; isRunning; turns++) await setImmediate();
+  assert.equal(await running, '');
+  assert.ok(turns > 10, `${turns} turns`);
 });

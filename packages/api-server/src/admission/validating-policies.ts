@@ -28,7 +28,7 @@ export class ValidatingPolicies implements AdmissionPlugin {
       const { PolicyEngine } = await import('@podwright/admission-policies');
       this.#engine ??= new PolicyEngine(this.#parts);
     }
-    this.#engine.validate(attributes);
+    await this.#engine.validate(attributes);
   }
 }
 
