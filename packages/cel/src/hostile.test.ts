@@ -43,6 +43,18 @@ test('expressions that would take long are stopped', () => {
   }
 });
 
+test('functions whose cost depends on the lengths of texts take time in proportion to these', () => {
+  const self = { text: 'a'.repeat(1_000_000), part: `${'a'.repeat(250_000)}b${'a'.repeat(250_000)}` };
+  for (const text of [
+    'self.text.contains(self.part)',
+    'self.text.indexOf(self.part) >= 0',
+    'self.text.lastIndexOf(self.part) >= 0',
+    'self.text.split(self.part).size() > 1',
+    'self.text.replace(self.part, "") == ""',
+  ])
+    assert.ok(isQuick(() => evaluated(text, self)).cost > 0, text);
+});
+
 test('texts that would take long to compile are rejected', () => {
   const texts = [
     '('.repeat(100_000),

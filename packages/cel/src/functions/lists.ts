@@ -88,10 +88,18 @@ export const LIST_FUNCTIONS: FunctionTable = {
     ),
   ),
   max: COMPARABLE.map((type) =>
-    overload(`list(${type}).() -> ${type}`, (list: CelList) => extreme(list, 'max'), elementsCost),
+    overload(
+      `list(${type}).() -> ${type}`,
+      (list: CelList, work: Evaluation) => extreme(list, 'max', work),
+      elementsCost,
+    ),
   ),
   min: COMPARABLE.map((type) =>
-    overload(`list(${type}).() -> ${type}`, (list: CelList) => extreme(list, 'min'), elementsCost),
+    overload(
+      `list(${type}).() -> ${type}`,
+      (list: CelList, work: Evaluation) => extreme(list, 'min', work),
+      elementsCost,
+    ),
   ),
   indexOf: [
     overload(
@@ -209,10 +217,16 @@ function sum(list: CelList, zero: Value, work: Evaluation): Value {
   return total;
 }
 
-function extreme(list: CelList, which: 'min' | 'max'): Value {
+/** Texts are compared by characters. */
+const comparisonSteps = (value: Value): number => 1 + (typeof value === 'string' ? Math.ceil(value.length / 100) : 0);
+
+function extreme(list: CelList, which: 'min' | 'max', work: Evaluation): Value {
   if (list.size === 0) throw new CelError(`${which} called on empty list`);
   const sign = which === 'min' ? 1 : -1;
-  return [...list].reduce((found, one) => (compare(found, one) * sign > 0 ? one : found));
+  return [...list].reduce((found, one) => {
+    work.spend(comparisonSteps(one));
+    return compare(found, one) * sign > 0 ? one : found;
+  });
 }
 
 function slice(list: CelList, start: bigint, end: bigint): CelList {
@@ -247,7 +261,7 @@ function sortedBy(list: CelList, keys: CelList, work: Evaluation): CelList {
   const type = pairs.length === 0 ? '' : typeName(pairs[0]!.key);
   if (pairs.some(({ key }) => typeName(key) !== type)) throw new CelError('list elements must have the same type');
   pairs.sort((one, other) => {
-    work.spend(1);
+    work.spend(comparisonSteps(one.key));
     return compare(one.key, other.key);
   });
   return new ValueList(pairs.map(({ index }) => list.at(index)));

@@ -24,6 +24,7 @@ import {
   traversal,
   traversalOf,
 } from './overload.ts';
+import { indexOfText } from './text-search.ts';
 
 const cannotConvert = (from: string, to: string): CelError =>
   new CelError(`type conversion error from '${from}' to '${to}'`);
@@ -42,7 +43,9 @@ const size: Implementation = (value: string | Uint8Array | CelList | CelMap, { c
 export function standardFunctions(): FunctionTable {
   return {
     size: SIZED.flatMap((type) => [overload(`(${type}) -> int`, size), overload(`${type}.() -> int`, size)]),
-    contains: [overload('string.(string) -> bool', (text: string, part: string) => text.includes(part), containsCost)],
+    contains: [
+      overload('string.(string) -> bool', (text: string, part: string) => indexOfText(text, part) >= 0, containsCost),
+    ],
     endsWith: [overload('string.(string) -> bool', (text: string, end: string) => text.endsWith(end), traversalOf())],
     startsWith: [
       overload('string.(string) -> bool', (text: string, start: string) => text.startsWith(start), traversalOf()),

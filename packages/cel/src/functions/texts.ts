@@ -3,6 +3,7 @@ import { CelError, type CelList, type Value, ValueList } from '../values/values.
 import { elementsCost } from './lists.ts';
 import { type Evaluation, type FunctionTable, overload, sizeOf, traversal, traversalOf } from './overload.ts';
 import { formatted } from './text-format.ts';
+import { indexOfText, lastIndexOfText, splitAt } from './text-search.ts';
 
 const out = (index: bigint): CelError => new CelError(`index out of range: ${index}`);
 
@@ -140,7 +141,7 @@ function indexOf(text: string, part: string, { from, work }: Position): bigint {
   const chars = charsOf(text, work);
   if (from >= chars.length) return -1n;
   const start = chars.slice(0, Number(from)).join('').length;
-  const found = text.indexOf(part, start);
+  const found = indexOfText(text, part, start);
   return found < 0 ? -1n : BigInt(charsOf(text.slice(0, found), work).length);
 }
 
@@ -150,14 +151,14 @@ function lastIndexOf(text: string, part: string, { from, work }: Position): bigi
   const chars = charsOf(text, work);
   if (from >= chars.length) return -1n;
   const start = chars.slice(0, Number(from)).join('').length;
-  const found = text.lastIndexOf(part, start);
+  const found = lastIndexOfText(text, part, start);
   return found < 0 ? -1n : BigInt(charsOf(text.slice(0, found), work).length);
 }
 
 /** Splits as Go does: '' separates all characters, and at most `limit` parts are returned, the last one unsplit. */
 function splitText(text: string, by: string, limit = -1n): string[] {
   if (limit === 0n) return [];
-  const parts = by === '' ? [...text] : text.split(by);
+  const parts = by === '' ? [...text] : splitAt(text, by);
   if (limit < 0n || parts.length <= limit) return parts;
   const count = Number(limit);
   return [...parts.slice(0, count - 1), parts.slice(count - 1).join(by)];
@@ -169,7 +170,7 @@ function replaced(
   { limit, work }: { limit: bigint; work: Evaluation },
 ): string {
   if (limit === 0n || old === by) return text;
-  const parts = old === '' ? ['', ...text, ''] : text.split(old);
+  const parts = old === '' ? ['', ...text, ''] : splitAt(text, old);
   const gaps = old === '' ? parts.length - 1 : parts.length - 1;
   const count = limit < 0n || limit > gaps ? gaps : Number(limit);
   work.spend(Math.ceil((by.length * count) / 10));

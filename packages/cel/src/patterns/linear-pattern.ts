@@ -18,8 +18,25 @@ const MAX_INSTRUCTIONS = 20_000;
 /** Nodes of the syntax that are compiled, copies included. Some, such as `()`, need no instruction. */
 const MAX_COMPILED_NODES = 5 * MAX_INSTRUCTIONS;
 
-/** Steps that matches may take: instructions that are reached, for each character. */
+/**
+ * Steps that matches may take: one for each character and, while a state is entered for the first time, `NEW_STATE_STEPS` for each
+ * instruction that is reached.
+ */
 export type MatchBudget = { steps: number };
+const NEW_STATE_STEPS = 4;
+
+/**
+ * What is known after some characters of a text: the instructions that can read the next one, and the kind of the last one. `next` has the
+ * states after characters that were read before, as of a deterministic automaton that is built when it is needed.
+ */
+type State = {
+  readonly threads: readonly number[];
+  readonly before: string;
+  readonly next: Map<string, State | 'match'>;
+};
+
+/** Number of known transitions above which they are forgotten. A text may have thousands of different characters. */
+const MAX_TRANSITIONS = 10_000;
 
 /** A possible match: the next instruction, and the index at which the match starts. */
 type Thread = { at: number; start: number };
@@ -28,6 +45,8 @@ export class LinearPattern {
   readonly #program: Instruction[] = [];
   #compiledNodes = 0;
   readonly #start: number;
+  readonly #states = new Map<string, State>();
+  #transitions = 0;
 
   /** Throws `PatternError` for a pattern that Go rejects, or that is too large. */
   constructor(pattern: string) {
@@ -41,18 +60,40 @@ export class LinearPattern {
 
   /** Whether any part of the text matches. Without steps that are left, none does. */
   test(text: string, budget: MatchBudget = { steps: Infinity }): boolean {
-    const chars = [...text];
-    let current = new Set<number>();
-    for (let index = 0; index <= chars.length; index++) {
-      const [before = '', after = ''] = [chars[index - 1], chars[index]];
-      const reached = this.#closure([...current, this.#start], { before, after, budget });
-      if (budget.steps < 0) return false;
-      if (reached === undefined) return true;
-      current = new Set();
-      if (index < chars.length)
-        for (const instruction of reached) if (instruction.read(after)) current.add(instruction.next);
+    let state = this.#stateOf(new Set(), '');
+    for (const char of text) {
+      const next = this.#after(state, char, budget);
+      if (next === undefined || next === 'match') return next === 'match';
+      state = next;
     }
-    return false;
+    return this.#after(state, '', budget) === 'match';
+  }
+
+  /** Returns the state after a character, '' for the end of the text; undefined if the budget has no steps left. */
+  #after(state: State, char: string, budget: MatchBudget): State | 'match' | undefined {
+    budget.steps--;
+    if (budget.steps < 0) return undefined;
+    const known = state.next.get(char);
+    if (known !== undefined) return known;
+    const reached = this.#closure([...state.threads, this.#start], { before: state.before, after: char, budget });
+    if (budget.steps < 0) return undefined;
+    const next = reached === undefined ? 'match' : this.#stateOf(readers(reached, char), char);
+    if (++this.#transitions > MAX_TRANSITIONS) {
+      this.#states.clear();
+      this.#transitions = 0;
+      state.next.clear();
+    }
+    state.next.set(char, next);
+    return next;
+  }
+
+  #stateOf(threads: ReadonlySet<number>, char: string): State {
+    const before = kindOf(char);
+    const sorted = [...threads].sort((a, b) => a - b);
+    const key = `${before} ${sorted}`;
+    const state = this.#states.get(key) ?? { threads: sorted, before, next: new Map() };
+    this.#states.set(key, state);
+    return state;
   }
 
   /**
@@ -115,7 +156,7 @@ export class LinearPattern {
     const reading: { read: (char: string) => boolean; next: number }[] = [];
     const waiting = [...from];
     for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
-      budget.steps--;
+      budget.steps -= NEW_STATE_STEPS;
       if (seen.has(at)) continue;
       seen.add(at);
       const instruction = this.#program[at]!;
@@ -162,5 +203,13 @@ export class LinearPattern {
     return after;
   }
 }
+
+/** Returns the instructions after those that read the character. None reads the end of the text. */
+function readers(reading: readonly { read: (char: string) => boolean; next: number }[], char: string): Set<number> {
+  return new Set(char === '' ? [] : reading.filter(({ read }) => read(char)).map(({ next }) => next));
+}
+
+/** Returns a character for which all checks of positions have the same result as for this one. */
+const kindOf = (char: string): string => (char === '' || char === '\n' ? char : /^\w$/.test(char) ? 'a' : ' ');
 
 const tooLarge = () => new PatternError('expression nests repetitions too deeply');

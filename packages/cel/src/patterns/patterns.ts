@@ -3,8 +3,8 @@ import { LinearPattern, type MatchBudget } from './linear-pattern.ts';
 /** Longer texts do not match any pattern, which bounds the time of a match. */
 const MAX_TEXT_LENGTH = 100_000;
 
-/** Steps for all matches of an object: seconds at most. Texts for which none are left do not match. */
-const MAX_STEPS = 10_000_000;
+/** Steps for all matches of an object: half a second at most. Texts for which none are left do not match. */
+const MAX_STEPS = 4_000_000;
 
 /** The compiled patterns of a kind. */
 export class Patterns {

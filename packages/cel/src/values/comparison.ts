@@ -59,10 +59,14 @@ function areListsEqual(one: CelList, other: CelList, work: Work): boolean {
 /** Lists of the types `set` and `map` are equal if they have the same elements in any order. */
 function isSameSet(one: CelList, other: CelList, work: Work): boolean {
   const rest = [...other];
+  const used = new Set<number>();
+  let first = 0;
   for (const element of one) {
-    const index = rest.findIndex((candidate) => isEqual(element, candidate, work));
-    if (index < 0) return false;
-    rest.splice(index, 1);
+    // usually the elements have the same order
+    const index = unusedEqual(element, { rest, used, first }, work);
+    if (index === undefined) return false;
+    used.add(index);
+    while (used.has(first)) first++;
   }
   return true;
 }
@@ -74,6 +78,18 @@ function areMapsEqual(one: CelMap, other: CelMap, work: Work): boolean {
     if (otherValue === undefined || !isEqual(value!, otherValue, work)) return false;
   }
   return true;
+}
+
+function unusedEqual(
+  element: Value,
+  { rest, used, first }: { rest: readonly Value[]; used: ReadonlySet<number>; first: number },
+  work: Work,
+): number | undefined {
+  for (let index = first; index < rest.length; index++) {
+    work.spend(1);
+    if (!used.has(index) && isEqual(element, rest[index]!, work)) return index;
+  }
+  return undefined;
 }
 
 /** Returns a negative number, 0, or a positive number. Throws for values that have no order. */
