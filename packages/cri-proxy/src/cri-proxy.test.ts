@@ -106,6 +106,17 @@ test('the table shows only calls of the wanted methods and pods', async (t) => {
   );
 });
 
+test('the output has no characters that a terminal acts on', async (t) => {
+  for (const format of ['json', 'table'] as const) {
+    const { cri, lines } = await proxied(t, { bodies: true, format });
+    const message = 'no \u009b31m\u202e\x1b[31m';
+    await assert.rejects(cri.runtime.containerStatus({ containerId: message }));
+    await until(() => lines.some((line) => line.includes('ContainerStatus')));
+    assert.doesNotMatch(lines.join(''), /[\p{Cc}\p{Bidi_Control}]/u);
+    assert.match(lines.join(''), /\\u009b31m/);
+  }
+});
+
 test('no secret is in the output or in the recording', async (t) => {
   const proxied_ = await proxied(t, { bodies: true });
   await runPod(proxied_);

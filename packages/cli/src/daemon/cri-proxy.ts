@@ -6,6 +6,7 @@ import {
   criMethodNames,
   criMethods,
   parseScript,
+  plainLine,
   type Recording,
   readRecording,
   startCriProxy,
@@ -29,7 +30,7 @@ export type CriProxyFlags = {
 
 async function readReplay(file: string): Promise<Recording> {
   const recording = await readRecording(file, criMethods());
-  for (const warning of recording.warnings) process.stderr.write(`${file}: ${warning}\n`);
+  for (const warning of recording.warnings) process.stderr.write(`${plainLine(`${file}: ${warning}`)}\n`);
   return recording;
 }
 

@@ -112,16 +112,9 @@ export class CallDisplay implements CallObserver {
     const service = call.path.slice(1, call.path.lastIndexOf('/'));
     const about = subject && { pod: podText(subject), container: subject.container };
     const { time, ...rest } = fields as { time: string };
-    this.#write(
-      JSON.stringify({
-        time,
-        call: call.number,
-        method: method?.name ?? nameOfPath(call.path),
-        service,
-        ...about,
-        ...rest,
-      }),
-    );
+    const line = { time, call: call.number, method: method?.name ?? nameOfPath(call.path), service, ...about, ...rest };
+    // JSON leaves some of these characters as they are; they occur only in strings, where the escape has the same meaning
+    this.#write(plainLine(JSON.stringify(line)));
   }
 
   #body(name: 'request' | 'response', call: SeenCall, message: Buffer | undefined): object {
