@@ -21,6 +21,7 @@ export { resourceClaimController } from './resource-claims/resource-claim-contro
 export { type ControllersOptions, type RunningControllers, startControllers } from './start-controllers.ts';
 export { statefulSetController } from './stateful-sets/stateful-set-controller.ts';
 export { attachDetachController } from './volumes/attach-detach.ts';
+export { directoryClaims, type ProvisionedClaim } from './volumes/directory-claims.ts';
 export { type DirectoryProvisionerOptions, directoryProvisioner } from './volumes/directory-provisioner.ts';
 export { ephemeralVolumeController } from './volumes/ephemeral-volumes.ts';
 export { volumeBinder } from './volumes/volume-binder.ts';

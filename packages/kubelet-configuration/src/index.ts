@@ -26,7 +26,22 @@ export {
 export { type ShutdownPeriod, shutdownPeriods } from './options/shutdown-periods.ts';
 export { NOTHING_RESERVED, type SystemReserved } from './options/system-reserved.ts';
 export { type DiskLayout, withContainerFs } from './thresholds/disk-layout.ts';
+export {
+  type Judgement,
+  judgeThresholds,
+  NOTHING_MET,
+  type ThresholdMemory,
+} from './thresholds/judge-thresholds.ts';
 export { NodePressure } from './thresholds/node-pressure.ts';
+export {
+  availableText,
+  missingOf,
+  type Observation,
+  type Observations,
+  thresholdInWords,
+  thresholdsMet,
+  usedOf,
+} from './thresholds/observed-signals.ts';
 export {
   conditionOf,
   isInBytes,

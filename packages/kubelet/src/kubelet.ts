@@ -74,7 +74,7 @@ export type KubeletDependencies = {
   servingNames: () => string[];
   usage: ContainerUsage;
   summary: SummaryProvider;
-  pressure: Pick<NodePressure, 'conditions' | 'reasons'>;
+  pressure: Pick<NodePressure, 'conditions' | 'reasons' | 'detailOf'>;
   runtimeState: Pick<RuntimeState, 'sinceCheckMs' | 'networkNote'>;
   /** Returns the reasons why the node is not ready for pods. */
   problems: () => string[];
@@ -147,9 +147,10 @@ export class Kubelet {
    * The node's pressure conditions, under which pods are rejected and evicted. `reasons` is empty while a condition persists only because
    * of its transition period and no threshold is met any more.
    */
-  get pressure(): { conditions: readonly string[]; reasons: readonly string[] } {
-    const { conditions, reasons } = this.#parts.pressure;
-    return { conditions, reasons };
+  get pressure(): { conditions: readonly string[]; reasons: readonly string[]; detail: string } {
+    const { pressure } = this.#parts;
+    const { conditions, reasons } = pressure;
+    return { conditions, reasons, detail: pressure.detailOf('DiskPressure') };
   }
 
   /** The reason why the kubelet itself is unhealthy, for liveness checks and systemd's watchdog; `undefined` if it is healthy. */

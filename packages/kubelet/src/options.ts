@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Failpoint, Logger, Registry } from '@podwright/base';
 import type { KubeClient } from '@podwright/kube-client';
 import { type ConfigurableOptions, configurableOptions } from '@podwright/kubelet-configuration';
-import type { PodAccess } from '@podwright/volumes';
+import type { DirectoryClaim, PodAccess } from '@podwright/volumes';
 import type { LegacyLogs } from './logs/container-logs.ts';
 
 /** A kubelet's options: those from its configuration, and the parts of its process that it uses. */
@@ -30,6 +30,8 @@ export type ClusterOptions = {
   podAccess?: PodAccess;
   /** Set if the API server is the node's own: no other control plane manages the node. */
   isOwnApi?: true;
+  /** The claims whose files are in directories of this node, and whether pods may not use more than their capacity. Default: none. */
+  claims?: { list: () => Promise<readonly DirectoryClaim[]>; isEnforced: boolean };
   /** Used only in tests. The stages are `status/merged`, `status/patched`, `status/deleted`, `mirror/deleted` and `mirror/created`. */
   failpoint?: Failpoint;
 };

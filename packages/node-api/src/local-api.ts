@@ -125,9 +125,9 @@ export type NodeInfo = {
   kubernetesApi?: true;
   /**
    * The node's pressure conditions, and the eviction thresholds that are currently met, as text. While there are any, the node rejects and
-   * evicts pods.
+   * evicts pods. `detail`: what fills the disk, '' if that is unknown.
    */
-  pressure?: { conditions: readonly string[]; reasons: readonly string[] };
+  pressure?: { conditions: readonly string[]; reasons: readonly string[]; detail?: string };
   /** Why pods cannot get a network, or a note about the network. */
   network?: string;
   /** Errors in the files of the manifest directory, each with its position. At most the first hundred. */

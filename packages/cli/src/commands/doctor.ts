@@ -3,6 +3,7 @@ import { styleText } from 'node:util';
 import { errorCode, errorMessage, PodwrightError } from '@podwright/base';
 import { type CgroupHierarchy, discoverCgroups, isSystemdHost } from '@podwright/host';
 import type { PodDefaults } from '@podwright/kubelet';
+import type { NodeInfo } from '@podwright/node-api';
 import {
   fastPathsOf,
   type HostAbilities,
@@ -106,10 +107,11 @@ function rootFinding(root: boolean): Finding {
 
 async function nodeFindings(socket: string): Promise<Finding[]> {
   try {
-    const { name, pid, runtime, podDefaults } = await new NodeClient(socket).node();
+    const { name, pid, runtime, podDefaults, pressure } = await new NodeClient(socket).node();
     return [
       { what: 'node', level: 'ok', message: `${name}, process ${pid}, on ${runtime.name} ${runtime.version}` },
       ...(podDefaults === undefined ? [] : podFindings(podDefaults)), // older nodes do not report pod defaults
+      ...pressureFindings(pressure),
     ];
   } catch (error) {
     if (errorCode(error) === 'permission_denied')
@@ -117,6 +119,19 @@ async function nodeFindings(socket: string): Promise<Finding[]> {
     return [{ what: 'node', level: 'note', message: 'not running', fix: "'podwright run FILE' starts one" }];
   }
 }
+
+/** Reports conditions under which the node refuses and evicts pods, and what fills the disk. */
+function pressureFindings({
+  conditions,
+  reasons,
+  detail = '',
+}: NonNullable<NodeInfo['pressure']> = NO_PRESSURE): Finding[] {
+  if (conditions.length === 0) return [];
+  const message = [`${conditions.join(', ')}: the node refuses and evicts pods`, ...reasons, detail];
+  return [{ what: 'pressure', level: 'note', message: message.filter((text) => text !== '').join('; ') }];
+}
+
+const NO_PRESSURE = { conditions: [], reasons: [] };
 
 /** Reports the restrictions that apply to pods by default. */
 function podFindings({ seccomp, netRaw = true, pidsPerPod, allPods }: PodDefaults): Finding[] {

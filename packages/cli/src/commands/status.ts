@@ -142,11 +142,12 @@ function table(node: NodeStatus & { running: true }): string {
 
 /** Returns rows for the node's pressure conditions, which make it reject and evict pods. */
 function pressureRows({ pressure }: Pick<NodeInfo, 'pressure'>): [string, string][] {
-  const { conditions = [], reasons = [] } = pressure ?? {};
+  const { conditions = [], reasons = [], detail = '' } = pressure ?? {};
   if (conditions.length + reasons.length === 0) return [];
   const what = conditions.length === 0 ? 'no condition yet' : conditions.join(', ');
   const why = reasons.length === 0 ? 'it has recovered, and the condition ends soon' : reasons.join('; ');
-  return [['pressure', `${what}: ${why}; pods are refused or evicted meanwhile`]];
+  const of = detail === '' ? '' : `; ${detail}`;
+  return [['pressure', `${what}: ${why}; pods are refused or evicted meanwhile${of}`]];
 }
 
 function leftRows(left: { namespace: string; name: string }[]): [string, string][] {

@@ -2,21 +2,33 @@
 import type { ApiServer } from '@podwright/api-server';
 import type { Logger } from '@podwright/base';
 import {
+  directoryClaims,
   directoryProvisioner,
   nodeLoadBalancer,
+  type ProvisionedClaim,
   type RunningControllers,
   startControllers,
 } from '@podwright/controllers';
+import { PERSISTENT_VOLUMES } from '@podwright/kube-client';
 import { startScheduler } from '@podwright/scheduling';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { CONTROLLERS } from './controllers.ts';
 import { readListeners } from './listening-ports.ts';
 import { volumeDirectories } from './volume-directories.ts';
 
+type Volume = Parameters<typeof directoryClaims>[0][number];
+
 const GROUPS = ['system:masters', 'system:authenticated'];
 
 /** The user and the field manager of upstream's program. */
 const userOf = (program: string) => ({ username: `system:${program}`, groups: GROUPS, userAgent: program });
+
+/** Returns a function that lists the claims whose files are in directories of the node. */
+export function nodeClaims(root: string, server: ApiServer): () => Promise<ProvisionedClaim[]> {
+  const client = server.client(userOf('kube-controller-manager'));
+  const { directory } = volumeDirectories(root);
+  return async () => directoryClaims((await client.list<Volume>(PERSISTENT_VOLUMES, {})).items, directory);
+}
 
 /** Starts them with the users of upstream's programs. */
 export function startNodeControllers(

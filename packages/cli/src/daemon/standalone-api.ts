@@ -17,7 +17,7 @@ import { AdminKubeconfig } from './admin-kubeconfig.ts';
 import { ADMINISTRATOR, auditOptions } from './api-server.ts';
 import type { ClusterConnection } from './cluster.ts';
 import { type ClusterServices, openClusterServices } from './cluster-services.ts';
-import { startNodeControllers } from './node-controllers.ts';
+import { nodeClaims, startNodeControllers } from './node-controllers.ts';
 import { limitStrangers } from './stranger-connections.ts';
 
 /** The connection to the API, and the Services of the node, which are closed by themselves. */
@@ -48,7 +48,8 @@ export async function startStandaloneApi(config: NodeConfig): Promise<Standalone
     const renewal = await writeKubeconfig(server, kubeconfig, logger);
     const controllers = startNodeControllers(config, server, logger);
     logger.info({ url: server.url, socket: socketPath }, 'the Kubernetes API is available');
-    const connection = connectionTo(server, nodeName, renewal);
+    const claims = { list: nodeClaims(config.root, server), isEnforced: config.api.limit_claims ?? true };
+    const connection = connectionTo(server, { nodeName, claims }, renewal);
     const services = await openClusterServices(config, server, logger);
     const close = async () => {
       await controllers.stop();
@@ -84,14 +85,18 @@ async function writeKubeconfig(server: ApiServer, path: string, logger: Logger):
   return AdminKubeconfig.start({ write, lifeMs: CLIENT_CERTIFICATE_LIFE_MS, logger });
 }
 
-function connectionTo(server: ApiServer, nodeName: string, renewal: Disposable | undefined): ClusterConnection {
+function connectionTo(
+  server: ApiServer,
+  { nodeName, claims }: { nodeName: string; claims: ClusterConnection['options']['claims'] },
+  renewal: Disposable | undefined,
+): ClusterConnection {
   const client = server.client({
     username: `system:node:${nodeName}`,
     groups: ['system:nodes', 'system:authenticated'],
   });
   const podAccess = { endpoint: server.podEndpoint };
   return {
-    options: { client, heartbeatClient: client, eventClient: client, podAccess, isOwnApi: true },
+    options: { client, heartbeatClient: client, eventClient: client, podAccess, isOwnApi: true, claims },
     signServer: async () => () => undefined,
     kubernetesApi: kubernetesApiOf(server),
     close: async () => {

@@ -83,6 +83,7 @@ export const FileSchema = z.strictObject({
         .regex(OBJECTS_SIZE, 'must be an amount in Mi or Gi, at least 16Mi, such as 512Mi')
         .transform(bytesOfSize)
         .optional(),
+      limit_claims: z.boolean().optional(),
       audit_log: path.optional(),
       audit_policy: path.optional(),
     })

@@ -6,6 +6,7 @@ export class NodePressure {
   /** The thresholds that are currently met, as text. */
   #reasons: readonly string[] = [];
   readonly #sinceMs = new Map<PressureCondition, number>();
+  readonly #details = new Map<PressureCondition, string>();
   readonly #listeners = new Set<(changed: readonly PressureCondition[]) => void>();
 
   /** Active pressure conditions, in the order of `PRESSURE_CONDITIONS`. */
@@ -27,15 +28,28 @@ export class NodePressure {
     return this.#sinceMs.get(condition);
   }
 
+  /** Returns what causes the condition, as text for its message; '' if it is unknown or the condition is not active. */
+  detailOf(condition: PressureCondition): string {
+    return this.has(condition) ? (this.#details.get(condition) ?? '') : '';
+  }
+
+  /** Sets what causes a condition. The listeners are called if that changes the message of an active condition. */
+  explain(condition: PressureCondition, detail: string): void {
+    const before = this.detailOf(condition);
+    this.#details.set(condition, detail);
+    if (before !== this.detailOf(condition)) for (const listener of this.#listeners) listener([]);
+  }
+
   set(conditions: readonly PressureCondition[], reasons: readonly string[]): void {
     const changed = PRESSURE_CONDITIONS.filter((one) => conditions.includes(one) !== this.has(one));
     this.#conditions = PRESSURE_CONDITIONS.filter((one) => conditions.includes(one));
     this.#reasons = reasons;
+    for (const one of changed) this.#details.delete(one);
     for (const one of changed) this.#sinceMs.set(one, Date.now());
     if (changed.length > 0) for (const listener of this.#listeners) listener(changed);
   }
 
-  /** Registers a listener for the conditions that have become active or inactive. Returns a function that removes the listener. */
+  /** Registers a listener for the conditions that have become active or inactive; for none if only a detail has changed. Returns a function that removes the listener. */
   onChange(listener: (changed: readonly PressureCondition[]) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -192,6 +192,7 @@ function startStatusReports(
         memory: pressure.has('MemoryPressure'),
         disk: pressure.has('DiskPressure'),
         pids: pressure.has('PIDPressure'),
+        diskDetail: pressure.detailOf('DiskPressure'),
       }),
       devices: () => deviceAmounts(nodeGrants),
       problems: () => nodeProblems(runtimeState, shutdown),

@@ -8,6 +8,7 @@ import { type CriClient, createSpanExporter } from '@podwright/cri';
 import { claimFormat } from '@podwright/host';
 import { nodeSubject, PodEvents } from '@podwright/kube-api';
 import { NodePressure } from '@podwright/kubelet-configuration';
+import type { ClaimLimits } from '@podwright/volumes';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import { PodFreezer } from '../cgroups/pod-freezer.ts';
 import type { EvictionManager } from '../eviction/eviction-manager.ts';
@@ -32,6 +33,7 @@ import { startGrantServices } from './grant-services.ts';
 import { type KnownHost, lookAtHost } from './known-host.ts';
 import { type KubeletParts, kubeletParts } from './kubelet-parts.ts';
 import { openNodeCgroups } from './node-cgroups.ts';
+import { nodeClaimLimits } from './node-claim-limits.ts';
 import { imageGarbageCollector, nodeEviction } from './node-eviction.ts';
 import { type NodeGrants, openNodeGrants } from './node-grants.ts';
 import { nodeFacts } from './node-object-facts.ts';
@@ -70,6 +72,7 @@ export type KubeletGraph = {
   cgroups: PodCgroups;
   freezer: PodFreezer;
   pressure: NodePressure;
+  claimLimits: ClaimLimits;
   runtimeState: RuntimeState;
   shutdown: NodeShutdown;
   hostIps: () => string[];
@@ -180,10 +183,11 @@ function podParts({ options, given: { cri: _, ...given } }: KubeletStart) {
       undo.add('stop the probes', () => parts.probes.stop());
       return parts;
     }),
+    claimLimits: part(['parts'], ({ parts }) => nodeClaimLimits({ options, claims: parts.claims })),
     sync: part(
       [
         ...(['tracer', 'cri', 'features', 'known', 'statuses', 'events', 'cache', 'grants', 'cgroups'] as const),
-        ...(['pressure', 'runtimeState', 'shutdown', 'hostIps', 'parts', 'checkpoints'] as const),
+        ...(['pressure', 'runtimeState', 'shutdown', 'hostIps', 'parts', 'checkpoints', 'claimLimits'] as const),
       ],
       ({ known, runtimeState, ...required }) =>
         createPodSync({
@@ -199,7 +203,7 @@ function podParts({ options, given: { cri: _, ...given } }: KubeletStart) {
       imageGarbageCollector({ ...required, options }, required.sync),
     ),
     eviction: part(
-      ['cri', 'cgroups', 'events', 'known', 'sync', 'parts', 'summary', 'images', 'pressure'],
+      ['cri', 'cgroups', 'events', 'known', 'sync', 'parts', 'summary', 'images', 'pressure', 'claimLimits'],
       ({ parts, ...required }) => nodeEviction({ ...required, options, volumes: parts.volumes }),
     ),
     node: part(['known', 'grants', 'pressure', 'startedAtMs'], (required) => nodeFacts({ ...required, options })),

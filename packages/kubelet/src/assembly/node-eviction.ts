@@ -4,7 +4,7 @@ import type { CriClient } from '@podwright/cri';
 import { isTrashBusy } from '@podwright/host';
 import { type EventRecorder, nodeSubject, type Pod } from '@podwright/kube-api';
 import { type NodePressure, thresholdSettings, thresholdsOf } from '@podwright/kubelet-configuration';
-import type { PodVolumes } from '@podwright/volumes';
+import { type ClaimLimits, DiskDetail, type PodVolumes } from '@podwright/volumes';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import { stopsInTime } from '../events/stops-in-time.ts';
 import type { PodEviction } from '../eviction/evict-pod.ts';
@@ -31,6 +31,7 @@ export type NodeEvictionInput = {
   summary: Pick<SummaryProvider, 'podStats' | 'frozenPodStats' | 'heldInEmptyDirs'>;
   images: ImageGarbageCollector;
   pressure: NodePressure;
+  claimLimits: ClaimLimits;
 };
 
 /**
@@ -38,7 +39,7 @@ export type NodeEvictionInput = {
  * conditions; otherwise the node status reporter emits them.
  */
 export function nodeEviction(input: NodeEvictionInput): EvictionManager {
-  const { options, cri, cgroups, known, sync, summary, events, pressure, volumes } = input;
+  const { options, cri, cgroups, known, sync, summary, events, pressure, volumes, claimLimits } = input;
   const { eviction, nodeName, logger, rootDir, enforceNodeAllocatable } = options;
   const isStandalone = isStandaloneNode(options);
   if (options.cluster === undefined)
@@ -47,8 +48,10 @@ export function nodeEviction(input: NodeEvictionInput): EvictionManager {
         events.event(nodeSubject(nodeName), type, reason, message);
     });
   const { memoryBytes } = known.capacity;
+  const detail = new DiskDetail({ pressure, limits: claimLimits, logger });
   return new EvictionManager({
-    ...{ nodeName, pressure, events, logger, metrics: sync.metrics },
+    ...{ nodeName, pressure, events, logger, metrics: sync.metrics, claimLimits },
+    onJudged: () => detail.refresh(),
     ...{ transitionMs: eviction.transitionMs, maxPodGraceSeconds: eviction.maxPodGraceSeconds },
     thresholds: thresholdsOf(thresholdSettings(eviction, isStandalone), {
       areHeldToAllocatable: enforceNodeAllocatable,

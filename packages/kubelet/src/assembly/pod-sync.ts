@@ -5,7 +5,7 @@ import { Limiter, Listeners } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import { type EventRecorder, type Node, nodeSubject, type Pod } from '@podwright/kube-api';
 import type { NodePressure } from '@podwright/kubelet-configuration';
-import { PodDirectories } from '@podwright/volumes';
+import { type ClaimLimits, PodDirectories } from '@podwright/volumes';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import { UserNamespaces } from '../container/user-namespaces.ts';
 import { refuseUnderPressure } from '../eviction/pressure-admission.ts';
@@ -87,6 +87,7 @@ export type PodSyncInput = {
   /** The host's addresses, primary first. */
   addresses: string[];
   pressure: NodePressure;
+  claimLimits?: Pick<ClaimLimits, 'refusalOf'>;
   /** The scheme in the container IDs of pod statuses, such as `containerd`. */
   runtimeName: string;
   tracer: PodTracer;
@@ -168,6 +169,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
     refusal: (podUid) => admission.refusalOf(podUid),
     refuse: (podUid, refusal) => refuse(admission, podUid, { refusal, metrics }),
     grants: input.grants,
+    claimRefusal: input.claimLimits && ((pod, signal) => input.claimLimits!.refusalOf(pod, signal)),
     recursiveReadOnly: (pod) => hasRecursiveReadOnly(input, pod),
     onActed: (pod, steps) => metrics?.acted(pod, steps),
   });

@@ -1,11 +1,10 @@
 /** Waits for the space of removed files and evicted pods, which file systems and container runtimes free in the background. */
 import { pause } from '@podwright/base';
-import { isOfDisk, type Threshold } from '@podwright/kubelet-configuration';
+import { isOfDisk, type Threshold, thresholdsMet } from '@podwright/kubelet-configuration';
 import type { PodStatsByDisk } from '../stats/pod-stats.ts';
 import type { EvictedSpace, SpaceCheck } from './evicted-space.ts';
 import { EVICTION_CLEAN_UP_MS, EVICTION_LOOK_MS } from './limits.ts';
 import type { NodeSignals } from './node-signals.ts';
-import { thresholdsMet } from './observed-signals.ts';
 
 /**
  * Number of consecutive checks without newly freed space after which removed files are assumed to be completely freed. File systems free

@@ -1,10 +1,9 @@
 /** Evicts one pod: records why, marks it as failed, and waits for it to stop. */
 import { errorMessage, type Logger } from '@podwright/base';
 import { type EventRecorder, eventSubject, namespacedName, type Pod } from '@podwright/kube-api';
-import { isHard, resourceOf, type Threshold } from '@podwright/kubelet-configuration';
+import { isHard, type Observations, resourceOf, type Threshold } from '@podwright/kubelet-configuration';
 import type { PodVerdict } from '../kubecontainer/sync-result.ts';
 import { evictionMessage } from './eviction-message.ts';
-import type { Observations } from './observed-signals.ts';
 import type { Candidate } from './rank-pods.ts';
 import type { PodExcess } from './storage-limits.ts';
 

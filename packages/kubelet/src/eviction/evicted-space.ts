@@ -1,9 +1,8 @@
 /** Judges whether evicted pods' space on disks has been freed, which file systems and container runtimes do in the background. */
 import type { Pod } from '@podwright/kube-api';
-import { isOfDisk, type Signal } from '@podwright/kubelet-configuration';
+import { isOfDisk, type Observations, type Signal, thresholdsMet } from '@podwright/kubelet-configuration';
 import type { PodStatsByDisk } from '../stats/pod-stats.ts';
 import type { NodeDisks } from './node-thresholds.ts';
-import { type Observations, thresholdsMet } from './observed-signals.ts';
 import { type Candidate, hasUse, ownUseOf, type Resource, useOf } from './rank-pods.ts';
 import { isUncertain } from './recent-use.ts';
 

@@ -9,12 +9,13 @@ import type { EventSubject, Pod } from '@podwright/kube-api';
 import {
   type DiskLayout,
   NodePressure,
+  type Observation,
+  type Observations,
   type Signal,
   type ThresholdSettings,
   thresholdsOf,
 } from '@podwright/kubelet-configuration';
 import { EvictionManager, type EvictionManagerDependencies } from './eviction-manager.ts';
-import type { Observation, Observations } from './observed-signals.ts';
 import { type GivenUse, podOf, statsOf } from './pods.fixture.ts';
 import { isExempt } from './pressure-admission.ts';
 import { type NodeReclaim, reclaimSteps } from './reclaim-steps.ts';

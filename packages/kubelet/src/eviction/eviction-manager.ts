@@ -1,7 +1,7 @@
 /** Evicts pods when the node runs out of resources: upstream's eviction manager (pkg/kubelet/eviction/eviction_manager.go). */
 import { errorMessage, pause, raceAbort } from '@podwright/base';
 import { nodeSubject, type Pod } from '@podwright/kube-api';
-import { resourceOf, type Threshold } from '@podwright/kubelet-configuration';
+import { missingOf, resourceOf, type Threshold, usedOf } from '@podwright/kubelet-configuration';
 import { awaitSpace, type SpaceOfEvicted, type SpaceWaitDependencies } from './await-space.ts';
 import { type EvictionDependencies, evictFor, evictOverLimit } from './evict-pod.ts';
 import { evictedSpace } from './evicted-space.ts';
@@ -17,7 +17,6 @@ import {
 } from './measure-pods.ts';
 import { NodeReclaimer, type NodeReclaimerDependencies } from './node-reclaimer.ts';
 import { type NodeDisks, NodeThresholds, type NodeThresholdsDependencies, type Round } from './node-thresholds.ts';
-import { missingOf, usedOf } from './observed-signals.ts';
 import { type Candidate, isExplained, type Resource, rankPods, type Shortage } from './rank-pods.ts';
 import { RecentUse } from './recent-use.ts';
 import { StorageLimits, type StorageLimitsDependencies } from './storage-limits.ts';
@@ -30,7 +29,7 @@ export type EvictionManagerDependencies = NodeThresholdsDependencies &
   NodeReclaimerDependencies &
   SpaceWaitDependencies &
   EvictionDependencies &
-  Pick<StorageLimitsDependencies, 'volumePaths' | 'heldInEmptyDirs'> & {
+  Pick<StorageLimitsDependencies, 'volumePaths' | 'heldInEmptyDirs' | 'claimLimits'> & {
     periodMs: number;
     /** How long an eviction waits for pod usage to be measured, and for each node-level reclaim step. Default: five seconds. */
     rankMs?: number;
@@ -38,6 +37,8 @@ export type EvictionManagerDependencies = NodeThresholdsDependencies &
     /** Pods that are running or may start, with their allocated resources. */
     activePods: () => Pod[];
     metrics?: { statsAge(signal: string, seconds: number): void };
+    /** Called after each look at the thresholds. */
+    onJudged?: () => void;
   };
 
 /** What a run of the manager works with, until `stopping` aborts. */
@@ -116,6 +117,7 @@ export class EvictionManager {
     this.#isUnexplained = false;
     this.#startedAtMs = performance.now();
     const round = await this.#thresholds.judge();
+    this.#deps.onJudged?.();
     const [threshold] = round.judgement.pressing;
     if (threshold !== undefined) await measureAtOnce(this.#run.input, this.#deps.activePods(), threshold.signal);
     const overLimit = await this.#enforceStorageLimits(round.disks);

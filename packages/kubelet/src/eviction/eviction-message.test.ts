@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { resourceOf, type Signal, thresholdsOf } from '@podwright/kubelet-configuration';
+import { type Observations, resourceOf, type Signal, thresholdsOf } from '@podwright/kubelet-configuration';
 import { evictionMessage } from './eviction-message.ts';
-import type { Observations } from './observed-signals.ts';
 import { type GivenPod, podOf, statsOf } from './pods.fixture.ts';
 
 function messageOf(signal: Signal, threshold: string, pod: GivenPod = {}) {

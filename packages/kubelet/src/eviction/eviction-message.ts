@@ -2,13 +2,14 @@
 import { type Container, formatQuantity, hasPodLevelResources, type Pod, parseQuantity } from '@podwright/kube-api';
 import {
   amountText,
+  availableText,
   binaryText,
+  type Observations,
   resourceOf,
   type StarvedResource,
   type Threshold,
 } from '@podwright/kubelet-configuration';
 import type { ContainerStats, PodStats } from '../stats/summary.ts';
-import { availableText, type Observations } from './observed-signals.ts';
 import type { Candidate } from './rank-pods.ts';
 
 export type EvictionMessage = { message: string; annotations: Record<string, string> };

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Signal, thresholdsOf } from '@podwright/kubelet-configuration';
+import { type Observations, type Signal, thresholdsOf } from '@podwright/kubelet-configuration';
 import { nextLookMs } from './next-look.ts';
-import type { Observations } from './observed-signals.ts';
 
 const GIB = 1 << 30;
 const PERIOD_MS = 10_000;

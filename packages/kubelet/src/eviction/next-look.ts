@@ -1,5 +1,11 @@
-import { amountOf, isInBytes, isOfDisk, type Signal, type Threshold } from '@podwright/kubelet-configuration';
-import type { Observations } from './observed-signals.ts';
+import {
+  amountOf,
+  isInBytes,
+  isOfDisk,
+  type Observations,
+  type Signal,
+  type Threshold,
+} from '@podwright/kubelet-configuration';
 
 /** Minimum time between two disk checks while a disk is filling up. */
 const EVICTION_MIN_LOOK_MS = 100;

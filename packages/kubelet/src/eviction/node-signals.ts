@@ -1,10 +1,9 @@
 import { stat, statfs } from 'node:fs/promises';
 import type { CriClient } from '@podwright/cri';
 import { type CgroupHierarchy, readCgroupUse } from '@podwright/host';
-import type { DiskLayout, Signal } from '@podwright/kubelet-configuration';
+import type { DiskLayout, Observation, Observations, Signal } from '@podwright/kubelet-configuration';
 import { STATISTICS_TIMEOUT_MS } from '../stats/limits.ts';
 import { processLimits } from '../stats/node-stats.ts';
-import type { Observation, Observations } from './observed-signals.ts';
 
 /** How long the container runtime's directories are cached; they change only when the runtime is reconfigured. */
 const IMAGE_PATHS_CACHED_MS = 300_000;

@@ -2,15 +2,20 @@
 import { type Logger, pause } from '@podwright/base';
 import {
   type DiskLayout,
+  type Judgement,
+  judgeThresholds,
+  NOTHING_MET,
   type NodePressure,
+  type Observations,
   type Signal,
   type Threshold,
+  type ThresholdMemory,
+  thresholdInWords,
+  thresholdsMet,
   withContainerFs,
 } from '@podwright/kubelet-configuration';
-import { type Judgement, judgeThresholds, NOTHING_MET, type ThresholdMemory } from './judge-thresholds.ts';
 import { nextLookMs } from './next-look.ts';
 import type { NodeSignals } from './node-signals.ts';
-import { type Observations, thresholdInWords, thresholdsMet } from './observed-signals.ts';
 
 export type NodeThresholdsDependencies = {
   thresholds: readonly Threshold[];

@@ -5,6 +5,7 @@
 import { errorMessage, type Logger, pause } from '@podwright/base';
 import { namespacedName, type Pod } from '@podwright/kube-api';
 import type { DiskLayout } from '@podwright/kubelet-configuration';
+import type { ClaimLimits } from '@podwright/volumes';
 import type { PodStatsByDisk } from '../stats/pod-stats.ts';
 import { FrozenLimits, type FrozenLimitsDependencies } from './frozen-limits.ts';
 import {
@@ -36,6 +37,8 @@ export type StorageLimitsDependencies = {
   volumePaths: (podUid: string) => VolumeFiles['paths'];
   /** Searches for deleted files that the given pods hold open, in a single pass. Returns their usage by pod UID. */
   heldInEmptyDirs: (podUids: ReadonlySet<string>) => Promise<Map<string, Awaited<ReturnType<VolumeFiles['held']>>>>;
+  /** Finds pods that exceed the capacity of a claim. Default: no claim has a limit. */
+  claimLimits?: Pick<ClaimLimits, 'excesses'>;
   logger: Logger;
 } & FrozenLimitsDependencies;
 
@@ -63,6 +66,7 @@ export class StorageLimits {
     await Promise.all([
       this.#once('limits', () => this.#measureLimits(pods.filter(hasStorageLimit), layout)),
       this.#once('emptyDirs', () => this.#measureEmptyDirs(pods.filter(hasSizeLimit))),
+      this.#once('claims', () => this.#measureClaims(pods)),
     ]);
     await this.#once('frozen pods', () => this.#frozen.check(layout, (pod, excess) => this.#add(pod, excess)));
   }
@@ -104,6 +108,12 @@ export class StorageLimits {
       this.#add(pod, excess);
       if (excess === undefined && own !== undefined && isDoubtful(own, Date.now())) this.#frozen.note(pod);
     }
+  }
+
+  async #measureClaims(pods: readonly Pod[]): Promise<void> {
+    const { claimLimits, podStats } = this.#deps;
+    for (const { pod, excess } of (await claimLimits?.excesses(pods, podStats, this.#stopping)) ?? [])
+      this.#add(pod, excess);
   }
 
   async #measureEmptyDirs(pods: readonly Pod[]): Promise<void> {

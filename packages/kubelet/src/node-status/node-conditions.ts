@@ -1,14 +1,19 @@
 import { formatTime, type NodeCondition } from '@podwright/kube-api';
 import type { NodePressure, PressureCondition } from '@podwright/kubelet-configuration';
 import { aggregate, type NodeObject } from '../node/node-object.ts';
-import type { ObservedNode, Pressure } from './observed-node.ts';
+import type { ObservedNode } from './observed-node.ts';
 
 /** An event about the node. */
 export type NodeEvent = { type: 'Normal' | 'Warning'; reason: string; message: string };
 
 type PressureWords = { reason: string; message: string; event: string };
 
-const PRESSURES: { type: PressureCondition; of: keyof Pressure; short: PressureWords; fine: PressureWords }[] = [
+const PRESSURES: {
+  type: PressureCondition;
+  of: 'memory' | 'disk' | 'pids';
+  short: PressureWords;
+  fine: PressureWords;
+}[] = [
   {
     type: 'MemoryPressure',
     of: 'memory',
@@ -61,11 +66,14 @@ export function pressureEvents(node: string, changed: readonly PressureCondition
  */
 export function pressureConditions(now: NodePressure, startedAtMs: number): NodeObject['status']['conditions'] {
   return PRESSURES.map(({ type, short, fine }) => {
-    const { reason, message } = now.has(type) ? short : fine;
+    const { reason, message } = now.has(type) ? detailed(short, now.detailOf(type)) : fine;
     const lastTransitionTime = formatTime(now.changedAtMs(type) ?? startedAtMs);
     return { type, status: now.has(type) ? 'True' : 'False', reason, message, lastTransitionTime };
   });
 }
+
+const detailed = (words: PressureWords, detail = ''): PressureWords =>
+  detail === '' ? words : { ...words, message: `${words.message}: ${detail}` };
 
 /** Returns upstream's event for a change of the node's status. */
 export function nodeStatusEvent(name: string, reason: string): NodeEvent {
@@ -95,10 +103,11 @@ export function updateConditions(
   };
   const find = (type: string) => conditions.find((one) => one.type === type);
   for (const { type, of, short, fine } of PRESSURES) {
-    const words = seen.pressure[of] ? short : fine;
+    const detail = of === 'disk' ? seen.pressure.diskDetail : undefined;
+    const words = seen.pressure[of] ? detailed(short, detail) : fine;
     const status = seen.pressure[of] ? 'True' : 'False';
     const before = find(type);
-    if (before?.status === status) put({ ...before, lastHeartbeatTime: now }, undefined);
+    if (before?.status === status) put({ ...before, message: words.message, lastHeartbeatTime: now }, undefined);
     else put({ ...before, ...condition(type, status, words), ...at(now, undefined) }, words.event);
   }
   const before = find('Ready');

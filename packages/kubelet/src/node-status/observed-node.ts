@@ -6,8 +6,8 @@ export type DeviceResources = {
   allocatable: Record<string, string>;
 };
 
-/** Pressure conditions, from the eviction manager. */
-export type Pressure = { memory: boolean; disk: boolean; pids: boolean };
+/** Pressure conditions, from the eviction manager. `diskDetail`: what fills the disk, '' or absent if that is unknown. */
+export type Pressure = { memory: boolean; disk: boolean; pids: boolean; diskDetail?: string };
 
 /** A snapshot of the host and the container runtime, from which the node status is computed. */
 export type ObservedNode = {

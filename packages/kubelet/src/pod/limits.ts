@@ -3,3 +3,6 @@
  * backOffOnTransientErrorPeriod).
  */
 export const HELD_RETRY_MS = 1000;
+
+/** Delay before the next attempt to start a pod whose claim exceeds its capacity. */
+export const CLAIM_RETRY_MS = 10_000;

@@ -44,6 +44,8 @@ export type PodSyncerDependencies = {
   /** Rejects a pod that had already been admitted. */
   refuse: (podUid: string, refusal: WaitingReason) => void;
   grants: PodGrants;
+  /** Returns why a pod must wait whose claim exceeds its capacity. Default: no claim has a limit. */
+  claimRefusal?: (pod: Pod, signal: AbortSignal) => Promise<string | undefined>;
   /** Whether the pod's runtime handler supports recursive read-only mounts. */
   recursiveReadOnly: (pod: Pod) => boolean;
   /** Called after each sync that had any steps, with the results of those steps. */

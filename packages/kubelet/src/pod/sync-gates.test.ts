@@ -92,7 +92,7 @@ test('a refused pod is refused before and after its grants, and its state is not
     gates.SYNC_GATES.map(({ name }) => name),
     [
       ...['endIfRefused', 'waitForGrants', 'endIfRefused', 'readStatus', 'endOtherOwner', 'reportStatus'],
-      ...['endIfOverdue', 'planActions', 'waitForNode', 'prepareClaims', 'warnOfPorts', 'carryOut'],
+      ...['endIfOverdue', 'planActions', 'waitForNode', 'waitForClaims', 'prepareClaims', 'warnOfPorts', 'carryOut'],
     ],
   );
   assert.deepEqual(gates.endIfRefused(contextOf({ refused: true }).context), { ended: true });
@@ -179,4 +179,22 @@ test('claims are prepared before a sandbox is created, and only then', async () 
 test('the last gate executes the plan', async () => {
   assert.deepEqual(await gates.carryOut(contextOf().context), { ended: false, retryAtMs: 7 });
   assert.equal(gates.SYNC_GATES.at(-1), gates.carryOut);
+});
+
+test('a pod that is to be started waits while one of its claims exceeds its capacity', async () => {
+  let refusal: string | undefined = 'too large';
+  const claimRefusal = async () => refusal;
+  const of = (plan: Given['plan'], volumes: Pod['spec']['volumes']) => {
+    const { context, events } = contextOf({ plan, deps: { claimRefusal } });
+    return { context: { ...context, pod: { ...pod, spec: { ...pod.spec, volumes } } }, events };
+  };
+  const claim = [{ name: 'v', persistentVolumeClaim: { claimName: 'data' } }];
+  const held = of({ createSandbox: true }, claim);
+  const outcome = await gates.waitForClaims(held.context);
+  assert.ok(outcome !== undefined && !outcome.ended && outcome.retryAtMs! > Date.now());
+  assert.deepEqual(held.events, ['Warning FailedMount']);
+  assert.equal(gates.waitForClaims(of({ createSandbox: false }, claim).context), undefined);
+  assert.equal(gates.waitForClaims(of({ createSandbox: true }, [{ name: 'v', emptyDir: {} }]).context), undefined);
+  refusal = undefined;
+  assert.equal(await gates.waitForClaims(of({ createSandbox: true }, claim).context), undefined);
 });

@@ -8,6 +8,7 @@ import { isMarked } from '../status/all-containers-restarting.ts';
 import type { ActiveDeadlines } from './active-deadlines.ts';
 import { warnOfForeignPorts } from './foreign-ports.ts';
 import { holdPod } from './hold-pod.ts';
+import { CLAIM_RETRY_MS } from './limits.ts';
 import { orphanPod } from './orphan-pod.ts';
 import type { PlanRunner } from './plan-runner.ts';
 import { grantPod, preparePod } from './pod-grants.ts';
@@ -52,6 +53,7 @@ export const SYNC_GATES: readonly Gate[] = [
   endIfOverdue,
   planActions,
   waitForNode,
+  waitForClaims,
   prepareClaims,
   warnOfPorts,
   carryOut,
@@ -141,6 +143,19 @@ export function planActions(context: SyncContext): SyncOutcome | undefined {
 /** Makes a pod wait while the container runtime is down, or while the network that the pod needs is not ready. */
 export function waitForNode({ pod, deps }: SyncContext): SyncOutcome | undefined {
   return holdPod(pod, deps.obstacles, deps.runtime.events);
+}
+
+/** Makes a pod wait, before its sandbox is created, while a claim that it can write exceeds its capacity. */
+export function waitForClaims({ pod, plan, deps, signal }: SyncContext): ReturnType<Gate> {
+  const hasClaims = pod.spec.volumes?.some(
+    ({ persistentVolumeClaim, ephemeral }) => persistentVolumeClaim ?? ephemeral,
+  );
+  if (!plan.createSandbox || !hasClaims || deps.claimRefusal === undefined) return undefined;
+  return deps.claimRefusal(pod, signal).then((refusal) => {
+    if (refusal === undefined) return undefined;
+    deps.runtime.events.event(eventSubject(pod), 'Warning', 'FailedMount', refusal);
+    return { ended: false, retryAtMs: Date.now() + CLAIM_RETRY_MS };
+  });
 }
 
 /** Prepares the pod's ResourceClaims before its sandbox is created. */

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Signal, type ThresholdSettings, thresholdsOf } from '@podwright/kubelet-configuration';
 import { judgeThresholds, NOTHING_MET } from './judge-thresholds.ts';
 import type { Observation } from './observed-signals.ts';
+import type { Signal } from './signals.ts';
+import { type ThresholdSettings, thresholdsOf } from './thresholds.ts';
 
 /** A node whose signals are given as percentages. `at` judges them at a time in seconds and returns `CONDITIONS | PRESSING`. */
 function nodeWith(settings: Partial<ThresholdSettings>, transitionMs = 60_000) {

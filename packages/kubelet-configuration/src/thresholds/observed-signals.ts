@@ -1,12 +1,6 @@
 import { formatQuantity } from '@podwright/kube-api';
-import {
-  amountOf,
-  binaryText,
-  isInBytes,
-  type Signal,
-  type Threshold,
-  valueText,
-} from '@podwright/kubelet-configuration';
+import { isInBytes, type Signal } from './signals.ts';
+import { amountOf, binaryText, type Threshold, valueText } from './thresholds.ts';
 
 /**
  * The available amount and the capacity of an eviction signal's resource, in bytes, inodes or processes. `atMs`: when it was observed

@@ -1,5 +1,6 @@
-import { conditionOf, isOfMemory, type PressureCondition, type Threshold } from '@podwright/kubelet-configuration';
 import { type Observations, thresholdsMet } from './observed-signals.ts';
+import { conditionOf, isOfMemory, type PressureCondition } from './signals.ts';
+import type { Threshold } from './thresholds.ts';
 
 /** State carried over from one eviction round to the next. Times are monotonic milliseconds. */
 export type ThresholdMemory = {

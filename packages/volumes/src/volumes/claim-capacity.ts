@@ -1,0 +1,87 @@
+/** Finds claims that use more than their capacity. Directories of the node have no size limit of their own. Pure. */
+import { everyContainer, formatQuantity, isStaticPod, type Pod, type Volume } from '@podwright/kube-api';
+import { ephemeralClaimName } from './ephemeral-claims.ts';
+
+/** A claim whose files are in a directory of this node. `capacityBytes` is absent if the claim has none. */
+export type DirectoryClaim = { namespace: string; name: string; path: string; capacityBytes?: bigint };
+
+/** A claim and the volume by which a pod uses it. */
+export type UsedClaim = { volume: string; claim: DirectoryClaim };
+
+/** The use of a pod's volumes, as far as it is known. */
+export type PodVolumeUse = {
+  podRef: { uid: string };
+  volume?: readonly { name: string; usedBytes?: number | undefined }[] | undefined;
+};
+
+/** How much a claim may exceed its capacity: 5 %, and at least 16 MiB, because file systems round sizes and directories use space too. */
+const SLACK_DIVISOR = 20n;
+const MIN_SLACK_BYTES = 16n << 20n;
+
+/** Returns the key of a claim in `DirectoryClaims`. */
+export const claimKey = ({ namespace, name }: { namespace: string; name: string }): string => `${namespace}/${name}`;
+
+/** The directory claims of the node by `claimKey`. */
+export type DirectoryClaims = ReadonlyMap<string, DirectoryClaim>;
+
+/** Returns the names of claims that containers of the pod can write, by volume. */
+export function writableClaims(pod: Pod): Map<string, string> {
+  const { spec } = pod;
+  const mounts = everyContainer(spec).flatMap(({ volumeMounts = [] }) => volumeMounts);
+  const written = new Set(mounts.filter(({ readOnly }) => readOnly !== true).map(({ name }) => name));
+  const claims = (spec.volumes ?? []).flatMap((volume): [string, string][] => {
+    const claim = claimOf(volume, pod);
+    return claim !== undefined && written.has(volume.name) ? [[volume.name, claim]] : [];
+  });
+  return new Map(claims);
+}
+
+function claimOf(volume: Volume, pod: Pod): string | undefined {
+  const { persistentVolumeClaim, ephemeral } = volume;
+  if (ephemeral !== undefined) return ephemeralClaimName(pod, volume);
+  return persistentVolumeClaim?.readOnly === true ? undefined : persistentVolumeClaim?.claimName;
+}
+
+/** Returns the claims with a capacity that containers of the pod can write. Claims of static pods are those of manifests, without a capacity. */
+export function limitedClaims(pod: Pod, claims: DirectoryClaims): UsedClaim[] {
+  if (isStaticPod(pod)) return [];
+  const { namespace } = pod.metadata;
+  return [...writableClaims(pod)].flatMap(([volume, name]) => {
+    const claim = claims.get(claimKey({ namespace, name }));
+    return claim?.capacityBytes === undefined ? [] : [{ volume, claim }];
+  });
+}
+
+/** Whether the claim uses more than its capacity and the slack. */
+export function isOverCapacity({ capacityBytes }: DirectoryClaim, usedBytes: number): boolean {
+  if (capacityBytes === undefined) return false;
+  const share = capacityBytes / SLACK_DIVISOR;
+  return BigInt(usedBytes) > capacityBytes + (share > MIN_SLACK_BYTES ? share : MIN_SLACK_BYTES);
+}
+
+/** Returns the pod's claims that exceed their capacity by the statistics of the pod. */
+export function claimsOverCapacity(pod: Pod, stats: PodVolumeUse, claims: DirectoryClaims): UsedClaim[] {
+  return limitedClaims(pod, claims).filter(({ volume, claim }) => {
+    const known = stats.volume?.find(({ name }) => name === volume);
+    return isOverCapacity(claim, known?.usedBytes ?? 0);
+  });
+}
+
+const MIB = 1 << 20;
+
+const binaryText = (bytes: bigint): string => formatQuantity(bytes * 1_000_000_000n, bytes >= 1024n ? 'Ki' : '');
+
+/** Formats a measured size. It is rounded to MiB. */
+const useText = (bytes: number): string => binaryText(BigInt(bytes < MIB ? bytes : Math.round(bytes / MIB) * MIB));
+
+/** Returns a sentence about a claim that exceeds its capacity. */
+export function overCapacityText({ volume, claim }: UsedClaim, usedBytes: number): string {
+  const [used, capacity] = [useText(usedBytes), binaryText(claim.capacityBytes ?? 0n)];
+  return `Usage of the claim "${claim.name}" (volume "${volume}") is ${used}, more than its capacity ${capacity}. `;
+}
+
+/** Returns a claim with its use, such as `shop/data (2Gi of 1Gi)`, for lists of the largest claims. */
+export function claimUseText(claim: DirectoryClaim, usedBytes: number): string {
+  const of = claim.capacityBytes === undefined ? '' : ` of ${binaryText(claim.capacityBytes)}`;
+  return `${claimKey(claim)} (${useText(usedBytes)}${of})`;
+}

@@ -1,0 +1,117 @@
+/**
+ * Holds claims whose files are in directories of the node to their capacity, because such files outlive the pods that wrote them: without a
+ * limit, a pod could fill the disk, and its eviction would not free it.
+ */
+import { errorMessage, type Logger } from '@podwright/base';
+import { type TreeUse, treeUse } from '@podwright/host';
+import { isCriticalPod, type Pod } from '@podwright/kube-api';
+import {
+  claimKey,
+  claimsOverCapacity,
+  claimUseText,
+  type DirectoryClaim,
+  type DirectoryClaims,
+  isOverCapacity,
+  limitedClaims,
+  overCapacityText,
+  type PodVolumeUse,
+  writableClaims,
+} from './claim-capacity.ts';
+
+/** Time limits of the walk of a claim's directory, in milliseconds: before a pod starts, before an eviction, and for the largest claims. */
+const START_WALK_MS = 500;
+const EVICTION_WALK_MS = 2000;
+const LARGEST_WALK_MS = 1000;
+/** Maximum number of claims that are measured to find the largest ones, and number of those that are named. */
+const MAX_MEASURED = 100;
+const MAX_NAMED = 3;
+
+export type ClaimLimitsDependencies = {
+  /** Returns the claims whose files are in directories of this node. */
+  list: () => Promise<readonly DirectoryClaim[]>;
+  /** Whether pods may not use more than the capacity of a claim. */
+  isEnforced: boolean;
+  logger: Logger;
+};
+
+/** A pod that exceeds the capacity of a claim. `signal`: the label value for the eviction metric. */
+export type ClaimExcess = { pod: Pod; excess: { signal: string; message: string } };
+
+export class ClaimLimits {
+  readonly #deps: ClaimLimitsDependencies;
+
+  constructor(deps: ClaimLimitsDependencies) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Returns why the pod must not start yet: containers of it can write a claim that exceeds its capacity. `undefined` if it may start, also
+   * if the use cannot be determined soon.
+   */
+  async refusalOf(pod: Pod, signal: AbortSignal): Promise<string | undefined> {
+    if (!this.#deps.isEnforced || isCriticalPod(pod) || writableClaims(pod).size === 0) return undefined;
+    for (const used of limitedClaims(pod, await this.#claims())) {
+      const use = await this.#measure(used.claim, { signal, timeoutMs: START_WALK_MS });
+      if (use === undefined || !isOverCapacity(used.claim, use.bytes)) continue;
+      return `${overCapacityText(used, use.bytes)}Expand or delete the claim, or remove files`;
+    }
+    return undefined;
+  }
+
+  /** Finds pods that exceed the capacity of a claim. `statsOf` returns the statistics of pods, with the use of volumes that is known. */
+  async excesses(
+    pods: readonly Pod[],
+    statsOf: (pods: readonly Pod[]) => Promise<readonly PodVolumeUse[]>,
+    signal: AbortSignal,
+  ): Promise<ClaimExcess[]> {
+    const using = this.#deps.isEnforced ? pods.filter((pod) => writableClaims(pod).size > 0) : [];
+    if (using.length === 0) return [];
+    const [claims, stats] = await Promise.all([this.#claims(), statsOf(using)]);
+    const found: ClaimExcess[] = [];
+    for (const pod of using) {
+      const known = stats.find(({ podRef }) => podRef.uid === pod.metadata.uid);
+      const [used] = known === undefined ? [] : claimsOverCapacity(pod, known, claims);
+      if (used === undefined) continue;
+      // the known use may be a minute old
+      const use = await this.#measure(used.claim, { signal, timeoutMs: EVICTION_WALK_MS });
+      const knownBytes = known?.volume?.find(({ name }) => name === used.volume)?.usedBytes ?? 0;
+      const bytes = use === undefined || use.isPartial ? Math.max(knownBytes, use?.bytes ?? 0) : use.bytes;
+      if (isOverCapacity(used.claim, bytes))
+        found.push({ pod, excess: { signal: 'claim.capacity', message: overCapacityText(used, bytes) } });
+    }
+    return found;
+  }
+
+  /** Returns the claims with the most files on the node's disk, as text, for people who must free space. Empty if there are none. */
+  async largest(signal: AbortSignal): Promise<string> {
+    const uses: { claim: DirectoryClaim; bytes: number }[] = [];
+    for (const claim of [...(await this.#claims()).values()].slice(0, MAX_MEASURED)) {
+      const use = await this.#measure(claim, { signal, timeoutMs: LARGEST_WALK_MS });
+      if (use !== undefined) uses.push({ claim, bytes: use.bytes });
+    }
+    const largest = uses.sort((a, b) => b.bytes - a.bytes).slice(0, MAX_NAMED);
+    return largest.map(({ claim, bytes }) => claimUseText(claim, bytes)).join(', ');
+  }
+
+  async #claims(): Promise<DirectoryClaims> {
+    try {
+      return new Map((await this.#deps.list()).map((claim) => [claimKey(claim), claim]));
+    } catch (error) {
+      this.#deps.logger.debug({ error: errorMessage(error) }, 'the claims of the node are not known');
+      return new Map();
+    }
+  }
+
+  async #measure(
+    { path }: DirectoryClaim,
+    options: { signal: AbortSignal; timeoutMs: number },
+  ): Promise<TreeUse | undefined> {
+    try {
+      return await treeUse(path, options);
+    } catch (error) {
+      options.signal.throwIfAborted();
+      this.#deps.logger.debug({ path, error: errorMessage(error) }, 'a claim could not be measured');
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import { errorMessage, type Logger } from '@podwright/base';
+import type { ClaimLimits } from './claim-limits.ts';
+
+/** Interval between measurements of the largest claims, in milliseconds. */
+const PERIOD_MS = 60_000;
+
+export type DiskDetailDependencies = {
+  pressure: { has(condition: 'DiskPressure'): boolean; explain(condition: 'DiskPressure', detail: string): void };
+  limits: Pick<ClaimLimits, 'largest'>;
+  logger: Logger;
+};
+
+/** Names the largest claims in the message of the condition DiskPressure: their files stay on the disk when pods are evicted. */
+export class DiskDetail {
+  readonly #deps: DiskDetailDependencies;
+  #nextMs = 0;
+  #isMeasuring = false;
+
+  constructor(deps: DiskDetailDependencies) {
+    this.#deps = deps;
+  }
+
+  /** Starts a measurement if the node has the condition and the last measurement is older than a minute. */
+  refresh(): void {
+    const { pressure, logger } = this.#deps;
+    if (!pressure.has('DiskPressure')) {
+      this.#nextMs = 0;
+      return;
+    }
+    if (this.#isMeasuring || performance.now() < this.#nextMs) return;
+    this.#isMeasuring = true;
+    this.#measure()
+      .catch((error: unknown) => logger.debug({ error: errorMessage(error) }, 'the largest claims were not measured'))
+      .finally(() => {
+        this.#isMeasuring = false;
+      });
+  }
+
+  async #measure(): Promise<void> {
+    const { pressure, limits } = this.#deps;
+    this.#nextMs = performance.now() + PERIOD_MS;
+    const largest = await limits.largest(AbortSignal.timeout(PERIOD_MS));
+    pressure.explain('DiskPressure', largest === '' ? '' : `the largest claims are ${largest}`);
+  }
+}
