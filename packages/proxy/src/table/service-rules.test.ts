@@ -56,6 +56,13 @@ test('a cluster IP has its endpoints by number, and its own pods on this node ar
   assert.deepEqual(chains, ['pick_cluster4-2 1']);
 });
 
+test('a cluster IP that is an endpoint too has a port of the host, and its packets are not refused', () => {
+  assert.deepEqual(elements({}, [{ addresses: ['10.96.0.1'] }]), [
+    'services4 10.96.0.1 6 80 : pick_cluster4-1',
+    'cluster4 10.96.0.1 6 80 0 : 10.96.0.1 8080',
+  ]);
+});
+
 test('connections to a cluster IP from outside are masqueraded if the addresses of pods are known', () => {
   const masquerade = (facts: typeof node) => elements({}, [remote], facts).filter((text) => text.startsWith('masq'));
   assert.deepEqual(masquerade(node), []);

@@ -70,13 +70,23 @@ class PortRules {
 
   #addClusterIp(frontend: Frontend): void {
     const { isInternalLocal } = this.#port;
-    this.#add({ set: this.#names.clusterIps, key: addressBytes(frontend.address) });
+    if (!this.#isOnHost(frontend.address))
+      this.#add({ set: this.#names.clusterIps, key: addressBytes(frontend.address) });
     const policy = isInternalLocal ? 'local' : 'cluster';
     this.#addFrontend(frontend, this.#target(policy), [policy]);
     const { masqueradeAll, node } = this.#settings;
     const knowsPods = ofFamily(node.podCidrs, frontend.version).length > 0;
     if (masqueradeAll) this.#masquerade(frontend, CHAINS.masquerade);
     else if (knowsPods) this.#masquerade(frontend, CHAINS.masqueradeStrangers(frontend.version));
+  }
+
+  /**
+   * Whether the cluster IP is an endpoint too, that is, an address of the host at which a server listens, as of a node's own API. The
+   * packets to the server keep the cluster IP as their destination, so other ports of it cannot be refused.
+   */
+  #isOnHost(clusterIp: string): boolean {
+    const { cluster, local } = this.#endpoints;
+    return [...cluster, ...local].some(({ address }) => address === clusterIp);
   }
 
   #addExternal(frontend: Frontend, target: Target): void {
