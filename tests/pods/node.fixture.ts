@@ -214,6 +214,10 @@ export class NodePlace {
     const services = `podwright-services-${this.serviceCidr.replace(/[/:]/g, '-')}`;
     for (const table of [`podwright_${bridge}`, `podwright-policies-${bridge}`, services])
       await runChecked('nft', ['delete', 'table', 'inet', table]).catch(() => undefined);
+    for (const last of ['1', '10']) {
+      const address = this.serviceCidr.replace(/0\/24$/, `${last}/32`);
+      await runChecked('ip', ['address', 'del', address, 'dev', 'lo']).catch(() => undefined);
+    }
     await this.#docker?.stop();
     rmSync(this.directory, { recursive: true, force: true });
   }

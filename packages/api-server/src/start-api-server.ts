@@ -17,6 +17,7 @@ import { inProcessClient } from './in-process-client/in-process-client.ts';
 import { authorityDirectory } from './issue-kubeconfig.ts';
 import { type KubeletConnections, nodeConnector } from './node-connections.ts';
 import { openObjects, type ServerObjects } from './open-objects.ts';
+import { listenSecurely } from './secure-addresses.ts';
 import { servedResources } from './served-resources.ts';
 import { ApiListeners, type SecureAddress, type StrangerConnections } from './server/api-listeners.ts';
 import type { ComputedResource } from './server/computed-resource.ts';
@@ -24,7 +25,7 @@ import { InFlight } from './server/in-flight.ts';
 import { type CallHandler, type HttpCall, RequestHandler } from './server/request-handler.ts';
 import type { RequestObserver } from './server/request-observer.ts';
 import type { ServerParts } from './server/server-parts.ts';
-import { advertisedAddress, hostAndPort, reachableHost, urlOf } from './server-address.ts';
+import { hostAndPort, reachableHost, urlOf } from './server-address.ts';
 import { serverDocuments } from './server-documents.ts';
 import { serverMetrics } from './server-metrics.ts';
 import { startControllers } from './start-controllers.ts';
@@ -40,6 +41,11 @@ export type ApiServerOptions = {
   listen?: SecureAddress;
   /** Limits the connections of unknown clients over TLS. */
   strangers?: StrangerConnections;
+  /**
+   * Set if the cluster IP of the Service `kubernetes` is an address of this host, whose proxy serves Services. Pods then reach the server at
+   * this address, at which it listens unless `listen` is reachable for them. `strangers` limits the connections to it.
+   */
+  atClusterIp?: { strangers: StrangerConnections };
   /** Further names of the serving certificate. */
   names?: readonly string[];
   /** The IPv4 range of cluster IPs. Default: 10.96.0.0/12. */
@@ -95,7 +101,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
 }
 
 async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiServer> {
-  const { directory, socketPath, listen, strangers, logger, names = [], now = Date.now } = options;
+  const { directory, socketPath, listen, strangers, atClusterIp, logger, names = [], now = Date.now } = options;
   const { decorate = (handler) => handler, untaintsNodes = false } = options;
   const authority = await CertificateAuthority.open(authorityDirectory(directory), now);
   const objects = await openObjects({ ...options, now }, undo);
@@ -114,7 +120,7 @@ async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiSer
     for (const client of clients) client.close();
   });
   const handler = decorate(new RequestHandler(serving));
-  const listeners = new ApiListeners({ handler, logger, strangers });
+  const listeners = new ApiListeners({ handler, logger });
   undo.add('stop the listeners', () => listeners.stop());
   await listeners.listenLocal(socketPath);
   const clientAuthorities = [authority.certificate];
@@ -125,26 +131,26 @@ async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiSer
   });
   health.certificates = certificates;
   undo.add('stop the renewal of the serving certificate', () => certificates[Symbol.dispose]());
-  const port = listen && (await listeners.listenSecure(listen, { ...certificates.start(), clientAuthorities }));
-  const bound = listen && port !== undefined ? { host: listen.host, port } : undefined;
+  const certificate = () => ({ ...certificates.start(), clientAuthorities });
+  const secure = { listeners, certificate, clusterIp, listen, strangers, atClusterIp };
+  const { bound, advertised, endpoint, forPods } = await listenSecurely(secure);
   const url = bound && urlOf(bound);
-  const address = bound && advertisedAddress(bound.host);
   const stopControllers = startControllers({
     ...{ schema, registries, store, authority, untaintsNodes, logger, now },
     resources: servedResources(schema),
     custom,
     authorizer: access.authorizer,
     issueToken: (account, secretName) => access.legacyTokens.issue(account, secretName),
-    serverUrl: bound && urlOf({ ...bound, host: address ?? bound.host }),
-    service: { clusterIp, endpoint: bound && { address, port: bound.port } },
+    serverUrl: bound && urlOf({ ...bound, host: advertised ?? bound.host }),
+    service: { clusterIp, endpoint },
     ended: () => health.controllerEnded(),
   });
   health.controllersStarted();
   undo.add('stop the controllers', stopControllers);
   return {
     url,
-    port,
-    podEndpoint: address === undefined || bound === undefined ? undefined : { address, port: bound.port },
+    port: bound?.port,
+    podEndpoint: forPods && { address: forPods.host, port: forPods.port },
     caCertificate: authority.certificate,
     registries,
     store,

@@ -16,7 +16,7 @@ test('rights of pods on an API that they cannot reach are worth a warning', asyn
     unreachableApi(objects, async () => (isReachable ? slice : undefined));
   assert.match(
     (await warn([binding('ClusterRoleBinding', 'ServiceAccount')]))[0] ?? '',
-    /^ClusterRoleBinding operator is for pods/,
+    /^ClusterRoleBinding operator is for pods that use the Kubernetes API, which pods cannot reach: set service_cidr /,
   );
   assert.deepEqual(await warn([binding('RoleBinding', 'ServiceAccount')], true), []);
   assert.deepEqual(await warn([binding('RoleBinding', 'User')]), []);

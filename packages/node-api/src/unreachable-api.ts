@@ -5,8 +5,8 @@ const BINDINGS = new Set(['RoleBinding', 'ClusterRoleBinding']);
 const SLICE = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes';
 
 /**
- * Returns a warning if the objects give service accounts rights on the API, but pods cannot reach it: operators and ingress controllers
- * would wait without end. `find` reads an object by its path.
+ * Returns a warning if the objects give service accounts rights on the API, but pods cannot reach it, because the node could
+ * not claim its range of Services: operators and ingress controllers would wait without end. `find` reads an object by its path.
  */
 export async function unreachableApi(
   objects: readonly OtherObject[],
@@ -16,7 +16,7 @@ export async function unreachableApi(
   if (binding === undefined || (await find(SLICE)) !== undefined) return [];
   return [
     `${binding.kind} ${binding.metadata.name} is for pods that use the Kubernetes API, which pods cannot reach: ` +
-      'set listen in [api] to an address of this host, such as "192.0.2.1:6443"',
+      'set service_cidr in [api] to a range that neither this host nor another node on it uses, such as "10.112.0.0/16"',
   ];
 }
 

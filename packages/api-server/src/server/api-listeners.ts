@@ -49,8 +49,6 @@ export type ApiListenersParts = {
   maxUnauthenticatedMs?: number;
   /** Default: CALLER_CONNECTIONS. */
   callerLimits?: CallerLimits;
-  /** Default: unknown clients are limited only by the number of connections. */
-  strangers?: StrangerConnections;
 };
 
 /** Listens for clients on a unix socket that only root can access, and over TLS with HTTP/2 and HTTP/1.1. */
@@ -60,7 +58,7 @@ export class ApiListeners {
   readonly #waiting: WaitingClients;
   readonly #callers: CallerConnections;
   #local: { server: Server; file: SocketFile } | undefined;
-  #secure: Http2SecureServer | undefined;
+  readonly #secure: Http2SecureServer[] = [];
 
   constructor(parts: ApiListenersParts) {
     this.#parts = parts;
@@ -79,9 +77,15 @@ export class ApiListeners {
     this.#local = { server, file: await listenUnix(server, path, PRIVATE_FILE) };
   }
 
-  /** Listens over TLS. Returns the port; if `port` is 0, the operating system assigns one. */
-  async listenSecure({ host, port }: SecureAddress, certificate: ServingCertificate): Promise<number> {
-    const { strangers } = this.#parts;
+  /**
+   * Listens over TLS. Returns the port; if `port` is 0, the operating system assigns one. Without `strangers`, unknown clients are limited
+   * only by the number of connections. Rejects with the error of listen(2).
+   */
+  async listenSecure(
+    { host, port }: SecureAddress,
+    certificate: ServingCertificate,
+    strangers?: StrangerConnections,
+  ): Promise<number> {
     const server = createSecureServer({
       ...OPTIONS,
       ...HTTP2_BOUNDS,
@@ -97,7 +101,7 @@ export class ApiListeners {
         isLocal: false,
         tlsSocket: socket,
         use: () => (socket === undefined ? () => undefined : this.#callers.use(socket)), // the session may have ended
-        authenticated: (username) => this.#authenticated(socket, username),
+        authenticated: (username) => this.#authenticated(socket, username, strangers),
       };
     };
     server.on('session', (session) => this.#connections.addSession(session));
@@ -111,21 +115,22 @@ export class ApiListeners {
     server.once('listening', resolve).once('error', reject).listen({ port, host, backlog: LISTEN_BACKLOG });
     await promise;
     strangers?.onListening(server);
-    this.#secure = server;
+    this.#secure.push(server);
     return (server.address() as AddressInfo).port;
   }
 
   /** Replaces the certificate used for new connections. */
   replaceCertificate(certificate: ServingCertificate): void {
-    if (this.#secure === undefined) return;
-    this.#secure.setSecureContext(tlsOptions(certificate));
-    limitClientChains(this.#secure);
+    for (const server of this.#secure) {
+      server.setSecureContext(tlsOptions(certificate));
+      limitClientChains(server);
+    }
   }
 
   /** Refuses new connections, waits up to `maxDrainMs` for in-flight requests to complete, then closes all connections. */
   async stop(maxDrainMs = MAX_DRAIN_MS): Promise<void> {
     await this.#local?.file.remove();
-    const servers = [this.#local?.server, this.#secure].filter((server) => server !== undefined);
+    const servers = [this.#local?.server, ...this.#secure].filter((server) => server !== undefined);
     const closed = servers.map((server) => new Promise<void>((resolve) => void server.close(() => resolve())));
     this.#connections.retire();
     const abort = new AbortController();
@@ -136,12 +141,12 @@ export class ApiListeners {
     await Promise.all(closed);
   }
 
-  #authenticated(socket: TLSSocket, username: string): void {
+  #authenticated(socket: TLSSocket, username: string, strangers: StrangerConnections | undefined): void {
     // a refused connection is still closed like one without credentials
     if (!this.#callers.admit(socket, callerOf(username)))
       throw tooManyRequests('Too many connections of this user are in use, please try again later.', 1);
     this.#waiting.admit(socket);
-    this.#parts.strangers?.onAuthenticated(socket);
+    strangers?.onAuthenticated(socket);
   }
 
   #accept(server: Server | Http2SecureServer, connectionOf: (request: AnyRequest) => ClientConnection): void {

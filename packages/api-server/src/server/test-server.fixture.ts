@@ -97,7 +97,7 @@ export class TestServer implements AsyncDisposable {
     server.certificate = readFileSync(certificate, 'utf8');
     await server.listeners.listenLocal(server.socketPath);
     const serving = { certificate: server.certificate, key: readFileSync(key, 'utf8'), clientAuthorities: [] };
-    server.port = await server.listeners.listenSecure({ host: '127.0.0.1', port: 0 }, serving);
+    server.port = await server.listeners.listenSecure({ host: '127.0.0.1', port: 0 }, serving, options?.strangers);
     return server;
   }
 

@@ -7,21 +7,17 @@ import { type DnsServer, startDns } from '@podwright/dns';
 import type { KubeObject } from '@podwright/kube-api';
 import { isApiStatus, type KubeClient, SERVICES } from '@podwright/kube-client';
 import { type RunningProxy, startNetworkPolicies, startProxy } from '@podwright/proxy';
-import { addAddress, type LinkAddress, NetlinkSockets, removeAddress } from '@podwright/system';
 import type { NodeConfig } from '../settings/node-config.ts';
-import { lockServiceRange } from './service-range.ts';
+import { ServiceAddresses } from './service-addresses.ts';
 
-/** The tenth address of the default service range, as in clusters of kubeadm. */
-const DNS_OFFSET = 10;
 export const CLUSTER_DOMAIN = 'cluster.local';
-/** Nodes of one host may not serve ranges that overlap: each holds the lock in a directory named after its range. */
-const LOCKS = '/run/podwright-services';
-/** The index of the loopback interface. */
-const LOOPBACK = 1;
+/** The bridge of pods on a Docker Engine, unless they have a CNI network. */
+const DOCKER_BRIDGE = 'docker0';
 /** Pods of a CNI network: their subnet is not known. */
 const PRIVATE_NETWORKS = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10'];
 /** A proxy leaves a Service with this label to another one. The address of the DNS server is on the host. */
 const OTHER_PROXY = { 'service.kubernetes.io/service-proxy-name': 'podwright.dev' };
+const MAX_LOGGED_ROUTES = 10;
 const USER = { username: 'system:kube-proxy', groups: ['system:masters', 'system:authenticated'] };
 
 export type ClusterServices = {
@@ -31,20 +27,52 @@ export type ClusterServices = {
   close(options: { removeHostState: boolean }): Promise<void>;
 };
 
-/** Starts all of them. Pods also work without Services, so a failure of these is logged. */
-export async function openClusterServices(
-  config: NodeConfig,
-  server: ApiServer,
-  logger: Logger,
-): Promise<ClusterServices> {
+/**
+ * Claims the addresses that the node has in its range of Services. Pods also work without Services, so a failure is logged; the result is
+ * then undefined.
+ */
+export async function claimAddresses(config: NodeConfig, logger: Logger): Promise<ServiceAddresses | undefined> {
+  const range = config.api.service_cidr;
+  try {
+    const addresses = await ServiceAddresses.claim(range);
+    const { routedElsewhere } = addresses;
+    if (routedElsewhere.length > 0)
+      logger.warn(
+        { range, routes: routedElsewhere.slice(0, MAX_LOGGED_ROUTES) },
+        'the host has routes to addresses that Services may get',
+      );
+    return addresses;
+  } catch (error) {
+    const advice =
+      'Services and their names do not work, and pods cannot reach the Kubernetes API at its cluster IP; give this node another service_cidr in the table api';
+    logger.warn({ range, error: errorMessage(error) }, advice);
+    return undefined;
+  }
+}
+
+/** What the Services of a node depend on. */
+export type ClusterServicesParts = {
+  config: NodeConfig;
+  server: ApiServer;
+  /** The claimed addresses, which are released at the end. Without them, only network policies work. */
+  addresses: ServiceAddresses | undefined;
+  logger: Logger;
+};
+
+/** Starts all of them. */
+export async function openClusterServices(parts: ClusterServicesParts): Promise<ClusterServices> {
+  const { config, server, addresses, logger } = parts;
   const client = server.client(USER);
   const policies = policiesOf(config, client, logger);
-  const services = await openServices(config, client, logger);
+  const proxy = addresses && proxyOf(config, client, logger);
+  const dns = addresses && (await dnsOf(config, client, { address: addresses.dns, logger }));
   return {
-    dnsAddress: services?.dnsAddress,
+    dnsAddress: dns && addresses?.dns,
     close: async ({ removeHostState }) => {
       await policies.stop({ removeRules: removeHostState });
-      await services?.close({ removeHostState });
+      await proxy?.stop({ removeRules: removeHostState });
+      await dns?.close();
+      await addresses?.release();
     },
   };
 }
@@ -56,33 +84,6 @@ function policiesOf({ node_name: nodeName, network }: NodeConfig, client: KubeCl
   return policies;
 }
 
-/** Starts the proxy and the DNS server, unless another node of the host serves the range. */
-async function openServices(
-  config: NodeConfig,
-  client: KubeClient,
-  logger: Logger,
-): Promise<ClusterServices | undefined> {
-  const range = config.api.service_cidr;
-  let unlock: () => void;
-  try {
-    unlock = await lockServiceRange(LOCKS, range);
-  } catch (error) {
-    const advice = 'Services and their names do not work; give this node a service_cidr of its own in the table api';
-    logger.warn({ range, error: errorMessage(error) }, advice);
-    return undefined;
-  }
-  const proxy = proxyOf(config, client, logger);
-  const dns = await dnsOf(config, client, logger);
-  return {
-    dnsAddress: dns?.address,
-    close: async ({ removeHostState }) => {
-      await proxy.stop({ removeRules: removeHostState });
-      await dns?.close();
-      unlock();
-    },
-  };
-}
-
 function proxyOf({ node_name: nodeName, network, api }: NodeConfig, client: KubeClient, logger: Logger): RunningProxy {
   const bridgedCidrs = network.subnet.split(',');
   const table = `podwright-services-${api.service_cidr.replace(/[/:]/g, '-')}`;
@@ -92,58 +93,44 @@ function proxyOf({ node_name: nodeName, network, api }: NodeConfig, client: Kube
   return proxy;
 }
 
-/** Serves names at an address of the service range, which the host gets on its loopback interface. */
-async function dnsOf(config: NodeConfig, client: KubeClient, logger: Logger) {
-  const address = dnsAddressOf(config.api.service_cidr);
-  const socket = new NetlinkSockets().open('route');
-  const link: LinkAddress = { linkIndex: LOOPBACK, address, prefixLength: 32 };
-  let isOwn = false;
-  const withdraw = async () => {
-    try {
-      if (isOwn) await socket.request([removeAddress(link)]);
-    } finally {
-      socket.close();
-    }
-  };
-  let dns: DnsServer;
+type DnsParts = { address: string; logger: Logger };
+
+/** Serves names at an address of the host. */
+async function dnsOf(
+  config: NodeConfig,
+  client: KubeClient,
+  { address, logger }: DnsParts,
+): Promise<DnsServer | undefined> {
   const abort = new AbortController();
   try {
-    await socket.request([addAddress(link)]); // one that exists was left by an earlier process: this one holds the lock
-    isOwn = true;
     const options = { address, domain: CLUSTER_DOMAIN, upstream: '/etc/resolv.conf', clients: clientsOf(config) };
-    dns = await startDns({ client, ...options, logger, signal: abort.signal });
+    const dns = await startDns({ client, ...options, logger, signal: abort.signal });
     await reserve(client, address);
+    return dns;
   } catch (error) {
     logger.warn({ address, error: errorMessage(error) }, 'names of Services cannot be served');
     abort.abort();
-    await withdraw();
     return undefined;
   }
-  return {
-    address,
-    close: async () => {
-      await dns.close();
-      await withdraw();
-    },
-  };
 }
 
-export function dnsAddressOf(range: string): string {
-  const bytes = range.split('/')[0]!.split('.').map(Number);
-  const number = bytes.reduce((sum, byte) => sum * 256 + byte, 0) + DNS_OFFSET;
-  return [24, 16, 8, 0].map((shift) => Math.floor(number / 2 ** shift) % 256).join('.');
+/** The addresses and networks of pods and of the host. Servers at addresses of the range of Services refuse other clients. */
+export function clientsOf(config: NodeConfig): string[] {
+  const interfaces = networkInterfaces();
+  const own = Object.values(interfaces).flatMap((addresses) => (addresses ?? []).map(({ address }) => address));
+  const docker = config.container_runtime === 'docker' ? (interfaces[DOCKER_BRIDGE] ?? []) : [];
+  return [
+    ...config.network.subnet.split(','),
+    ...own,
+    ...docker.flatMap(({ cidr }) => cidr ?? []),
+    ...(hasCniNetwork(config) ? PRIVATE_NETWORKS : []),
+  ];
 }
 
-function clientsOf({ network }: NodeConfig): string[] {
-  const own = Object.values(networkInterfaces()).flatMap((addresses) =>
-    (addresses ?? []).map(({ address }) => address),
-  );
-  return [...network.subnet.split(','), ...own, ...(hasCniNetwork(network.cni_conf_dir) ? PRIVATE_NETWORKS : [])];
-}
-
-function hasCniNetwork(directory: string): boolean {
+function hasCniNetwork({ network, container_runtime: runtime, dockershim }: NodeConfig): boolean {
+  if (runtime === 'docker' && dockershim.network_plugin === 'cni') return true;
   try {
-    return readdirSync(directory).some((name) => /\.(conf|conflist|json)$/.test(name));
+    return readdirSync(network.cni_conf_dir).some((name) => /\.(conf|conflist|json)$/.test(name));
   } catch {
     return false;
   }

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { lockServiceRange } from './service-range.ts';
+import { addressIn, lockServiceRange, routesInto } from './service-range.ts';
 
 test('running nodes of a host cannot serve ranges that overlap, and a stopped node leaves its range to others', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'podwright-ranges-'));
@@ -16,4 +16,18 @@ test('running nodes of a host cannot serve ranges that overlap, and a stopped no
   const again = await lockServiceRange(directory, '10.96.0.0/16');
   await assert.rejects(lockServiceRange(directory, '10.96.0.0/12'), /serves the range 10\.96\.0\.0\/16/);
   for (const end of [other, again]) end();
+});
+
+test('addresses are counted from the start of a range, wherever its text begins', () => {
+  assert.equal(addressIn('10.96.0.0/12', 1), '10.96.0.1');
+  assert.equal(addressIn('10.96.3.7/12', 10), '10.96.0.10');
+  assert.equal(addressIn('10.96.1.0/24', 10), '10.96.1.10');
+});
+
+test('routes into a range are those to the range or a part of it', () => {
+  const own = ['10.96.0.1', '10.96.0.10'];
+  const routed = ['10.0.0.0/8', '10.96.0.0/12', '10.96.0.8/29', '10.96.0.10/32', '10.100.0.0/16', '10.112.0.0/12'];
+  const { taken, others } = routesInto('10.96.0.0/12', own, [...routed, 'fd00::/64']);
+  assert.deepEqual(taken, ['10.96.0.0/12', '10.96.0.8/29', '10.96.0.10/32']);
+  assert.deepEqual(others, ['10.100.0.0/16']);
 });

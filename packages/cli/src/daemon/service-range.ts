@@ -40,6 +40,30 @@ function tryLock(directory: string): (() => void) | undefined {
   }
 }
 
+/** The address at a distance from the start of a range. */
+export function addressIn(range: string, offset: number): string {
+  const number = bounds(range)!.from + offset;
+  return [24, 16, 8, 0].map((shift) => Math.floor(number / 2 ** shift) % 256).join('.');
+}
+
+/**
+ * Divides the blocks within a range of Services to which the host has routes: those with one of the node's own addresses in the range
+ * (`taken`), and others. A route to more than the range does not count: a private network is often routed as a whole, and a range of Services
+ * is a part of it.
+ */
+export function routesInto(
+  range: string,
+  own: readonly string[],
+  routed: readonly string[],
+): { taken: string[]; others: string[] } {
+  const inside = routed.filter((block) => prefixOf(block) >= prefixOf(range) && overlap(block, range));
+  const isTaken = (block: string) => own.some((address) => overlap(block, `${address}/32`));
+  return { taken: inside.filter(isTaken), others: inside.filter((block) => !isTaken(block)) };
+}
+
+/** The length of the prefix of a CIDR block. */
+const prefixOf = (block: string): number => Number(block.split('/')[1]);
+
 /** Whether two CIDR blocks have an address in common; false if one of the texts is none. */
 function overlap(a: string, b: string): boolean {
   const [first, second] = [bounds(a), bounds(b)];

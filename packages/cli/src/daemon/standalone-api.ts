@@ -9,6 +9,7 @@ import {
   startApiServer,
 } from '@podwright/api-server';
 import { createLogger, type Logger } from '@podwright/base';
+import { ClientNetworks } from '@podwright/dns';
 import { requireSocketPath, writeFileAtomic, writeFileDurable } from '@podwright/host';
 import { AppliedImport, type KubernetesApi } from '@podwright/node-api';
 import { apiServerPaths } from '../settings/api-server-paths.ts';
@@ -16,26 +17,45 @@ import type { NodeConfig } from '../settings/node-config.ts';
 import { AdminKubeconfig } from './admin-kubeconfig.ts';
 import { ADMINISTRATOR, auditOptions } from './api-server.ts';
 import type { ClusterConnection } from './cluster.ts';
-import { type ClusterServices, openClusterServices } from './cluster-services.ts';
+import { type ClusterServices, claimAddresses, clientsOf, openClusterServices } from './cluster-services.ts';
 import { nodeClaims, startNodeControllers } from './node-controllers.ts';
+import type { ServiceAddresses } from './service-addresses.ts';
 import { limitStrangers } from './stranger-connections.ts';
 
 /** The connection to the API, and the Services of the node, which are closed by themselves. */
 export type StandaloneApi = ClusterConnection & { services: ClusterServices };
 
-/** Starts the API server. The kubelet joins it as the node, with the rights of a node. */
+/**
+ * Starts the API server. The kubelet joins it as the node, with the rights of a node. Pods reach it at the cluster IP of the Service
+ * `kubernetes`, which the host gets before the server starts.
+ */
 export async function startStandaloneApi(config: NodeConfig): Promise<StandaloneApi> {
-  const { directory, socketPath, kubeconfig, ofNode } = apiServerPaths(config);
-  requireSocketPath(socketPath);
+  requireSocketPath(apiServerPaths(config).socketPath);
   const logger = createLogger({ name: 'apiserver', level: config.log_level });
+  const addresses = await claimAddresses(config, logger);
+  try {
+    return await startAt(addresses, config, logger);
+  } catch (error) {
+    await addresses?.release();
+    throw error;
+  }
+}
+
+async function startAt(
+  addresses: ServiceAddresses | undefined,
+  config: NodeConfig,
+  logger: Logger,
+): Promise<StandaloneApi> {
+  const { directory, socketPath, kubeconfig, ofNode } = apiServerPaths(config);
   const { listen, audit_log: auditLog, audit_policy: auditPolicy } = config.api;
   const audit = auditOptions({ auditLog, auditPolicy });
   const { node_name: nodeName } = config;
   const own: { kubelet?: LocalKubelet } = {};
   const localKubelet = () => own.kubelet;
   const strangers = listen && limitStrangers();
+  const atClusterIp = addresses && { strangers: limitStrangers(new ClientNetworks(clientsOf(config))) };
   const server = await startApiServer({
-    ...{ directory, socketPath, listen, strangers, audit, localKubelet, logger },
+    ...{ directory, socketPath, listen, strangers, atClusterIp, audit, localKubelet, logger },
     imports: appliedImport(config, { directory, ofNode }, logger),
     untaintsNodes: true,
     serviceRange: config.api.service_cidr,
@@ -50,7 +70,7 @@ export async function startStandaloneApi(config: NodeConfig): Promise<Standalone
     logger.info({ url: server.url, socket: socketPath }, 'the Kubernetes API is available');
     const claims = { list: nodeClaims(config.root, server), isEnforced: config.api.limit_claims ?? true };
     const connection = connectionTo(server, { nodeName, claims }, renewal);
-    const services = await openClusterServices(config, server, logger);
+    const services = await openClusterServices({ config, server, addresses, logger });
     const close = async () => {
       await controllers.stop();
       await connection.close();

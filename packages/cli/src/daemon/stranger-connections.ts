@@ -1,4 +1,5 @@
 import type { Server } from 'node:net';
+import type { ClientNetworks } from '@podwright/dns';
 import { type ConnectionEnds, StrangerLimit } from '@podwright/kubelet-server';
 import { deferAccept, filterConnections, SocketOwners, type TcpEnds } from '@podwright/system';
 
@@ -13,15 +14,21 @@ export function guardPort(server: Server, allows?: (ends: TcpEnds) => boolean): 
   if (allows) filterConnections(server, allows);
 }
 
-/** Limits unknown clients' connections to a port of the API server in the same way as those to the kubelet's port. */
-export function limitStrangers(): {
+/**
+ * Limits unknown clients' connections to a port of the API server in the same way as those to the kubelet's port. Refuses connections from
+ * all addresses but those of `clients`, if they are given.
+ */
+export function limitStrangers(clients?: ClientNetworks): {
   onListening: (server: Server) => void;
   onAuthenticated: (connection: ConnectionEnds) => void;
 } {
   const owners = new SocketOwners();
   const limit = new StrangerLimit({ peerUser: (ends) => owners.userOf(ends) });
   return {
-    onListening: (server) => guardPort(server, (ends) => limit.allows(ends)),
+    onListening: (server) => guardPort(server, (ends) => isClient(ends, clients) && limit.allows(ends)),
     onAuthenticated: (connection) => limit.markAuthenticated(connection),
   };
 }
+
+const isClient = ({ remoteAddress = '' }: TcpEnds, clients: ClientNetworks | undefined): boolean =>
+  clients?.has(remoteAddress) ?? true;

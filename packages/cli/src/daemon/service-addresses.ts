@@ -1,0 +1,82 @@
+/** The addresses that a standalone node has in its range of Services. They are on the loopback interface while the node runs. */
+import { PodwrightError, Undo } from '@podwright/base';
+import { addAddress, type LinkAddress, type NetlinkSocket, NetlinkSockets, removeAddress } from '@podwright/system';
+import { readHostNetwork } from './host-network.ts';
+import { addressIn, lockServiceRange, routesInto } from './service-range.ts';
+
+/** Nodes of one host may not serve ranges that overlap: each holds the lock in a directory named after its range. */
+const LOCKS = '/run/podwright-services';
+/** The first address is that of the Service `kubernetes`, as in upstream, and the tenth that of the DNS server, as in clusters of kubeadm. */
+const API_OFFSET = 1;
+const DNS_OFFSET = 10;
+/** The index of the loopback interface. */
+const LOOPBACK = 1;
+const HOST_BITS = 32;
+
+/** A range of Services that belongs to this node until it is released. */
+export class ServiceAddresses {
+  readonly range: string;
+  /** The cluster IP of the Service `kubernetes`. */
+  readonly api: string;
+  /** The cluster IP of the DNS server. */
+  readonly dns: string;
+  /** The CIDR blocks within the range to which the host has routes. Services may get addresses of these. */
+  routedElsewhere: readonly string[] = [];
+  readonly #undo = new Undo();
+
+  private constructor(range: string) {
+    this.range = range;
+    this.api = addressIn(range, API_OFFSET);
+    this.dns = addressIn(range, DNS_OFFSET);
+  }
+
+  /**
+   * Locks the range and adds the addresses to the host. Those of a process that was killed are taken over. Rejects with `already_exists` if
+   * a running node of this host serves a range that overlaps, and with `failed_precondition` if the host has or routes the addresses
+   * elsewhere; then nothing is changed.
+   */
+  static async claim(range: string, locks: string = LOCKS): Promise<ServiceAddresses> {
+    const claimed = new ServiceAddresses(range);
+    try {
+      await claimed.#claim(locks);
+      return claimed;
+    } catch (error) {
+      await claimed.#undo.run();
+      throw error;
+    }
+  }
+
+  /** Removes the addresses and unlocks the range. */
+  async release(): Promise<void> {
+    const [failure] = await this.#undo.run();
+    if (failure !== undefined) throw failure.error;
+  }
+
+  async #claim(locks: string): Promise<void> {
+    const unlock = await lockServiceRange(locks, this.range);
+    this.#undo.add('unlock the range of Services', unlock);
+    const socket = new NetlinkSockets().open('route');
+    this.#undo.add('close the netlink socket', () => socket.close());
+    this.routedElsewhere = await this.#checkRoutes(socket);
+    for (const address of [this.api, this.dns]) {
+      const link: LinkAddress = { linkIndex: LOOPBACK, address, prefixLength: HOST_BITS };
+      this.#undo.add(`remove ${address}`, async () => void (await socket.request([removeAddress(link)])));
+      await socket.request([addAddress(link)]); // one that exists was left by an earlier process: this one holds the lock
+    }
+  }
+
+  /** Returns the value of `routedElsewhere`. */
+  async #checkRoutes(socket: NetlinkSocket): Promise<string[]> {
+    const { addresses, routed } = await readHostNetwork(socket);
+    const own = [this.api, this.dns];
+    const held = addresses.find(({ address, linkIndex }) => own.includes(address) && linkIndex !== LOOPBACK);
+    if (held !== undefined) throw this.#conflict(`an interface of this host has the address ${held.address}`);
+    const { taken, others } = routesInto(this.range, own, routed);
+    if (taken.length > 0) throw this.#conflict(`this host routes ${taken[0]} elsewhere`);
+    return others;
+  }
+
+  #conflict(reason: string): PodwrightError {
+    return new PodwrightError('failed_precondition', `serve Services in ${this.range}: ${reason}`);
+  }
+}

@@ -1,0 +1,232 @@
+/** The API of a standalone node at the cluster IP of the Service `kubernetes`, on a simulated host with pods and a neighbour. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, afterEach, before, test } from 'node:test';
+import { waitFor } from '@podwright/base';
+import { runChecked, runProgram } from '@podwright/host';
+import { HostFixture, type HostPod, inNamespace } from '../network/host.fixture.ts';
+
+const RANGE = '10.174.41.0/24';
+const OTHER_RANGE = '10.174.42.0/24';
+const PODS = '/api/v1/namespaces/default/pods';
+const WAIT = () => ({ intervalMs: 50, signal: AbortSignal.timeout(20_000) });
+
+/** The processes of a test, which end with it. */
+const started: ChildProcess[] = [];
+const scratch = mkdtempSync(join(tmpdir(), 'pw-cluster-ip-'));
+let host: HostFixture;
+let pod: HostPod;
+/** Where the fixture runs programs: a pod of the bridge, the host, and a machine of the same network. */
+let places: Record<'pod' | 'host' | 'neighbour', string>;
+
+before(() => {
+  host = new HostFixture();
+  host.onHost('sysctl -qw net.bridge.bridge-nf-call-iptables=1; ip route add default via 10.242.41.2');
+  pod = host.pod('pod');
+  inNamespace(host.outside.netns, `ip route add ${RANGE} via 10.242.41.1`);
+  places = { pod: pod.netns, host: host.host, neighbour: host.outside.netns };
+});
+after(() => {
+  host?.[Symbol.dispose]();
+  rmSync(scratch, { recursive: true });
+});
+
+afterEach(async () => {
+  for (const process of started.splice(0)) {
+    if (process.exitCode !== null || process.signalCode !== null) continue;
+    process.kill('SIGKILL');
+    await once(process, 'close');
+  }
+});
+
+type StartOptions = { name?: string; range?: string; listen?: string; bridge?: string };
+
+/** A node's API in a process of the simulated host. */
+class RunningApi {
+  readonly #process: ChildProcess;
+  readonly #directory: string;
+  readonly address: string;
+  log = '';
+
+  constructor({ name = 'node', range = RANGE, listen, bridge = host.bridge }: StartOptions = {}) {
+    this.#directory = join(scratch, name);
+    this.address = range.replace(/0\/24$/, '1');
+    const path = (...parts: string[]) => join(this.#directory, ...parts);
+    const flags = {
+      ...{ root: path('root'), state: path('state'), cniConfDir: path('net.d'), bridge, subnet: host.subnets },
+      ...{ api: 'true', serviceCidr: range, ...(listen && { apiListen: listen }) },
+    };
+    for (const name of ['root', 'state']) mkdirSync(path(name), { recursive: true });
+    const script = join(import.meta.dirname, 'cluster-ip.inside.ts');
+    const args = [`--net=${host.host}`, process.execPath, script, JSON.stringify(flags)];
+    this.#process = spawn('nsenter', args, { stdio: ['pipe', 'pipe', 'pipe'] });
+    started.push(this.#process);
+    for (const stream of [this.#process.stdout!, this.#process.stderr!])
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        this.log += text;
+      });
+  }
+
+  static async start(options?: StartOptions): Promise<RunningApi> {
+    const api = new RunningApi(options);
+    await waitFor(() => {
+      if (api.#process.exitCode !== null) throw new Error(`the API has ended: ${api.log}`);
+      return /^started$/m.test(api.log) || undefined;
+    }, WAIT()).catch((error: unknown) => {
+      throw new Error(`${error}: ${api.log}`);
+    });
+    return api;
+  }
+
+  async ended(): Promise<void> {
+    if (this.#process.exitCode === null && this.#process.signalCode === null) await once(this.#process, 'close');
+  }
+
+  async stop(): Promise<void> {
+    this.#process.stdin!.end();
+    await this.ended();
+  }
+
+  async kill(): Promise<void> {
+    this.#process.kill('SIGKILL');
+    await this.ended();
+  }
+
+  /** Sends a request as the administrator: a GET, or a POST of an object. */
+  async call<T>(path: string, object?: object): Promise<T> {
+    const socket = join(this.#directory, 'state/apiserver.sock');
+    const body = object === undefined ? [] : ['-H', 'content-type: application/json', '-d', JSON.stringify(object)];
+    return JSON.parse(
+      await runChecked('curl', ['-sS', '-m', '10', '--unix-socket', socket, ...body, `http://a${path}`]),
+    );
+  }
+
+  /** Writes the files that a pod gets: the authority and a token of the service account `default`, which may read pods. */
+  async credentials(): Promise<void> {
+    const bindings = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings';
+    await this.call(bindings, {
+      metadata: { name: 'readers' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' },
+      subjects: [{ kind: 'ServiceAccount', name: 'default', namespace: 'default' }],
+    });
+    const maps = '/api/v1/namespaces/default/configmaps/kube-root-ca.crt';
+    const authority = await waitFor(
+      async () => (await this.call<{ data?: Record<string, string> }>(maps)).data?.['ca.crt'],
+      WAIT(),
+    );
+    const account = '/api/v1/namespaces/default/serviceaccounts/default/token';
+    const { token } = (await this.call<{ status: { token: string } }>(account, {})).status;
+    writeFileSync(join(this.#directory, 'ca.crt'), authority);
+    writeFileSync(join(this.#directory, 'header'), `Authorization: Bearer ${token}\n`);
+  }
+
+  /** Lists pods with a token, and returns the status code, or the exit code of curl. */
+  async listPods(netns: string, port = 443, name = 'kubernetes.default.svc'): Promise<number> {
+    const path = (file: string) => join(this.#directory, file);
+    const { exitCode, stdout } = await runProgram('nsenter', [
+      ...[`--net=${netns}`, 'curl', '-sS', '-m', '5', '-o', '/dev/null', '-w', '%{http_code}'],
+      ...['--cacert', path('ca.crt'), '-H', `@${path('header')}`],
+      ...['--resolve', `${name}:${port}:${this.address}`, `https://${name}:${port}${PODS}`],
+    ]);
+    return exitCode === 0 ? Number(stdout) : (exitCode ?? -1);
+  }
+
+  async until(netns: string, status: number): Promise<void> {
+    await waitFor(async () => (await this.listPods(netns)) === status || undefined, WAIT());
+  }
+}
+
+type Slice = { endpoints: { addresses: string[] }[]; ports: { port: number }[] };
+
+/** The addresses of the host in the ranges of the tests. */
+const ownAddresses = () => host.onHost('ip -4 -o address show').match(/10\.174\.\d+\.\d+\/\d+/g) ?? [];
+
+test('pods and the host reach the API without any setting, by all its names, and a neighbour does not', async () => {
+  const api = await RunningApi.start();
+  await api.credentials();
+  const slice = await api.call<Slice>('/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes');
+  const [port] = slice.ports;
+  assert.deepEqual([slice.endpoints[0]?.addresses, port?.port], [[api.address], 6443]);
+  for (const place of ['pod', 'host'] as const) {
+    await api.until(places[place], 200);
+    const long = 'kubernetes.default.svc.cluster.local';
+    for (const name of ['kubernetes', 'kubernetes.default', long, api.address])
+      assert.equal(await api.listPods(places[place], 443, name), 200, `${place}: ${name}`);
+    assert.equal(await api.listPods(places[place], 6443), 200, `${place}: the endpoint itself`);
+  }
+  const refused = [7, 35, 56]; // refused or reset
+  for (const at of [443, 6443]) assert.ok(refused.includes(await api.listPods(places.neighbour, at)), `port ${at}`);
+  const answer = inNamespace(pod.netns, `dig +short +time=2 @${api.address}0 kubernetes.default.svc.cluster.local`);
+  assert.equal(answer.trim(), api.address);
+  await api.stop();
+  assert.deepEqual(ownAddresses(), []);
+});
+
+test('after a kill the addresses are there once, and the API is back', async () => {
+  const killed = await RunningApi.start();
+  await killed.kill();
+  const expected = [killed.address, `${killed.address}0`].map((address) => `${address}/32`);
+  assert.deepEqual(ownAddresses(), expected);
+  const api = await RunningApi.start();
+  assert.deepEqual(ownAddresses(), expected);
+  await api.credentials();
+  await api.until(places.pod, 200);
+  await api.stop();
+  assert.deepEqual(ownAddresses(), []);
+});
+
+test('two nodes of a host have different ranges, and a refused start leaves no address', async () => {
+  const one = await RunningApi.start();
+  const two = await RunningApi.start({ name: 'other', range: OTHER_RANGE, bridge: 'pwt1' });
+  for (const api of [one, two]) {
+    await api.credentials();
+    await api.until(places.pod, 200);
+  }
+  await two.stop();
+  const refused = new RunningApi({ range: OTHER_RANGE }); // with the objects of the first one
+  await refused.ended();
+  assert.match(refused.log, /another process has opened the file/);
+  assert.deepEqual(ownAddresses(), [`${one.address}/32`, `${one.address}0/32`]);
+  await one.stop();
+});
+
+test('a program of the host at the port of the API costs pods nothing', async () => {
+  const taken = spawn('nsenter', [`--net=${host.host}`, 'socat', 'TCP-LISTEN:6443,fork', 'SYSTEM:true']);
+  started.push(taken);
+  await waitFor(() => host.onHost("ss -Hltn 'sport = :6443'") !== '' || undefined, WAIT());
+  const api = await RunningApi.start();
+  await api.credentials();
+  for (const place of ['pod', 'host'] as const) await api.until(places[place], 200);
+  await api.stop();
+  taken.kill();
+});
+
+test('an address of the host at which the API listens is the endpoint', async () => {
+  const api = await RunningApi.start({ listen: '10.242.41.1:6444' });
+  await api.credentials();
+  const slice = await api.call<Slice>('/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes');
+  assert.deepEqual([slice.endpoints[0]?.addresses, slice.ports[0]?.port], [['10.242.41.1'], 6444]);
+  for (const place of ['pod', 'host'] as const) await api.until(places[place], 200);
+  await api.stop();
+});
+
+test('a node whose host routes its addresses elsewhere says so, and takes none of them', async () => {
+  for (const [route, isRefused] of [
+    [RANGE, true],
+    [`${RANGE.replace(/0\/24$/, '8')}/29`, true], // with the address of the DNS server
+    [`${RANGE.replace(/0\/24$/, '64')}/26`, false],
+    ['10.0.0.0/8', false],
+  ] as const) {
+    host.onHost(`ip route add ${route} via 10.242.41.2`);
+    const api = await RunningApi.start();
+    assert.equal(ownAddresses().length, isRefused ? 0 : 2, route);
+    if (isRefused) assert.match(api.log, new RegExp(`serve Services in ${RANGE}: this host routes ${route} elsewhere`));
+    if (route.endsWith('/26')) assert.match(api.log, /the host has routes to addresses that Services may get/);
+    await api.stop();
+    host.onHost(`ip route del ${route}`);
+  }
+});
