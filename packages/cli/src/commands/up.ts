@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import { existsSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -6,6 +5,7 @@ import { PodwrightError, waitFor, withTimeout } from '@podwright/base';
 import { removeTree } from '@podwright/host';
 import type { NodeClient } from '../client/node-client.ts';
 import { ensureNode, presumedNode, stopNode } from '../daemon/ensure-node.ts';
+import { freeRanges } from '../daemon/free-ranges.ts';
 import { NODE_READY_TIMEOUT_MS } from '../limits.ts';
 import { print, printError } from '../output/terminal-text.ts';
 import { Interrupted, type Interrupts, listenForInterrupts } from '../run/interrupt.ts';
@@ -86,7 +86,7 @@ async function runEphemeral(context: CommandContext, interrupts: Interrupts): Pr
     interrupts.first.throwIfAborted();
     throw new PodwrightError('unavailable', `the node has stopped; its log was ${join(own.config.root, 'node.log')}`);
   } catch (error) {
-    if (!(error instanceof Interrupted)) throw error;
+    if (!interrupts.first.aborted) throw error; // the interrupt may be the cause of another error
     return 0;
   } finally {
     await remove(presumedNode(own.config).client);
@@ -100,20 +100,20 @@ async function remove(client: NodeClient): Promise<void> {
   if (isUp) await stopNode(client, { removeHostState: true, endPods: true, gracePeriodSeconds: 1 });
 }
 
-/** Returns the settings of an ephemeral node: the given flags, and random names and addresses, which rarely conflict with other nodes. */
+/** Returns the settings of an ephemeral node: the given flags, random names, and addresses that the host does not use. */
 async function ephemeralContext(directory: string, given: string[]): Promise<CommandContext> {
   const id = basename(directory).slice(-6).toLowerCase();
-  const [net, block] = [randomInt(128, 256), randomInt(256)];
   const path = (name: string) => join(directory, name);
   const flags = {
     ...{ root: path('root'), state: path('state'), podLogs: path('logs'), cniConfDir: path('net.d') },
     ...{ cgroupParent: `/podwright-${id}`, bridge: `pwe${id}`, api: 'true', apiListen: ANY_PORT },
-    ...{ subnet: `10.${net}.${block}.0/24`, serviceCidr: `10.${net - 128}.${block}.0/24` },
   };
   const names = Object.fromEntries(
     given.flatMap((word, index) => (index % 2 === 0 ? [[camelCase(word), given[index + 1]]] : [])),
   );
-  return commandContext({ ...flags, ...names });
+  const { subnet, serviceCidr } = names;
+  const ranges = await freeRanges({ ...(subnet && { subnet }), ...(serviceCidr && { serviceCidr }) });
+  return commandContext({ ...flags, ...ranges, ...names });
 }
 
 const camelCase = (flag: string): string =>

@@ -62,10 +62,10 @@ export function routesInto(
 }
 
 /** The length of the prefix of a CIDR block. */
-const prefixOf = (block: string): number => Number(block.split('/')[1]);
+export const prefixOf = (block: string): number => Number(block.split('/')[1]);
 
 /** Whether two CIDR blocks have an address in common; false if one of the texts is none. */
-function overlap(a: string, b: string): boolean {
+export function overlap(a: string, b: string): boolean {
   const [first, second] = [bounds(a), bounds(b)];
   return first !== undefined && second !== undefined && first.from <= second.to && second.from <= first.to;
 }
