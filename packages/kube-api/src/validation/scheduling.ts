@@ -12,7 +12,10 @@ import { validateLabels } from './metadata.ts';
 import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from './names.ts';
 import { each, within } from './rules.ts';
 
-/** Applies the API server's rules for the scheduling fields of a pod that has already been assigned to its node. */
+/**
+ * Applies the API server's rules for the scheduling fields of a pod. On a node without a Kubernetes API, the pod has already been assigned
+ * to its node.
+ */
 export function validateScheduling(spec: PodSpec, issues: IssueList): void {
   const { nodeAffinity, podAffinity, podAntiAffinity } = spec.affinity ?? {};
   const place = issues.at('affinity');
@@ -30,8 +33,10 @@ export function validateScheduling(spec: PodSpec, issues: IssueList): void {
   validatePodAffinity(podAffinity, place.at('podAffinity'));
   validatePodAffinity(podAntiAffinity, place.at('podAntiAffinity'));
   validateSpread(spec.topologySpreadConstraints ?? [], issues.at('topologySpreadConstraints'));
-  if ((spec.schedulingGates ?? []).length > 0)
-    issues.at('schedulingGates').addKey('must be empty: nothing removes gates from a pod that is already on its node');
+  if ((spec.schedulingGates ?? []).length > 0 && !issues.acceptApiField())
+    issues
+      .at('schedulingGates')
+      .addKey('must be empty: without a Kubernetes API, the pod is on its node at once, and nothing removes gates');
 }
 
 function validateNodeTerm({ matchExpressions, matchFields }: NodeSelectorTerm, issues: IssueList): void {
