@@ -7,7 +7,7 @@ import {
   type OtherObject,
   type Pod,
 } from '@podwright/kube-api';
-import { ApiResources, pathIn } from './api-resources.ts';
+import { type ApiResource, ApiResources, pathIn } from './api-resources.ts';
 import { configurationOf, isMirror, isUnchanged, withoutResize } from './applied-configuration.ts';
 import type { AppliedManifest } from './applied-objects.ts';
 import { inApplyOrder, isGround } from './apply-order.ts';
@@ -56,22 +56,46 @@ export class ApiObjects {
 
   /**
    * Throws `invalid_argument` listing every error in the manifest. All objects are validated before the first is written; if a later write
-   * fails, the earlier ones stay.
+   * fails, the earlier ones stay. Objects of unknown kinds are an error too, unless they are left out.
    */
-  apply(manifest: string, { dryRun = false, replace = true }: ApplyOptions = {}): Promise<AppliedManifest> {
+  apply(
+    manifest: string,
+    { dryRun = false, replace = true, leaveOutUnknown = false }: ApplyOptions = {},
+  ): Promise<AppliedManifest> {
     const decoded = decodeManifest(manifest, { file: 'manifest', otherKinds: true });
     if (decoded.errors.length > 0) throw new PodwrightError('invalid_argument', decoded.errors.map(String).join('\n'));
     const objects = decoded.objects.map(({ object }) => object);
     const others = decoded.others.map(({ object }) => object);
-    const all = inApplyOrder<AnyObject>([...objects, ...others]);
     return this.#lock.run('apply', async () => {
+      const unknown = leaveOutUnknown ? await this.#unknownKinds(others) : new Map<AnyObject, string>();
+      const all = inApplyOrder<AnyObject>([...objects, ...others].filter((object) => !unknown.has(object)));
       const plans = await this.#plans(all);
       const planOnly = dryRun || (!replace && plans.some(({ action }) => action === 'replaced'));
       if (planOnly || plans.length > 1) for (const plan of plans) await this.#validate(plan);
       const done = planOnly ? [...plans.map(planned), ...unplanned(all, plans)] : await this.#makeAll(plans, all);
       const unreachable = await unreachableApi(others, (path) => this.#find(path));
       const warnings = [...[...decoded.leftOut, ...decoded.warnings].map(String), ...unreachable];
-      return { done, planOnly, objects, warnings };
+      return { done, planOnly, objects, warnings, unknown: [...unknown.values()] };
+    });
+  }
+
+  /** Returns the objects whose kinds neither the API has nor the manifest defines, with the errors. */
+  async #unknownKinds(others: readonly OtherObject[]): Promise<Map<AnyObject, string>> {
+    const unknown = new Map<AnyObject, string>();
+    for (const object of others)
+      if (!others.some((definition) => defines(definition, object)))
+        await this.#placeOf(object).catch((error: unknown) => {
+          if (errorCode(error) !== 'invalid_argument') throw error;
+          unknown.set(object, errorMessage(error));
+        });
+    return unknown;
+  }
+
+  #placeOf(object: AnyObject): Promise<ApiResource> {
+    return this.#resources.of(object).catch((error: unknown) => {
+      if (errorCode(error) !== 'invalid_argument') throw error;
+      const what = `apply ${object.kind} ${object.metadata.name}`;
+      throw new PodwrightError('invalid_argument', `${what}: ${errorMessage(error)}`);
     });
   }
 
@@ -129,10 +153,7 @@ export class ApiObjects {
   async #plan(object: AnyObject): Promise<Plan> {
     const configuration = configurationOf(object);
     const { name } = object.metadata;
-    const { namespaced, ...place } = await this.#resources.of(object).catch((error: unknown) => {
-      if (errorCode(error) !== 'invalid_argument') throw error;
-      throw new PodwrightError('invalid_argument', `apply ${object.kind} ${name}: ${errorMessage(error)}`);
-    });
+    const { namespaced, ...place } = await this.#placeOf(object);
     const namespace = namespaced ? object.metadata.namespace || 'default' : '';
     const path = pathIn({ namespaced, ...place }, namespace, name);
     if (!namespaced) delete configuration.metadata.namespace;
@@ -275,6 +296,16 @@ function unplanned(objects: readonly AnyObject[], plans: readonly Plan[]): Appli
     .map(({ apiVersion, kind, metadata }) => {
       return { kind, apiVersion, namespace: metadata.namespace ?? '', name: metadata.name, action: 'created' };
     });
+}
+
+type Definition = { group?: unknown; names?: { kind?: unknown }; versions?: { name?: unknown }[] };
+
+/** Whether an object is the definition of another one's kind. */
+function defines({ kind, spec }: OtherObject, object: OtherObject): boolean {
+  if (kind !== 'CustomResourceDefinition') return false;
+  const { group, names, versions } = (spec ?? {}) as Definition;
+  const isVersion = ({ name }: { name?: unknown }) => `${group}/${name}` === object.apiVersion;
+  return names?.kind === object.kind && Array.isArray(versions) && versions.some(isVersion);
 }
 
 /** Whether results have the UID of the object: of those that run, and of those that make pods. */

@@ -36,9 +36,15 @@ export type Applicable = Pod | LocalObject;
 
 /**
  * What an apply did to each object of a manifest, and warnings about ignored parts of the manifest. `planOnly`: nothing was written, either
- * because it was a dry run or because an object would have been replaced without permission.
+ * because it was a dry run or because an object would have been replaced without permission. `unknown`: why objects were left out.
  */
-export type AppliedManifest = { done: Applied[]; planOnly: boolean; objects: ManifestObject[]; warnings: string[] };
+export type AppliedManifest = {
+  done: Applied[];
+  planOnly: boolean;
+  objects: ManifestObject[];
+  warnings: string[];
+  unknown?: string[];
+};
 
 /** One write of an object's file. Writes are compared by identity. */
 export type Written = { uid: string | undefined };

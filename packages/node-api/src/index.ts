@@ -1,6 +1,7 @@
 export { AppliedImport } from './applied-import.ts';
 export type { KubernetesApi } from './kubernetes-api.ts';
 export type {
+  ApplyOptions,
   ApplyResult,
   EventWatchEvent,
   ImageTransfer,

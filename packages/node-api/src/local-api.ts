@@ -22,7 +22,7 @@ import type { PodDefaults } from '@podwright/kubelet';
  * | GET …/pods/NAME/log ?container= &containerID= &follow= &previous= &tailLines= &sinceSeconds= &sinceTime= &timestamps= &limitBytes= &stream= | text |
  * | POST …/pods/NAME/exec ?container= &command=… &stdin= &stdout= &stderr= &tty= | upgrade to SPDY/3.1, proxied to the container runtime |
  * | POST …/pods/NAME/attach, …/portforward | likewise |
- * | POST /podwright/v1/apply [?dryRun=All] [?replace=false] | request body: a manifest; `ApplyResult`: the actions taken, or planned with dryRun; with replace=false nothing is written if an object would be replaced |
+ * | POST /podwright/v1/apply [?dryRun=All] [?replace=false] [?unknown=leave] | request body: a manifest; `ApplyResult`: the actions taken, or planned with dryRun; with replace=false nothing is written if an object would be replaced; with unknown=leave objects of unknown kinds are left out |
  * | POST /podwright/v1/namespaces/NS/pods/NAME/restart [?container=] | `RestartAnswer`; the response does not wait for the restart |
  * | GET /podwright/v1/node | `NodeInfo` |
  * | GET /podwright/v1/transfers | lines of `ImageTransfer` |
@@ -60,6 +60,11 @@ export type ApplyOptions = {
    * Default: true.
    */
   replace?: boolean;
+  /**
+   * Whether objects of kinds that the Kubernetes API does not have are left out, as `kubectl apply` does, instead of refusing the whole
+   * manifest. Default: false.
+   */
+  leaveOutUnknown?: boolean;
 };
 
 /** What an apply did to each object of the manifest. */
@@ -82,6 +87,8 @@ export type ApplyResult = {
   findings: Finding[];
   /** Ignored parts of the manifest, with their positions in it. */
   warnings: string[];
+  /** With `leaveOutUnknown`: why objects were not applied, a message for each. Nodes of earlier versions omit this field. */
+  unknown?: string[];
 };
 
 /** How the daemon stops. */

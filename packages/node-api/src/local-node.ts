@@ -111,15 +111,16 @@ export class LocalNode implements NodeBackend {
 
   async apply(manifest: string, options: ApplyOptions): Promise<ApplyResult> {
     const { api, applied } = this.#parts;
-    const { done, planOnly, objects, warnings } = await (api?.objects ?? applied).apply(manifest, options);
-    if (planOnly) return { objects: done, warnings, findings: await this.#findings(objects, { withImages: true }) };
+    const applying = (api?.objects ?? applied).apply(manifest, options);
+    const { done, planOnly, objects, ...notes } = await applying;
+    if (planOnly) return { objects: done, ...notes, findings: await this.#findings(objects, { withImages: true }) };
     await (api === undefined ? this.#seen(done) : this.#received(done));
     // images are not checked: problems with them show up when the pods start
     const findings = await this.#findings(objects, { withImages: false }).catch((error: unknown) => {
       this.#parts.logger.warn({ error: errorMessage(error) }, 'failed to check the host after an apply');
       return [];
     });
-    return { objects: done, warnings, findings };
+    return { objects: done, ...notes, findings };
   }
 
   async remove(object: ObjectName<ApiKind>, gracePeriodSeconds: number | undefined): Promise<void> {

@@ -54,9 +54,10 @@ function readPort(text: string): number {
   throw new PodwrightError('invalid_argument', `ports: "${text.slice(0, 40)}" is not a port number`);
 }
 
-/** Decodes the parameters of an apply request; `replace=false` forbids replacing objects. */
+/** Decodes the parameters of an apply request; `replace=false` forbids replacing objects, `unknown=leave` leaves out unknown kinds. */
 export function applyOptions(query: URLSearchParams): ApplyOptions {
-  return { dryRun: isDryRun(query), replace: query.get('replace') !== 'false' };
+  const leaveOutUnknown = query.get('unknown') === 'leave';
+  return { dryRun: isDryRun(query), replace: query.get('replace') !== 'false', leaveOutUnknown };
 }
 
 /** Decodes `dryRun`, which must be `All` or absent, as in the Kubernetes API. */

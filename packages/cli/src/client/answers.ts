@@ -96,6 +96,7 @@ export const decodeApplyResult = decoder<ApplyResult>(
     ),
     findings: array(finding).optional(), // older nodes omit the findings
     warnings: array(string()).optional(),
+    unknown: array(string()).optional(),
   }),
 );
 export const decodeNode = decoder<NodeInfo>(

@@ -2,6 +2,7 @@ import { errorCode } from '@podwright/base';
 import type { EphemeralContainer, Event, KubeObject, Pod } from '@podwright/kube-api';
 import type { TraceSpan } from '@podwright/kubelet';
 import type {
+  ApplyOptions,
   ApplyResult,
   EventWatchEvent,
   ImageTransfer,
@@ -134,13 +135,18 @@ export class NodeClient {
 
   /**
    * Creates or replaces the objects in a manifest. With `dryRun`, the node only reports what it would do. Without `replace`, it does the
-   * same if it would have to replace an existing object.
+   * same if it would have to replace an existing object. With `leaveOutUnknown`, objects of kinds that the node's Kubernetes API does not
+   * have do not keep it from applying the others.
    */
   async apply(
     manifest: string,
-    { dryRun = false, replace = true }: { dryRun?: boolean; replace?: boolean } = {},
+    { dryRun = false, replace = true, leaveOutUnknown = false }: ApplyOptions = {},
   ): Promise<ApplyResult> {
-    const query = { dryRun: dryRun ? 'All' : undefined, replace: replace ? undefined : 'false' };
+    const query = {
+      dryRun: dryRun ? 'All' : undefined,
+      replace: replace ? undefined : 'false',
+      unknown: leaveOutUnknown ? 'leave' : undefined,
+    };
     const call = { method: 'POST', path: '/podwright/v1/apply', query, body: manifest } as const;
     const result: Partial<ApplyResult> = await this.http.json(call, decodeApplyResult);
     return { objects: [], findings: [], warnings: [], ...result };

@@ -8,16 +8,17 @@ import type { CommandContext } from '../settings/node-config.ts';
 
 export type ApplyOptions = ManifestOptions & { dryRun?: boolean };
 
-/** `podwright apply FILE…`. Returns exit code 1 if a dry run finds a problem. */
+/** `podwright apply FILE…`. Returns exit code 1 if a dry run finds a problem, or if the node does not know the kinds of all objects. */
 export async function apply({ config }: CommandContext, files: string[], options: ApplyOptions): Promise<number> {
   const client = new NodeClient(config.apiSocket);
   const manifests = await readManifests(manifestNames('apply', files, options), options, () =>
     client.hasKubernetesApi(),
   );
   if (options.dryRun) return dryRun(client, manifests);
-  const { objects, findings, warnings } = await client.apply(manifests.text);
+  const { objects, findings, warnings, unknown = [] } = await client.apply(manifests.text, { leaveOutUnknown: true });
   for (const object of objects) print(doneLine(object));
   for (const warning of warnings) printError(`warning: ${warning}`);
   printNotes(findings, manifests.decoded);
-  return 0;
+  for (const problem of unknown) printError(`podwright: ${problem}`);
+  return unknown.length === 0 ? 0 : 1;
 }

@@ -8,12 +8,18 @@ import type { Manifests } from './read-manifests.ts';
 
 /** Prints what the node would do with the manifests, and the problems that the pods would have. Returns exit code 1 if there are any. */
 export async function dryRun(client: NodeClient, { text, decoded }: Manifests): Promise<number> {
-  const { objects, findings } = await client.apply(text, { dryRun: true }).catch((error: unknown) => {
+  const planned = client.apply(text, { dryRun: true, leaveOutUnknown: true });
+  const {
+    objects,
+    findings,
+    unknown = [],
+  } = await planned.catch((error: unknown) => {
     if (!isNoNode(error)) throw error;
     throw new PodwrightError('unavailable', "a dry run needs a running node; 'podwright check' does not");
   });
   for (const object of objects) print(`${doneLine(object)} (dry run)`);
   const placed = placeFindings(findings, decoded);
   for (const finding of placed) printError(`${finding.severity}: ${findingLine(finding)}`);
-  return placed.some(({ severity }) => severity === 'problem') ? 1 : 0;
+  for (const problem of unknown) printError(`podwright: ${problem}`);
+  return unknown.length > 0 || placed.some(({ severity }) => severity === 'problem') ? 1 : 0;
 }
