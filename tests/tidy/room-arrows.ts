@@ -187,6 +187,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
   },
   'kube-verbs': {
     describe: ['text'],
+    edit: [],
     kinds: [],
     make: [],
     pods: ['text'],

@@ -1,8 +1,8 @@
 /** The commands for workloads and other kinds, on one node with a Kubernetes API. */
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { get } from 'node:http';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { exampleImage, freePort, NodePlace } from '../pods/node.fixture.ts';
@@ -133,6 +133,30 @@ test('logs, exec and port-forward choose a pod of a workload or Service', async 
   await refused(/this kind does not select pods/, 'logs', 'cronjob/nightly');
 });
 
+test('cp takes the pod of a workload, and edit changes objects in an editor', async () => {
+  const file = place.path('input/hosts');
+  await shop('cp', 'deploy/web:/etc/hosts', file);
+  assert.match(readFileSync(file, 'utf8'), /localhost/);
+  const edited = async (editor: string, ...args: string[]) => {
+    const script = place.file('editor', `#!/bin/sh\n${editor}\n`);
+    const program = place.command('edit', '-n', 'shop', ...args);
+    const ended = await place.startProgram('env', `KUBE_EDITOR=sh ${script}`, ...program).ended();
+    return `${ended.code} ${ended.out}${ended.err}`;
+  };
+  const label = 'sed -i "s/^  namespace: shop/  labels: {edited: yes-1}\\n&/" "$1"';
+  assert.equal(await edited(label, 'svc/web'), '0 service/web edited\n');
+  assert.match(await shop('get', 'svc', 'web', '--show-labels'), /edited=yes-1/);
+  assert.match(await edited('true', 'svc/web'), /^0 edit cancelled: nothing was changed/);
+  assert.match(await edited(': > "$1"', 'svc/web', 'deploy/web'), /^0 edit cancelled: the file is empty/);
+  // the second call of the editor sees the reason, and mends the field
+  const mend = 'grep -q "^# .*replicas" "$1" && sed -i "s/replicas: -1/replicas: 2/" "$1" || ';
+  const text = await edited(`${mend}sed -i "s/^  replicas: 2/  replicas: -1/; s/^  minReady.*//" "$1"`, 'deploy/web');
+  assert.match(text, /^0 deployment\.apps\/web skipped\n.*replicas/s);
+  const kept = await edited('sed -i "s/^  replicas: 2/  replicas: -1/" "$1"', 'deploy/web');
+  assert.match(kept, /^1 (.*\n)*the changes are in \S+\/object\.yaml/);
+  rmSync(dirname(/the changes are in (\S+)/.exec(kept)![1]!), { recursive: true });
+});
+
 const read = (url: string): Promise<string> =>
   new Promise((resolve, reject) => {
     get(url, (response) => {
@@ -216,6 +240,7 @@ test('an ephemeral node prints its kubeconfig, and leaves nothing', async () => 
   assert.match(readFileSync(kubeconfig, 'utf8'), /server: https:\/\/127\.0\.0\.1:\d+/, node.err);
   const directory = resolve(kubeconfig, '../..');
   node.child.kill('SIGINT');
-  assert.equal((await node.ended()).code, 0);
+  const { code, err } = await node.ended();
+  assert.equal(code, 0, err);
   assert.equal(existsSync(directory), false);
 });

@@ -34,7 +34,7 @@ Runs Kubernetes pods on this host, with or without a cluster.
   podwright doctor                   what this host can do, and what is missing
 
 Pods:      run, check, apply, delete, ps, why, trace, dashboard
-Objects:   get, describe, events, wait, label, annotate, patch, top
+Objects:   get, describe, events, wait, label, annotate, patch, edit, top
 Workloads: rollout, scale, expose, create, autoscale (with --api true)
 In pods:   logs, exec, attach, debug, cp, port-forward, restart
 Images:    images, pull, load, save, rmi, prune
@@ -57,7 +57,7 @@ const GROUPS: { names: string[]; add: (program: Command, action: Action) => void
   { names: ['run', 'apply', 'check', 'delete'], add: addRunCommands },
   { names: ['get', 'ps', 'describe', 'events'], add: addPodCommands },
   { names: ['why', 'trace'], add: addExplanationCommands },
-  { names: ['wait', 'label', 'annotate', 'patch', 'top'], add: addObjectCommands },
+  { names: ['wait', 'label', 'annotate', 'patch', 'edit', 'top'], add: addObjectCommands },
   { names: ['rollout', 'scale', 'expose', 'create', 'autoscale'], add: addWorkloadCommands },
   { names: ['exec', 'attach', 'cp', 'restart', 'debug', 'port-forward', 'logs'], add: addContainerCommands },
   { names: ['images', 'pull', 'load', 'save', 'rmi', 'prune'], add: addImageCommands },

@@ -1,5 +1,6 @@
 export type { ApiObject, ApiPort, ApiRequest, WatchedChange } from './api-port.ts';
 export { describeObject, readRelated } from './describe/describe.ts';
+export { type Edit, editableValue, readEdits } from './edit/edited-objects.ts';
 export { discoverKinds, kindsOf } from './kinds/discovery.ts';
 export { pathOf, qualifiedName, type ResourceKind } from './kinds/resource-kind.ts';
 export { type AutoscalerOptions, autoscalerOf } from './make/autoscaler.ts';

@@ -47,7 +47,9 @@ export function addContainerCommands(program: Command, action: Action): void {
     );
   program
     .command('cp <from> <to>')
-    .description('copy files and directories out of a container or into it: podwright cp POD:PATH PATH, or back')
+    .description(
+      'copy files and directories out of a container or into it: podwright cp POD:PATH PATH, or back; also deploy/NAME:PATH',
+    )
     .addOption(namespaceOption())
     .addOption(containerOption())
     .option('--no-preserve', "leave out the files' owners and permissions in the container")

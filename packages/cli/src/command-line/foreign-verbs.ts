@@ -4,7 +4,6 @@ import type { Command } from 'commander';
 /** Verbs of kubectl, podman and docker that Podwright lacks, each with the command to use instead. */
 const FOREIGN_VERBS: Record<string, string> = {
   replace: "'podwright apply FILE' changes what differs",
-  edit: "change the file and 'podwright apply FILE'; 'podwright get pod NAME -o yaml' prints what there is",
   set: "change the file and 'podwright apply FILE'",
   explain: "a field that is not supported is refused by name: 'podwright apply FILE' says so",
   diff: "'podwright get pod NAME -o yaml' prints what there is",

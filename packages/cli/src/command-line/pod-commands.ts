@@ -74,6 +74,18 @@ export function addObjectCommands(program: Command, action: Action): void {
       ),
     );
   program
+    .command('edit <object...>')
+    .description('change objects in an editor (KUBE_EDITOR, EDITOR, vi), with a Kubernetes API: edit deploy/web')
+    .addOption(namespaceOption())
+    .addOption(new Option('-o, --output <format>', 'format of the text').choices(['yaml', 'json']).default('yaml'))
+    .addOption(new Option('--subresource <name>', 'change this part of the objects').choices(['status']))
+    .option('--output-patch', 'print the patches')
+    .action(
+      action(async (context, [words, options]: [string[], import('../commands/edit.ts').EditOptions]) =>
+        (await import('../commands/edit.ts')).edit(context, words, options),
+      ),
+    );
+  program
     .command('top <type> [name]')
     .description('what pods or the node use: top pods, top node')
     .addOption(namespaceOption())

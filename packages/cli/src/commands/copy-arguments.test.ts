@@ -6,11 +6,11 @@ test('a path in a pod is distinguished from one on the host', () => {
   const remote = (text: string) => {
     const side = parseCopySide(text);
     assert.equal(side.kind, 'remote', text);
-    return side.kind === 'remote' ? [side.namespace, side.pod, side.path] : [];
+    return side.kind === 'remote' ? [side.before, side.pod, side.path] : [];
   };
   assert.deepEqual(remote('web:/etc/hosts'), [undefined, 'web', '/etc/hosts']);
   assert.deepEqual(remote('team-a/web:x:y'), ['team-a', 'web', 'x:y']);
-  assert.deepEqual(remote('pod/web:/x'), [undefined, 'web', '/x']);
+  assert.deepEqual(remote('deploy/web:/x'), ['deploy', 'web', '/x']);
   for (const path of ['file', './a:b', '/a:b', '../a:b', '.'])
     assert.deepEqual(parseCopySide(path), { kind: 'local', path });
   for (const wrong of [':/x', 'web:', 'a/b/c:/x']) {

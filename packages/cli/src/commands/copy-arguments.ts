@@ -3,11 +3,11 @@ import { PodwrightError } from '@podwright/base';
 /** The source or destination of a copy: a path on this host or in a pod. `text` is the argument as given by the user. */
 export type CopySide =
   | { kind: 'local'; path: string }
-  | { kind: 'remote'; text: string; namespace?: string; pod: string; path: string };
+  | { kind: 'remote'; text: string; before?: string; pod: string; path: string };
 
 /**
- * Parses `PATH`, `POD:PATH`, `NAMESPACE/POD:PATH` or `pod/POD:PATH`. A path that starts with `/` or `.` is local even if it contains a
- * colon.
+ * Parses `PATH`, `POD:PATH`, `NAMESPACE/POD:PATH` or `TYPE/NAME:PATH`; the word before the slash is `before`. A path that starts with `/` or
+ * `.` is local even if it contains a colon.
  */
 export function parseCopySide(text: string): CopySide {
   const colon = text.indexOf(':');
@@ -19,5 +19,5 @@ export function parseCopySide(text: string): CopySide {
     throw new PodwrightError('invalid_argument', message);
   }
   const [, before, pod = ''] = match;
-  return { kind: 'remote', text, namespace: before === 'pod' ? undefined : before, pod, path };
+  return { kind: 'remote', text, before, pod, path };
 }

@@ -2,14 +2,17 @@ import { basename, posix } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { BoundedBytes, errorCode, errorMessage, PodwrightError } from '@podwright/base';
 import { readTar } from '@podwright/images/tar';
-import { NodeClient } from '../client/node-client.ts';
+import type { Pod } from '@podwright/kube-api';
+import { knownKinds } from '../client/known-kinds.ts';
+import { kindOfWord } from '../client/object-names.ts';
 import { inPieces, packTree } from '../copy/pack.ts';
 import { unpackInto } from '../copy/unpack.ts';
 import { escapeLine, printError } from '../output/terminal-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import { runInContainer, type StreamTarget } from './container-streams.ts';
 import { type CopySide, parseCopySide } from './copy-arguments.ts';
-import { chooseContainer, findPod } from './pod-arguments.ts';
+import { podsOfArgument } from './owned-pods.ts';
+import { chooseContainer } from './pod-arguments.ts';
 
 export type CpOptions = { namespace: string; container?: string; preserve: boolean };
 
@@ -21,7 +24,10 @@ const NOT_FOUND_EXIT_CODE = 127;
 
 type Remote = Extract<CopySide, { kind: 'remote' }>;
 
-/** `podwright cp POD:PATH PATH`, or in the other direction: copies files and directories using the container's tar, as kubectl does. */
+/**
+ * `podwright cp POD:PATH PATH`, or in the other direction: copies files and directories using the container's tar, as kubectl does. Also
+ * `deploy/NAME:PATH`, which kubectl takes for a pod of the namespace `deploy`.
+ */
 export async function cp(
   { config }: CommandContext,
   { from, to }: { from: string; to: string },
@@ -33,8 +39,7 @@ export async function cp(
     const what = remote.length === 0 ? `neither "${from}" nor "${to}" is` : `both "${from}" and "${to}" are`;
     throw new PodwrightError('invalid_argument', `cp: ${what} in a pod; one must be POD:PATH, the other a path here`);
   }
-  const { pod: name, namespace = options.namespace } = remote[0]!;
-  const pod = await findPod(new NodeClient(config.apiSocket), name, namespace);
+  const pod = await podOf(config.apiSocket, remote[0]!, options.namespace);
   const { name: container, note } = chooseContainer(pod, options.container);
   if (note !== undefined) printError(note);
   const target = { socketPath: config.apiSocket, pod, container };
@@ -42,6 +47,15 @@ export async function cp(
   if (source.kind === 'remote') await copyFrom(target, { source, destination, skipped });
   else await copyTo(target, { source, destination: destination as Remote, preserve: options.preserve, skipped });
   skipped.report();
+}
+
+/** Finds the pod. A word before the slash that names a kind, such as `deploy`, is a kind, any other one a namespace. */
+async function podOf(socketPath: string, { before, pod: name }: Remote, namespace: string): Promise<Pod> {
+  const words = before === undefined ? [name] : [`${before}/${name}`];
+  const isType = before === undefined || kindOfWord(before, await knownKinds(socketPath, words)) !== undefined;
+  const place = isType ? { argument: words[0]!, namespace } : { argument: name, namespace: before };
+  const choice = { namespace: place.namespace, purpose: 'streams' as const };
+  return (await podsOfArgument(socketPath, place.argument, choice)).pods[0];
 }
 
 type From = { source: Remote; destination: CopySide; skipped: Skipped };
