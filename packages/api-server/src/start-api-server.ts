@@ -60,6 +60,11 @@ export type ApiServerOptions = {
   imports?: ImportSource;
   /** Whether to remove the not-ready taint of nodes that are ready, because no node life cycle controller does. Default: false. */
   untaintsNodes?: boolean;
+  /**
+   * Whether a kube-controller-manager runs too. The server then has only the controllers that upstream has in kube-apiserver: no garbage
+   * collection, no deletion of namespaces, no service accounts, certificates, quotas or aggregated roles. Default: false.
+   */
+  hasControllerManager?: boolean;
   now?: () => number;
   /** Returns the handler of all requests, given that of the server. Tests record requests and inject faults with it. */
   decorate?: (handler: CallHandler) => CallHandler;
@@ -102,7 +107,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
 
 async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiServer> {
   const { directory, socketPath, listen, strangers, atClusterIp, logger, names = [], now = Date.now } = options;
-  const { decorate = (handler) => handler, untaintsNodes = false } = options;
+  const { decorate = (handler) => handler, untaintsNodes = false, hasControllerManager = false } = options;
   const authority = await CertificateAuthority.open(authorityDirectory(directory), now);
   const objects = await openObjects({ ...options, now }, undo);
   const { schema, store, access, registries, custom, clusterIp } = objects;
@@ -136,7 +141,7 @@ async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiSer
   const { bound, advertised, endpoint, forPods } = await listenSecurely(secure);
   const url = bound && urlOf(bound);
   const stopControllers = startControllers({
-    ...{ schema, registries, store, authority, untaintsNodes, logger, now },
+    ...{ schema, registries, store, authority, untaintsNodes, hasControllerManager, logger, now },
     resources: servedResources(schema),
     custom,
     authorizer: access.authorizer,

@@ -41,6 +41,8 @@ export type ControllersParts = {
   ended: () => void;
   /** Whether to remove the not-ready taint of nodes that are ready, because nothing else does. */
   untaintsNodes: boolean;
+  /** Whether a kube-controller-manager has the controllers that upstream has there. */
+  hasControllerManager: boolean;
   logger: Logger;
   now: () => number;
 };
@@ -77,21 +79,24 @@ export function startControllers({ registries, store, logger, now, ...parts }: C
     now,
     logger,
   };
-  const work = [
+  const managed = () => [
     fillNamespaces({ ...shared, caCertificate }),
     deleteNamespaces({ ...shared, namespaced }),
     collectGarbage({ ...shared, resources, locate: ownerLookup(parts) }),
-    keepDefinitions({ ...shared, install: (all) => custom.install(all), load: () => custom.load(), now }),
-    keepKubernetesService({ ...shared, service: parts.service }),
-    expireEvents({ ...shared, now }),
     protectStorage(shared),
     handleCertificateRequests({ ...shared, authority, authorizer, now }),
     cleanRequests({ ...shared, now }),
     keepJoinTokens({ ...shared, clusterInfo, now }),
     keepAccountSecrets({ ...shared, issue: parts.issueToken, caCertificate }),
     keepQuotaStatus(quotas, abort.signal),
-    ...(parts.untaintsNodes ? [untaintReadyNodes(shared)] : []),
     keepAggregated({ store, setRules: ruleWriter(shared), logger }, abort.signal),
+  ];
+  const work = [
+    keepDefinitions({ ...shared, install: (all) => custom.install(all), load: () => custom.load(), now }),
+    keepKubernetesService({ ...shared, service: parts.service }),
+    expireEvents({ ...shared, now }),
+    ...(parts.untaintsNodes ? [untaintReadyNodes(shared)] : []),
+    ...(parts.hasControllerManager ? [] : managed()),
   ];
   for (const one of work) background(logger, 'a controller failed', one.finally(parts.ended));
   return async () => {
