@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, it } from 'node:test';
 import { silentLogger, waitFor } from '@podwright/base';
 import type { KubeObject } from '@podwright/kube-api';
-import { isApiStatus, type KubeClient, NAMESPACES, SERVICE_ACCOUNTS } from '@podwright/kube-client';
+import { CONFIG_MAPS, isApiStatus, type KubeClient, NAMESPACES, SERVICE_ACCOUNTS } from '@podwright/kube-client';
 import { type ApiServer, startApiServer } from './start-api-server.ts';
 
 const DEFINITIONS = {
@@ -52,4 +52,17 @@ it('leaves namespaces and their accounts to it, and keeps custom kinds itself', 
   assert.notEqual(metadata.deletionTimestamp, undefined);
   const account = client.get(SERVICE_ACCOUNTS, { namespace: 'default', name: 'default' });
   await assert.rejects(account, (error) => isApiStatus(error, 404));
+});
+
+it('counts the use of quotas itself, because upstream does so when it admits objects', async () => {
+  const quotas = { group: '', version: 'v1', plural: 'resourcequotas', kind: 'ResourceQuota', namespaced: true };
+  const place = { namespace: 'default', name: 'q' };
+  type Quota = KubeObject & { status?: { used?: Record<string, string> } };
+  await client.create(quotas, { metadata: place, spec: { hard: { 'count/configmaps': '5' } } } as KubeObject);
+  await client.create(CONFIG_MAPS, { metadata: { namespace: 'default', name: 'one' } });
+  const isCounted = async () => {
+    const { status } = await client.get<Quota>(quotas, place);
+    return status?.used?.['count/configmaps'] === '1' || undefined;
+  };
+  await waitFor(isCounted, { intervalMs: 20, signal: AbortSignal.timeout(10_000) });
 });

@@ -62,7 +62,7 @@ export type ApiServerOptions = {
   untaintsNodes?: boolean;
   /**
    * Whether a kube-controller-manager runs too. The server then has only the controllers that upstream has in kube-apiserver: no garbage
-   * collection, no deletion of namespaces, no service accounts, certificates, quotas or aggregated roles. Default: false.
+   * collection, no deletion of namespaces, no service accounts, certificates or aggregated roles. Default: false.
    */
   hasControllerManager?: boolean;
   now?: () => number;

@@ -88,13 +88,13 @@ export function startControllers({ registries, store, logger, now, ...parts }: C
     cleanRequests({ ...shared, now }),
     keepJoinTokens({ ...shared, clusterInfo, now }),
     keepAccountSecrets({ ...shared, issue: parts.issueToken, caCertificate }),
-    keepQuotaStatus(quotas, abort.signal),
     keepAggregated({ store, setRules: ruleWriter(shared), logger }, abort.signal),
   ];
   const work = [
     keepDefinitions({ ...shared, install: (all) => custom.install(all), load: () => custom.load(), now }),
     keepKubernetesService({ ...shared, service: parts.service }),
     expireEvents({ ...shared, now }),
+    keepQuotaStatus(quotas, abort.signal), // upstream's quota controller counts no creations
     ...(parts.untaintsNodes ? [untaintReadyNodes(shared)] : []),
     ...(parts.hasControllerManager ? [] : managed()),
   ];
