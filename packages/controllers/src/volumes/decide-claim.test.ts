@@ -59,7 +59,19 @@ test('a claim is bound to a reserved volume, a matching one, or one of a provisi
   check(claim(), { storageClass: storageClass() }, 'provision example.com/disk');
   check(claim({ storageClassName: '' }), {}, 'wait FailedBinding');
   check(claim(), {}, 'wait ProvisioningFailed');
-  check(claim(), { storageClass: storageClass({ provisioner: 'kubernetes.io/no-provisioner' }) }, 'wait FailedBinding');
+});
+
+test('upstream has no provisioner of its own for a class', () => {
+  const ofClass = (provisioner: string) =>
+    decideClaim(claim(), { volumes: [], storageClass: storageClass({ provisioner }) });
+  for (const name of ['kubernetes.io/no-provisioner', 'kubernetes.io/glusterfs'])
+    assert.deepEqual(ofClass(name), {
+      type: 'wait',
+      event: 'Warning',
+      reason: 'ProvisioningFailed',
+      message: `no volume plugin matched name: ${name}`,
+    });
+  assert.deepEqual(ofClass('kubernetes.io/aws-ebs'), { type: 'provision', provisioner: 'kubernetes.io/aws-ebs' });
 });
 
 test('a class that waits for the first consumer leaves the choice to the scheduler', () => {

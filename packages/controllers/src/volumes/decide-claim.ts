@@ -7,7 +7,14 @@ export const BOUND_BY_CONTROLLER = 'pv.kubernetes.io/bound-by-controller';
 export const PROVISIONER = 'volume.kubernetes.io/storage-provisioner';
 export const BETA_PROVISIONER = 'volume.beta.kubernetes.io/storage-provisioner';
 export const SELECTED_NODE = 'volume.kubernetes.io/selected-node';
-const NOT_PROVISIONED = 'kubernetes.io/no-provisioner';
+/** The names of upstream's own volume plugins, none of which provisions volumes any longer. */
+const IN_TREE = 'kubernetes.io/';
+/** Those whose volumes CSI drivers provision instead. */
+const MIGRATED: ReadonlySet<string> = new Set(
+  ['aws-ebs', 'azure-disk', 'azure-file', 'cinder', 'gce-pd', 'portworx-volume', 'vsphere-volume'].map(
+    (name) => `${IN_TREE}${name}`,
+  ),
+);
 
 export type ClaimDecision =
   | { type: 'bind'; volume: Volume }
@@ -89,13 +96,12 @@ function ofUnmatched(claim: Claim, storageClass: StorageClass | undefined): Clai
   const storageClassName = storageClassOf(claim);
   if (storageClassName === '')
     return waiting('FailedBinding', 'no persistent volumes available for this claim and no storage class is set');
-  if (storageClass === undefined) {
-    const message = `storageclass.storage.k8s.io "${storageClassName}" not found`;
-    return { type: 'wait', event: 'Warning', reason: 'ProvisioningFailed', message };
-  }
+  const failed = (message: string) =>
+    ({ type: 'wait', event: 'Warning', reason: 'ProvisioningFailed', message }) as const;
+  if (storageClass === undefined) return failed(`storageclass.storage.k8s.io "${storageClassName}" not found`);
   const { provisioner } = storageClass;
-  if (provisioner === NOT_PROVISIONED)
-    return waiting('FailedBinding', 'no persistent volumes available for this claim and no storage class is set');
+  if (provisioner.startsWith(IN_TREE) && !MIGRATED.has(provisioner))
+    return failed(`no volume plugin matched name: ${provisioner}`);
   return { type: 'provision', provisioner };
 }
 
