@@ -66,6 +66,7 @@ export class PluginConnection {
   /** Events for which the plugin has no RPC: it receives them by StateChange, or not at all. */
   readonly #withoutRpc = new Set<EventName>();
   #name: PluginName;
+  #isRegistered = false;
   #events: ReadonlySet<EventName> = new Set();
 
   constructor(options: PluginConnectionOptions) {
@@ -222,7 +223,11 @@ export class PluginConnection {
     return undefined;
   }
 
+  /** Accepts the first registration. A later one would rename the owner of fields and change the order of events. */
   #register(name: PluginName): Record<string, never> {
+    if (this.#isRegistered)
+      throw new PodwrightError('failed_precondition', `register plugin ${this.name}: it is registered`);
+    this.#isRegistered = true;
     try {
       if (this.#options.name === undefined) this.#name = checkPluginName(name);
       this.#registered.resolve(this.#name);

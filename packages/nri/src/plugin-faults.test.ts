@@ -1,30 +1,14 @@
 /** Plugins that hang, crash, or send what no plugin should. None of them may stop pods for longer than the timeout. */
 import assert from 'node:assert/strict';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { test } from 'node:test';
-import { silentLogger } from '@podwright/base';
-import { TtrpcConnection, TtrpcServer } from '@podwright/ttrpc';
+import { TtrpcConnection } from '@podwright/ttrpc';
 import { AdaptationUnderTest, containerSource, podSource } from './adaptation.fixture.ts';
 import { Event, Plugin, Runtime } from './gen/nri/v1alpha1/services_pb.js';
-import { Multiplexer, PLUGIN_SERVICE, RUNTIME_SERVICE } from './multiplexer.ts';
+import { Multiplexer, RUNTIME_SERVICE } from './multiplexer.ts';
+import { basics, rawPlugin, registerRaw } from './raw-plugin.fixture.ts';
 
 const QUICK = { timeouts: { registrationTimeoutMs: 300, requestTimeoutMs: 300 } };
-
-/** Connects a plugin that has only the RPCs of `methods`. */
-async function rawPlugin(host: AdaptationUnderTest, name: string, handlers: Record<string, unknown>): Promise<Socket> {
-  const socket = connect(host.socket);
-  const multiplexer = new Multiplexer(socket);
-  const server = new TtrpcServer({ logger: silentLogger });
-  const methods = Plugin.methods.filter(({ localName }) => localName in handlers);
-  server.add({ ...Plugin, methods } as typeof Plugin, handlers as never);
-  server.serve(multiplexer.open(PLUGIN_SERVICE));
-  const runtime = new TtrpcConnection(multiplexer.open(RUNTIME_SERVICE)).client(Runtime);
-  await runtime.registerPlugin({ pluginName: name, pluginIdx: '50' });
-  await host.until(() => host.adaptation.plugins.includes(`50-${name}`));
-  return socket;
-}
-
-const basics = { configure: async () => ({}), synchronize: async () => ({}) };
 
 test('a plugin that hangs in a hook is closed after the timeout, and the pod continues', async () => {
   await using host = await new AdaptationUnderTest(QUICK).listen();
@@ -89,7 +73,7 @@ test('a malformed name or index is refused', async () => {
 test('garbage on the connection disconnects that plugin alone', async () => {
   await using host = await new AdaptationUnderTest(QUICK).listen();
   await host.plugin('10-good', { runPodSandbox: () => undefined });
-  const socket = await rawPlugin(host, 'bad', basics);
+  const { socket } = await rawPlugin(host, { name: '50-bad', handlers: basics });
   socket.write(Buffer.alloc(1 << 16, 0xff));
   await host.until(() => host.adaptation.plugins.join() === '10-good');
   await host.adaptation.runPodSandbox(podSource('p'));
@@ -99,18 +83,11 @@ test('an answer that is no message fails the request and not the plugin', async 
   await using host = await new AdaptationUnderTest().listen();
   const wrong = { ...Plugin.method.createContainer, output: Runtime.method.registerPlugin.input };
   const handlers = { ...basics, createContainer: async () => ({ pluginName: '\u0012\u0013garbage' }) };
-  const methods = Plugin.methods.filter(({ localName }) => localName in handlers);
-  const replaced = methods.map((method) => (method.localName === 'createContainer' ? wrong : method));
-  const multiplexer = new Multiplexer(connect(host.socket));
-  const server = new TtrpcServer({ logger: silentLogger });
-  server.add({ ...Plugin, methods: replaced } as unknown as typeof Plugin, handlers as never);
-  server.serve(multiplexer.open(PLUGIN_SERVICE));
-  const runtime = new TtrpcConnection(multiplexer.open(RUNTIME_SERVICE)).client(Runtime);
-  await runtime.registerPlugin({ pluginName: 'a', pluginIdx: '50' });
-  await host.until(() => host.adaptation.plugins.includes('50-a'));
+  const methods = Plugin.methods.map((method) => (method.localName === 'createContainer' ? wrong : method));
+  const { socket } = await rawPlugin(host, { name: '50-a', handlers, methods: methods as never });
   await assert.rejects(host.adaptation.createContainer(containerSource('c')));
   assert.deepEqual(host.adaptation.plugins, ['50-a']);
-  multiplexer.close();
+  socket.destroy();
 });
 
 test('an answer of over 4 MiB fails the request', async () => {
@@ -132,19 +109,22 @@ test('an answer of almost 4 MiB is taken', async () => {
 test('a plugin from before version 0.12 receives the events by StateChange', async () => {
   await using host = await new AdaptationUnderTest().listen();
   const seen: string[] = [];
-  await rawPlugin(host, 'old', {
-    ...basics,
-    createContainer: async () => ({ adjust: { annotations: { old: 'yes' } } }),
-    updateContainer: async () => ({}),
-    stopContainer: async () => void seen.push('StopContainer'),
-    stateChange: async ({ event, pod }: { event: Event; pod: { id: string } }) => {
-      seen.push(`${Event[event]} ${pod.id}`);
-      return {};
+  await rawPlugin(host, {
+    name: '50-old',
+    handlers: {
+      ...basics,
+      createContainer: async () => ({ adjust: { annotations: { old: 'yes' } } }),
+      updateContainer: async () => ({}),
+      stopContainer: async () => void seen.push('StopContainer'),
+      stateChange: async ({ event, pod }: { event: Event; pod: { id: string } }) => {
+        seen.push(`${Event[event]} ${pod.id}`);
+        return {};
+      },
     },
   });
   const container = containerSource('c');
   await host.adaptation.runPodSandbox(podSource('pod'));
-  await host.adaptation.updatePodSandbox(podSource('pod'), {} as never); // it has no such event
+  await host.adaptation.updatePodSandbox(podSource('pod'), () => ({}) as never); // it has no such event
   const adjust = await host.adaptation.createContainer(container);
   await host.adaptation.notifyContainer('postCreateContainer', container);
   await host.adaptation.startContainer(container);
@@ -159,14 +139,7 @@ test('a plugin that takes only one message of Synchronize is refused if there ar
   const annotations = { text: 'x'.repeat(3 << 20) };
   for (const id of ['c', 'd']) host.containers.push(containerSource(id, { annotations }));
   for (const container of host.containers) await host.adaptation.createContainer(container);
-  const socket = connect(host.socket);
-  const multiplexer = new Multiplexer(socket);
-  const server = new TtrpcServer({ logger: silentLogger });
-  const methods = Plugin.methods.filter(({ localName }) => localName in basics);
-  server.add({ ...Plugin, methods } as typeof Plugin, basics as never);
-  server.serve(multiplexer.open(PLUGIN_SERVICE));
-  const connection = new TtrpcConnection(multiplexer.open(RUNTIME_SERVICE));
-  await connection.client(Runtime).registerPlugin({ pluginName: 'old', pluginIdx: '50' });
-  await connection.closed;
+  const { closed } = await registerRaw(host, { name: '50-old', handlers: basics });
+  await closed;
   assert.deepEqual(host.adaptation.plugins, []);
 });
