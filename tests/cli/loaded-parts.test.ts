@@ -70,6 +70,19 @@ test('a standalone node does not load the modules for clusters, Docker and traci
   }
 });
 
+test('a runtime without NRI plugins does not load the messages of NRI', () => {
+  for (const daemon of ['cli/src/daemon/node.ts', 'cli/src/daemon/runtime.ts']) {
+    const sources = sourcesWith(daemon);
+    assert.ok(sources.some((path) => path.endsWith('nri/src/adaptation.ts')));
+    const others = /\/(?:nri\/src\/(?:gen|merge|plugin-connection|stub)|ttrpc\/src)/;
+    assert.deepEqual(
+      sources.filter((path) => others.test(path)),
+      [],
+      daemon,
+    );
+  }
+});
+
 test('an API server without rules and policies does not load the evaluation of expressions', () => {
   for (const part of ['api-server/src/start-api-server.ts', 'custom-resources/src/custom-strategy.ts']) {
     const sources = sourcesWith(part);

@@ -1,29 +1,21 @@
 import type { Duplex } from 'node:stream';
-import { clone, create } from '@bufbuild/protobuf';
 import { background, errorMessage, KeyedLock, type Logger, PodwrightError } from '@podwright/base';
-import { type DefaultValidatorSettings, validateByDefault } from './default-validator.ts';
-import type { EventName } from './events.ts';
-import { FieldOwners } from './field-owners.ts';
-import type { ContainerAdjustment, ContainerEviction, ContainerUpdate } from './gen/nri/v1alpha1/adjustment_pb.js';
-import {
-  type Container,
-  ContainerSchema,
-  type LinuxResources,
-  type PodSandbox,
-} from './gen/nri/v1alpha1/container_pb.js';
-import { ValidateContainerAdjustmentRequestSchema } from './gen/nri/v1alpha1/services_pb.js';
+import type { DefaultValidatorSettings } from './default-validator.ts';
+import type { ContainerMessages, EventDelivery, Requested } from './event-delivery.ts';
+import type { ContainerAdjustment, ContainerUpdate } from './gen/nri/v1alpha1/adjustment_pb.js';
+import type { Container, LinuxResources, PodSandbox } from './gen/nri/v1alpha1/container_pb.js';
 import { KnownObjects } from './known-objects.ts';
 import { MAX_PLUGINS, REGISTRATION_TIMEOUT_MS, REQUEST_TIMEOUT_MS } from './limits.ts';
-import { beginMerge, mergeAdjustment } from './merge-adjustment.ts';
-import { UpdateMerge } from './merge-updates.ts';
-import { type EventRequest, type EventResponse, PluginConnection, type PluginTimeouts } from './plugin-connection.ts';
+import type { PluginConnection, PluginTimeouts } from './plugin-connection.ts';
 import type { PluginName } from './plugin-name.ts';
 
+type Awaitable<T> = T | Promise<T>;
+
 /** A pod of the container runtime. `message` is called only if a plugin receives the pod. */
-export type PodSource = { id: string; isStopped?: boolean; message(): PodSandbox };
+export type PodSource = { id: string; isStopped?: boolean; message(): Awaitable<PodSandbox> };
 
 /** A container of the container runtime, and its pod. `message` is called only if a plugin receives the container. */
-export type ContainerSource = { id: string; pod: PodSource; message(): Container };
+export type ContainerSource = { id: string; pod: PodSource; message(): Awaitable<Container> };
 
 /** The operations of the container runtime that plugins use. */
 export type RuntimeDomain = {
@@ -59,8 +51,10 @@ export class Adaptation {
   readonly #timeouts: PluginTimeouts;
   readonly #events = new KeyedLock();
   readonly #known = new KnownObjects();
-  /** The plugins that are connected but not synchronized yet. */
-  readonly #connecting = new Set<PluginConnection>();
+  /** Loaded when a plugin connects: the messages need several megabytes of memory. */
+  #delivery: Promise<EventDelivery> | undefined;
+  /** The connections of plugins that are not synchronized yet. */
+  readonly #connecting = new Set<Duplex>();
   /** The plugins that have been synchronized, in ascending order of their index. */
   #plugins: PluginConnection[] = [];
   #domain: RuntimeDomain | undefined;
@@ -103,29 +97,26 @@ export class Adaptation {
       stream.destroy();
       throw new PodwrightError('resource_exhausted', `connect an NRI plugin: ${MAX_PLUGINS} are connected`);
     }
-    const plugin = new PluginConnection({
-      stream,
-      runtime: this.#options.runtime,
-      timeouts: this.#timeouts,
-      ...preinstalled,
-      onUpdate: (updates) => this.#apply(updates),
-      logger: this.#options.logger,
-    });
-    this.#connecting.add(plugin);
+    this.#connecting.add(stream);
+    stream.on('error', () => undefined); // `close` follows
     try {
+      const plugin = await this.#connection(stream, preinstalled);
       await plugin.begin();
       const updates = await this.#inOrder(() => this.#synchronize(plugin));
-      await this.#applyRequested(updates, []);
+      await this.#applyRequested({ updates, evictions: [] });
       return plugin;
+    } catch (error) {
+      stream.destroy();
+      throw error;
     } finally {
-      this.#connecting.delete(plugin);
+      this.#connecting.delete(stream);
     }
   }
 
   /** Notifies all plugins that the runtime stops, then closes their connections. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    for (const plugin of this.#connecting) plugin.close();
+    for (const stream of this.#connecting) stream.destroy();
     await Promise.all(this.#plugins.map((plugin) => plugin.shutDown()));
     this.#plugins = [];
   }
@@ -133,37 +124,39 @@ export class Adaptation {
   /** RunPodSandbox: called when the pod has its namespaces and addresses, before clients see it. Throws the error of a plugin. */
   async runPodSandbox(pod: PodSource): Promise<void> {
     if (this.#isIdle()) return this.#known.set(pod.id, 'running');
-    await this.#inOrder(async () => {
+    await this.#inOrder(async (delivery) => {
       this.#known.set(pod.id, 'running');
-      await this.#notify('runPodSandbox', { pod: pod.message() });
+      await delivery.notify('runPodSandbox', { pod: await pod.message() });
     });
   }
 
-  async updatePodSandbox(pod: PodSource, resources: { overhead: LinuxResources; sum: LinuxResources }): Promise<void> {
+  /** UpdatePodSandbox. Throws the error of a plugin. `resources` is called only if a plugin receives the event. */
+  async updatePodSandbox(
+    pod: PodSource,
+    resources: () => Awaitable<{ overhead: LinuxResources; sum: LinuxResources }>,
+  ): Promise<void> {
     if (this.#isIdle()) return;
-    await this.#inOrder(() =>
-      this.#notify('updatePodSandbox', {
-        pod: pod.message(),
-        overheadLinuxResources: resources.overhead,
-        linuxResources: resources.sum,
-      }),
-    );
+    await this.#inOrder(async (delivery) => {
+      const { overhead, sum } = await resources();
+      const request = { pod: await pod.message(), overheadLinuxResources: overhead, linuxResources: sum };
+      await delivery.notify('updatePodSandbox', request);
+    });
   }
 
   /** StopPodSandbox, for the first stop only. Failures are logged, because a plugin must not prevent the stop of a pod. */
   async stopPodSandbox(pod: PodSource): Promise<void> {
     if (this.#isIdle()) return void this.#known.stop(pod.id);
-    await this.#inOrder(() => this.#stopPod(pod));
+    await this.#inOrder((delivery) => this.#stopPod(delivery, pod));
   }
 
   /** RemovePodSandbox, preceded by StopPodSandbox if the pod was not stopped. Failures are logged. */
   async removePodSandbox(pod: PodSource): Promise<void> {
     if (this.#isIdle()) return this.#known.remove(pod.id);
-    await this.#inOrder(async () => {
+    await this.#inOrder(async (delivery) => {
       if (!this.#known.has(pod.id)) return;
-      await this.#stopPod(pod);
+      await this.#stopPod(delivery, pod);
       this.#known.remove(pod.id);
-      await this.#report('removePodSandbox', { pod: pod.message() });
+      await delivery.report('removePodSandbox', { pod: await pod.message() });
     });
   }
 
@@ -176,11 +169,11 @@ export class Adaptation {
       this.#known.set(container.id, 'running');
       return undefined;
     }
-    const { adjust, updates, evictions } = await this.#inOrder(async () => {
+    const { adjust, ...requested } = await this.#inOrder(async (delivery) => {
       this.#known.set(container.id, 'running');
-      return await this.#create(container);
+      return await delivery.createContainer(await messagesOf(container));
     });
-    await this.#applyRequested(updates, evictions);
+    await this.#applyRequested(requested);
     return adjust;
   }
 
@@ -190,47 +183,46 @@ export class Adaptation {
     container: ContainerSource,
   ): Promise<void> {
     if (this.#isIdle()) return;
-    await this.#inOrder(() => this.#report(event, messagesOf(container)));
+    await this.#inOrder(async (delivery) => delivery.report(event, await messagesOf(container)));
   }
 
   /** PostUpdatePodSandbox. Failures are logged. */
   async notifyPodUpdated(pod: PodSource): Promise<void> {
     if (this.#isIdle()) return;
-    await this.#inOrder(() => this.#report('postUpdatePodSandbox', { pod: pod.message() }));
+    await this.#inOrder(async (delivery) => delivery.report('postUpdatePodSandbox', { pod: await pod.message() }));
   }
 
   /** StartContainer. Throws the error of a plugin. */
   async startContainer(container: ContainerSource): Promise<void> {
     if (this.#isIdle()) return;
-    await this.#inOrder(() => this.#notify('startContainer', messagesOf(container)));
+    await this.#inOrder(async (delivery) => delivery.notify('startContainer', await messagesOf(container)));
   }
 
   /** UpdateContainer: returns the resources to set instead of those that the client requests; `undefined` if no plugin changes them. */
   async updateContainer(container: ContainerSource, requested: LinuxResources): Promise<LinuxResources | undefined> {
     if (this.#isIdle()) return undefined;
-    const { updates, evictions } = await this.#inOrder(() => this.#update(container, requested));
-    const own = updates.find(({ containerId }) => containerId === container.id);
-    await this.#applyRequested(
-      updates.filter((update) => update !== own),
-      evictions,
+    const { updates, evictions } = await this.#inOrder(async (delivery) =>
+      delivery.updateContainer(await messagesOf(container), requested),
     );
+    const own = updates.find(({ containerId }) => containerId === container.id);
+    await this.#applyRequested({ updates: updates.filter((update) => update !== own), evictions });
     return own?.linux?.resources;
   }
 
   /** StopContainer: called when the container has exited. Plugins receive it once for each container. Failures are logged. */
   async stopContainer(container: ContainerSource): Promise<void> {
     if (this.#isIdle()) return void this.#known.stop(container.id);
-    this.#applyLater(await this.#inOrder(() => this.#stopContainer(container)));
+    this.#applyLater(await this.#inOrder((delivery) => this.#stopContainer(delivery, container)));
   }
 
   /** RemoveContainer, preceded by StopContainer if that was not delivered. Failures are logged. */
   async removeContainer(container: ContainerSource): Promise<void> {
     if (this.#isIdle()) return this.#known.remove(container.id);
-    const updates = await this.#inOrder(async () => {
+    const updates = await this.#inOrder(async (delivery) => {
       if (!this.#known.has(container.id)) return [];
-      const requested = await this.#stopContainer(container);
+      const requested = await this.#stopContainer(delivery, container);
       this.#known.remove(container.id);
-      await this.#report('removeContainer', messagesOf(container));
+      await delivery.report('removeContainer', await messagesOf(container));
       return requested;
     });
     this.#applyLater(updates);
@@ -241,17 +233,38 @@ export class Adaptation {
     return !this.isActive;
   }
 
-  async #inOrder<T>(work: () => Promise<T>): Promise<T> {
+  async #inOrder<T>(work: (delivery: EventDelivery) => Promise<T>): Promise<T> {
     this.#waiting++;
-    return await this.#events.run('', work).finally(() => this.#waiting--);
+    return await this.#events.run('', async () => work(await this.#load())).finally(() => this.#waiting--);
+  }
+
+  #load(): Promise<EventDelivery> {
+    const { validator, logger } = this.#options;
+    this.#delivery ??= import('./event-delivery.ts').then(
+      (module) => new module.EventDelivery({ plugins: () => this.#plugins, validator, logger }),
+    );
+    return this.#delivery;
+  }
+
+  async #connection(
+    stream: Duplex,
+    preinstalled: { name: PluginName; config: string } | undefined,
+  ): Promise<PluginConnection> {
+    const { runtime, logger } = this.#options;
+    const onUpdate = (updates: ContainerUpdate[]) => this.#apply(updates);
+    const delivery = await this.#load();
+    if (stream.destroyed) throw new PodwrightError('unavailable', 'connect an NRI plugin: it has disconnected');
+    return delivery.connection(stream, { runtime, timeouts: this.#timeouts, ...preinstalled, onUpdate, logger });
   }
 
   async #synchronize(plugin: PluginConnection): Promise<ContainerUpdate[]> {
     const { logger } = this.#options;
     const { pods, containers } = this.#domain?.list() ?? { pods: [], containers: [] };
     const updates = await plugin.synchronize(
-      pods.filter(({ id }) => this.#known.has(id)).map((pod) => pod.message()),
-      containers.filter(({ id }) => this.#known.isRunning(id)).map((container) => container.message()),
+      await Promise.all(pods.filter(({ id }) => this.#known.has(id)).map((pod) => pod.message())),
+      await Promise.all(
+        containers.filter(({ id }) => this.#known.isRunning(id)).map((container) => container.message()),
+      ),
     );
     if (this.#stopped || !plugin.isOpen) throw new PodwrightError('unavailable', `plugin ${plugin.name} is closed`);
     this.#plugins = [...this.#plugins, plugin].sort((a, b) => Number(a.index) - Number(b.index));
@@ -263,102 +276,16 @@ export class Adaptation {
     return updates;
   }
 
-  async #create(container: ContainerSource) {
-    const messages = messagesOf(container);
-    const pristine = clone(ContainerSchema, messages.container);
-    const owners = new FieldOwners();
-    const updates = new UpdateMerge(owners, { creating: container.id });
-    const merged = beginMerge(messages.container);
-    const evictions: ContainerEviction[] = [];
-    for (const plugin of this.#plugins) {
-      const response = await plugin.call('createContainer', messages);
-      if (response === undefined) continue;
-      const { name } = plugin;
-      if (response.adjust !== undefined)
-        mergeAdjustment({ owners, containerId: container.id, plugin: name }, merged, response.adjust);
-      updates.add(name, response.update);
-      evictions.push(...response.evict);
-    }
-    const request = create(ValidateContainerAdjustmentRequestSchema, {
-      pod: messages.pod,
-      container: pristine,
-      adjust: merged.adjust,
-      update: updates.list(),
-      owners: owners.message(),
-      plugins: this.#plugins.map(({ index, base }) => ({ index, name: base })),
-    });
-    await this.#validate(request);
-    return { adjust: merged.adjust, updates: updates.list(), evictions };
+  async #stopPod(delivery: EventDelivery, pod: PodSource): Promise<void> {
+    if (this.#known.stop(pod.id)) await delivery.report('stopPodSandbox', { pod: await pod.message() });
   }
 
-  async #validate(request: EventRequest<'validateContainerAdjustment'>): Promise<void> {
-    const { validator } = this.#options;
-    const message = create(ValidateContainerAdjustmentRequestSchema, request);
-    const problem = validator && validateByDefault(validator, message);
-    if (problem !== undefined) throw rejected('the default validator', problem);
-    const validators = this.#plugins.filter((plugin) => plugin.subscribes('validateContainerAdjustment'));
-    await Promise.all(
-      validators.map(async (plugin) => {
-        const response = await plugin.call('validateContainerAdjustment', message);
-        if (response === undefined) throw rejected(plugin.name, 'it did not respond');
-        if (response.reject) throw rejected(plugin.name, response.reason || 'no reason');
-      }),
-    );
-  }
-
-  async #update(container: ContainerSource, requested: LinuxResources) {
-    const updates = new UpdateMerge(new FieldOwners());
-    updates.request(container.id, requested);
-    const evictions: ContainerEviction[] = [];
-    let isChanged = false;
-    for (const plugin of this.#plugins) {
-      const linuxResources = updates.list().find(({ containerId }) => containerId === container.id)?.linux?.resources;
-      const response = await plugin.call('updateContainer', { ...messagesOf(container), linuxResources });
-      updates.add(plugin.name, response?.update ?? []);
-      evictions.push(...(response?.evict ?? []));
-      isChanged ||= response?.update.some(({ containerId }) => containerId === container.id) ?? false;
-    }
-    return {
-      updates: updates.list().filter(({ containerId }) => isChanged || containerId !== container.id),
-      evictions,
-    };
-  }
-
-  async #stopPod(pod: PodSource): Promise<void> {
-    if (this.#known.stop(pod.id)) await this.#report('stopPodSandbox', { pod: pod.message() });
-  }
-
-  async #stopContainer(container: ContainerSource): Promise<ContainerUpdate[]> {
-    if (!this.#known.stop(container.id)) return [];
-    const updates = new UpdateMerge(new FieldOwners());
-    await this.#report('stopContainer', messagesOf(container), ({ name }, { update }) => updates.add(name, update));
-    return updates.list();
-  }
-
-  /** Delivers an event to all plugins. Throws the first error; the remaining plugins do not receive the event. */
-  async #notify<E extends EventName>(event: E, request: EventRequest<E>): Promise<void> {
-    for (const plugin of this.#plugins) await plugin.call(event, request);
-  }
-
-  /** Delivers an event to all plugins. Errors are logged, because no plugin may prevent what the event reports. */
-  async #report<E extends EventName>(
-    event: E,
-    request: EventRequest<E>,
-    onResponse: (plugin: PluginConnection, response: EventResponse<E>) => void = () => undefined,
-  ): Promise<void> {
-    for (const plugin of this.#plugins) {
-      try {
-        const response = await plugin.call(event, request);
-        if (response !== undefined) onResponse(plugin, response);
-      } catch (error) {
-        const { logger } = this.#options;
-        logger.error({ plugin: plugin.name, event, error: errorMessage(error) }, 'an NRI plugin failed');
-      }
-    }
+  async #stopContainer(delivery: EventDelivery, container: ContainerSource): Promise<ContainerUpdate[]> {
+    return this.#known.stop(container.id) ? await delivery.stopContainer(await messagesOf(container)) : [];
   }
 
   /** Applies the updates and evictions that plugins have requested in response to an event. Failures are logged, as in containerd. */
-  async #applyRequested(updates: readonly ContainerUpdate[], evictions: readonly ContainerEviction[]): Promise<void> {
+  async #applyRequested({ updates, evictions }: Requested): Promise<void> {
     for (const { containerId, reason } of evictions) {
       await this.#domain?.evict(containerId, reason).catch((error: unknown) => {
         const { logger } = this.#options;
@@ -395,7 +322,6 @@ export class Adaptation {
   }
 }
 
-const messagesOf = (container: ContainerSource) => ({ pod: container.pod.message(), container: container.message() });
-
-const rejected = (by: string, why: string) =>
-  new PodwrightError('failed_precondition', `NRI adjustments are rejected by ${by}: ${why}`);
+async function messagesOf(container: ContainerSource): Promise<ContainerMessages> {
+  return { pod: await container.pod.message(), container: await container.message() };
+}

@@ -1,7 +1,7 @@
 import { PodwrightError } from '@podwright/base';
-import { adjustSpec, type ContainerAdjustment } from '@podwright/nri';
+import type { ContainerAdjustment } from '@podwright/nri';
 import type { OciSpec } from '@podwright/oci';
-import { changedResources } from '../nri/messages.ts';
+import { changedResources } from '../nri/changed-resources.ts';
 import type { NriHooks } from '../nri/nri-hooks.ts';
 import type { ContainerRecord, ContainerResources } from '../records/container-record.ts';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
@@ -30,6 +30,7 @@ export async function adjustContainer(
     ...record,
     config: { ...record.config, resources: adjustResources(record.config.resources, adjust) },
   };
+  const { adjustSpec } = await import('../nri/messages.ts');
   const rdtClass = adjust.linux?.resources?.rdtClass?.value ?? '';
   const { linux, ...others } = adjustSpec(spec, adjust);
   const complete = { ...others, linux: rdtClass === '' ? linux : { ...linux, intelRdt: { closID: rdtClass } } };

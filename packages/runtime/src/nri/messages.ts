@@ -18,6 +18,10 @@ import type { SandboxRecord } from '../records/sandbox-record.ts';
 
 type Namespaces = { [type in 'network' | 'ipc' | 'uts' | 'user']?: string };
 
+// Imports all messages of NRI, which need several megabytes of memory: loaded when a plugin needs a message.
+
+export { adjustSpec } from '@podwright/nri';
+
 /** Converts a sandbox to the message that plugins receive. */
 export function podMessage({ id, config, ips, resources }: SandboxRecord, namespaces: Namespaces): PodSandbox {
   return create(PodSandboxSchema, {
@@ -37,6 +41,9 @@ export function podMessage({ id, config, ips, resources }: SandboxRecord, namesp
     },
   });
 }
+
+/** Returns the message for the pod of a container whose sandbox record has been removed: it has an ID only. */
+export const podlessMessage = (id: string): PodSandbox => create(PodSandboxSchema, { id });
 
 /** Converts a container to the message that plugins receive. `spec`: its OCI specification, if it has been built. */
 export function containerMessage(record: ContainerRecord, spec: OciSpec | undefined): Container {
@@ -78,23 +85,6 @@ export function requestedResources(resources: ContainerResources): LinuxResource
     hugepageLimits: resources.hugepageLimits.map(({ pageSize, limitBytes }) => ({ pageSize, limit: limitBytes })),
     unified: resources.unified,
   });
-}
-
-/** Converts resources that plugins set to a change of a container's resources. 0 and '' mean no change. */
-export function changedResources({ memory, cpu, hugepageLimits, unified }: LinuxResources): ContainerResources {
-  const number = (field: { value: bigint } | undefined) => Number(field?.value ?? 0);
-  return {
-    cpuShares: number(cpu?.shares),
-    cpuQuota: number(cpu?.quota),
-    cpuPeriod: number(cpu?.period),
-    cpusetCpus: cpu?.cpus ?? '',
-    cpusetMems: cpu?.mems ?? '',
-    memoryLimitBytes: number(memory?.limit),
-    memorySwapLimitBytes: number(memory?.swap),
-    oomScoreAdj: 0,
-    hugepageLimits: hugepageLimits.map(({ pageSize, limit }) => ({ pageSize, limitBytes: Number(limit) })),
-    unified,
-  };
 }
 
 const STATES: Record<ContainerRecord['state']['phase'], ContainerState> = {

@@ -1,16 +1,9 @@
-import {
-  type Adaptation,
-  type ContainerAdjustment,
-  type ContainerSource,
-  create,
-  PodSandboxSchema,
-  type PodSource,
-} from '@podwright/nri';
+import type { Adaptation, ContainerAdjustment, ContainerSource, PodSource } from '@podwright/nri';
 import type { OciSpec } from '@podwright/oci';
 import type { ContainerRecord, ContainerResources } from '../records/container-record.ts';
 import type { PodTables } from '../records/pod-tables.ts';
 import type { SandboxRecord, SandboxResources } from '../records/sandbox-record.ts';
-import { changedResources, containerMessage, podMessage, requestedResources } from './messages.ts';
+import { changedResources } from './changed-resources.ts';
 
 export type NriHooksDependencies = PodTables & {
   /** Absent if NRI is disabled. */
@@ -65,8 +58,10 @@ export class NriHooks {
   }
 
   async sandboxUpdating(record: SandboxRecord, { overhead, containers }: SandboxResources): Promise<void> {
-    const resources = { overhead: requestedResources(overhead), sum: requestedResources(containers) };
-    await this.#dependencies.adaptation?.updatePodSandbox(this.#pod(record), resources);
+    await this.#dependencies.adaptation?.updatePodSandbox(this.#pod(record), async () => {
+      const { requestedResources } = await loadMessages();
+      return { overhead: requestedResources(overhead), sum: requestedResources(containers) };
+    });
   }
 
   async sandboxUpdated(record: SandboxRecord): Promise<void> {
@@ -104,6 +99,7 @@ export class NriHooks {
   async containerUpdating(record: ContainerRecord, resources: ContainerResources): Promise<ContainerResources> {
     const { adaptation } = this.#dependencies;
     if (!adaptation?.isActive) return resources;
+    const { requestedResources } = await loadMessages();
     const changed = await adaptation.updateContainer(this.#container(record), requestedResources(resources));
     return changed === undefined ? resources : { ...changedResources(changed), oomScoreAdj: resources.oomScoreAdj };
   }
@@ -129,7 +125,8 @@ export class NriHooks {
     return {
       id: record.id,
       isStopped,
-      message: () => podMessage(record, isStopped ? {} : this.#dependencies.namespacesOf(record)),
+      message: async () =>
+        (await loadMessages()).podMessage(record, isStopped ? {} : this.#dependencies.namespacesOf(record)),
     };
   }
 
@@ -137,10 +134,16 @@ export class NriHooks {
     const { sandboxes, specOf } = this.#dependencies;
     const sandbox = sandboxes.get(record.sandboxId);
     const pod = sandbox === undefined ? podlessSource(record.sandboxId) : this.#pod(sandbox);
-    const message = () => containerMessage(record, this.#creating.get(record.id) ?? specOf(record.id));
+    const message = async () =>
+      (await loadMessages()).containerMessage(record, this.#creating.get(record.id) ?? specOf(record.id));
     return { id: record.id, pod, message };
   }
 }
 
 /** Returns the pod of a container whose sandbox record has been removed: it has an ID only. */
-const podlessSource = (id: string): PodSource => ({ id, message: () => create(PodSandboxSchema, { id }) });
+const podlessSource = (id: string): PodSource => ({
+  id,
+  message: async () => (await loadMessages()).podlessMessage(id),
+});
+
+const loadMessages = () => import('./messages.ts');

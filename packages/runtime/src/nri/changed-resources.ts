@@ -1,0 +1,19 @@
+import type { LinuxResources } from '@podwright/nri';
+import type { ContainerResources } from '../records/container-record.ts';
+
+/** Converts resources that plugins set to a change of a container's resources. 0 and '' mean no change. */
+export function changedResources({ memory, cpu, hugepageLimits, unified }: LinuxResources): ContainerResources {
+  const number = (field: { value: bigint } | undefined) => Number(field?.value ?? 0);
+  return {
+    cpuShares: number(cpu?.shares),
+    cpuQuota: number(cpu?.quota),
+    cpuPeriod: number(cpu?.period),
+    cpusetCpus: cpu?.cpus ?? '',
+    cpusetMems: cpu?.mems ?? '',
+    memoryLimitBytes: number(memory?.limit),
+    memorySwapLimitBytes: number(memory?.swap),
+    oomScoreAdj: 0,
+    hugepageLimits: hugepageLimits.map(({ pageSize, limit }) => ({ pageSize, limitBytes: Number(limit) })),
+    unified,
+  };
+}
