@@ -36,8 +36,10 @@ async function measure(name: string, call: (round: number) => unknown): Promise<
   console.log(`| ${name} | ${at(0.5)} | ${at(0.99)} | ${at(1)} |`);
 }
 
-const update = (store: SqliteStore, round: number, object: ApiObject) =>
+const update = (store: SqliteStore, round: number, object: ApiObject) => {
   store.update(keyOf(round), object, store.get(keyOf(round))!.revision);
+  return store.untilDurable();
+};
 
 async function measureCalls(path: string, durability: Durability): Promise<void> {
   console.log(`\n| durability: ${durability} | p50 | p99 | most |\n|---|---|---|---|`);
@@ -46,14 +48,21 @@ async function measureCalls(path: string, durability: Durability): Promise<void>
     Array.from({ length: ROUNDS }, (_, round) => pod(round, phase)),
   ) as [ApiObject[], ApiObject[]];
   const bodies = Array.from({ length: ROUNDS }, (_, round) => JSON.stringify(pod(round)));
-  await measure('create, from JSON', (round) => store.create(keyOf(round), JSON.parse(bodies[round]!)));
+  await measure('create, from JSON', (round) => {
+    store.create(keyOf(round), JSON.parse(bodies[round]!));
+    return store.untilDurable();
+  });
   await measure('update', (round) => update(store, round, running[round]!));
+  await measure('ten updates at a time', async (round) => {
+    const rounds = Array.from({ length: 10 }, (_, index) => (10 * round + index) % ROUNDS);
+    await Promise.all(rounds.map((one) => update(store, one, running[one]!)));
+  });
   await measure('get', (round) => store.get(keyOf(round))!.bytes);
   await measure('list 500, encoded', () => itemParts(store.list('pods', { limit: 500 }).objects));
   const events = store.watch('pods', { from: store.revision })[Symbol.asyncIterator]();
   let waiting = events.next();
   await measure('update until its watch event', async (round) => {
-    update(store, round, succeeded[round]!);
+    void update(store, round, succeeded[round]!);
     await waiting;
     waiting = events.next();
   });

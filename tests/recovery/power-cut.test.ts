@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { openSqliteStore } from '@podwright/api-machinery';
 import { silentLogger } from '@podwright/base';
 import { writeFileAtomic, writeFileDurable } from '@podwright/host';
 import { openDatabase } from '@podwright/metadata';
@@ -157,4 +158,34 @@ test('the database of a runtime is consistent after a power cut, but may lack th
   const { rows } = later.prepare('SELECT count(*) AS rows FROM lines').get() as { rows: number };
   later.close();
   assert.ok(rows >= 500 && rows <= 1000, `${rows}`);
+});
+
+test("the answered writes of an API server that says so outlive power cuts, also those that SQLite's checkpoints move", async () => {
+  using disk = new PowerCutDisk();
+  const path = join(disk.directory, 'api-server', 'objects.db');
+  const answered = new Map<string, number>();
+  const data = { text: 'x'.repeat(4000) };
+  let count = 0;
+  for (const writes of [1, 30, 900]) {
+    const store = openSqliteStore(path, { durability: 'power' });
+    for (const [name, revision] of answered)
+      assert.equal(store.get({ resource: 'configmaps', namespace: 'x', name })?.revision, revision, name);
+    const write = async () => {
+      const name = `c${count++ % 200}`;
+      const key = { resource: 'configmaps', namespace: 'x', name };
+      const object = { metadata: { name, namespace: 'x' }, data };
+      const { revision = 0 } = store.get(key) ?? {};
+      const written = revision === 0 ? store.create(key, object) : store.update(key, object, revision);
+      await store.untilDurable();
+      answered.set(name, written.revision);
+    };
+    for (let done = 0; done < writes; done += 10)
+      await Promise.all(Array.from({ length: Math.min(10, writes) }, write));
+    disk.cut(() => store.close());
+  }
+  const store = openSqliteStore(path);
+  assert.equal(store.list('configmaps').objects.length, answered.size);
+  for (const { key, revision } of store.list('configmaps').objects)
+    assert.equal(revision, answered.get(key.slice('x/'.length)), key);
+  store.close();
 });

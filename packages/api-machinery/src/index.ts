@@ -13,6 +13,7 @@ export type { PatchRequest } from './registry/patched-object.ts';
 export { Registries } from './registry/registries.ts';
 export { ResourceRegistry } from './registry/resource-registry.ts';
 export { STORE_INDEXES } from './registry/selection.ts';
+export { untilDurable } from './registry/store-answers.ts';
 export { storedResource, storeResource } from './registry/stored-resource.ts';
 export type { Written } from './registry/update-object.ts';
 export type { RequestContext } from './request-context.ts';

@@ -46,6 +46,7 @@ export async function importObjects(source: ImportSource, parts: ImportParts): P
   await source.begin();
   await failpoint('import/begun');
   store.transaction([...namespaces, ...writes]);
+  await store.untilDurable();
   await failpoint('import/stored');
   await source.moved(objects, taken);
   await failpoint('import/moved');

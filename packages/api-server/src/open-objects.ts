@@ -10,7 +10,7 @@ import {
   type SqliteStore,
   STORE_INDEXES,
 } from '@podwright/api-machinery';
-import type { Logger, Undo } from '@podwright/base';
+import { errorMessage, type Logger, type Undo } from '@podwright/base';
 import { CONVERSIONS, STRATEGIES } from '@podwright/kube-kinds';
 import { Schema } from '@podwright/kube-schema';
 import { type Access, openAccess } from './access.ts';
@@ -68,7 +68,9 @@ export async function openObjects(options: ObjectsOptions, undo: Undo): Promise<
   const path = join(directory, 'objects.db');
   const onFull = (sizes: { bytes: number; maxBytes: number }) => logger.warn(sizes, FULL);
   const space = { maxObjectBytes: MAX_OBJECT_BYTES, maxBytes, onFull };
-  const store = openSqliteStore(path, { indexes: STORE_INDEXES, volatile: VOLATILE, durability, space });
+  const onSyncFailed = (error: Error) => logger.warn({ error: errorMessage(error) }, 'the API accepts no more writes');
+  const bounds = { durability, space, onSyncFailed };
+  const store = openSqliteStore(path, { indexes: STORE_INDEXES, volatile: VOLATILE, ...bounds });
   undo.add('close the store', () => store.close());
   const access = await openAccess({ directory, store, now });
   const admission = defaultAdmission({

@@ -1,5 +1,5 @@
 /** Composes the API server of one node: its store, its rules, its users, its certificates and the controllers that it needs. */
-import type { Durability, Registries, SqliteStore } from '@podwright/api-machinery';
+import { type Durability, type Registries, type SqliteStore, untilDurable } from '@podwright/api-machinery';
 import { describeUndoFailures, type Logger, metricsText, Registry, Undo } from '@podwright/base';
 import type { KubeClient } from '@podwright/kube-client';
 import type { Calls } from '@podwright/kube-client/calls';
@@ -192,7 +192,7 @@ async function openAudit({ audit, logger, now = Date.now }: ApiServerOptions, un
   return [observer];
 }
 
-type Composed = Pick<ServerObjects, 'schema' | 'access' | 'registries' | 'custom'> & {
+type Composed = Pick<ServerObjects, 'schema' | 'store' | 'access' | 'registries' | 'custom'> & {
   now: () => number;
   logger: Logger;
   health: ServerHealth;
@@ -202,7 +202,7 @@ type Composed = Pick<ServerObjects, 'schema' | 'access' | 'registries' | 'custom
 };
 
 function serverParts(
-  { schema, access, registries, custom, now, logger, health, metrics, observers, computed }: Composed,
+  { schema, store, access, registries, custom, now, logger, health, metrics, observers, computed }: Composed,
   listen: SecureAddress | undefined,
 ) {
   const resources = servedResources(schema);
@@ -231,6 +231,7 @@ function serverParts(
     authorizer: access.authorizer,
     encoder: new EventEncoder(),
     inFlight: new InFlight(),
+    untilDurable: () => untilDurable(store),
     logger,
     now,
   } satisfies Omit<ServerParts, 'subresources'>;

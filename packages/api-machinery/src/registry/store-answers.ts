@@ -10,6 +10,7 @@ import {
   MODIFIED,
   notFound,
 } from '../status/api-error.ts';
+import type { ObjectStore } from '../store/object-store.ts';
 import { ExpiredRevision, OutOfSpace } from '../store/store-errors.ts';
 
 /**
@@ -47,6 +48,13 @@ function overtakenAnswer(resource: GroupResource, name: string, error: unknown):
     default:
       return undefined;
   }
+}
+
+/** Waits until all writes so far are durable; undefined if they are. Rejects with `ApiError` if the disk fails. */
+export function untilDurable(store: Pick<ObjectStore, 'untilDurable'>): Promise<void> | undefined {
+  return store.untilDurable()?.catch((error: unknown) => {
+    throw storeAnswer(error);
+  });
 }
 
 /** Converts any other store error to an API error. Returns errors that did not come from the store unchanged. */

@@ -56,7 +56,10 @@ async function* batches(parts: ResourceParts, watching: Watching): AsyncGenerato
   using clock = new WatchClock(options.timeoutSeconds, signal);
   const reader = new WatchReader(openWatch(parts, { from, selection, signal: clock.signal }));
   const initial = hasInitial ? initialEvents(parts, selection) : [];
-  if (initial.length > 0) yield initial;
+  if (initial.length > 0) {
+    await parts.store.untilDurable();
+    yield initial;
+  }
   let awaitsEnd = hasInitial && options.allowWatchBookmarks;
   while (!clock.isOver) {
     const { progress } = reader;

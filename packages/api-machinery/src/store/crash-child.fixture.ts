@@ -1,6 +1,6 @@
 /**
  * The child process of the crash tests: `node crash-child.fixture.ts FILE STAGE N` runs steps until the store reaches the stage for the Nth
- * time, and then kills itself. Prints the number and the revision of each completed step.
+ * time, and then kills itself. Prints the number and the revision of each completed step. At stages of a sync, writes survive power failures.
  */
 import { writeSync } from 'node:fs';
 import { applyStep, VOLATILE } from './crash-steps.fixture.ts';
@@ -17,9 +17,11 @@ function killAt(stage: string, times: number): (at: string) => void {
 }
 
 const [path = '', stage = '', times] = process.argv.slice(2);
-const store = openSqliteStore(path, { volatile: [VOLATILE], failpoint: killAt(stage, Number(times)) });
+const durability = stage.startsWith('sync/') ? 'power' : 'process';
+const store = openSqliteStore(path, { volatile: [VOLATILE], durability, failpoint: killAt(stage, Number(times)) });
 for (let step = 0; ; step++) {
   applyStep(store, step);
+  await store.untilDurable();
   writeSync(1, `${step} ${store.revision}\n`);
   if (stage.startsWith('backup/')) await store.backup(`${path}.backup`);
 }

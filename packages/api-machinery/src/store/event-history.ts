@@ -3,7 +3,7 @@ import { ExpiredRevision } from './store-errors.ts';
 
 /**
  * Ring buffer of a resource's recent events. Events are numbered from the start of the process; a watch keeps the number of the next event
- * that it will read.
+ * that it will read. Watches read only published events.
  */
 export class EventHistory {
   readonly #resource: string;
@@ -13,6 +13,8 @@ export class EventHistory {
   readonly #waiting = new Set<() => void>();
   #first = 0;
   #next = 0;
+  /** The number of the first event that is not published. */
+  #published = 0;
   #bytes = 0;
   /** The revision of the last event that was dropped; initially `begin`. */
   #oldest: number;
@@ -24,9 +26,9 @@ export class EventHistory {
     this.#bounds = bounds;
   }
 
-  /** The number that the next event will get. */
-  get next(): number {
-    return this.#next;
+  /** The number of the first event that is not published. */
+  get published(): number {
+    return this.#published;
   }
 
   append(event: StoreEvent): void {
@@ -42,16 +44,26 @@ export class EventHistory {
     return () => this.#waiting.delete(wake);
   }
 
-  /** Wakes the waiting watches. Must be called once all events of a transaction have been appended. */
-  publish(): void {
-    const waiting = [...this.#waiting];
-    this.#waiting.clear();
-    for (const wake of waiting) wake();
+  /** Publishes the events up to a revision, and wakes the waiting watches. Returns whether all events are published. */
+  publish(revision: number): boolean {
+    const published = this.#numberAfter(revision);
+    const isMore = published > this.#published;
+    this.#published = published;
+    if (isMore) {
+      const waiting = [...this.#waiting];
+      this.#waiting.clear();
+      for (const wake of waiting) wake();
+    }
+    return published === this.#next;
   }
 
   /** Returns the number of the first event after a revision. Throws `ExpiredRevision` if that event may have been dropped. */
   firstAfter(revision: number): number {
     if (revision < this.#oldest) throw new ExpiredRevision(this.#resource, { revision, oldest: this.#oldest });
+    return this.#numberAfter(revision);
+  }
+
+  #numberAfter(revision: number): number {
     let low = this.#first;
     let high = this.#next;
     while (low < high) {
@@ -62,20 +74,31 @@ export class EventHistory {
     return low;
   }
 
-  /** Returns the events starting at a number, or `undefined` if some of them have been dropped. */
+  /** Returns all events starting at a number, or `undefined` if some of them have been dropped. */
   from(number: number): StoreEvent[] | undefined {
+    return this.#between(number, this.#next);
+  }
+
+  /** Like `from`, for the published events. */
+  publishedFrom(number: number): StoreEvent[] | undefined {
+    return this.#between(number, this.#published);
+  }
+
+  #between(number: number, end: number): StoreEvent[] | undefined {
     if (number < this.#first) return undefined;
-    return Array.from({ length: this.#next - number }, (_, index) => this.#at(number + index));
+    return Array.from({ length: Math.max(0, end - number) }, (_, index) => this.#at(number + index));
   }
 
   /**
    * Whether older events must be dropped to make room for this one. An event that exceeds the limit by itself is still kept, as the only
-   * one, so that watches receive it.
+   * one, so that watches receive it. So are events that no watch could read yet, unless there are too many of them.
    */
   #isFullFor(event: StoreEvent): boolean {
     const count = this.#next - this.#first;
     const { maxEvents, maxBytes } = this.#bounds;
-    return count > 0 && (count >= maxEvents || this.#bytes + retainedBytes(event) > maxBytes);
+    if (count === 0) return false;
+    const isTooLarge = this.#bytes + retainedBytes(event) > maxBytes;
+    return count >= maxEvents || (isTooLarge && this.#first < this.#published);
   }
 
   #drop(): void {

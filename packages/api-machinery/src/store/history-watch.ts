@@ -13,7 +13,7 @@ export class HistoryWatch implements StoreWatch {
   /** The revision of the last event read, even if the watch filtered it out. */
   #passed: number;
 
-  /** Throws `ExpiredRevision` if the history does not reach back to `options.from`. `revision` returns the store's current revision. */
+  /** Throws `ExpiredRevision` if the history does not reach back to `options.from`. `revision` returns that up to which events are published. */
   constructor(
     resource: string,
     { history, revision }: { history: EventHistory; revision: () => number },
@@ -28,7 +28,7 @@ export class HistoryWatch implements StoreWatch {
   }
 
   get progress(): number {
-    return this.#position === this.#history.next ? Math.max(this.#passed, this.#revision()) : this.#passed;
+    return this.#position >= this.#history.published ? Math.max(this.#passed, this.#revision()) : this.#passed;
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<readonly StoreEvent[]> {
@@ -41,9 +41,9 @@ export class HistoryWatch implements StoreWatch {
   }
 
   #take(): StoreEvent[] {
-    const events = this.#history.from(this.#position);
+    const events = this.#history.publishedFrom(this.#position);
     if (events === undefined) throw new SlowWatcher(this.#resource);
-    this.#position = this.#history.next;
+    this.#position += events.length;
     this.#passed = events.at(-1)?.object.revision ?? this.#passed;
     const { from, namespace } = this.#options;
     const isWatched = ({ object }: StoreEvent) =>

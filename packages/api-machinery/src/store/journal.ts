@@ -22,6 +22,8 @@ export interface Journal {
   objects(): Iterable<RecordedObject>;
   /** Records the whole entry or, if it throws, nothing. */
   record(entry: JournalEntry): void;
+  /** Makes all recorded entries survive a power failure. Undefined: recorded entries need nothing further. */
+  readonly sync?: () => Promise<void>;
   close(): void;
 }
 

@@ -1,4 +1,5 @@
 import type { ApiObject } from '@podwright/kube-kinds';
+import { GroupSync } from './group-sync.ts';
 import { type Journal, NO_JOURNAL } from './journal.ts';
 import type {
   ListOptions,
@@ -26,7 +27,8 @@ const DEFAULT_HISTORY = { maxEvents: 10_000, maxBytes: 8 << 20 };
 const REVISION_RANGE = 100_000;
 
 /**
- * A store that keeps all objects in memory. A journal makes it durable: each change is recorded in the journal before it becomes visible.
+ * A store that keeps all objects in memory. A journal makes it durable: each change is recorded in the journal before it becomes visible,
+ * and watches report it once the journal is synced.
  */
 export class MemoryStore implements ObjectStore {
   readonly #tables = new Map<string, ResourceTable>();
@@ -34,9 +36,14 @@ export class MemoryStore implements ObjectStore {
   readonly #options: StoreOptions;
   readonly #volatile: ReadonlySet<string>;
   readonly #space: Space;
+  readonly #sync: GroupSync;
+  /** The tables with events that watches do not report yet. */
+  readonly #unpublished = new Set<ResourceTable>();
   /** The initial revision. It is higher than all revisions that earlier processes handed out, so their clients must list again. */
   readonly #begin: number;
   #revision: number;
+  /** The revision up to which all writes are durable. */
+  #durable: number;
   #reserved: number;
 
   constructor(options: StoreOptions = {}, journal: Journal = NO_JOURNAL) {
@@ -47,6 +54,9 @@ export class MemoryStore implements ObjectStore {
     this.#reserved = journal.reservedRevision;
     this.#begin = this.#reserved + 1;
     this.#revision = this.#begin;
+    this.#durable = this.#begin;
+    const durable = (revision: number) => this.#publish(revision);
+    this.#sync = new GroupSync({ sync: journal.sync, durable, onFailed: options.onSyncFailed });
     for (const { resource, object } of journal.objects()) {
       this.#table(resource).load(object);
       this.#space.load(object.bytes.length);
@@ -84,21 +94,24 @@ export class MemoryStore implements ObjectStore {
   transaction(writes: readonly Write[]): StoredObject[] {
     const events = planWrites(writes, { revision: this.#revision, get: (key) => this.get(key) });
     this.#space.check(writes, events);
-    this.#record(writes, events);
+    const isRecorded = this.#record(writes, events);
     this.#space.apply(events);
-    const changed = new Set<ResourceTable>();
     for (const [index, event] of events.entries()) {
       const table = this.#table(writes[index]!.key.resource);
       table.apply(event);
-      changed.add(table);
+      this.#unpublished.add(table);
     }
     this.#revision += events.length;
-    for (const table of changed) table.publish();
+    this.#sync.written(this.#revision, isRecorded);
     return events.map(({ object }) => object);
   }
 
   watch(resource: string, options: WatchOptions): StoreWatch {
-    return this.#table(resource).watch(options, () => this.#revision);
+    return this.#table(resource).watch(options, () => this.#durable);
+  }
+
+  untilDurable(): Promise<void> | undefined {
+    return this.#sync.until();
   }
 
   close(): void {
@@ -109,8 +122,17 @@ export class MemoryStore implements ObjectStore {
     return this.transaction([write])[0]!;
   }
 
-  /** Records the events in the journal, except those of volatile resources. Reserves more revisions once the reserved range is used up. */
-  #record(writes: readonly Write[], events: readonly StoreEvent[]): void {
+  /** Lets watches report the events up to a revision. */
+  #publish(revision: number): void {
+    this.#durable = revision;
+    for (const table of this.#unpublished) if (table.publish(revision)) this.#unpublished.delete(table);
+  }
+
+  /**
+   * Records the events in the journal, except those of volatile resources. Reserves more revisions once the reserved range is used up.
+   * Returns whether there was anything to record.
+   */
+  #record(writes: readonly Write[], events: readonly StoreEvent[]): boolean {
     const changes = events
       .map(({ type, object }, index) => ({
         resource: writes[index]!.key.resource,
@@ -120,9 +142,11 @@ export class MemoryStore implements ObjectStore {
       .filter(({ resource }) => !this.#volatile.has(resource));
     const last = this.#revision + events.length;
     const reserve = last > this.#reserved ? last + REVISION_RANGE : undefined;
-    if (changes.length === 0 && reserve === undefined) return;
+    if (changes.length === 0 && reserve === undefined) return false;
+    this.#sync.check();
     this.#journal.record({ changes, reserve });
     this.#reserved = reserve ?? this.#reserved;
+    return true;
   }
 
   #table(resource: string): ResourceTable {

@@ -1,3 +1,4 @@
+import type { PodwrightError } from '@podwright/base';
 import type { ApiObject } from '@podwright/kube-kinds';
 import type { StoredObject } from './stored-object.ts';
 
@@ -89,9 +90,12 @@ export interface StoreWatch extends AsyncIterable<readonly StoreEvent[]> {
  * `metadata.resourceVersion`. The store never hands out the same revision twice, even after a crash.
  *
  * All calls are synchronous, so a caller sees no changes by others between two of its `await`s. When a call returns, its write has been
- * recorded; if it throws, nothing has changed. Names are not validated. Writes throw `already_exists`, `not_found`, `aborted` (the object
- * does not have the expected revision), `resource_exhausted` (the disk is full, or `OutOfSpace`) or `unavailable` (the file cannot be
- * written).
+ * recorded, and reads see it; if it throws, nothing has changed. Names are not validated. Writes throw `already_exists`, `not_found`,
+ * `aborted` (the object does not have the expected revision), `resource_exhausted` (the disk is full, or `OutOfSpace`) or `unavailable`
+ * (the file cannot be written).
+ *
+ * Writes that shall survive a power failure do so a little after the call. Watches report them only then, and a server waits for
+ * `untilDurable` before it answers with what it has read or written.
  */
 export interface ObjectStore {
   /** The revision of the last write. */
@@ -112,6 +116,11 @@ export interface ObjectStore {
   transaction(writes: readonly Write[]): StoredObject[];
   /** Throws `ExpiredRevision` if the history does not reach back to `from`. */
   watch(resource: string, options: WatchOptions): StoreWatch;
+  /**
+   * Resolves once all writes so far survive what they shall survive; undefined if they do already. Rejects with `unavailable` if the disk
+   * failed: then the last writes may be lost at a power failure, and all further writes are refused.
+   */
+  untilDurable(): Promise<void> | undefined;
   /** Closes the store. No other method may be called afterwards. */
   close(): void;
 }
@@ -144,4 +153,6 @@ export type StoreOptions = {
   history?: HistoryBounds;
   /** Default: no bounds. */
   space?: SpaceBounds;
+  /** Called once, if the disk fails to sync what was written. All further writes are refused. */
+  onSyncFailed?: (error: PodwrightError) => void;
 };

@@ -54,8 +54,9 @@ export class ResourceTable {
     this.#history.append(event);
   }
 
-  publish(): void {
-    this.#history.publish();
+  /** Lets watches report the changes up to a revision. Returns whether these are all changes. */
+  publish(revision: number): boolean {
+    return this.#history.publish(revision);
   }
 
   /** Lists objects. `revision` is the store's current revision. */

@@ -59,7 +59,8 @@ suite('a store in a file is whole after kill -9', () => {
   });
   after(() => rmSync(scratch, { recursive: true, force: true }));
 
-  for (const stage of ['record/begun', 'record/written', 'record/committed', 'record/space-returned'])
+  const record = ['record/begun', 'record/written', 'record/committed', 'record/space-returned'];
+  for (const stage of [...record, 'sync/begun', 'sync/ended'])
     test(`at ${stage}`, async () => {
       const path = join(scratch, stage.replace('/', '-'), 'objects.db');
       checkFile(path, await crash(path, { stage, times: 2 }));

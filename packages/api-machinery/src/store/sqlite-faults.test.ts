@@ -114,7 +114,7 @@ suite('a file that cannot be written', () => {
     words,
   }: Record<'forbid' | 'permit' | 'code', string> & { words: RegExp }) {
     const path = filledPath();
-    const database = openStoreFile(path, 'process');
+    const database = openStoreFile(path);
     const store = new MemoryStore(
       { volatile: ['leases'] },
       new SqliteJournal({ path, database, failpoint: () => undefined }),
@@ -183,7 +183,7 @@ suite('a file that cannot be written', () => {
 
   test('sends no events of writes that failed', async () => {
     const path = filledPath();
-    const database = openStoreFile(path, 'process');
+    const database = openStoreFile(path);
     const store = new MemoryStore({}, new SqliteJournal({ path, database, failpoint: () => undefined }));
     const watch = store.watch('pods', { from: store.revision });
     database.exec('PRAGMA query_only = ON');

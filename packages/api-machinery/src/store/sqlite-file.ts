@@ -5,8 +5,8 @@ import { makePrivateDirectory, mendMode, PodwrightError, PRIVATE_FILE } from '@p
 import { damaged, storeFileError } from './sqlite-errors.ts';
 
 /**
- * What acknowledged writes survive: a process crash (`process`), or also a power failure (`power`). With `power`, each write waits until it
- * is on disk.
+ * What acknowledged writes survive: a process crash (`process`), or also a power failure (`power`). With `power`, a write is acknowledged
+ * once it is on disk.
  */
 export type Durability = 'process' | 'power';
 
@@ -36,7 +36,7 @@ const PAGE_CACHE_KIB = 512;
  * directory. Throws the errors of `storeFileError`, and `failed_precondition` for a file with a newer schema version, which is left
  * unchanged.
  */
-export function openStoreFile(path: string, durability: Durability): DatabaseSync {
+export function openStoreFile(path: string): DatabaseSync {
   const attempt = `open the objects of the API server in ${path}`;
   let database: DatabaseSync | undefined;
   try {
@@ -47,7 +47,7 @@ export function openStoreFile(path: string, durability: Durability): DatabaseSyn
     if (isEmpty(database)) createSchema(database);
     else check(database, attempt);
     database.exec(`PRAGMA journal_mode = WAL; PRAGMA journal_size_limit = ${MAX_LOG_BYTES}`);
-    database.exec(`PRAGMA synchronous = ${durability === 'power' ? 'FULL' : 'NORMAL'}`);
+    database.exec('PRAGMA synchronous = NORMAL'); // checkpoints sync, commits do not
     return database;
   } catch (error) {
     database?.close();

@@ -1,13 +1,21 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 import type { Journal, JournalEntry, RecordedObject } from './journal.ts';
+import { LogSync } from './log-sync.ts';
 import { damaged, storeFileError } from './sqlite-errors.ts';
+import type { Durability } from './sqlite-file.ts';
 import { StoredObject } from './stored-object.ts';
 
 /** Called at each named stage of a write or backup. Tests pass a function that kills the process at that stage. */
 export type StoreFailpoint = (stage: string) => void;
 
-export type SqliteJournalOptions = { path: string; database: DatabaseSync; failpoint: StoreFailpoint };
+export type SqliteJournalOptions = {
+  path: string;
+  database: DatabaseSync;
+  failpoint: StoreFailpoint;
+  /** Default: `process`. */
+  durability?: Durability;
+};
 
 type Row = { resource: string; key: string; revision: number; checksum: number; object: Uint8Array };
 
@@ -21,7 +29,9 @@ const SPARE_SHARE = 1 / 4;
 /** A journal in an SQLite file: one row per object, and the reserved revision. */
 export class SqliteJournal implements Journal {
   readonly reservedRevision: number;
+  readonly sync: Journal['sync'];
   readonly #options: SqliteJournalOptions;
+  readonly #log: LogSync;
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
   readonly #put: StatementSync;
@@ -31,8 +41,10 @@ export class SqliteJournal implements Journal {
   readonly #pages: StatementSync;
 
   constructor(options: SqliteJournalOptions) {
-    const { database } = options;
+    const { database, path, durability } = options;
     this.#options = options;
+    this.#log = new LogSync(path);
+    if (durability === 'power') this.sync = () => this.#sync();
     this.reservedRevision = (database.prepare('SELECT reserved FROM store').get() as { reserved: number }).reserved;
     this.#begin = database.prepare('BEGIN IMMEDIATE');
     this.#commit = database.prepare('COMMIT');
@@ -76,6 +88,14 @@ export class SqliteJournal implements Journal {
 
   close(): void {
     this.#options.database.close();
+    this.#log[Symbol.dispose]();
+  }
+
+  async #sync(): Promise<void> {
+    const { failpoint } = this.#options;
+    failpoint('sync/begun');
+    await this.#log.sync();
+    failpoint('sync/ended');
   }
 
   #write({ changes, reserve }: JournalEntry): void {

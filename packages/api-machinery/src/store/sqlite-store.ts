@@ -26,9 +26,9 @@ export type SqliteStore = ObjectStore & {
  */
 export function openSqliteStore(path: string, options: SqliteStoreOptions = {}): SqliteStore {
   const { durability = 'process', failpoint = () => undefined, ...others } = options;
-  const database = openStoreFile(path, durability);
+  const database = openStoreFile(path);
   try {
-    const journal = new SqliteJournal({ path, database, failpoint });
+    const journal = new SqliteJournal({ path, database, failpoint, durability });
     const store = new MemoryStore(others, journal);
     return Object.assign(store, { backup: (to: string) => backupStoreFile(to, { database, failpoint }) });
   } catch (error) {

@@ -37,6 +37,7 @@ export function testWatches(withStore: WithStore): void {
         const taken = take(store.watch('pods', { from: store.revision, namespace: 'default' }), 1);
         for (let index = 0; index < 10; index++) {
           store.create(podKey(`p${index}`, 'default-2'), pod('p'));
+          await store.untilDurable();
           await new Promise(setImmediate);
         }
         const { revision } = store.create(podKey('a'), pod('a'));
@@ -58,7 +59,7 @@ export function testWatches(withStore: WithStore): void {
   test(
     'a watch from before the history throws: by number of events, or by bytes',
     withStore(
-      (store) => {
+      async (store) => {
         const { revision } = store;
         for (const name of ['a', 'b', 'c', 'd']) store.create(podKey(name), pod(name));
         store.watch('pods', { from: revision });
@@ -68,6 +69,7 @@ export function testWatches(withStore: WithStore): void {
         const key = { resource: 'configmaps', namespace: 'default', name: 'large' };
         const first = store.create(key, configMap('large', 'x'.repeat(600_000)));
         const second = store.update(key, configMap('large', 'y'.repeat(600_000)), first.revision);
+        await store.untilDurable();
         store.watch('configmaps', { from: revision });
         store.update(key, configMap('large', 'z'), second.revision);
         assert.throws(() => store.watch('configmaps', { from: first.revision }), ExpiredRevision);
@@ -112,8 +114,10 @@ export function testWatches(withStore: WithStore): void {
       const watch = store.watch('pods', { from: revision });
       const iterator = watch[Symbol.asyncIterator]();
       store.create({ resource: 'services', namespace: 'default', name: 's' }, pod('s'));
+      await store.untilDurable();
       assert.equal(watch.progress, revision + 1);
       store.create(podKey('a'), pod('a'));
+      await store.untilDurable();
       assert.equal(watch.progress, revision);
       await iterator.next();
       assert.equal(watch.progress, revision + 2);

@@ -38,6 +38,7 @@ export class AnsweredCalls {
       return answer;
     } catch (error) {
       status = this.#failed(observed, error, signal);
+      await Promise.allSettled([this.#parts.untilDurable()]);
       throw error;
     } finally {
       this.#observers.completed(observed, status);
@@ -65,6 +66,7 @@ export class AnsweredCalls {
     writer.receiveWatch = receiveWatch;
     const work = respond({ exchange, writer, info, user, parts });
     await (observed.isLongRunning ? work : raceAbort(work, signal)); // a watch ends itself
+    await parts.untilDurable();
     return writer.answer ?? { status: 200, value: '' };
   }
 

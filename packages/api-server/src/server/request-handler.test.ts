@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { groupResource } from '@podwright/api-machinery';
+import { ApiError, groupResource } from '@podwright/api-machinery';
+import { waitFor } from '@podwright/base';
 import { Schema } from '@podwright/kube-schema';
+import { DirectCalls } from '../in-process-client/direct-calls.ts';
 import type { SubresourceHandler } from './server-parts.ts';
 import { eventsOf, open, send, WAYS } from './test-client.fixture.ts';
 import { TestServer } from './test-server.fixture.ts';
@@ -239,4 +241,26 @@ test('reports an unexpected error without its details, and goes on', async () =>
   assert.match(failed.json().message, /^Internal error occurred: .* audit ID my-id$/);
   assert.match(JSON.stringify(server.errors), /the password is secret/);
   assert.equal((await send(server, WAYS[0], { path: PODS })).status, 200);
+});
+
+test('answers once all that was written is durable, also in this process, and says so if the disk fails', async () => {
+  await using server = await TestServer.start();
+  const calls = new DirectCalls(server.parts, { username: 'root', groups: [] });
+  const synced = Promise.withResolvers<void>();
+  server.parts.untilDurable = () => synced.promise;
+  const answered: string[] = [];
+  const paths = [PODS, `${PODS}/none`];
+  const sent = paths.map((path) => send(server, WAYS[0], { path }).then(({ status }) => answered.push(`${status}`)));
+  const called = calls.text({ method: 'GET', path: PODS, what: 'list' }).then(() => answered.push('called'));
+  assert.equal((await send(server, WAYS[0], { path: '/livez' })).status, 200);
+  const authorized = () => server.authorized.filter((one) => one.includes('pods')).length === 3 || undefined;
+  await waitFor(authorized, { intervalMs: 5, signal: AbortSignal.timeout(5000) });
+  await new Promise(setImmediate);
+  assert.deepEqual(answered, []);
+  synced.resolve();
+  await Promise.all([...sent, called]);
+  assert.deepEqual(answered.sort(), ['200', '404', 'called']);
+  server.parts.untilDurable = () => Promise.reject(new ApiError(503, 'ServiceUnavailable', { message: 'no disk' }));
+  const failed = await send(server, WAYS[0], { path: PODS });
+  assert.deepEqual([failed.status, failed.json().message], [503, 'no disk']);
 });

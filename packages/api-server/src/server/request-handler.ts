@@ -78,7 +78,9 @@ export class RequestHandler {
     } catch (error) {
       if (lifetime.client.aborted) return;
       const { bodies } = observed;
-      const exchange = { request, response, query: new URLSearchParams(), signal: lifetime.client, bodies };
+      const untilDurable = async () => void (await Promise.allSettled([this.#parts.untilDurable()]));
+      const query = new URLSearchParams();
+      const exchange = { request, response, query, signal: lifetime.client, bodies, untilDurable };
       const writer = new ResponseWriter(exchange, this.#parts.schema, warnings);
       await this.#fail(writer, error, auditId).catch(() => response.destroy());
     } finally {
@@ -102,6 +104,7 @@ export class RequestHandler {
       const user = this.#authorized(exchange, info, observed);
       if (isLong) this.#observers.started(observed);
       exchange.bodies = observed.bodies;
+      if (info.isResourceRequest) exchange.untilDurable = this.#parts.untilDurable;
       using largeBody = this.#largeBodies.open(observed.user);
       exchange.largeBody = largeBody;
       const writer = new ResponseWriter(exchange, this.#parts.schema, warnings);

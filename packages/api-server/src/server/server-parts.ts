@@ -71,6 +71,8 @@ export type ServerParts = {
   /** Are informed about each request. */
   observers?: readonly RequestObserver[];
   inFlight: InFlight;
+  /** Resolves once all that requests have written so far is durable; undefined if it is. Rejects if the disk fails. */
+  untilDurable: () => Promise<void> | undefined;
 };
 
 export type AuthorizedRequest = {

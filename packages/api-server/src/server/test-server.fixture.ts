@@ -10,6 +10,7 @@ import {
   Registries,
   type ResourceRegistry,
   unauthorized,
+  untilDurable,
 } from '@podwright/api-machinery';
 import { silentLogger } from '@podwright/base';
 import type { UserInfo } from '@podwright/kube-kinds';
@@ -74,6 +75,7 @@ export class TestServer implements AsyncDisposable {
       logger: { ...silentLogger, error: (...error: unknown[]) => this.errors.push(error) } as never,
       now: () => 0,
       inFlight: new InFlight(options.limits),
+      untilDurable: () => untilDurable(this.store),
       anonymousPaths: options.anonymousPaths,
       observers: options.observers,
     };

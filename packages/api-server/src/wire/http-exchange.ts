@@ -63,6 +63,8 @@ export type HttpExchange = {
   largeBody?: LargeBody;
   /** Where the objects in the bodies are recorded; undefined if they are not needed. */
   bodies?: ObservedBodies;
+  /** The response waits for it, so that no client sees what a power failure could undo. */
+  untilDurable?: () => Promise<void> | undefined;
   /** Whether the objects of the URL are of a custom kind, which cannot be encoded as protobuf. */
   isCustom?: boolean;
   /** Set if the caller is in this process: the body, which is not read from the request. It is undefined for a request without a body. */

@@ -85,8 +85,9 @@ export class ResponseWriter {
   }
 
   async #send(status: number, { contentType, parts }: Body, headers: OutgoingHttpHeaders = {}): Promise<void> {
-    const { request, response, signal } = this.exchange;
+    const { request, response, signal, untilDurable } = this.exchange;
     if (response.headersSent) return;
+    await untilDurable?.();
     const bytes = parts.reduce((sum, { length }) => sum + length, 0);
     const isGzipped = bytes > GZIP_THRESHOLD_BYTES && acceptsGzip(this.exchange);
     this.#addWarnings();
