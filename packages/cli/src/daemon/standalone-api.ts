@@ -60,6 +60,7 @@ async function startAt(
     untaintsNodes: true,
     serviceRange: config.api.service_cidr,
     maxBytes: config.api.max_objects_size,
+    durability: config.api.durability,
   });
   const reachKubelet: ClusterConnection['reachKubelet'] = (serve) => {
     own.kubelet = serve && { nodeName, serve };

@@ -84,6 +84,7 @@ export const FileSchema = z.strictObject({
         .transform(bytesOfSize)
         .optional(),
       limit_claims: z.boolean().optional(),
+      durability: z.enum(['process', 'power']).optional(),
       audit_log: path.optional(),
       audit_policy: path.optional(),
     })

@@ -116,6 +116,11 @@ const refused: [string, string, RegExp][] = [
     /c\.toml:2: api\.audit_log = "\/x": needs enabled = true in the same table$/,
   ],
   [
+    'an unknown durability of the API',
+    '[api]\nenabled = true\ndurability = "disk"',
+    /c\.toml:3: api\.durability = "disk": .*process.*power/,
+  ],
+  [
     'an audit policy without a log',
     '[api]\nenabled = true\naudit_policy = "/x"',
     /c\.toml:3: api\.audit_policy = "\/x": needs audit_log in the same table$/,
