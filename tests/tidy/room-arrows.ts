@@ -284,6 +284,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     rules: [],
     values: [],
   },
+  'flow-control': {},
   'api-server': {
     admission: ['admission/pod-security', 'admission/resources', 'authorization', 'authorization/node', 'certificates'],
     'admission/pod-security': [],

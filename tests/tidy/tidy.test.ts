@@ -40,6 +40,7 @@ const ARROWS: Record<string, string[]> = {
   cel: ['base', 'kube-api', 'kube-kinds'],
   'admission-policies': ['base', 'api-machinery', 'cel', 'kube-kinds', 'kube-schema'],
   'custom-resources': ['base', 'cel', 'kube-kinds', 'kube-schema'],
+  'flow-control': ['base', 'kube-kinds'],
   'api-server': [
     'base',
     'host',
@@ -54,6 +55,7 @@ const ARROWS: Record<string, string[]> = {
     'api-documents',
     'admission-policies',
     'custom-resources',
+    'flow-control',
   ],
   placement: ['base', 'host', 'grpc', 'kube-api', 'kube-client'],
   'kubelet-configuration': ['base', 'cri', 'kube-api', 'placement'],

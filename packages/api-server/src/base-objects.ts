@@ -1,4 +1,4 @@
-/** The objects that each cluster has from its first start on: namespaces, priority classes and the RBAC policy. */
+/** The objects that each cluster has from its first start on: namespaces, priority classes, flow schemas and the RBAC policy. */
 
 import type { ObjectStore, Registries } from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
@@ -6,6 +6,7 @@ import type { Schema } from '@podwright/kube-schema';
 import { ensurePolicy } from './authorization/bootstrap/ensure-policy.ts';
 import { joiningPolicy } from './authorization/bootstrap/joining-policy.ts';
 import { usagePolicy } from './authorization/bootstrap/usage-policy.ts';
+import { ensureFlows } from './controllers/keep-flows.ts';
 import { StorePolicyWriter } from './policy-writer.ts';
 import { systemContext } from './system-context.ts';
 
@@ -41,6 +42,11 @@ export async function ensureBaseObjects({ schema, registries, store, nowMs }: Ba
     const type = { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass' };
     await priorities.create('', { ...type, metadata: { name }, value, description }, systemContext(nowMs));
   }
+  const flowRegistry = (name: string) => {
+    const [plural = '', ...group] = name.split('.');
+    return registries.for(schema.resource(group.join('.'), 'v1', plural)!);
+  };
+  await ensureFlows({ store, registryOf: flowRegistry, now: () => nowMs });
   const writer = new StorePolicyWriter(store, nowMs);
   ensurePolicy(writer);
   ensurePolicy(writer, joiningPolicy());

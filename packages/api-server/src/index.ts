@@ -34,7 +34,6 @@ export {
   type SecureAddress,
   type ServingCertificate,
 } from './server/api-listeners.ts';
-export type { InFlightLimits } from './server/in-flight.ts';
 export { RequestHandler } from './server/request-handler.ts';
 export type { RequestInfo } from './server/request-info.ts';
 export type {

@@ -4,7 +4,7 @@ import { STRATEGIES } from '@podwright/kube-kinds';
 import type { Resource, Schema } from '@podwright/kube-schema';
 
 /** Groups whose objects would have no effect: no part of the server acts upon them. */
-const WITHOUT_EFFECT: readonly string[] = ['apiregistration.k8s.io', 'flowcontrol.apiserver.k8s.io'];
+const WITHOUT_EFFECT: readonly string[] = ['apiregistration.k8s.io'];
 
 /** For groups of which only some resources have an effect: the names of these resources. */
 const WITH_EFFECT: Readonly<Record<string, readonly string[]>> = {

@@ -1,6 +1,7 @@
 /** Composes the API server of one node: its store, its rules, its users, its certificates and the controllers that it needs. */
 import { type Durability, type Registries, type SqliteStore, untilDurable } from '@podwright/api-machinery';
 import { describeUndoFailures, type Logger, metricsText, Registry, Undo } from '@podwright/base';
+import { type FlowControl, LongRunning } from '@podwright/flow-control';
 import type { KubeClient } from '@podwright/kube-client';
 import type { Calls } from '@podwright/kube-client/calls';
 import type { UserInfo } from '@podwright/kube-kinds';
@@ -9,6 +10,7 @@ import { CertificateAuthority } from './certificates/certificate-authority.ts';
 import { kubeconfigText } from './certificates/kubeconfig.ts';
 import { ServingCertificates, servingNames } from './certificates/serving-certificate.ts';
 import { computedResources } from './computed-resources.ts';
+import { openFlowControl } from './controllers/keep-flows.ts';
 import { ServerHealth } from './health-checks.ts';
 import { type ImportSource, importObjects } from './import-objects.ts';
 import { DirectCalls } from './in-process-client/direct-calls.ts';
@@ -19,9 +21,9 @@ import { type KubeletConnections, nodeConnector } from './node-connections.ts';
 import { openObjects, type ServerObjects } from './open-objects.ts';
 import { listenSecurely } from './secure-addresses.ts';
 import { servedResources } from './served-resources.ts';
+import { MAX_LONG_RUNNING } from './server/admit-request.ts';
 import { ApiListeners, type SecureAddress, type StrangerConnections } from './server/api-listeners.ts';
 import type { ComputedResource } from './server/computed-resource.ts';
-import { InFlight } from './server/in-flight.ts';
 import { type CallHandler, type HttpCall, RequestHandler } from './server/request-handler.ts';
 import type { RequestObserver } from './server/request-observer.ts';
 import type { ServerParts } from './server/server-parts.ts';
@@ -114,10 +116,11 @@ async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiSer
   if (options.imports !== undefined) await importObjects(options.imports, { schema, store, now });
   const health = new ServerHealth({ directory, store, now });
   const metrics = new Registry();
+  const flowControl = openFlowControl(metrics, store);
   const observers = [serverMetrics(metrics, { schema, store }), ...(await openAudit(options, undo))];
   const connector = nodeConnector(options, { store, authority, now });
   const computed = computedResources({ schema, store, custom, connector, logger, now });
-  const parts = serverParts({ ...objects, now, logger, health, metrics, observers, computed }, listen);
+  const parts = serverParts({ ...objects, now, logger, health, metrics, flowControl, observers, computed }, listen);
   const handlers = subresourceHandlers({ ...objects, connector, now });
   const serving: ServerParts = { ...parts, subresources: handlers };
   const clients = new Set<Pick<KubeClient, 'close'>>();
@@ -141,9 +144,8 @@ async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiSer
   const { bound, advertised, endpoint, forPods } = await listenSecurely(secure);
   const url = bound && urlOf(bound);
   const stopControllers = startControllers({
-    ...{ schema, registries, store, authority, untaintsNodes, hasControllerManager, logger, now },
+    ...{ schema, registries, store, custom, flowControl, authority, untaintsNodes, hasControllerManager, logger, now },
     resources: servedResources(schema),
-    custom,
     authorizer: access.authorizer,
     issueToken: (account, secretName) => access.legacyTokens.issue(account, secretName),
     serverUrl: bound && urlOf({ ...bound, host: advertised ?? bound.host }),
@@ -197,12 +199,26 @@ type Composed = Pick<ServerObjects, 'schema' | 'store' | 'access' | 'registries'
   logger: Logger;
   health: ServerHealth;
   metrics: Registry;
+  flowControl: FlowControl;
   observers: readonly RequestObserver[];
   computed: readonly ComputedResource[];
 };
 
 function serverParts(
-  { schema, store, access, registries, custom, now, logger, health, metrics, observers, computed }: Composed,
+  {
+    schema,
+    store,
+    access,
+    registries,
+    custom,
+    now,
+    logger,
+    health,
+    metrics,
+    flowControl,
+    observers,
+    computed,
+  }: Composed,
   listen: SecureAddress | undefined,
 ) {
   const resources = servedResources(schema);
@@ -230,7 +246,8 @@ function serverParts(
     impersonate: access.impersonate,
     authorizer: access.authorizer,
     encoder: new EventEncoder(),
-    inFlight: new InFlight(),
+    flowControl,
+    longRunning: new LongRunning(MAX_LONG_RUNNING),
     untilDurable: () => untilDurable(store),
     logger,
     now,

@@ -1,5 +1,6 @@
 import { groupResource, type ObjectStore, type Registries, storedResource } from '@podwright/api-machinery';
 import { background, type Logger } from '@podwright/base';
+import type { FlowControl } from '@podwright/flow-control';
 import { apiVersionOf, type Resource, type Schema } from '@podwright/kube-schema';
 import { keepQuotaStatus, type QuotaStatusParts } from './admission/quota-status.ts';
 import { keepAggregated } from './authorization/aggregation-watch.ts';
@@ -15,6 +16,7 @@ import { keepDefinitions } from './controllers/custom-definitions.ts';
 import { deleteNamespaces } from './controllers/delete-namespaces.ts';
 import { expireEvents } from './controllers/expire-events.ts';
 import { keepJoinTokens } from './controllers/join-tokens.ts';
+import { keepFlows } from './controllers/keep-flows.ts';
 import { type KubernetesService, keepKubernetesService } from './controllers/kubernetes-service.ts';
 import type { Location } from './controllers/location.ts';
 import { fillNamespaces } from './controllers/namespace-contents.ts';
@@ -28,6 +30,7 @@ export type ControllersParts = {
   /** The resources of built-in kinds that the server has. */
   resources: readonly Resource[];
   custom: CustomKinds;
+  flowControl: FlowControl;
   registries: Registries;
   store: ObjectStore;
   authority: CertificateAuthority;
@@ -92,6 +95,7 @@ export function startControllers({ registries, store, logger, now, ...parts }: C
   ];
   const work = [
     keepDefinitions({ ...shared, install: (all) => custom.install(all), load: () => custom.load(), now }),
+    keepFlows({ ...shared, flowControl: parts.flowControl, now }),
     keepKubernetesService({ ...shared, service: parts.service }),
     expireEvents({ ...shared, now }),
     keepQuotaStatus(quotas, abort.signal), // upstream's quota controller counts no creations

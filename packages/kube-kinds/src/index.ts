@@ -1,3 +1,4 @@
+export { MANDATORY_FLOW_SCHEMAS, MANDATORY_PRIORITY_LEVELS } from './access/mandatory-flows.ts';
 export { pemBlocks } from './access/pem-blocks.ts';
 export { type Cidr, cidrContains, type IpAddress, parseCidr, parseIp } from './addresses.ts';
 export { CONVERSIONS, STRATEGIES } from './all-kinds.ts';

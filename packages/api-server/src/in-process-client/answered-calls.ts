@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { ApiError } from '@podwright/api-machinery';
 import { raceAbort } from '@podwright/base';
 import type { Call } from '@podwright/kube-client/calls';
+import { admitRequest } from '../server/admit-request.ts';
 import { attributesOf, authorize } from '../server/authorize-request.ts';
 import { isLongRunning, requestInfo } from '../server/request-info.ts';
 import { type ObservedRequest, RequestObservers } from '../server/request-observer.ts';
@@ -56,7 +57,7 @@ export class AnsweredCalls {
     const info = requestInfo(request.method!, parseRequestUrl(request.url!));
     Object.assign(observed, { info, query, isLongRunning: isLongRunning(info) });
     this.#observers.received(observed);
-    using _ = await parts.inFlight.enter(user, { isLongRunning: observed.isLongRunning!, signal });
+    using _ = await admitRequest(parts, { exchange, info, user, isLongRunning: observed.isLongRunning! });
     observed.decision = 'forbid';
     observed.reason = authorize(parts.authorizer, attributesOf(info, user, query));
     observed.decision = 'allow';

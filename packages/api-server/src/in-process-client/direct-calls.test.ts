@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { waitFor } from '@podwright/base';
 import { send, WAYS } from '../server/test-client.fixture.ts';
+import { testFlows } from '../server/test-flows.fixture.ts';
 import { TestServer } from '../server/test-server.fixture.ts';
 import { DirectCalls } from './direct-calls.ts';
 
@@ -9,9 +10,8 @@ const path = '/api/v1/namespaces/x/pods';
 const call = { method: 'GET', path, what: 'list the pods' } as const;
 
 test('calls in this process and requests over connections have the same limits', async () => {
-  const limits = { total: 9, requests: 1, waiting: 0, longRunning: 0 };
   const resource = { list: () => new Promise<never>(() => undefined) };
-  await using server = await TestServer.start({ resource, limits });
+  await using server = await TestServer.start({ resource, flowControl: testFlows(2), maxLongRunning: 0 });
   const calls = new DirectCalls(server.parts, { username: 'alice', groups: [] });
   const ended = new AbortController();
   const { signal } = ended;

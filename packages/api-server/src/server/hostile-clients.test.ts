@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { waitFor } from '@podwright/base';
 import { eventsOf, open, send, WAYS } from './test-client.fixture.ts';
+import { testFlows } from './test-flows.fixture.ts';
 import { TestServer } from './test-server.fixture.ts';
 
 const PODS = '/api/v1/namespaces/x/pods';
@@ -18,7 +19,8 @@ const until = (isTrue: () => boolean) =>
 test('limits the requests of a user in flight, and counts watches apart', async () => {
   await using server = await TestServer.start({
     resource: HANGS,
-    limits: { total: 9, requests: 1, waiting: 0, longRunning: 1 },
+    flowControl: testFlows(2),
+    maxLongRunning: 1,
   });
   const hanging = open(server, HTTP2, { path: PODS, user: 'alice' }).catch(() => undefined);
   await until(() => server.authorized.length === 1);
@@ -30,6 +32,9 @@ test('limits the requests of a user in flight, and counts watches apart', async 
   };
   const refused = await check('/livez', 'alice', 429);
   assert.deepEqual([refused.headers['retry-after'], refused.json().reason], ['1', 'TooManyRequests']);
+  const { headers } = refused;
+  const uids = [headers['x-kubernetes-pf-flowschema-uid'], headers['x-kubernetes-pf-prioritylevel-uid']];
+  assert.deepEqual(uids, ['uid-of-schema', 'uid-of-level']);
   await check('/api/v1/pods?watch=1', 'alice', 429);
   await check('/livez', 'bob', 200);
   void open(server, HTTP2, { path: PODS, user: 'root' }).catch(() => undefined);
@@ -38,6 +43,26 @@ test('limits the requests of a user in flight, and counts watches apart', async 
   watch.close();
   await server.listeners.stop(0);
   await hanging;
+});
+
+test('a greedy user has half of the seats, and others are answered at once', async () => {
+  await using server = await TestServer.start({ resource: HANGS, flowControl: testFlows(4, 3) });
+  const statuses: number[] = [];
+  const greedy = Array.from({ length: 40 }, () =>
+    open(server, HTTP2, { path: PODS, user: 'alice' }).then(
+      ({ status, close }) => {
+        statuses.push(status);
+        close();
+      },
+      () => undefined,
+    ),
+  );
+  await until(() => statuses.length === 35);
+  assert.deepEqual(new Set(statuses), new Set([429]));
+  assert.equal(server.authorized.length, 2);
+  for (const user of ['bob', 'carol']) assert.equal((await send(server, HTTP1, { path: '/livez', user })).status, 200);
+  await server.listeners.stop(0);
+  await Promise.all(greedy);
 });
 
 test('a user with many connections cannot lock out others', async () => {

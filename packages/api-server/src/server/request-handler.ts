@@ -6,6 +6,7 @@ import { ANONYMOUS, UNAUTHENTICATED } from '../authorization/known-users.ts';
 import { type HttpExchange, type HttpRequest, headerOf } from '../wire/http-exchange.ts';
 import { ResponseWriter } from '../wire/response-writer.ts';
 import { Warnings } from '../wire/warnings.ts';
+import { admitRequest } from './admit-request.ts';
 import { attributesOf, authorize } from './authorize-request.ts';
 import { LargeBodies } from './large-bodies.ts';
 import { isLongRunning, type RequestInfo, requestInfo } from './request-info.ts';
@@ -36,8 +37,8 @@ type Handled = {
 const STOPPING = new ApiError(503, 'ServiceUnavailable', { message: 'the server is shutting down' });
 
 /**
- * Handles requests. Authenticates the user, limits the user's in-flight requests, authorizes the request and dispatches it. Never throws;
- * an error in one request does not affect others.
+ * Handles requests. Authenticates the user, gives the request a seat, authorizes the request and dispatches it. Never throws; an error in
+ * one request does not affect others.
  */
 export class RequestHandler {
   readonly #parts: ServerParts;
@@ -100,8 +101,9 @@ export class RequestHandler {
     try {
       observed.user = await this.#authenticate(exchange.request, url.path, connection);
       this.#observers.received(observed);
-      using _ = await this.#parts.inFlight.enter(observed.user, { isLongRunning: isLong, signal: exchange.signal });
-      const user = this.#authorized(exchange, info, observed);
+      const user = this.#effectiveUser(exchange, info, observed);
+      using _ = await admitRequest(this.#parts, { exchange, info, user, isLongRunning: isLong });
+      this.#authorize(exchange, info, { user, observed });
       if (isLong) this.#observers.started(observed);
       exchange.bodies = observed.bodies;
       if (info.isResourceRequest) exchange.untilDurable = this.#parts.untilDurable;
@@ -115,16 +117,19 @@ export class RequestHandler {
     }
   }
 
-  /** Returns the user as whom the request is made. Throws 403 unless that user may make it. */
-  #authorized(exchange: HttpExchange, info: RequestInfo, observed: ObservedRequest): UserInfo {
-    const { query } = exchange;
-    const authenticated = observed.user!;
-    observed.impersonated = this.#impersonated(exchange, info, authenticated);
-    const user = observed.impersonated ?? authenticated;
+  /** Returns the user as whom the request is made. Throws 403 if the user may not impersonate that one. */
+  #effectiveUser({ request, query }: HttpExchange, info: RequestInfo, observed: ObservedRequest): UserInfo {
+    const user = observed.user!;
+    observed.impersonated = this.#parts.impersonate(request.rawHeaders, attributesOf(info, user, query));
+    return observed.impersonated ?? user;
+  }
+
+  /** Throws 403 unless the user may make the request. */
+  #authorize({ query }: HttpExchange, info: RequestInfo, given: { user: UserInfo; observed: ObservedRequest }): void {
+    const { user, observed } = given;
     observed.decision = 'forbid';
     observed.reason = authorize(this.#parts.authorizer, attributesOf(info, user, query));
     observed.decision = 'allow';
-    return user;
   }
 
   async #authenticate({ headers }: HttpRequest, path: string, connection: ClientConnection): Promise<UserInfo> {
@@ -134,10 +139,6 @@ export class RequestHandler {
     if (user === undefined) throw unauthorized();
     connection.authenticated(user.username);
     return user;
-  }
-
-  #impersonated({ request, query }: HttpExchange, info: RequestInfo, user: UserInfo): UserInfo | undefined {
-    return this.#parts.impersonate(request.rawHeaders, attributesOf(info, user, query));
   }
 
   #respond(writer: ResponseWriter, info: RequestInfo, user: UserInfo): Promise<void> {

@@ -3,6 +3,7 @@ import type { TLSSocket } from 'node:tls';
 import type { PathRequest, PathResponse } from '@podwright/api-documents';
 import type { ResourceRegistry } from '@podwright/api-machinery';
 import type { Logger } from '@podwright/base';
+import type { FlowControl, LongRunning } from '@podwright/flow-control';
 import type { UserInfo } from '@podwright/kube-kinds';
 import type { Resource, Schema } from '@podwright/kube-schema';
 import type { AuthorizationAttributes, Authorizer } from '../authorization/authorizer.ts';
@@ -10,7 +11,6 @@ import type { EventEncoder } from '../wire/encode-event.ts';
 import type { HttpExchange } from '../wire/http-exchange.ts';
 import type { ResponseWriter } from '../wire/response-writer.ts';
 import type { ComputedResource } from './computed-resource.ts';
-import type { InFlight } from './in-flight.ts';
 import type { RequestInfo } from './request-info.ts';
 import type { RequestObserver } from './request-observer.ts';
 
@@ -70,7 +70,8 @@ export type ServerParts = {
   now: () => number;
   /** Are informed about each request. */
   observers?: readonly RequestObserver[];
-  inFlight: InFlight;
+  flowControl: FlowControl;
+  longRunning: LongRunning;
   /** Resolves once all that requests have written so far is durable; undefined if it is. Rejects if the disk fails. */
   untilDurable: () => Promise<void> | undefined;
 };

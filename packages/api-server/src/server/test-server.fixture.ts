@@ -13,13 +13,14 @@ import {
   untilDurable,
 } from '@podwright/api-machinery';
 import { silentLogger } from '@podwright/base';
+import { FlowControl, LongRunning } from '@podwright/flow-control';
 import type { UserInfo } from '@podwright/kube-kinds';
 import { Schema } from '@podwright/kube-schema';
 import type { CallerLimits } from '@podwright/streaming';
 import type { AuthorizationAttributes, Verdict } from '../authorization/authorizer.ts';
 import { EventEncoder } from '../wire/encode-event.ts';
+import { MAX_LONG_RUNNING } from './admit-request.ts';
 import { ApiListeners, type StrangerConnections } from './api-listeners.ts';
-import { InFlight, type InFlightLimits } from './in-flight.ts';
 import { RequestHandler } from './request-handler.ts';
 import type { ServedResource, ServerParts } from './server-parts.ts';
 
@@ -28,7 +29,10 @@ const schema = await Schema.load();
 export type TestServerOptions = Partial<Pick<ServerParts, 'documents' | 'anonymousPaths' | 'observers'>> & {
   /** The handlers, or a function that returns those of a store. */
   subresources?: ServerParts['subresources'] | ((store: ObjectStore) => ServerParts['subresources']);
-  limits?: InFlightLimits;
+  /** Default: that of the mandatory objects. */
+  flowControl?: FlowControl;
+  /** Maximum number of a user's long-running requests. */
+  maxLongRunning?: number;
   maxUnauthenticatedMs?: number;
   callerLimits?: CallerLimits;
   strangers?: StrangerConnections;
@@ -74,7 +78,8 @@ export class TestServer implements AsyncDisposable {
       encoder: new EventEncoder(),
       logger: { ...silentLogger, error: (...error: unknown[]) => this.errors.push(error) } as never,
       now: () => 0,
-      inFlight: new InFlight(options.limits),
+      flowControl: options.flowControl ?? new FlowControl(),
+      longRunning: new LongRunning(options.maxLongRunning ?? MAX_LONG_RUNNING),
       untilDurable: () => untilDurable(this.store),
       anonymousPaths: options.anonymousPaths,
       observers: options.observers,

@@ -1,0 +1,118 @@
+/** The FlowSchemas and priority levels of a new cluster (apiserver, apis/flowcontrol/bootstrap). */
+import {
+  type ApiObject,
+  type JsonObject,
+  MANDATORY_FLOW_SCHEMAS,
+  MANDATORY_PRIORITY_LEVELS,
+} from '@podwright/kube-kinds';
+
+const API_VERSION = 'flowcontrol.apiserver.k8s.io/v1';
+/** `true`: the server may replace the specification by that of a newer version. */
+export const AUTO_UPDATE = 'apf.kubernetes.io/autoupdate-spec';
+/** The FlowSchema of all requests that no other one matches. */
+export const CATCH_ALL = 'catch-all';
+
+export type Flows = { schemas: readonly ApiObject[]; levels: readonly ApiObject[] };
+
+/** The objects without which no request would have a level. The server restores them. */
+export function mandatoryFlows(): Flows {
+  const named = (kind: string, specs: ReadonlyMap<string, JsonObject>) =>
+    [...specs].map(([name, spec]) => objectOf(kind, name, spec));
+  return {
+    schemas: named('FlowSchema', MANDATORY_FLOW_SCHEMAS),
+    levels: named('PriorityLevelConfiguration', MANDATORY_PRIORITY_LEVELS),
+  };
+}
+
+/** The objects that administrators may change: without `AUTO_UPDATE`, the server leaves their specifications alone. */
+export const suggestedFlows = (): Flows => ({ schemas: suggestedSchemas(), levels: suggestedLevels() });
+
+type Pair = [number, number];
+
+function suggestedLevels(): ApiObject[] {
+  const level = (name: string, [shares, lendablePercent]: Pair, [queues, handSize]: Pair) =>
+    objectOf('PriorityLevelConfiguration', name, {
+      type: 'Limited',
+      limited: {
+        nominalConcurrencyShares: shares,
+        limitResponse: { type: 'Queue', queuing: { queues, handSize, queueLengthLimit: 50 } },
+        lendablePercent,
+      },
+    });
+  return [
+    level('system', [30, 33], [64, 6]),
+    level('node-high', [40, 25], [64, 6]),
+    level('leader-election', [10, 0], [16, 4]),
+    level('workload-high', [40, 50], [128, 6]),
+    level('workload-low', [100, 90], [128, 6]),
+    level('global-default', [20, 50], [128, 6]),
+  ];
+}
+
+function suggestedSchemas(): ApiObject[] {
+  const all = { resourceRules: [ALL_RESOURCES], nonResourceRules: [ALL_PATHS] };
+  const users = (...names: string[]) => names.map((name) => ({ kind: 'User', user: { name } }));
+  const everybody = groups('system:unauthenticated', 'system:authenticated');
+  const nodes = groups('system:nodes');
+  const kubeSystem = [{ kind: 'ServiceAccount', serviceAccount: { namespace: 'kube-system', name: '*' } }];
+  const managers = users('system:kube-controller-manager', 'system:kube-scheduler');
+  const byUser = { type: 'ByUser' };
+  const byNamespace = { type: 'ByNamespace' };
+  const nodeRules = [{ ...resourceRule(['*'], '', ['nodes', 'nodes/status']), clusterScope: true }, leases(['*'])];
+  const probes = [{ verbs: ['get'], nonResourceURLs: ['/healthz', '/readyz', '/livez'] }];
+  const leaderRules = [leases(['get', 'create', 'update'])];
+  return [
+    schema(['probes', 'exempt', 2], undefined, { subjects: everybody, nonResourceRules: probes }),
+    schema(['system-leader-election', 'leader-election', 100], byUser, {
+      subjects: [...managers, ...kubeSystem],
+      resourceRules: leaderRules,
+    }),
+    schema(['system-node-high', 'node-high', 400], byUser, { subjects: nodes, resourceRules: nodeRules }),
+    schema(['system-nodes', 'system', 500], byUser, { subjects: nodes, ...all }),
+    schema(['kube-controller-manager', 'workload-high', 800], byNamespace, {
+      subjects: users('system:kube-controller-manager'),
+      ...all,
+    }),
+    schema(['kube-scheduler', 'workload-high', 800], byNamespace, {
+      subjects: users('system:kube-scheduler'),
+      ...all,
+    }),
+    schema(['kube-system-service-accounts', 'workload-high', 900], byNamespace, { subjects: kubeSystem, ...all }),
+    schema(['service-accounts', 'workload-low', 9000], byUser, { subjects: groups('system:serviceaccounts'), ...all }),
+    schema(['global-default', 'global-default', 9900], byUser, { subjects: everybody, ...all }),
+  ];
+}
+
+const resourceRule = (verbs: string[], group: string, resources: string[]): JsonObject => ({
+  verbs,
+  apiGroups: [group],
+  resources,
+  namespaces: ['*'],
+});
+
+const leases = (verbs: string[]): JsonObject => resourceRule(verbs, 'coordination.k8s.io', ['leases']);
+
+const ALL_RESOURCES: JsonObject = { ...resourceRule(['*'], '*', ['*']), clusterScope: true };
+const ALL_PATHS: JsonObject = { verbs: ['*'], nonResourceURLs: ['*'] };
+
+const groups = (...names: string[]): JsonObject[] => names.map((name) => ({ kind: 'Group', group: { name } }));
+
+function schema(
+  [name, level, matchingPrecedence]: [string, string, number],
+  distinguisherMethod: JsonObject | undefined,
+  rule: JsonObject,
+): ApiObject {
+  return objectOf('FlowSchema', name, {
+    priorityLevelConfiguration: { name: level },
+    matchingPrecedence,
+    ...(distinguisherMethod === undefined ? {} : { distinguisherMethod }),
+    rules: [rule],
+  });
+}
+
+const objectOf = (kind: string, name: string, spec: JsonObject): ApiObject => ({
+  apiVersion: API_VERSION,
+  kind,
+  metadata: { name, annotations: { [AUTO_UPDATE]: 'true' } },
+  spec,
+});

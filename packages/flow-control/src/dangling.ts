@@ -1,0 +1,21 @@
+import { type ApiObject, objectsAt, textAt } from '@podwright/kube-kinds';
+
+/** A condition of a FlowSchema. */
+export type FlowCondition = {
+  type: 'Dangling';
+  status: 'True' | 'False';
+  reason: string;
+  message: string;
+};
+
+/** Returns the condition that says whether a FlowSchema's priority level exists; undefined if the FlowSchema has it already. */
+export function danglingCondition(schema: ApiObject, levels: ReadonlySet<string>): FlowCondition | undefined {
+  const name = textAt(schema, 'spec', 'priorityLevelConfiguration', 'name');
+  const refers = `This FlowSchema references the PriorityLevelConfiguration object named ${JSON.stringify(name)}`;
+  const condition: FlowCondition = levels.has(name)
+    ? { type: 'Dangling', status: 'False', reason: 'Found', message: `${refers} and it exists` }
+    : { type: 'Dangling', status: 'True', reason: 'NotFound', message: `${refers} but there is no such object` };
+  const present = objectsAt(schema, 'status', 'conditions').find((one) => textAt(one, 'type') === condition.type);
+  const fields = ['status', 'reason', 'message'] as const;
+  return fields.every((field) => textAt(present, field) === condition[field]) ? undefined : condition;
+}

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { dealHand } from './deal-hand.ts';
+
+test('a flow has always the same hand of different queues', () => {
+  for (let flow = 0; flow < 500; flow++) {
+    const hand = dealHand(`f${flow}`, { queues: 16, handSize: 8 });
+    assert.deepEqual(dealHand(`f${flow}`, { queues: 16, handSize: 8 }), hand);
+    assert.equal(new Set(hand).size, 8);
+    assert.ok(hand.every((queue) => queue >= 0 && queue < 16));
+  }
+});
+
+test('all queues are dealt about as often', () => {
+  const counts = new Map<number, number>();
+  for (let flow = 0; flow < 8000; flow++)
+    for (const queue of dealHand(`f${flow}`, { queues: 64, handSize: 6 }))
+      counts.set(queue, (counts.get(queue) ?? 0) + 1);
+  assert.equal(counts.size, 64);
+  for (const count of counts.values()) assert.ok(count > 600 && count < 900, `${count}`);
+});
+
+test('a hand is no larger than the deck, which may be huge', () => {
+  assert.deepEqual(dealHand('f', { queues: 1, handSize: 3 }), [0]);
+  assert.deepEqual(dealHand('f', { queues: 3, handSize: 3 }).sort(), [0, 1, 2]);
+  assert.equal(dealHand('f', { queues: 10_000_000, handSize: 2 }).length, 2);
+});

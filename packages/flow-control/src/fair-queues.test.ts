@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { FairQueues, type FairQueuesConfig, type Ticket } from './fair-queues.ts';
+
+/** Queues with a clock of their own. Requests are named by flow and number, such as `a1`. */
+function queues(config: FairQueuesConfig) {
+  let nowMs = 0;
+  const fair = new FairQueues(config, () => nowMs);
+  const tickets = new Map<string, Ticket>();
+  const started: string[] = [];
+  const running = new Set<string>();
+  const enter = (name: string): boolean => {
+    const start = () => {
+      started.push(name);
+      running.add(name);
+    };
+    const ticket = fair.enter(name.replace(/\d+$/, ''), start);
+    if (ticket !== undefined) tickets.set(name, ticket);
+    return ticket !== undefined;
+  };
+  const leave = (name: string) => {
+    fair.leave(tickets.get(name)!);
+    running.delete(name);
+  };
+  const pass = (ms: number) => {
+    nowMs += ms;
+  };
+  return { fair, enter, leave, pass, started, running };
+}
+
+const QUEUING = { queues: 64, handSize: 6, queueLengthLimit: 50 };
+
+suite('seats without queues', () => {
+  test('are given as long as there are any', () => {
+    const { enter, leave, started } = queues({ seats: 2 });
+    assert.deepEqual(
+      ['a1', 'a2', 'b1'].map((name) => enter(name)),
+      [true, true, false],
+    );
+    leave('a1');
+    assert.ok(enter('b2'));
+    assert.deepEqual(started, ['a1', 'a2', 'b2']);
+  });
+});
+
+suite('seats with queues', () => {
+  test('a flow has at most half of the seats, so that others never wait for its slow requests', () => {
+    const { enter, leave, started } = queues({ seats: 4, queuing: QUEUING });
+    for (const name of ['a1', 'a2', 'a3', 'b1', 'b2', 'c1']) enter(name);
+    assert.deepEqual(started, ['a1', 'a2', 'b1', 'b2']);
+    leave('b1');
+    assert.deepEqual(started.slice(4), ['c1']);
+    leave('b2');
+    assert.deepEqual(started.slice(5), [], 'the flow has half of the seats');
+    leave('a1');
+    assert.deepEqual(started.slice(5), ['a3']);
+  });
+
+  test('a request that does not wait any longer gives its place to the next one', () => {
+    const { enter, leave, started } = queues({ seats: 1, queuing: { queues: 1, handSize: 1, queueLengthLimit: 1 } });
+    assert.ok(enter('a1'));
+    assert.ok(enter('a2'));
+    assert.ok(!enter('a3'), 'the queue is full');
+    leave('a2');
+    assert.ok(enter('a4'));
+    leave('a1');
+    assert.deepEqual(started, ['a1', 'a4']);
+  });
+
+  test('more seats let waiting requests run, fewer seats end none', () => {
+    const { fair, enter, started } = queues({ seats: 1, queuing: QUEUING });
+    for (const name of ['a1', 'b1', 'c1', 'd1']) enter(name);
+    assert.deepEqual(started, ['a1']);
+    fair.configure({ seats: 3, queuing: { ...QUEUING, queues: 8 } });
+    assert.equal(started.length, 3);
+    fair.configure({ seats: 1, queuing: QUEUING });
+    assert.equal(started.length, 3);
+  });
+
+  test('flows take turns in the time of the seats, not in the number of their requests', () => {
+    const { enter, leave, pass, started, running } = queues({ seats: 2, queuing: QUEUING });
+    for (let round = 0; round < 40; round++) for (const flow of ['slow', 'fast']) enter(`${flow}${round}`);
+    const ends = new Map<string, number>();
+    for (let ms = 0; ms < 400; ms++) {
+      for (const name of [...running]) {
+        if (!ends.has(name)) ends.set(name, ms + (name.startsWith('slow') ? 20 : 4));
+        if (ends.get(name)! <= ms) leave(name);
+      }
+      pass(1);
+    }
+    const slow = started.filter((name) => name.startsWith('slow')).length;
+    const fast = started.filter((name) => name.startsWith('fast')).length;
+    assert.equal(fast, 40);
+    assert.ok(slow >= 10 && slow <= 25, `${slow}`);
+  });
+
+  test('one innocent request among thousands of a greedy flow waits for few of them', () => {
+    const { enter, leave, pass, started, running } = queues({ seats: 10, queuing: QUEUING });
+    let refused = 0;
+    for (let index = 0; index < 5000; index++) if (!enter(`greedy${index}`)) refused += 1;
+    assert.ok(refused > 4500, `${refused}`);
+    assert.equal(running.size, 5, 'half of the seats');
+    enter('innocent1');
+    assert.equal(started.at(-1), 'innocent1', 'at once');
+    for (let index = 0; index < 5; index++) enter(`other${index}`);
+    const before = started.length;
+    enter('innocent2');
+    while (!running.has('innocent2')) {
+      pass(1);
+      leave([...running][0]!);
+    }
+    assert.ok(started.length - before < 20, `${started.length - before}`);
+  });
+
+  test('a thousand flows share the seats, and leave nothing behind', () => {
+    const { fair, enter, leave, pass, started, running } = queues({ seats: 20, queuing: QUEUING });
+    for (let round = 0; round < 2; round++) for (let flow = 0; flow < 1000; flow++) enter(`flow${flow}.${round}`);
+    assert.equal(running.size, 20);
+    while (running.size > 0) {
+      pass(1);
+      leave([...running][0]!);
+    }
+    assert.equal(started.length, 2000);
+    assert.equal(fair.activeQueues, 0);
+  });
+});

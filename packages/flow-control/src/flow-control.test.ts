@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { metricsText, Registry } from '@podwright/base';
+import type { ApiObject } from '@podwright/kube-kinds';
+import { mandatoryFlows, suggestedFlows } from './bootstrap-flows.ts';
+import { FlowControl, FlowRefused } from './flow-control.ts';
+import { FlowMetrics } from './flow-metrics.ts';
+import type { FlowRequest } from './flow-request.ts';
+
+const REFUSED = { message: 'Too many requests, please try again later.' };
+const signal = new AbortController().signal;
+
+const info = (given: Partial<FlowRequest['info']> = {}): FlowRequest['info'] => ({
+  ...{ isResourceRequest: true, path: '', verb: 'get', apiGroup: '', resource: 'pods', subresource: '' },
+  namespace: 'n',
+  ...given,
+});
+
+const request = (username: string, groups: string[], given: Partial<FlowRequest['info']> = {}): FlowRequest => ({
+  user: { username, groups: [...groups, 'system:authenticated'] },
+  caller: username,
+  info: info(given),
+});
+
+const level = (name: string, limited: object): ApiObject => ({
+  apiVersion: 'flowcontrol.apiserver.k8s.io/v1',
+  kind: 'PriorityLevelConfiguration',
+  metadata: { name, uid: `uid-${name}` },
+  spec: { type: 'Limited', limited },
+});
+
+const schema = (name: string, spec: object): ApiObject => ({
+  apiVersion: 'flowcontrol.apiserver.k8s.io/v1',
+  kind: 'FlowSchema',
+  metadata: { name, uid: `uid-${name}` },
+  spec: {
+    priorityLevelConfiguration: { name },
+    matchingPrecedence: 10,
+    distinguisherMethod: { type: 'ByUser' },
+    rules: [
+      {
+        subjects: [{ kind: 'User', user: { name: '*' } }],
+        resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'], clusterScope: true, namespaces: ['*'] }],
+      },
+    ],
+    ...spec,
+  },
+});
+
+/** A server with one level for all, that has all but a few seats. */
+function small(limitResponse: object, seats = 4) {
+  const registry = new Registry();
+  const control = new FlowControl({ seats, observer: new FlowMetrics(registry) });
+  control.configure([schema('all', {})], [level('all', { nominalConcurrencyShares: 1_000_000, limitResponse })]);
+  const enter = (username: string, { maxWaitMs = 60_000, given = signal } = {}) =>
+    control.enter(control.classify(request(username, [])), { maxWaitMs, signal: given });
+  const metric = async (name: string) => {
+    const text = await metricsText(registry, (one) => one === `apiserver_flowcontrol_${name}`);
+    return text.split('\n').filter((line) => line.startsWith('apiserver'));
+  };
+  return { control, enter, metric };
+}
+
+suite('classification', () => {
+  test("requests of a new cluster belong where upstream's do", () => {
+    const control = new FlowControl();
+    const [mandatory, suggested] = [mandatoryFlows(), suggestedFlows()];
+    control.configure([...mandatory.schemas, ...suggested.schemas], [...mandatory.levels, ...suggested.levels]);
+    const check = (one: FlowRequest, schema: string, level: string, flow: string) => {
+      const found = control.classify(one);
+      assert.deepEqual([found.schema.name, found.level.name, found.flow], [schema, level, `${schema}\0${flow}`]);
+    };
+    check(request('admin', ['system:masters']), 'exempt', 'exempt', '');
+    const probe = { isResourceRequest: false, path: '/livez/ping', namespace: '' };
+    check(request('alice', [], probe), 'probes', 'exempt', '');
+    const lease = { apiGroup: 'coordination.k8s.io', resource: 'leases', verb: 'update' };
+    const node = 'system:node:n';
+    check(request(node, ['system:nodes'], lease), 'system-node-high', 'node-high', node);
+    check(request(node, ['system:nodes']), 'system-nodes', 'system', node);
+    const manager = 'system:kube-controller-manager';
+    check(request(manager, [], lease), 'system-leader-election', 'leader-election', manager);
+    check(request(manager, []), 'kube-controller-manager', 'workload-high', 'n');
+    check(request('system:kube-scheduler', []), 'kube-scheduler', 'workload-high', 'n');
+    const dns = 'system:serviceaccount:kube-system:dns';
+    check(request(dns, ['system:serviceaccounts']), 'kube-system-service-accounts', 'workload-high', 'n');
+    const account = 'system:serviceaccount:shop:a';
+    check(request(account, ['system:serviceaccounts']), 'service-accounts', 'workload-low', account);
+    check(request('alice', []), 'global-default', 'global-default', 'alice');
+  });
+
+  test('without objects, and for users in no group, the mandatory ones apply', () => {
+    const control = new FlowControl();
+    const one = control.classify({ user: { username: 'x', groups: [] }, caller: 'x', info: info() });
+    assert.deepEqual(
+      [one.schema.name, one.level.name, one.schema.uid, one.isExempt],
+      ['catch-all', 'catch-all', '', false],
+    );
+    assert.ok(control.classify(request('root', ['system:masters'])).isExempt);
+  });
+
+  test('the schema with the lowest precedence applies, then that with the first name; those without a level do not', () => {
+    const { control } = small({ type: 'Reject' });
+    const classify = () => control.classify(request('alice', [])).schema.name;
+    const levels = [level('all', { limitResponse: { type: 'Reject' } })];
+    const to = (name: string) => ({ priorityLevelConfiguration: { name } });
+    control.configure([schema('b', to('all')), schema('a', to('all'))], levels);
+    assert.equal(classify(), 'a');
+    control.configure([schema('b', { ...to('all'), matchingPrecedence: 9 }), schema('a', to('all'))], levels);
+    assert.equal(classify(), 'b');
+    control.configure([schema('b', to('all')), schema('a', to('none'))], levels);
+    assert.equal(classify(), 'b');
+    control.configure([], levels);
+    assert.equal(classify(), 'catch-all');
+  });
+});
+
+suite('seats', () => {
+  test('a level that rejects refuses requests that find no seat, and says when to try again', async () => {
+    const { enter, metric } = small({ type: 'Reject' }, 2);
+    const [first] = await Promise.all([enter('a'), enter('b')]);
+    await assert.rejects(enter('c'), (error) => error instanceof FlowRefused && error.retryAfterSeconds === 1);
+    first![Symbol.dispose]();
+    await enter('c');
+    const labels = 'priority_level="all",flow_schema="all"';
+    assert.deepEqual(await metric('rejected_requests_total'), [
+      `apiserver_flowcontrol_rejected_requests_total{${labels},reason="concurrency-limit"} 1`,
+    ]);
+    assert.deepEqual(await metric('current_executing_requests'), [
+      `apiserver_flowcontrol_current_executing_requests{${labels}} 2`,
+    ]);
+    assert.deepEqual(await metric('dispatched_requests_total'), [
+      `apiserver_flowcontrol_dispatched_requests_total{${labels}} 3`,
+    ]);
+    assert.ok(
+      (await metric('nominal_limit_seats')).includes(
+        'apiserver_flowcontrol_nominal_limit_seats{priority_level="all"} 2',
+      ),
+    );
+  });
+
+  test('a level with queues lets requests wait, for some time', async () => {
+    const queuing = { queues: 1, handSize: 1, queueLengthLimit: 2 };
+    const { enter, metric } = small({ type: 'Queue', queuing }, 1);
+    const first = await enter('a');
+    const waiting = enter('b');
+    await assert.rejects(enter('c', { maxWaitMs: 1 }), REFUSED);
+    const gone = new AbortController();
+    const left = enter('d', { given: gone.signal });
+    await assert.rejects(enter('e'), REFUSED);
+    gone.abort(new Error('gone'));
+    await assert.rejects(left, { message: 'gone' });
+    first[Symbol.dispose]();
+    (await waiting)[Symbol.dispose]();
+    const reasons = (await metric('rejected_requests_total')).map((line) => /reason="(.*?)"/.exec(line)![1]);
+    assert.deepEqual(reasons.sort(), ['cancelled', 'queue-full', 'time-out']);
+    const [inQueue] = await metric('current_inqueue_requests');
+    assert.match(inQueue!, / 0$/);
+  });
+
+  test('exempt requests do not wait, and do not take seats', async () => {
+    const { control, enter } = small({ type: 'Reject' }, 1);
+    const root = control.classify(request('root', ['system:masters']));
+    await Promise.all([1, 2, 3].map(() => control.enter(root, { maxWaitMs: 0, signal })));
+    await enter('a');
+  });
+
+  test('a level that is removed goes on to serve those that wait in it', async () => {
+    const queuing = { queues: 1, handSize: 1, queueLengthLimit: 9 };
+    const { control, enter } = small({ type: 'Queue', queuing }, 1);
+    const first = await enter('a');
+    const waiting = enter('b');
+    control.configure([], []);
+    first[Symbol.dispose]();
+    await waiting;
+  });
+
+  test('the seats of a new cluster are those of upstream', async () => {
+    const registry = new Registry();
+    const control = new FlowControl({ observer: new FlowMetrics(registry) });
+    control.configure([], suggestedFlows().levels);
+    const text = await metricsText(registry, (name) => name.endsWith('nominal_limit_seats'));
+    const seats = [...text.matchAll(/priority_level="(.*?)"\} (\d+)/g)].map(([, name, count]) => `${name} ${count}`);
+    assert.deepEqual(seats.sort(), [
+      'catch-all 13',
+      'exempt 0',
+      'global-default 49',
+      'leader-election 25',
+      'node-high 98',
+      'system 74',
+      'workload-high 98',
+      'workload-low 245',
+    ]);
+  });
+});

@@ -1,0 +1,103 @@
+import { Counter, Gauge, Histogram, type Registry } from '@podwright/base';
+import type { FlowClass } from './flow-class.ts';
+import type { FlowObserver } from './flow-observer.ts';
+
+const SUBSYSTEM = 'apiserver_flowcontrol';
+const LABELS = ['priority_level', 'flow_schema'] as const;
+/** Upstream's buckets. */
+const SECONDS = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30];
+const LENGTHS = [0, 10, 25, 50, 100, 250, 500, 1000];
+
+/** Metrics by upstream's names (apiserver, util/flowcontrol/metrics). */
+export class FlowMetrics implements FlowObserver {
+  readonly #nominal;
+  readonly #current;
+  readonly #refused;
+  readonly #dispatched;
+  readonly #inQueue;
+  readonly #length;
+  readonly #executing;
+  readonly #seats;
+  readonly #waits;
+  readonly #executions;
+
+  constructor(registry: Registry) {
+    const registers = [registry];
+    const named = (name: string, help: string) => ({ name: `${SUBSYSTEM}_${name}`, help, registers });
+    const ofLevel = ['priority_level'] as const;
+    const gauge = (name: string, help: string) => new Gauge({ ...named(name, help), labelNames: LABELS });
+    this.#nominal = new Gauge({
+      ...named('nominal_limit_seats', 'Seats of each priority level.'),
+      labelNames: ofLevel,
+    });
+    this.#current = new Gauge({
+      ...named('current_limit_seats', 'Seats that each priority level has now.'),
+      labelNames: ofLevel,
+    });
+    this.#refused = new Counter({
+      ...named('rejected_requests_total', 'Requests refused with 429, by reason.'),
+      labelNames: [...LABELS, 'reason'] as const,
+    });
+    this.#dispatched = new Counter({
+      ...named('dispatched_requests_total', 'Requests that got a seat.'),
+      labelNames: LABELS,
+    });
+    this.#inQueue = gauge('current_inqueue_requests', 'Requests that wait in queues.');
+    this.#length = new Histogram({
+      ...named('request_queue_length_after_enqueue', 'Length of the queue with the request that was added.'),
+      labelNames: LABELS,
+      buckets: LENGTHS,
+    });
+    this.#executing = gauge('current_executing_requests', 'Requests that have seats.');
+    this.#seats = gauge('current_executing_seats', 'Seats of the requests that have some.');
+    this.#waits = new Histogram({
+      ...named('request_wait_duration_seconds', 'Time that requests waited in queues.'),
+      labelNames: [...LABELS, 'execute'] as const,
+      buckets: SECONDS,
+    });
+    this.#executions = new Histogram({
+      ...named('request_execution_seconds', 'Time that requests had their seats.'),
+      labelNames: [...LABELS, 'type'] as const,
+      buckets: SECONDS,
+    });
+  }
+
+  levelConfigured(name: string, seats: number): void {
+    this.#nominal.set({ priority_level: name }, seats);
+    this.#current.set({ priority_level: name }, seats);
+  }
+
+  levelRemoved(name: string): void {
+    this.#nominal.remove({ priority_level: name });
+    this.#current.remove({ priority_level: name });
+  }
+
+  queued(one: FlowClass, change: 1 | -1, length?: number): void {
+    this.#inQueue.inc(labelsOf(one), change);
+    if (length !== undefined) this.#length.observe(labelsOf(one), length);
+  }
+
+  waited(one: FlowClass, seconds: number, runs: boolean): void {
+    this.#waits.observe({ ...labelsOf(one), execute: String(runs) }, seconds);
+  }
+
+  started(one: FlowClass): void {
+    const labels = labelsOf(one);
+    this.#dispatched.inc(labels);
+    this.#executing.inc(labels);
+    this.#seats.inc(labels);
+  }
+
+  ended(one: FlowClass, seconds: number): void {
+    const labels = labelsOf(one);
+    this.#executing.dec(labels);
+    this.#seats.dec(labels);
+    this.#executions.observe({ ...labels, type: 'regular' }, seconds);
+  }
+
+  refused(one: FlowClass, reason: string): void {
+    this.#refused.inc({ ...labelsOf(one), reason });
+  }
+}
+
+const labelsOf = ({ level, schema }: FlowClass) => ({ priority_level: level.name, flow_schema: schema.name });

@@ -1,0 +1,7 @@
+export { danglingCondition, type FlowCondition } from './dangling.ts';
+export type { FlowClass } from './flow-class.ts';
+export { FlowControl, FlowRefused } from './flow-control.ts';
+export { FlowMetrics } from './flow-metrics.ts';
+export type { FlowRequest } from './flow-request.ts';
+export { LongRunning } from './long-running.ts';
+export { type FlowChanges, flowChanges } from './maintain-flows.ts';

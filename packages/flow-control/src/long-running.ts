@@ -1,0 +1,23 @@
+/** Bounds the watches, logs and other requests without a timeout of each caller. They need no seats. */
+export class LongRunning {
+  readonly #max: number;
+  readonly #counts = new Map<string, number>();
+
+  constructor(maxOfCaller: number) {
+    this.#max = maxOfCaller;
+  }
+
+  /** Counts a request until the returned value is disposed. Returns undefined if the caller has too many. */
+  enter(caller: string): Disposable | undefined {
+    const count = this.#counts.get(caller) ?? 0;
+    if (count >= this.#max) return undefined;
+    this.#counts.set(caller, count + 1);
+    return { [Symbol.dispose]: () => this.#leave(caller) };
+  }
+
+  #leave(caller: string): void {
+    const count = this.#counts.get(caller)! - 1;
+    if (count > 0) this.#counts.set(caller, count);
+    else this.#counts.delete(caller);
+  }
+}
