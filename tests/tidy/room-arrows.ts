@@ -59,9 +59,8 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
   cli: {
     client: [],
     'command-line': ['commands', 'completion', 'daemon', 'help', 'output', 'settings'],
-    commands: ['client', 'copy', 'daemon', 'join', 'manifests', 'output', 'run', 'settings'],
+    commands: ['client', 'daemon', 'join', 'manifests', 'output', 'run', 'settings'],
     completion: ['client', 'help', 'output', 'settings'],
-    copy: [],
     daemon: ['client', 'settings'],
     help: ['output'],
     join: [],
@@ -285,6 +284,8 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     values: [],
   },
   'flow-control': {},
+  'api-tables': {},
+  copy: {},
   'api-server': {
     admission: ['admission/pod-security', 'admission/resources', 'authorization', 'authorization/node', 'certificates'],
     'admission/pod-security': [],
@@ -303,8 +304,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     services: [],
     server: ['authorization', 'wire'],
     subresources: ['authentication', 'authorization', 'backends', 'server', 'wire'],
-    tables: [],
-    wire: ['tables'],
+    wire: [],
   },
   volumes: {
     'api-objects': ['volumes'],

@@ -45,9 +45,6 @@ export type {
   SubresourceHandler,
 } from './server/server-parts.ts';
 export { type ApiServer, type ApiServerOptions, startApiServer } from './start-api-server.ts';
-export type { Cell, ColumnDefinition, RowCondition } from './tables/column.ts';
-export { loadTables } from './tables/load-tables.ts';
-export type { IncludeObject, Table, TableOptions, TableRow } from './tables/table-of.ts';
 export { EventEncoder, type OutputEvent } from './wire/encode-event.ts';
 export type { ListParameters } from './wire/list-options.ts';
 export { ResponseWriter } from './wire/response-writer.ts';

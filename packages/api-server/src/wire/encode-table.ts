@@ -1,8 +1,7 @@
 import { badRequest } from '@podwright/api-machinery';
+import { type IncludeObject, loadCustomTables, loadTables, type TableOptions } from '@podwright/api-tables';
 import type { ApiObject } from '@podwright/kube-kinds';
 import type { JsonObject } from '@podwright/kube-schema';
-import { loadCustomTables, loadTables } from '../tables/load-tables.ts';
-import type { IncludeObject, TableOptions } from '../tables/table-of.ts';
 import type { Conversion } from './negotiation.ts';
 import { type AnyObject, decoded, metadataOf, type ResourceEncoding } from './response-content.ts';
 

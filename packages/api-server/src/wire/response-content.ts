@@ -1,7 +1,7 @@
 import { ApiError, StoredObject } from '@podwright/api-machinery';
+import type { IncludeObject } from '@podwright/api-tables';
 import type { ApiObject } from '@podwright/kube-kinds';
 import { apiVersionOf, type GroupVersionKind, type JsonObject, type Schema } from '@podwright/kube-schema';
-import type { IncludeObject } from '../tables/table-of.ts';
 import type { Conversion, OutputFormat } from './negotiation.ts';
 
 /** An object from the store, or one that is not stored, such as the result of a dry run. */

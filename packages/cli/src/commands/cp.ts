@@ -1,12 +1,11 @@
 import { basename, posix } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { BoundedBytes, errorCode, errorMessage, PodwrightError } from '@podwright/base';
+import { inPieces, packTree, unpackInto } from '@podwright/copy';
 import { readTar } from '@podwright/images/tar';
 import type { Pod } from '@podwright/kube-api';
 import { knownKinds } from '../client/known-kinds.ts';
 import { kindOfWord } from '../client/object-names.ts';
-import { inPieces, packTree } from '../copy/pack.ts';
-import { unpackInto } from '../copy/unpack.ts';
 import { escapeLine, printError } from '../output/terminal-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import { runInContainer, type StreamTarget } from './container-streams.ts';

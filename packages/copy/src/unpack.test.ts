@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path';
 import { after, beforeEach, test } from 'node:test';
 import { readTar } from '@podwright/images/tar';
-import { type FixtureEntry, tarArchive } from '../../../images/src/unpack/tar-writer.fixture.ts';
+import { type FixtureEntry, tarArchive } from '../../images/src/unpack/tar-writer.fixture.ts';
 import { unpackInto } from './unpack.ts';
 
 const top = mkdtempSync('/tmp/copy-unpack-');

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { found, makeOddTree } from '../../../host/src/files/odd-names.fixture.ts';
+import { found, makeOddTree } from '../../host/src/files/odd-names.fixture.ts';
 import { inPieces, packTree } from './pack.ts';
 
 function directories(t: TestContext) {

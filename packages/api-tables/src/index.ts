@@ -1,0 +1,2 @@
+export { loadCustomTables, loadTables } from './load-tables.ts';
+export type { IncludeObject, TableOptions } from './table-of.ts';

@@ -1,0 +1,2 @@
+export { inPieces, packTree } from './pack.ts';
+export { unpackInto } from './unpack.ts';
