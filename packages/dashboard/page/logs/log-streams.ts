@@ -39,11 +39,12 @@ type Reading = { receiver: LogReceiver; signal: AbortSignal };
 async function readOne(request: LogRequest, source: number, { receiver, signal }: Reading): Promise<void> {
   let since: string | undefined;
   while (!signal.aborted) {
+    const from = since; // lines of one write have the same time, so later batches may begin with it
     try {
       for await (const lines of linesOf(chunksOf(request, { source, since, signal }), MAX_LINE_CHARACTERS)) {
         const read = lines
           .map((line) => logLine(line, source))
-          .filter((line) => since === undefined || line.time > since);
+          .filter((line) => from === undefined || line.time > from);
         receiver.setState(source, '');
         receiver.add(read);
         since = read.at(-1)?.time || since;
