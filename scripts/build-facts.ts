@@ -7,9 +7,10 @@ import { join } from 'node:path';
 /** Sources and locked dependencies: everything that decides what a bundle does. */
 const SOURCES = [
   'packages/*/src/**/*.ts',
+  'packages/dashboard/page/**/*.{ts,tsx,css,html,svg}',
   'packages/*/package.json',
   'package-lock.json',
-  'scripts/{build,bundle,bundle-imports}.ts',
+  'scripts/{build,bundle,bundle-imports,dashboard-page,page-styles}.ts',
 ];
 
 /** `PODWRIGHT_VERSION` and `PODWRIGHT_COMMIT` in the environment replace what the checkout says, for trees without Git and for tests. */

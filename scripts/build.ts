@@ -6,19 +6,21 @@ import { PRIVATE_DIRECTORY } from '../packages/base/src/modes.ts';
 import { DAEMON_FLAGS, DEFAULT_FLAGS } from '../packages/cli/src/daemon/daemon-flags.ts';
 import { bundle } from './bundle.ts';
 import { COMMANDS } from './compiled-commands.ts';
+import { writePage } from './dashboard-page.ts';
 
 const outdir = process.argv[2] ?? 'dist';
 /** Exits with one line on an older Node.js. Uses globalThis, because a bundled file may declare its own `process`. */
 const requireNode =
   "if (((v) => v[0] < 22 || (v[0] == 22 && v[1] < 22))(globalThis.process.version.slice(1).split('.').map(Number))) { console.error('podwright: needs Node.js 22.22 or later, found ' + globalThis.process.version); globalThis.process.exit(1); }";
 
+const OTHERS = ['release', 'dashboard'];
 // The earlier build; a release in the same directory stays.
 mkdirSync(outdir, { recursive: true });
 const earlier = readdirSync(outdir);
-if (earlier.some((name) => name !== 'release') && !earlier.includes('podwright.js'))
+if (earlier.some((name) => !OTHERS.includes(name)) && !earlier.includes('podwright.js'))
   throw new Error(`${outdir} has other files than a build, which would be removed`);
 for (const name of earlier) if (name !== 'release') rmSync(join(outdir, name), { recursive: true });
-const metafile = await bundle({
+const { metafile, page } = await bundle({
   outdir,
   entry: 'packages/cli/src/start.ts',
   // The two native packages load prebuilt files from node_modules.
@@ -31,7 +33,10 @@ const metafile = await bundle({
 });
 // The compile cache is next to the bundle, because write access to it allows to change the code that runs.
 mkdirSync(join(outdir, 'cache'), { mode: PRIVATE_DIRECTORY });
-if (process.argv[2] === undefined) compile();
+if (process.argv[2] === undefined) {
+  writePage(join(outdir, 'dashboard'), page); // for the command from the sources
+  compile();
+}
 
 /**
  * Fills the compile cache for the user who builds. First runs commands (which find no node), because that compiles more functions than

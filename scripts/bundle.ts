@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { type BuildOptions, build, type Metafile } from 'esbuild';
 import { buildFacts } from './build-facts.ts';
 import { bundleImports } from './bundle-imports.ts';
+import { type BuiltPage, buildPage, embedPage } from './dashboard-page.ts';
 
 /** Of both bundles. */
 const SHARED: BuildOptions = {
@@ -29,7 +30,10 @@ export type BundleOptions = Pick<BuildOptions, 'banner' | 'plugins' | 'sourcemap
   external: string[];
 };
 
-/** Writes `podwright.js` with its chunks, and `unpack-worker.cjs`. Returns esbuild's description of the command's files. */
+/**
+ * Writes `podwright.js` with its chunks, one of which contains the page of the dashboard, and `unpack-worker.cjs`. Returns esbuild's
+ * description of the command's files, and the page.
+ */
 export async function bundle({
   outdir,
   entry,
@@ -37,12 +41,13 @@ export async function bundle({
   banner,
   plugins = [],
   sourcemap,
-}: BundleOptions): Promise<Metafile> {
+}: BundleOptions): Promise<{ metafile: Metafile; page: BuiltPage }> {
+  const page = await buildPage();
   const shared = { ...SHARED, outdir, external: [...external, UNUSED], sourcemap };
   const { metafile } = await build({
     ...shared,
     entryPoints: { podwright: entry },
-    plugins: [...plugins, bundleImports(process.cwd())],
+    plugins: [...plugins, embedPage(page), bundleImports(process.cwd())],
     splitting: true,
     chunkNames: 'chunk-[hash]',
     banner,
@@ -57,7 +62,7 @@ export async function bundle({
     entryPoints: { 'unpack-worker': 'packages/images/src/unpack/unpack-worker.ts' },
   });
   for (const file of Object.keys(metafile.outputs)) if (file.endsWith('.js')) refuseWide(file);
-  return metafile;
+  return { metafile, page };
 }
 
 /**

@@ -9,13 +9,14 @@ import { nativeLoaders } from './native-parts.ts';
 export type Chunks = {
   /** Code by file name; `podwright.js` exports `main`. */
   code: Map<string, string>;
+  /** Of the command and of the dashboard's page. */
   metafile: Metafile;
 };
 
 export async function makeChunks(): Promise<Chunks> {
   const outdir = mkdtempSync(join(tmpdir(), 'podwright-chunks-'));
   try {
-    const metafile = await bundle({
+    const { metafile, page } = await bundle({
       outdir,
       entry: 'packages/cli/src/main.ts',
       external: ['native:*'],
@@ -25,7 +26,8 @@ export async function makeChunks(): Promise<Chunks> {
     });
     const names = readdirSync(outdir).filter((name) => /\.c?js$/.test(name));
     const pairs = names.sort().map(async (name) => [name, await toCommonJs(join(outdir, name))] as const);
-    return { code: new Map(await Promise.all(pairs)), metafile };
+    const outputs = { ...metafile.outputs, ...page.metafile.outputs };
+    return { code: new Map(await Promise.all(pairs)), metafile: { ...metafile, outputs } };
   } finally {
     rmSync(outdir, { recursive: true });
   }
