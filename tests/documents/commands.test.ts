@@ -33,6 +33,9 @@ const MARKED: Record<string, string> = {
     IN_CLUSTER,
   'docs/cri-proxy.md: podwright cri-proxy --listen unix:///run/p.sock --to unix:///run/containerd/containerd.sock':
     'needs a kubelet and containerd: tests/cri-proxy',
+  'docs/dashboard.md: podwright dashboard': 'needs a browser: tests/dashboard',
+  'docs/dashboard.md: ssh -t -L 8080:127.0.0.1:8080 HOST podwright dashboard --listen 8080':
+    'needs another machine; tests/dashboard opens the page through another port',
   'docs/dockershim.md: podwright kubelet --container-runtime=docker --docker-endpoint=unix:///var/run/docker.sock --network-plugin=cni':
     ON_DOCKER,
   'docs/dockershim.md: podwright dockershim --docker-endpoint unix:///var/run/docker.sock --listen unix:///run/podwright/dockershim.sock':
