@@ -48,6 +48,8 @@ host_packages() {
   case "$lacks" in *npm*) packages="$packages npm" ;; esac
   # not in DEV_PACKAGES: a newer kubectl may be there
   case "$lacks" in *kubectl*) packages="$packages kubernetes-client" ;; esac
+  # not in DEV_PACKAGES: Ubuntu has it only as a snap (PODWRIGHT_TEST_CHROMIUM), and guests need no browser
+  [ "${1:-}" != --dev ] || packages="$packages chromium"
   if ! command -v apt-get > /dev/null; then
     say "missing: $lacks"
     say 'install these with the package manager of this distribution, then run this script again:'
@@ -72,7 +74,11 @@ host_packages() {
 better_packages() {
   packages=$(missing crun)
   [ "$1" != --dev ] || [ -x /usr/lib/cni/bridge ] || packages="$packages containernetworking-plugins"
-  [ -n "$packages" ] && [ "$(id -u)" -eq 0 ] && command -v apt-get > /dev/null || return 0
+  browser=
+  [ "$1" != --dev ] || [ -n "${PODWRIGHT_TEST_CHROMIUM:-}" ] || browser=$(missing chromium)
+  packages="$packages $browser"
+  [ -n "${packages# }" ] && [ "$(id -u)" -eq 0 ] && command -v apt-get > /dev/null || return 0
+  [ -z "$browser" ] || apt-get -qq update || : # without the lists it would never be found
   # shellcheck disable=SC2086
   packages=$(packaged $packages)
   [ -n "$packages" ] || return 0

@@ -1,0 +1,168 @@
+/** The page of `podwright dashboard` in a real browser, in front of a real node. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import { after, before, test } from 'node:test';
+import { DashboardPlace } from './dashboard-place.fixture.ts';
+import { configMap, pod, service, together } from './manifests.fixture.ts';
+import type { OpenedPage } from './opened-dashboard.fixture.ts';
+
+const LOG_LINES = 1_000_000;
+const LINE_BYTES = 100;
+
+let place: DashboardPlace;
+before(async () => {
+  const line = 'x'.repeat(LINE_BYTES - 1);
+  const log = `yes ${line} | head -n ${LOG_LINES}; echo the last line; while :; do sleep 1000; done`;
+  place = await DashboardPlace.start(
+    '10.172.243.0/24',
+    together(
+      pod({ name: 'crash', script: 'echo cannot connect to postgres at db:5432 >&2; exit 3' }),
+      pod({ name: 'steady', metadata: 'labels: {app: steady}' }),
+      pod({ name: 'talks', script: log }),
+      configMap('settings', '{colour: blue, size: "1"}'),
+      service('steady', 'steady'),
+    ),
+  );
+});
+after(() => place.stop());
+
+const assertQuiet = ({ problems }: OpenedPage) => assert.deepEqual(problems, []);
+
+test('the page shows the machine and its pods, and why one does not run', async () => {
+  const page = await place.open();
+  const { tab } = page;
+  await tab.getByRole('link', { name: 'default/crash' }).waitFor();
+  const trouble = tab.getByRole('listitem').filter({ hasText: 'default/crash' });
+  await trouble.getByText(/container main fails \(exit code 3\)/i).waitFor();
+  await trouble.getByText('cannot connect to postgres at db:5432').first().waitFor();
+  await tab.getByText(/% of \d+ cores/).waitFor();
+  await tab
+    .getByRole('link', { name: /steady/ })
+    .first()
+    .waitFor();
+  assert.ok(!tab.url().includes('token'), tab.url());
+  await trouble.getByRole('link', { name: 'default/crash' }).click();
+  await tab.getByRole('heading', { name: /Why is it not ready/ }).waitFor();
+  await tab
+    .getByText(/container main fails \(exit code 3\)/i)
+    .first()
+    .waitFor();
+  assertQuiet(page);
+  await page.close();
+});
+
+test('a terminal runs a shell in a container', async () => {
+  const page = await place.open();
+  await page.show('/pods/default/steady/terminal');
+  const screen = page.tab.locator('.xterm-rows');
+  await screen.getByText(/[#$]/).first().waitFor();
+  await page.tab.keyboard.type('echo $((6 * 7))x; printf "\\033[32mgreen\\033[0m\\n"; stty size\n');
+  await screen.getByText('42x', { exact: true }).waitFor();
+  await screen.getByText('green', { exact: true }).waitFor();
+  await screen
+    .getByText(/^\d{2,3} \d{2,3}$/)
+    .first()
+    .waitFor();
+  await page.tab.keyboard.type('exit\n');
+  await page.tab.getByText('The shell has ended').waitFor();
+  assertQuiet(page);
+  await page.close();
+});
+
+test('a log of 100 MB can be read to its end and scrolled, in bounded memory', async () => {
+  await place.node.until(async () => (await place.node.ok('logs', 'talks', '--tail', '1')).includes('the last line'));
+  const page = await place.open();
+  const { tab } = page;
+  await page.show('/pods/default/talks/logs');
+  const log = tab.getByRole('log');
+  await log.getByText('the last line').waitFor();
+  await tab.getByLabel('Whole log').check();
+  await tab.getByText(/^1,000,001 lines; the last [\d,]+ are kept$/).waitFor({ timeout: 120_000 });
+  await log.getByText('the last line').waitFor();
+  await log.focus();
+  for (const key of ['PageUp', 'PageUp', 'Home', 'End']) await tab.keyboard.press(key);
+  await log.getByText('the last line').waitFor();
+  const rows = Number(await tab.evaluate("document.querySelectorAll('.log-row').length"));
+  assert.ok(rows < 300, `${rows} rows are drawn`);
+  assertQuiet(page);
+  await page.close();
+});
+
+test('an edit is compared before it is applied, and joined with the change of another user', async () => {
+  const page = await place.open();
+  const { tab } = page;
+  await page.show('/object/v1/configmaps/default/settings/yaml');
+  const editor = tab.getByRole('textbox', { name: 'YAML of settings' });
+  await editor.getByText('blue').click();
+  await tab.keyboard.press('End');
+  await tab.keyboard.type('-green');
+  const path = '/api/v1/namespaces/default/configmaps/settings';
+  await place.send('PATCH', path, { data: { size: '2' } }, 'application/merge-patch+json');
+  await tab.getByRole('button', { name: 'Review changes' }).click();
+  await tab.getByText('blue-green').first().waitFor();
+  await tab.getByRole('button', { name: 'Apply' }).click();
+  await tab.getByText('The object has been changed since it was read').waitFor();
+  await tab.getByRole('button', { name: 'Join and review' }).click();
+  await tab.getByRole('button', { name: 'Apply' }).click();
+  await tab.getByText('Applied.').waitFor();
+  const { data } = await place.node.api<{ data: Record<string, string> }>(path);
+  assert.deepEqual(data, { colour: 'blue-green', size: '2' });
+  assertQuiet(page);
+  await page.close();
+});
+
+test('an object is found by the keyboard alone', async () => {
+  const page = await place.open();
+  const { tab } = page;
+  await tab.keyboard.press('/');
+  await tab.keyboard.type('settings');
+  await tab.getByRole('dialog').getByText('settings').first().waitFor();
+  await tab.keyboard.press('Enter');
+  await tab.getByRole('heading', { name: /settings/ }).waitFor();
+  assertQuiet(page);
+  await page.close();
+});
+
+test('a Service is tried from the machine: its name is resolved, and nothing listens', async () => {
+  const page = await place.open();
+  const { tab } = page;
+  await page.show('/object/v1/services/default/steady');
+  await tab.getByRole('button', { name: 'Try port 80' }).click();
+  await tab.getByText(/steady\.default\.svc\.cluster\.local: 10\./).waitFor();
+  await tab.getByText('not connected').waitFor();
+  assertQuiet(page);
+  await page.close();
+});
+
+test('the page can be reached through a forwarded port', async () => {
+  const { port } = new URL(place.dashboard.origin);
+  const relay = createServer((client) => {
+    const server = connect(Number(port), '127.0.0.1');
+    client.pipe(server).pipe(client);
+    client.on('error', () => server.destroy());
+    server.on('error', () => client.destroy());
+  });
+  await once(relay.listen(0, '127.0.0.1'), 'listening');
+  const { port: other } = relay.address() as { port: number };
+  const context = await place.browser.newContext();
+  const tab = await context.newPage();
+  await tab.goto((await place.dashboard.link()).replace(place.dashboard.origin, `http://localhost:${other}`));
+  await tab.getByRole('link', { name: 'default/crash' }).waitFor();
+  await context.close();
+  relay.close();
+});
+
+test('a page that is open while the node restarts says so, and then is current again', async () => {
+  const page = await place.open();
+  const { tab } = page;
+  await tab.getByRole('link', { name: 'default/crash' }).waitFor();
+  await place.stopNode();
+  await tab.getByText('Connection lost').waitFor();
+  await place.startNode();
+  await tab.getByText('Connection lost').waitFor({ state: 'detached' });
+  await place.node.ok('apply', place.node.file('later.yaml', pod({ name: 'later' })));
+  await tab.getByRole('link', { name: /later/ }).first().waitFor();
+  assertQuiet(page);
+  await page.close();
+});
