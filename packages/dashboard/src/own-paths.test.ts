@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { VERSION } from '@podwright/base';
+import { ServedDashboard } from './served-dashboard.fixture.ts';
+
+const FORBIDDEN = { code: 403, body: { kind: 'Status', message: 'not for you' } };
+
+/** A dashboard whose API server has these documents, by path. Functions receive the request's body. */
+async function serve(t: TestContext, documents: Record<string, unknown>) {
+  const dashboard = await ServedDashboard.start(t, async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    const found = documents[(request.url ?? '').split('?')[0]!];
+    const document = typeof found === 'function' ? found(body === '' ? undefined : JSON.parse(body)) : found;
+    const code = document === undefined ? 404 : document === FORBIDDEN ? 403 : 200;
+    response.writeHead(code, { 'content-type': 'application/json' });
+    response.end(
+      typeof document === 'string'
+        ? document
+        : JSON.stringify(document === FORBIDDEN ? FORBIDDEN.body : (document ?? {})),
+    );
+  });
+  const headers = await dashboard.logIn();
+  const get = async (path: string) => {
+    const { status, text } = await dashboard.call({ path: `/dashboard/${path}`, headers });
+    return { status, body: JSON.parse(text) };
+  };
+  const post = async (path: string, body: object) => {
+    const call = { method: 'POST', path: `/dashboard/${path}`, headers, body: JSON.stringify(body) };
+    const { status, text } = await dashboard.call(call);
+    return { status, body: JSON.parse(text) };
+  };
+  return { get, post };
+}
+
+const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
+const SELF = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
+
+test('a page learns who its user is and what the user may do', async (t) => {
+  const { get } = await serve(t, {
+    '/version': { gitVersion: 'v1.36.0' },
+    '/podwright/v1/node': { name: 'one' },
+    [SELF]: { status: { userInfo: { username: 'ada', groups: ['viewers'] } } },
+    [REVIEWS]: ({ spec }: { spec: { resourceAttributes: { verb: string } } }) => ({
+      status: { allowed: spec.resourceAttributes.verb === 'create' },
+    }),
+  });
+  const { status, body } = await get('session');
+  assert.equal(status, 200);
+  assert.match(body.server, /api\.sock$/);
+  assert.deepEqual(
+    { ...body, server: '' },
+    {
+      ...{ server: '', version: VERSION, apiVersion: 'v1.36.0', namespace: 'default', node: 'one', traces: true },
+      ...{ user: { username: 'ada', groups: ['viewers'] }, canWrite: false, canExec: true },
+    },
+  );
+});
+
+test('a user who may not ask about rights is taken for one without them', async (t) => {
+  const { get } = await serve(t, {
+    ...{ '/version': {}, '/podwright/v1/node': { name: 'one' }, [SELF]: FORBIDDEN, [REVIEWS]: FORBIDDEN },
+  });
+  const { body } = await get('session');
+  assert.deepEqual([body.user, body.canWrite, body.canExec], [{ username: '', groups: [] }, false, false]);
+});
+
+test('an object is explained with its events and the end of its log', async (t) => {
+  const pod = '/api/v1/namespaces/default/pods/web';
+  const waiting = {
+    state: { waiting: { reason: 'CrashLoopBackOff' } },
+    lastState: { terminated: { exitCode: 3, reason: 'Error' } },
+  };
+  const { get } = await serve(t, {
+    [pod]: {
+      ...{
+        metadata: { name: 'web', namespace: 'default', uid: 'u' },
+        spec: { containers: [{ name: 'main', image: 'i' }] },
+      },
+      status: { phase: 'Running', containerStatuses: [{ name: 'main', ready: false, restartCount: 2, ...waiting }] },
+    },
+    [`${pod}/log`]: 'no database\n',
+    '/api/v1/namespaces/default/events': { items: [] },
+  });
+  const { body } = await get('why?kind=pods&namespace=default&name=web');
+  assert.equal(body.finding.cause, 'crash');
+  assert.deepEqual(body.finding.log.lines, ['no database']);
+  assert.equal((await get('why?kind=pods&namespace=default&name=none')).status, 404);
+  assert.equal((await get('why?kind=nodes&namespace=default&name=web')).status, 400);
+  assert.equal((await get('why?kind=pods')).status, 400);
+});
+
+test("a page reads the node's usage and a pod's traces", async (t) => {
+  const { get } = await serve(t, {
+    '/podwright/v1/node': { name: 'one' },
+    '/api/v1/nodes/one': { status: { capacity: { cpu: '1500m', memory: '2Ki' } } },
+    '/stats/summary': { node: { cpu: { usageNanoCores: 7 } }, pods: [] },
+    '/podwright/v1/traces/uid-1': [{ name: 'run sandbox', startMs: 1, endMs: 2 }],
+  });
+  const { body } = await get('usage');
+  assert.deepEqual([body.node, body.cpuCores, body.memoryBytes], ['one', 1.5, 2048]);
+  assert.equal(body.samples[0].cpuNanoCores, 7);
+  assert.deepEqual((await get(`usage?after=${body.samples[0].time}`)).body.samples, []);
+  assert.deepEqual((await get('traces?uid=uid-1')).body, [{ name: 'run sandbox', startMs: 1, endMs: 2 }]);
+  for (const uid of ['', '..%2fnode', 'a/b']) assert.equal((await get(`traces?uid=${uid}`)).status, 400, uid);
+});
+
+test('without the right to read statistics, usage is refused and not asked for again', async (t) => {
+  let reads = 0;
+  const refuse = () => {
+    reads++;
+    return FORBIDDEN;
+  };
+  const { get } = await serve(t, {
+    ...{ '/podwright/v1/node': { name: 'one' }, '/api/v1/nodes/one': {}, '/stats/summary': refuse },
+  });
+  const { status, body } = await get('usage');
+  assert.deepEqual([status, body.message, reads], [403, 'not for you', 1]);
+});
+
+test('a Service without addresses is looked up only, and one that points at this host is not connected to', async (t) => {
+  const of = (spec: object) => ({ spec: { ports: [{ port: 80 }], ...spec } });
+  const { post } = await serve(t, {
+    '/api/v1/namespaces/default/services/headless': of({ clusterIP: 'None' }),
+    '/api/v1/namespaces/default/services/hostile': of({ clusterIP: '127.0.0.1', clusterIPs: ['127.0.0.1', '::1'] }),
+    '/api/v1/namespaces/kube-system/services/kube-dns': { spec: { clusterIP: '127.0.0.1' } },
+  });
+  for (const service of ['headless', 'hostile']) {
+    const { status, body } = await post('try', { namespace: 'default', service, port: 80 });
+    assert.deepEqual([status, body.connects, body.dns.server], [200, [], undefined], service);
+    assert.match(body.dns.error, /no Service kube-system\/kube-dns/);
+  }
+  assert.equal((await post('try', { namespace: 'default', service: 'headless', port: 81 })).status, 404);
+  assert.equal((await post('try', { namespace: 'default', service: 'none', port: 80 })).status, 404);
+  assert.equal((await post('try', { namespace: 'default', service: 'headless', port: '80' })).status, 400);
+});
