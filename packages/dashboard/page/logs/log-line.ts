@@ -11,7 +11,12 @@ export type LogLine = {
 /** `2026-11-30T12:00:00.123456789Z text`, with fractions of any length. */
 const STAMPED = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d) ?/;
 
+/** The length of a stamp in UTC with nanoseconds, which nearly all lines have. */
+const FULL_STAMP = 30;
+
 export function logLine(line: string, source: number): LogLine {
+  if (line[19] === '.' && line[29] === 'Z' && line[30] === ' ' && line[10] === 'T')
+    return { time: line.slice(0, FULL_STAMP), source, text: line.slice(FULL_STAMP + 1) };
   const match = STAMPED.exec(line);
   if (match === null) return { time: '', source, text: line };
   const [stamp, seconds, fraction = '', zone] = match;

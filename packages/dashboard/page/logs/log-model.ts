@@ -48,7 +48,8 @@ export class LogModel {
   }
 
   #add(batches: LogLine[][]): void {
-    for (const batch of batches) this.#log.add(batch);
+    // one batch, because lines of a stream that is behind the others are put between theirs
+    this.#log.add(batches.flat());
     this.#show();
   }
 

@@ -70,8 +70,16 @@ export class App {
     return this.resources.value.find((one) => one.kind === kind && (group === undefined || one.group === group));
   }
 
-  /** Called when an answer says that the session has ended. */
-  signedOut(): void {
+  /** Asks whether the session has ended, which a WebSocket does not report. Other failures are left to the next attempt. */
+  async checkSession(): Promise<void> {
+    try {
+      await readSession(this.#abort.signal);
+    } catch (error) {
+      if (isSignedOut(error)) this.#signedOut();
+    }
+  }
+
+  #signedOut(): void {
     forgetSessionKey();
     this.collections.closeAll();
     this.state.value = { kind: 'signed-out' };
@@ -92,7 +100,7 @@ export class App {
       void this.#discover();
     } catch (error) {
       if (isSignedOut(error)) {
-        this.signedOut();
+        this.#signedOut();
         return;
       }
       this.state.value = { kind: 'failed', message: messageOf(error) };

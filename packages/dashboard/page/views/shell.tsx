@@ -1,5 +1,6 @@
 /** The frame of every page: navigation, search, namespace, and the state of the connection. */
 import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
 import type { KubeObject } from '../api/objects.ts';
 import { builtIn, resourceId, SECTIONS } from '../api/resources.ts';
 import { useApp, useCollection } from '../state/app.ts';
@@ -93,8 +94,18 @@ function NamespaceChoice() {
   );
 }
 
+/** How often a page without a connection asks whether its session has ended. */
+const CHECK_MS = 3000;
+
 function Connection() {
+  const app = useApp();
   const state = useCollection(PODS).state.value;
+  const isLost = state.kind === 'stale';
+  useEffect(() => {
+    if (!isLost) return;
+    const timer = setInterval(() => void app.checkSession(), CHECK_MS);
+    return () => clearInterval(timer);
+  }, [app, isLost]);
   return (
     <div role="status" aria-live="polite">
       {state.kind === 'stale' ? (

@@ -1,5 +1,6 @@
 /** An object's YAML: read, edited, compared before it is applied, and joined with changes that others made meanwhile. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { isAllowed } from '../api/access.ts';
 import type { KubeObject, Resource } from '../api/objects.ts';
 import { call, isConflict, messageOf } from '../api/request.ts';
 import { pathOf } from '../api/resources.ts';
@@ -19,35 +20,50 @@ type Step =
   /** Somebody else has changed the object; `conflicts` are fields that both have changed. */
   | { kind: 'conflict'; base: KubeObject; theirs: KubeObject; merged: KubeObject; conflicts: string[] };
 
+type Opened = { base: KubeObject; canUpdate: boolean };
+
 export function YamlView(props: YamlViewProps) {
   const path = pathOf(props.resource, props);
-  const [base, setBase] = useState<KubeObject | undefined>();
+  const [opened, setOpened] = useState<Opened | undefined>();
   const [problem, setProblem] = useState<string | undefined>();
   useEffect(() => {
     const abort = new AbortController();
-    read(path, abort.signal).then(setBase, (error: unknown) => abort.signal.aborted || setProblem(messageOf(error)));
+    open(props, abort.signal).then(setOpened, (error: unknown) => abort.signal.aborted || setProblem(messageOf(error)));
     return () => abort.abort();
   }, [path]);
   if (problem !== undefined) return <Problem what={`${props.name} cannot be read`}>{problem}</Problem>;
-  if (base === undefined) return <Waiting what={`Reading ${props.name}`} />;
-  return <Editing path={path} base={base} setBase={setBase} label={`YAML of ${props.name}`} />;
+  if (opened === undefined) return <Waiting what={`Reading ${props.name}`} />;
+  return <Editing path={path} opened={opened} label={`YAML of ${props.name}`} />;
+}
+
+async function open({ resource, namespace, name }: YamlViewProps, signal: AbortSignal): Promise<Opened> {
+  const path = pathOf(resource, { namespace, name });
+  const attributes = { verb: 'update', group: resource.group, resource: resource.plural, namespace, name };
+  const [base, canUpdate] = await Promise.all([read(path, signal), isAllowed(attributes, signal)]);
+  return { base, canUpdate };
 }
 
 const read = async (path: string, signal?: AbortSignal): Promise<KubeObject> =>
   withoutManagedFields(await call<KubeObject>(path, { signal }));
 
-type EditingProps = { path: string; base: KubeObject; setBase(base: KubeObject): void; label: string };
+type EditingProps = { path: string; opened: Opened; label: string };
 
-function Editing({ path, base, setBase, label }: EditingProps) {
+function Editing({ path, opened, label }: EditingProps) {
+  const [base, setBase] = useState(opened.base);
   const place = useRef<HTMLDivElement>(null);
   const editor = useRef<Editor | undefined>(undefined);
   const [step, setStep] = useState<Step>({ kind: 'editing' });
   const [isChanged, setChanged] = useState(false);
   const text = useMemo(() => yamlOf(base), [base]);
   useEffect(() => {
-    const opened = openEditor(place.current!, { text, label, isReadOnly: false, onChange: () => setChanged(true) });
-    editor.current = opened;
-    return () => opened.close();
+    const created = openEditor(place.current!, {
+      text,
+      label,
+      isReadOnly: !opened.canUpdate,
+      onChange: () => setChanged(true),
+    });
+    editor.current = created;
+    return () => created.close();
   }, []);
   const show = (object: KubeObject) => {
     editor.current?.setText(yamlOf(object));
@@ -88,9 +104,13 @@ function Editing({ path, base, setBase, label }: EditingProps) {
   return (
     <section class="yaml" aria-label={label}>
       <div class="list-head">
-        <button type="button" onClick={review} disabled={!isChanged || step.kind !== 'editing'}>
-          Review changes
-        </button>
+        {opened.canUpdate ? (
+          <button type="button" onClick={review} disabled={!isChanged || step.kind !== 'editing'}>
+            Review changes
+          </button>
+        ) : (
+          <span class="faint">The user may not change this object.</span>
+        )}
         <button type="button" onClick={reload}>
           Read again
         </button>
