@@ -68,3 +68,7 @@ export function eventTimeMs(event: EventObject): number {
 
 /** How often an event was seen. */
 export const eventCount = ({ series, count }: EventObject): number => series?.count ?? count ?? 1;
+
+/** The container that an event is about, from its field path `spec.containers{NAME}`. */
+export const eventContainer = ({ involvedObject }: EventObject): string | undefined =>
+  /\{(.+)\}$/.exec(involvedObject?.fieldPath ?? '')?.[1];

@@ -93,7 +93,7 @@ export class App {
 
   async #open(): Promise<void> {
     try {
-      await exchangeToken();
+      await this.#login();
       const session = await readSession(this.#abort.signal);
       this.state.value = { kind: 'ready', session };
       this.route.value = routeOf(location.hash);
@@ -105,6 +105,15 @@ export class App {
       }
       this.state.value = { kind: 'failed', message: messageOf(error) };
       setTimeout(() => void this.#open(), RETRY_MS);
+    }
+  }
+
+  /** A link that has been used before is no failure while the session that it began lives. */
+  async #login(): Promise<void> {
+    try {
+      await exchangeToken();
+    } catch (error) {
+      if (!isSignedOut(error)) throw error;
     }
   }
 

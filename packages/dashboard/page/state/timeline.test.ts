@@ -80,6 +80,15 @@ test('each start has a chart of its own, the newest first, with parts below thei
   ]);
 });
 
+test('a sync that repeats its first step alone is no start', () => {
+  const sync = (startMs: number, more: object = {}) => ({ name: 'cgroup', startMs, endMs: startMs + 1, ...more });
+  const namesOf = (spans: Parameters<typeof chartsOf>[0]) => chartsOf(spans).map(({ beginMs }) => beginMs);
+  const start = [sync(0), { name: 'run', startMs: 1, endMs: 9 }];
+  assert.deepEqual(namesOf([...start, sync(60_000), sync(120_000)]), [0]);
+  assert.deepEqual(namesOf([...start, sync(60_000, { open: true })]), [60_000, 0]);
+  assert.deepEqual(namesOf([sync(0), sync(60_000)]), [60_000]);
+});
+
 test('spans that are their own parents end', () => {
   const charts = chartsOf([
     { name: 'a', startMs: 0, endMs: 1, id: 'a', parentId: 'a' },

@@ -1,5 +1,5 @@
 /** What has happened to a pod, from its object and its events, oldest first. Pure. */
-import { type EventObject, eventCount, eventTimeMs, type Pod } from '../api/objects.ts';
+import { type EventObject, eventContainer, eventCount, eventTimeMs, type Pod } from '../api/objects.ts';
 
 export type Moment = {
   timeMs: number;
@@ -67,7 +67,7 @@ function endOf(name: string, { exitCode, reason, finishedAt }: End): Moment {
 
 const ofEvent = (event: EventObject): Moment => ({
   timeMs: eventTimeMs(event),
-  text: `${event.reason ?? ''}: ${event.message ?? ''}`,
+  text: `${[event.reason, eventContainer(event)].filter(Boolean).join(' ')}: ${event.message ?? ''}`,
   isWarning: event.type === 'Warning',
   count: eventCount(event),
 });
@@ -86,7 +86,7 @@ export function probeFailures(events: readonly EventObject[]): ProbeMark[] {
   return events.flatMap((event) => {
     if (event.reason !== 'Unhealthy') return [];
     const [, probe = 'Probe'] = /^(\w+) probe/.exec(event.message ?? '') ?? [];
-    const container = /\{(.+)\}$/.exec(event.involvedObject?.fieldPath ?? '')?.[1] ?? '';
+    const container = eventContainer(event) ?? '';
     const firstMs = event.firstTimestamp ? Date.parse(event.firstTimestamp) : eventTimeMs(event);
     const message = event.message ?? '';
     return [{ probe, container, firstMs, lastMs: eventTimeMs(event), count: eventCount(event), message }];

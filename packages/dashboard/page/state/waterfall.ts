@@ -26,8 +26,14 @@ export function chartsOf(spans: readonly TraceSpan[]): Chart[] {
     groups.at(-1)!.push(row);
     untilMs = Math.max(untilMs, row.span.endMs);
   }
-  return groups.map(chartOf).reverse();
+  const charts = groups.map(chartOf).reverse();
+  const starts = charts.filter(isStart);
+  return starts.length === 0 ? charts.slice(0, 1) : starts;
 }
+
+/** Whether a sync did more than its first step: the kubelet repeats it while it waits for a back-off. */
+const isStart = ({ bars }: Chart): boolean =>
+  bars.length > 1 || bars.some(({ span }) => span.open === true || span.detail !== undefined);
 
 type Row = { span: TraceSpan; depth: number };
 

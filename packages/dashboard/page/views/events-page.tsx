@@ -1,6 +1,6 @@
 /** Events of all objects, or of one, newest first. */
 import { useMemo, useState } from 'preact/hooks';
-import { type EventObject, eventCount, eventTimeMs, type ObjectName } from '../api/objects.ts';
+import { type EventObject, eventContainer, eventCount, eventTimeMs, type ObjectName } from '../api/objects.ts';
 import { useApp, useCollection } from '../state/app.ts';
 import { EVENTS } from '../state/collections.ts';
 import { countText } from '../state/text.ts';
@@ -95,11 +95,23 @@ export function EventList({ events }: { events: readonly EventObject[] }) {
               <Text>{event.reason}</Text>
             </Mark>
             <span>
+              <ContainerName event={event} />
               <Text>{event.message}</Text>
               {eventCount(event) > 1 ? <span class="faint"> ×{eventCount(event)}</span> : null}
             </span>
           </li>
         ))}
     </ul>
+  );
+}
+
+/** The container that the event is about, if it is about one. */
+function ContainerName({ event }: { event: EventObject }) {
+  const name = eventContainer(event);
+  if (name === undefined) return null;
+  return (
+    <span class="faint">
+      <Text>{name}</Text>:{' '}
+    </span>
   );
 }
