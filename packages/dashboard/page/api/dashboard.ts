@@ -53,11 +53,15 @@ export type Tried = {
   connects: { address: string; port: number; ms: number; error?: string }[];
 };
 
-/** Takes the token off the address, and exchanges it for a session. Without a token, does nothing. */
-export async function exchangeToken(): Promise<void> {
+/** Takes the token off the address, so that it is neither kept in the history nor seen. Returns undefined if there is none. */
+export function takeToken(): string | undefined {
   const token = /^#token=([\w.~-]+)$/.exec(location.hash)?.[1];
-  if (token === undefined) return;
-  history.replaceState(null, '', location.pathname);
+  if (token !== undefined) history.replaceState(null, '', location.pathname);
+  return token;
+}
+
+/** Exchanges a token for a session. */
+export async function exchangeToken(token: string): Promise<void> {
   const { key } = await call<{ key: string }>('dashboard/login', { method: 'POST', body: { token } });
   keepSessionKey(key);
 }

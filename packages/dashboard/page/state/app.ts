@@ -2,12 +2,12 @@
 import { type Signal, signal } from '@preact/signals';
 import { createContext } from 'preact';
 import { useContext, useEffect, useMemo } from 'preact/hooks';
-import { exchangeToken, readSession, type Session } from '../api/dashboard.ts';
+import { exchangeToken, readSession, type Session, takeToken } from '../api/dashboard.ts';
 import { discover } from '../api/discovery.ts';
 import type { KubeObject, ObjectName, Resource } from '../api/objects.ts';
 import { isSignedOut, messageOf } from '../api/request.ts';
 import { SECTIONS } from '../api/resources.ts';
-import { forgetSessionKey } from '../api/session-key.ts';
+import { forgetSessionKey, sessionKey } from '../api/session-key.ts';
 import type { Collection } from './collection.ts';
 import { type CollectionQuery, Collections } from './collections.ts';
 import { objectHref, type Route, routeOf } from './route.ts';
@@ -15,7 +15,8 @@ import { SearchEntries } from './search-entries.ts';
 
 export type SessionState =
   | { kind: 'starting' }
-  | { kind: 'ready'; session: Session }
+  /** There is a session, unless its first answer says otherwise. */
+  | { kind: 'ready' }
   /** The page needs a new link from the command. */
   | { kind: 'signed-out' }
   | { kind: 'failed'; message: string };
@@ -39,7 +40,10 @@ export class App {
   readonly isSearchOpen = signal(false);
   /** What assistive technology reads out. */
   readonly notice = signal('');
+  readonly #session: Signal<Session | undefined> = signal(undefined);
   readonly #abort = new AbortController();
+  /** Of a link whose exchange has failed because the server did not answer. */
+  #token: string | undefined;
 
   start(): void {
     const { signal } = this.#abort;
@@ -50,9 +54,9 @@ export class App {
     void this.#open();
   }
 
+  /** Undefined until the server has described it. */
   get session(): Session | undefined {
-    const state = this.state.value;
-    return state.kind === 'ready' ? state.session : undefined;
+    return this.#session.value;
   }
 
   setNamespace(namespace: string): void {
@@ -91,38 +95,52 @@ export class App {
     window.scrollTo(0, 0);
   }
 
+  /** Lists begin at once, next to the description of the session. */
   async #open(): Promise<void> {
     try {
       await this.#login();
-      const session = await readSession(this.#abort.signal);
-      this.state.value = { kind: 'ready', session };
-      this.route.value = routeOf(location.hash);
-      void this.#discover();
     } catch (error) {
-      if (isSignedOut(error)) {
-        this.#signedOut();
-        return;
-      }
       this.state.value = { kind: 'failed', message: messageOf(error) };
       setTimeout(() => void this.#open(), RETRY_MS);
+      return;
+    }
+    if (sessionKey() === '') {
+      this.#signedOut();
+      return;
+    }
+    this.route.value = routeOf(location.hash);
+    this.state.value = { kind: 'ready' };
+    void this.#describe();
+    void this.#discover();
+  }
+
+  async #describe(): Promise<void> {
+    try {
+      this.#session.value = await readSession(this.#abort.signal);
+    } catch (error) {
+      if (isSignedOut(error)) this.#signedOut();
+      else setTimeout(() => void this.#describe(), RETRY_MS);
     }
   }
 
   /** A link that has been used before is no failure while the session that it began lives. */
   async #login(): Promise<void> {
+    this.#token = takeToken() ?? this.#token;
+    if (this.#token === undefined) return;
     try {
-      await exchangeToken();
+      await exchangeToken(this.#token);
     } catch (error) {
       if (!isSignedOut(error)) throw error;
     }
+    this.#token = undefined;
   }
 
   async #discover(): Promise<void> {
     try {
       this.resources.value = await discover(this.#abort.signal);
-    } catch {
+    } catch (error) {
       // the built-in resources are shown; the API server may be restarting
-      setTimeout(() => void this.#discover(), RETRY_MS * 5);
+      if (!isSignedOut(error)) setTimeout(() => void this.#discover(), RETRY_MS * 5);
     }
   }
 }

@@ -36,7 +36,7 @@ export function NodePanel() {
       {nodes.list.map((node) => (
         <NodeLine key={node.metadata.uid} node={node} />
       ))}
-      {session?.node === undefined ? null : <UsageTiles />}
+      {session === undefined ? <Measuring /> : session.node === undefined ? null : <UsageTiles />}
     </section>
   );
 }
@@ -80,24 +80,25 @@ function NodeLine({ node: { metadata, spec, status } }: { node: NodeObject }) {
   );
 }
 
+/** The tiles before the first sample, in the size that they will have. */
+const Measuring = () => (
+  <div class="tiles">
+    {['CPU', 'Memory', 'Disk', 'Images', 'Network'].map((title) => (
+      <div class="tile" key={title}>
+        <h2>{title}</h2>
+        <p class="faint">measuring …</p>
+      </div>
+    ))}
+  </div>
+);
+
 function UsageTiles() {
   const { value, error } = useUsage();
   const series = useMemo(() => value && seriesOf(value.samples, value.usage.periodMs), [value]);
   const last = value?.samples.at(-1);
   if (value === undefined || series === undefined || last === undefined) {
     const text = errorText(error);
-    return text === undefined ? (
-      <div class="tiles">
-        {['CPU', 'Memory', 'Disk', 'Images', 'Network'].map((title) => (
-          <div class="tile" key={title}>
-            <h2>{title}</h2>
-            <p class="faint">measuring …</p>
-          </div>
-        ))}
-      </div>
-    ) : (
-      <Problem what="The machine's use cannot be read">{text}</Problem>
-    );
+    return text === undefined ? <Measuring /> : <Problem what="The machine's use cannot be read">{text}</Problem>;
   }
   return <Tiles usage={value.usage} series={series} last={last} />;
 }

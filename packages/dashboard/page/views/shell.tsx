@@ -32,7 +32,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
         <button type="button" class="quiet" onClick={() => (isHelpOpen.value = true)} aria-label="Help: keys">
           ?
         </button>
-        <span class="faint user" title={`API server ${session?.server} (${session?.apiVersion})`}>
+        <span class="faint user" title={session && `API server ${session.server} (${session.apiVersion})`}>
           {session?.user.username}
           {session?.canWrite === false ? ' (reads only)' : ''}
         </span>

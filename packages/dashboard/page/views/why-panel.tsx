@@ -4,7 +4,6 @@ import type { Resource } from '../api/objects.ts';
 import { messageOf } from '../api/request.ts';
 import { plainText } from '../logs/ansi.ts';
 import { useAnswer } from '../state/answer.ts';
-import { useApp } from '../state/app.ts';
 import { Mark, ObjectLink, Problem, Text, Waiting } from '../widgets/marks.tsx';
 import { Panel } from '../widgets/panel.tsx';
 
@@ -29,13 +28,11 @@ export const isExplained = ({ group, plural }: Resource): boolean =>
 type WhyProps = { resource: Resource; namespace: string; name: string };
 
 export function WhyPanel({ resource: { plural }, namespace, name }: WhyProps) {
-  const { session } = useApp();
   const { value, error, again, isReading } = useAnswer(
     (signal) => readWhy({ plural, namespace, name, signal }),
     [plural, namespace, name],
     { periodMs: PERIOD_MS },
   );
-  if (session === undefined) return null;
   const button = (
     <button type="button" onClick={again}>
       Why?
