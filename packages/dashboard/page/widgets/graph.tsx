@@ -30,7 +30,7 @@ export function Graph(props: GraphProps) {
   useEffect(() => {
     let isOver = false;
     const ends: (() => void)[] = [];
-    void import('uplot').then(({ default: Plot }) => {
+    const begin = ({ default: Plot }: { default: typeof uPlot }) => {
       const element = place.current;
       if (isOver || element === null) return;
       const draw = () => {
@@ -46,7 +46,9 @@ export function Graph(props: GraphProps) {
         () => resized.disconnect(),
         () => scheme.removeEventListener('change', draw),
       );
-    });
+    };
+    // without the library, the number above the graph remains
+    import('uplot').then(begin, () => undefined);
     return () => {
       isOver = true;
       for (const end of ends) end();

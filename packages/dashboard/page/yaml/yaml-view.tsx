@@ -14,7 +14,7 @@ type YamlViewProps = { resource: Resource; namespace: string; name: string };
 
 type Step =
   | { kind: 'editing'; problem?: string; note?: string }
-  /** The edit is shown beside the object before it is applied. */
+  /** The edit is shown next to the object before it is applied. */
   | { kind: 'reviewing'; edited: KubeObject; problem?: string }
   | { kind: 'applying' }
   /** Somebody else has changed the object; `conflicts` are fields that both have changed. */
