@@ -19,8 +19,16 @@ const PATIENCE_MS = 120_000;
 
 export type ControlPlaneBinaries = { directory: string; etcd: string };
 
-/** `isAlone`: without controllers and scheduler. `isDurable`: etcd writes to the disk before it answers. */
-export type ControlPlaneOptions = { isAlone?: boolean; isDurable?: boolean };
+/**
+ * `isAlone`: without controllers and scheduler. `isDurable`: etcd writes to the disk before it answers. `managerFlags`: further flags of
+ * kube-controller-manager, which override others.
+ */
+export type ControlPlaneOptions = {
+  isAlone?: boolean;
+  isDurable?: boolean;
+  hasScheduler?: boolean;
+  managerFlags?: string[];
+};
 
 export class RealControlPlane {
   #authority!: CertificateAuthority;
@@ -69,7 +77,7 @@ export class RealControlPlane {
     this.#authority = await CertificateAuthority.open(this.#path('authority'), Date.now);
     this.#writeKeys();
     const etcd = `http://127.0.0.1:${await freePort()}`;
-    const { isAlone = false, isDurable = false } = this.#options;
+    const { isAlone = false, isDurable = false, hasScheduler = true, managerFlags = [] } = this.#options;
     const unsafe = isDurable ? [] : ['--unsafe-no-fsync=true'];
     const etcdArgs = etcdFlags(this.#path('etcd-data'), etcd, await freePort());
     this.#run('etcd', this.#binaries.etcd, [...etcdArgs, ...unsafe]);
@@ -80,8 +88,9 @@ export class RealControlPlane {
     this.serverStartMs = performance.now() - beginMs;
     if (isAlone) return;
     const admin = ['--kubeconfig', this.#path('admin.json'), '--leader-elect=false', '--secure-port=0'];
-    this.#run('kube-controller-manager', this.#binary('kube-controller-manager'), [...admin, ...this.#managerFlags()]);
-    this.#run('kube-scheduler', this.#binary('kube-scheduler'), admin);
+    const ofManager = [...admin, ...this.#managerFlags(), ...managerFlags];
+    this.#run('kube-controller-manager', this.#binary('kube-controller-manager'), ofManager);
+    if (hasScheduler) this.#run('kube-scheduler', this.#binary('kube-scheduler'), admin);
   }
 
   /** Stops all programs in reverse order, and removes the directory. */

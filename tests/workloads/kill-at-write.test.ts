@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import type { KubeObject } from '@podwright/kube-api';
 import { type KubeClient, PODS, SERVICES } from '@podwright/kube-client';
-import { DEPLOYMENTS, ENDPOINT_SLICES, REPLICA_SETS } from './compare/snapshot.ts';
+import { DEPLOYMENTS, ENDPOINT_SLICES, REPLICA_SETS } from './compare/resources.ts';
 import { WorkloadPlace } from './workload-place.fixture.ts';
 
 const { TEST_KILLS } = process.env;

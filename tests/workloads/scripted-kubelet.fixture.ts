@@ -1,9 +1,11 @@
 /**
  * Assigns pods to nodes and reports their states, as a scheduler and kubelets do, without containers. The command of the first container has the
- * exit codes by completion index, such as `0,1`; without a number the pod runs until it is deleted.
+ * exit codes by completion index, such as `0,1`; without a number the pod runs until it is deleted. A pod with the broken image runs without
+ * being ready.
  */
 import { formatTime, type KubeObject, type Pod } from '@podwright/kube-api';
 import { type Informer, isApiStatus, type KubeClient, NODES, PODS, startInformer } from '@podwright/kube-client';
+import { BROKEN_IMAGE } from './fake-kubelet.fixture.ts';
 
 const DEFAULT_NODE = 'n1';
 
@@ -11,6 +13,8 @@ export class ScriptedKubelet {
   readonly #client: KubeClient;
   readonly #informer: Informer<Pod>;
   readonly #busy = new Map<string, Promise<void>>();
+  /** The addresses of pods by their UIDs. */
+  readonly #addresses = new Map<string, string>();
 
   /** Creates the node `n1`, and starts. */
   static async start(client: KubeClient): Promise<ScriptedKubelet> {
@@ -65,7 +69,17 @@ export class ScriptedKubelet {
   }
 
   #run(pod: Pod): Promise<void> {
-    return this.#report(pod, { phase: 'Running', conditions: readiness('True') });
+    const podIP = this.#addressOf(pod);
+    const isReady = pod.spec.containers.every(({ image }) => image !== BROKEN_IMAGE) ? 'True' : 'False';
+    const started = { podIP, podIPs: [{ ip: podIP }], startTime: formatTime(Date.now()) };
+    return this.#report(pod, { phase: 'Running', ...started, conditions: readiness(isReady) });
+  }
+
+  #addressOf({ metadata: { uid = '' } }: Pod): string {
+    const number = this.#addresses.size;
+    const address = this.#addresses.get(uid) ?? `10.9.${Math.floor(number / 250)}.${(number % 250) + 1}`;
+    this.#addresses.set(uid, address);
+    return address;
   }
 
   #end(pod: Pod, code: number): Promise<void> {

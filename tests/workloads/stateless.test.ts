@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import type { KubeObject } from '@podwright/kube-api';
 import { SERVICES } from '@podwright/kube-client';
-import { BUDGETS, DEPLOYMENTS, ENDPOINT_SLICES, ENDPOINTS, REPLICA_SETS } from './compare/snapshot.ts';
+import { BUDGETS, DEPLOYMENTS, ENDPOINT_SLICES, ENDPOINTS, REPLICA_SETS } from './compare/resources.ts';
 import { WorkloadPlace } from './workload-place.fixture.ts';
 
 type Status = {

@@ -1,0 +1,26 @@
+import type { KubeObject } from '@podwright/kube-api';
+
+/** Labels whose values are hashes, of templates and of revisions. */
+const HASHES = ['pod-template-hash', 'controller.kubernetes.io/hash', 'controller-revision-hash'];
+
+/** Replaces hashes, random parts of names and the time in names of Jobs. Hashes are numbered in the order in which they appear. */
+export class Names {
+  readonly #hashes: string[] = [];
+
+  learn({ labels = {} }: KubeObject['metadata']): void {
+    for (const label of HASHES) {
+      const hash = labels[label]?.split('-').at(-1);
+      if (hash !== undefined && !this.#hashes.includes(hash)) this.#hashes.push(hash);
+    }
+  }
+
+  shown(text: string): string {
+    let result = text;
+    for (const [index, hash] of this.#hashes.entries()) result = result.replaceAll(hash, `HASH${index}`);
+    return result
+      .replaceAll(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}\b/g, 'UID')
+      .replaceAll(/-[bcdfghjklmnpqrstvwxz2456789]{5}\b/g, '-RANDOM')
+      .replaceAll(/-\d{8}\b/g, '-MINUTE')
+      .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ?|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+0000 UTC/g, 'TIME');
+  }
+}
