@@ -59,6 +59,20 @@ test('a Job is replaced by the next one', async () => {
   }
 });
 
+test('a Job that ends and that the history has no room for is only reported as deleted', async () => {
+  const { server, process, jobs, end } = simulate(1, { failedJobsHistoryLimit: 0 });
+  server.nowMs += 10 * 60_000;
+  await process.sync('shop/report');
+  const [job] = jobs();
+  end(job!, 'Failed');
+  process.deliver(Number.POSITIVE_INFINITY);
+  await process.sync('shop/report');
+  const messages = process.events.map(({ message }) => message);
+  assert.deepEqual(messages, [`Created job ${job!.metadata.name}`, `Deleted job ${job!.metadata.name}`]);
+  assert.deepEqual(jobs(), []);
+  assert.equal(server.get<CronJob>(CRON_JOBS, PLACE)?.status?.active, undefined);
+});
+
 test('each time has at most one Job, whatever fails and whenever the process ends', async () => {
   for (let seed = 1; seed <= 60; seed++) {
     const random = new Random(seed);

@@ -72,9 +72,9 @@ export class CronJobSync {
     if (known === undefined) return;
     const jobs = this.#jobs.controlledBy(known.metadata.namespace, known.metadata.uid);
     const cronJob = await this.#withKnownJobs(known, jobs);
-    for (const job of jobsBeyondHistory(cronJob, jobs)) await this.#delete(cronJob, job.metadata);
-    const missing = await this.#missing(cronJob, jobs);
-    const decision = decideCronJob({ cronJob, jobs, missing, nowMs: this.#parts.now() });
+    const cleaned = await this.#withoutOldJobs(cronJob, jobs);
+    const missing = await this.#missing(cleaned, jobs);
+    const decision = decideCronJob({ cronJob: cleaned, jobs, missing, nowMs: this.#parts.now() });
     for (const event of decision.events) this.#record(cronJob, event);
     let { status, againInMs } = decision;
     try {
@@ -103,6 +103,15 @@ export class CronJobSync {
     const { namespace, name, uid } = cronJob.metadata;
     const fresh = await this.#parts.client.get<CronJob>(CRON_JOBS, { namespace, name }, { signal: this.#parts.signal });
     return fresh.metadata.uid === uid ? fresh : cronJob;
+  }
+
+  /** Deletes the Jobs that the history has no room for. Returns the CronJob without them in its status. */
+  async #withoutOldJobs(cronJob: CronJob, jobs: readonly Job[]): Promise<CronJob> {
+    const deleted = new Set<string>();
+    for (const { metadata } of jobsBeyondHistory(cronJob, jobs))
+      if (await this.#delete(cronJob, metadata)) deleted.add(metadata.uid);
+    const active = cronJob.status?.active?.filter(({ uid }) => !deleted.has(uid));
+    return active === undefined ? cronJob : { ...cronJob, status: { ...cronJob.status, active } };
   }
 
   /** Returns the UIDs of active Jobs that the server does not have. */
@@ -146,19 +155,21 @@ export class CronJobSync {
     return job !== undefined && isControlledBy(job, CRON_JOBS, cronJob) ? job : undefined;
   }
 
-  async #delete(cronJob: CronJob, { name, uid }: { name: string; uid: string }): Promise<void> {
+  /** Returns whether this call has deleted the Job. */
+  async #delete(cronJob: CronJob, { name, uid }: { name: string; uid: string }): Promise<boolean> {
     const { client, signal } = this.#parts;
     const place = { namespace: cronJob.metadata.namespace, name };
     const how = { propagationPolicy: 'Background' as const, preconditions: { uid } };
     try {
       await client.delete(JOBS, place, how, { signal });
     } catch (error) {
-      if (isApiStatus(error, 404) || isApiStatus(error, 409)) return;
+      if (isApiStatus(error, 404) || isApiStatus(error, 409)) return false;
       this.#record(cronJob, ['Warning', 'FailedDelete', `Deleted job: ${apiMessage(error)}`]);
       throw error;
     }
     this.#jobs.deleting(place, uid);
     this.#record(cronJob, ['Normal', 'SuccessfulDelete', `Deleted job ${name}`]);
+    return true;
   }
 
   #untilNextMs(cronJob: CronJob): number | undefined {
