@@ -27,6 +27,8 @@ export type ControlPlaneOptions = {
   isAlone?: boolean;
   isDurable?: boolean;
   hasScheduler?: boolean;
+  /** Addresses of Services. Default: 10.96.0.0/16. */
+  serviceRange?: string;
   managerFlags?: string[];
 };
 
@@ -151,7 +153,7 @@ export class RealControlPlane {
       'secure-port': this.#port,
       'bind-address': '127.0.0.1',
       'endpoint-reconciler-type': 'none',
-      'service-cluster-ip-range': '10.96.0.0/16',
+      'service-cluster-ip-range': this.#options.serviceRange ?? '10.96.0.0/16',
       'tls-cert-file': file('server.crt'),
       'tls-private-key-file': file('server.key'),
       'client-ca-file': file('ca.crt'),

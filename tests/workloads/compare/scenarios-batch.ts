@@ -16,6 +16,7 @@ import {
   untilGone,
 } from './steps.ts';
 
+type Counted = { status?: { active?: number; failed?: number } };
 type Finished = { status?: { conditions?: { type: string; status: string }[] } };
 
 const jobTemplate = (app: string, command: string, more: object = {}) =>
@@ -116,7 +117,15 @@ export const BATCH: Scenario[] = [
       spec(JOBS, 'paused', { parallelism: 1 }),
       spec(JOBS, 'paused', { suspend: true }),
       job('replaced', 'run', { podReplacementPolicy: 'Failed', parallelism: 2 }),
-      deletePod('job-name=replaced'),
+      together('delete a pod, and wait for its replacement', [
+        deletePod('job-name=replaced'),
+        until(
+          JOBS,
+          'replaced',
+          'it has two pods again',
+          ({ status }: Counted) => status?.failed === 1 && status.active === 2,
+        ),
+      ]),
       remove(JOBS, 'replaced', 'Orphan'),
       remove(JOBS, 'paused', 'Foreground'),
     ],
