@@ -84,6 +84,7 @@ const periods = step('wait for some periods', () => new Promise((resolve) => set
 export const AUTOSCALING: Scenario[] = [
   {
     name: 'autoscalers without metrics',
+    restMs: 3000, // more than a period
     steps: [
       serveMetrics,
       busy('few', { replicas: 1 }),
