@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createKubeClient, type KubeClient, readKubeconfig } from '@podwright/kube-client';
 import { RealControlPlane } from '../tests/cluster/real-control-plane.fixture.ts';
 import type { Bench } from './bench.ts';
+import { PROGRAM } from './sides.ts';
 import { until } from './until.ts';
 
 /** `startMs` is the time from the start of the process to its first answer. */
@@ -17,8 +18,6 @@ export const TITLES: Record<keyof ApiSides, string> = {
   podwright: 'Podwright',
   power: 'Podwright, writes survive a power cut',
 };
-
-const PROGRAM = new URL('../bin/podwright', import.meta.url).pathname;
 
 /** Starts Podwright's API server with its store below `scratch`. */
 export async function startOurs(

@@ -27,7 +27,7 @@ export type ClusterNodes = Record<'containerd' | 'podwright' | 'matched', Cluste
 
 export type MeasuredCluster = { client: KubeClient; nodes: ClusterNodes };
 
-type Started = { index: number; kubeconfig: string; name: string };
+export type StartedKubelet = { index: number; kubeconfig: string; name: string };
 
 /** Starts a control plane and nodes while `work` runs; upstream's kubelet only if PODWRIGHT_BENCH_KUBELET is set. */
 export async function withCluster<T>(bench: Bench, work: (measured: MeasuredCluster) => Promise<T>): Promise<T> {
@@ -65,8 +65,8 @@ export async function withCluster<T>(bench: Bench, work: (measured: MeasuredClus
   }
 }
 
-type Begin = (directory: string, started: Started) => Promise<ChildProcess> | ChildProcess;
-type Prepare = (name: string, index: number) => Promise<{ counter: ByteCounter; started: Started }>;
+type Begin = (directory: string, started: StartedKubelet) => Promise<ChildProcess> | ChildProcess;
+type Prepare = (name: string, index: number) => Promise<{ counter: ByteCounter; started: StartedKubelet }>;
 
 function adminClient(cluster: Cluster): KubeClient {
   const credential = cluster.adminCredential();
@@ -77,7 +77,8 @@ function adminClient(cluster: Cluster): KubeClient {
   return createKubeClient({ server: cluster.url, ...identity });
 }
 
-async function untilReady(client: KubeClient, name: string): Promise<void> {
+/** Waits until a node of the cluster is ready. */
+export async function untilReady(client: KubeClient, name: string): Promise<void> {
   type Node = { metadata: object; status?: { conditions?: { type: string; status: string }[] } };
   let seen: unknown;
   const isReady = async () => {
@@ -94,7 +95,7 @@ async function untilReady(client: KubeClient, name: string): Promise<void> {
 }
 
 /** Settings of Podwright's kubelets, without directories. */
-const settingsOf = ({ index, kubeconfig }: Started) => `[cluster]
+const settingsOf = ({ index, kubeconfig }: StartedKubelet) => `[cluster]
 kubeconfig = "${kubeconfig}"
 [kubelet.server]
 address = "127.0.0.1"
@@ -119,7 +120,7 @@ async function ourNode({ scratch, sides }: Bench, prepare: Prepare): Promise<Clu
   return { name, runtime, pids: [runtime.pid], counter };
 }
 
-function ourKubelet(directory: string, started: Started): ChildProcess {
+function ourKubelet(directory: string, started: StartedKubelet): ChildProcess {
   const config = join(directory, 'kubelet.toml');
   writeFileSync(
     config,
@@ -140,7 +141,11 @@ ${settingsOf(started)}`,
   return spawn(program, args, { stdio: ['ignore', log, log], env: { ...process.env, PATH } });
 }
 
-async function upstreamKubelet(directory: string, { index, kubeconfig, name }: Started): Promise<ChildProcess> {
+/** Starts upstream's kubelet on the containerd of this directory. */
+export async function upstreamKubelet(
+  directory: string,
+  { index, kubeconfig, name }: StartedKubelet,
+): Promise<ChildProcess> {
   const manifests = join(directory, 'manifests');
   mkdirSync(manifests, { recursive: true });
   const { child } = await startUpstreamKubelet({
@@ -155,7 +160,8 @@ async function upstreamKubelet(directory: string, { index, kubeconfig, name }: S
   return child;
 }
 
-async function end(child: ChildProcess): Promise<void> {
+/** Ends a daemon, and waits for its exit. */
+export async function end(child: ChildProcess): Promise<void> {
   const ended = new Promise((resolve) => child.once('exit', resolve));
   if (child.exitCode === null && child.kill('SIGTERM')) await ended;
 }

@@ -4,7 +4,7 @@
  * `PODWRIGHT_BENCH_RUNC` name other programs than those in PATH; a shim and ctr are expected in the directory of containerd.
  * `PODWRIGHT_BENCH_KUBELET` names upstream's kubelet, which the parts `kubelets`, `streams` and `crashes` compare with Podwright's, and
  * `PODWRIGHT_BENCH_CRI_DOCKERD` cri-dockerd, for the part `dockershim`; the part `critest` needs critest (`PODWRIGHT_BENCH_CRITEST`),
- * and the parts `cluster` and `api` the binaries of a control plane.
+ * and the parts `cluster`, `api` and `workloads` the binaries of a control plane.
  */
 import { mkdtempSync } from 'node:fs';
 import { availableParallelism, loadavg, release, tmpdir } from 'node:os';
@@ -38,7 +38,13 @@ import {
 } from './sides.ts';
 import { measureStreams } from './streams.ts';
 import { fullTable, noise, type Row, summary, type Table } from './tables.ts';
+import { measureWorkloads } from './workloads.ts';
 
+/** These start what they measure themselves. */
+const ALONE: Record<string, (bench: Pick<Bench, 'scratch' | 'sides'>) => Promise<Table | string>> = {
+  api: measureApi,
+  workloads: measureWorkloads,
+};
 const PARTS: Record<string, (bench: Bench) => Promise<Table | string>> = {
   'life-cycle': measureLifeCycle,
   bursts: measureBursts,
@@ -54,7 +60,7 @@ const PARTS: Record<string, (bench: Bench) => Promise<Table | string>> = {
   critest: measureCritest,
   dockershim: measureDockershim,
   cluster: measureCluster,
-  api: measureApi,
+  ...ALONE,
 };
 
 const hostText = () =>
@@ -114,10 +120,11 @@ const endAll = async () => {
 };
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => void end().finally(() => process.exit(1)));
-/** Measures the API servers alone, which need no runtimes. */
-async function measureOnlyApi(): Promise<void> {
+/** Measures one part that needs none of the runtimes. */
+async function measureAlone(part: string): Promise<void> {
   console.log(hostText());
-  console.log(await measureApi({ scratch, sides }));
+  const result = await ALONE[part]!({ scratch, sides });
+  console.log(typeof result === 'string' ? result : fullTable(result));
   console.log(`Load at the end: ${loadavg()[0]!.toFixed(1)}.`);
 }
 
@@ -133,12 +140,15 @@ async function measureWithRuntimes(): Promise<void> {
     { scratch, containerd, podwright, matched, unready, registry, sides },
     wanted.length > 0
       ? wanted
-      : Object.keys(PARTS).filter((part) => !['critest', 'dockershim', 'cluster', 'api'].includes(part)),
+      : Object.keys(PARTS).filter(
+          (part) => !['critest', 'dockershim', 'cluster', ...Object.keys(ALONE)].includes(part),
+        ),
   );
 }
 
 try {
-  await (wanted.length === 1 && wanted[0] === 'api' ? measureOnlyApi() : measureWithRuntimes());
+  const [first = ''] = wanted;
+  await (wanted.length === 1 && first in ALONE ? measureAlone(first) : measureWithRuntimes());
 } finally {
   await end();
 }

@@ -56,7 +56,8 @@ export function writeNetworkList(directory: string, index: number): string {
   return list.name;
 }
 
-const subnetOf = (index: number) => `10.${201 + index}.0.0/16`;
+/** The subnet of the pods of a side. */
+export const subnetOf = (index: number) => `10.${201 + index}.0.0/16`;
 
 /**
  * Mounts a tmpfs for a daemon's state. Both sides have their state in /run by default, which is in memory too; on a disk the comparison
@@ -119,6 +120,19 @@ ${binaryName}Root = "${directory}/state/runc"
 
 /** Starts one of Podwright's daemons by its command, without images. */
 export async function startPodwright(scratch: string, setup: PodwrightSetup): Promise<Side> {
+  const { directory, config } = await writeConfiguration(scratch, setup);
+  const daemon = startDaemon(directory, [PROGRAM, '--config', config, setup.command]);
+  return connected(daemon, directory, join(directory, 'run/cri.sock'));
+}
+
+/** The `podwright` of this checkout. */
+export const PROGRAM = new URL('../bin/podwright', import.meta.url).pathname;
+
+/** Makes the directory of a daemon and writes its configuration. */
+export async function writeConfiguration(
+  scratch: string,
+  setup: PodwrightSetup,
+): Promise<{ directory: string; config: string }> {
   const directory = join(scratch, setup.name);
   for (const name of ['cni', 'certs']) mkdirSync(join(directory, name), { recursive: true });
   if (setup.setup === 'matched') writeNetworkList(directory, setup.index);
@@ -144,9 +158,7 @@ ${setup.settings ?? ''}
 hard = {} # a full disk of the host must not evict pods
 `,
   );
-  const program = new URL('../bin/podwright', import.meta.url).pathname;
-  const daemon = startDaemon(directory, [program, '--config', config, setup.command]);
-  return connected(daemon, directory, join(directory, 'run/cri.sock'));
+  return { directory, config };
 }
 
 /** Loads the image of the bench's pods into one of Podwright's daemons. */

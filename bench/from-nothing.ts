@@ -1,0 +1,64 @@
+/** The time that a user without a node waits for an app: `podwright up`, `load`, `apply`, until the app answers by the name of its Service. */
+import { Resolver } from 'node:dns/promises';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runChecked } from '@podwright/host';
+import { writeExampleArchive } from '../scripts/example-image.ts';
+import { answers, WEB_PORT, WEB_SERVER } from './answers.ts';
+import type { Bench } from './bench.ts';
+import { IMAGE, PROGRAM, writeConfiguration } from './sides.ts';
+import { until } from './until.ts';
+import { apiSettings } from './workload-sides.ts';
+
+const ROUNDS = 3;
+const FIRST_INDEX = 22;
+const APP = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers: [{name: main, image: "${IMAGE}", command: ${JSON.stringify(WEB_SERVER)}}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web}
+spec: {selector: {app: web}, ports: [{port: 80, targetPort: ${WEB_PORT}}]}
+`;
+
+export async function answersFromNothing({ scratch, sides }: Pick<Bench, 'scratch' | 'sides'>): Promise<number[]> {
+  const archive = join(scratch, 'app.tar');
+  await writeExampleArchive(archive);
+  const manifest = join(scratch, 'app.yaml');
+  writeFileSync(manifest, APP);
+  const samples: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const [index, third] = [FIRST_INDEX + round, 32 + round];
+    const settings = apiSettings(`10.91.${third}.0/24`);
+    const setup = { name: `nothing-${round}`, command: 'node', setup: 'default', index, settings } as const;
+    const { config } = await writeConfiguration(scratch, setup);
+    const run = (...args: string[]) => runChecked(PROGRAM, ['--config', config, ...args]);
+    const stop = async () => void (await run('stop'));
+    sides.push({ stop });
+    const beginMs = performance.now();
+    await run('up');
+    await run('load', archive);
+    await run('apply', '-f', manifest);
+    await untilAnswer(`10.91.${third}.10`);
+    samples.push(performance.now() - beginMs);
+    await stop();
+  }
+  return samples;
+}
+
+/** Asks the name server of the cluster for the Service, and connects to it. */
+async function untilAnswer(server: string): Promise<void> {
+  const resolver = new Resolver({ timeout: 200, tries: 1 });
+  resolver.setServers([server]);
+  await until(async () => {
+    const [address] = await resolver.resolve4('web.default.svc.cluster.local').catch(() => []);
+    return address === undefined ? undefined : await answers(address);
+  });
+}
