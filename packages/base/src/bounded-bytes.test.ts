@@ -23,6 +23,15 @@ test('many chunks are concatenated correctly across growths of the buffer', () =
   assert.deepEqual(gather(1 << 20, ...words), { text: words.join(''), isCut: false });
 });
 
+test('the initial buffer has the requested size, so that bytes that fit are copied once', () => {
+  const gathered = new BoundedBytes(1 << 20, undefined, 50_000);
+  gathered.add(Buffer.alloc(20_000));
+  const before = gathered.bytes().buffer;
+  gathered.add(Buffer.alloc(30_000));
+  assert.ok(gathered.bytes().buffer === before);
+  assert.equal(before.byteLength, 50_000);
+});
+
 test('the caller may reuse a chunk once it was added', () => {
   const gathered = new BoundedBytes(100);
   const chunk = Buffer.from('first');

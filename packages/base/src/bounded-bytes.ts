@@ -10,17 +10,19 @@ const FIRST_BYTES = 4096;
 export class BoundedBytes {
   readonly #maxBytes: number;
   readonly #memory: Pick<ByteShare, 'reserve'> | undefined;
+  readonly #firstBytes: number;
   #buffer: Buffer = Buffer.alloc(0);
   #sizeBytes = 0;
   #isCut = false;
 
   /**
    * Bytes beyond `maxBytes` are dropped. Room beyond the initial buffer is reserved from `memory`; once a reservation fails, all further
-   * bytes are dropped.
+   * bytes are dropped. `firstBytes`: size of the initial buffer, which is allocated with the first chunk.
    */
-  constructor(maxBytes: number, memory?: Pick<ByteShare, 'reserve'>) {
+  constructor(maxBytes: number, memory?: Pick<ByteShare, 'reserve'>, firstBytes = FIRST_BYTES) {
     this.#maxBytes = maxBytes;
     this.#memory = memory;
+    this.#firstBytes = Math.min(maxBytes, firstBytes);
   }
 
   get sizeBytes(): number {
@@ -57,7 +59,7 @@ export class BoundedBytes {
   /** Enlarges the buffer if necessary, by as much as the memory permits. */
   #makeRoom(neededBytes: number): void {
     if (neededBytes <= this.#buffer.length) return;
-    const firstBytes = Math.min(this.#maxBytes, FIRST_BYTES);
+    const firstBytes = this.#firstBytes;
     const ampleBytes = Math.min(this.#maxBytes, Math.max(neededBytes, 2 * this.#buffer.length, firstBytes));
     const heldBytes = Math.max(this.#buffer.length, firstBytes);
     const sizeBytes = [ampleBytes, neededBytes].find((bytes) => this.#reserve(bytes - heldBytes)) ?? firstBytes;

@@ -31,6 +31,15 @@ test('a body is split into its messages', () => {
   assert.equal(read([withPrefix(Buffer.alloc(MAX_MESSAGE_BYTES))])[0]?.length, MAX_MESSAGE_BYTES);
 });
 
+test('raw messages have their prefixes, and are not copied unless they arrive in pieces', () => {
+  const reader = new MessageReader(undefined, { isRaw: true });
+  const body = Buffer.concat([withPrefix(Buffer.from('one')), withPrefix(Buffer.from('other')).subarray(0, 7)]);
+  const [one, ...others] = reader.push(body);
+  assert.deepEqual([one!.buffer === body.buffer, one!.subarray(5).toString(), others], [true, 'one', []]);
+  const [other] = reader.push(Buffer.from('her'));
+  assert.equal(other!.subarray(5).toString(), 'other');
+});
+
 test('a body has the same messages however it is chunked', async () => {
   const sample = Buffer.concat(['', 'a', 'bc'.repeat(300), ''].map((text) => withPrefix(Buffer.from(text))));
   await fuzz({ samples: [sample], rounds: 3000 }, (input, random) => {

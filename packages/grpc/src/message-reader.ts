@@ -3,6 +3,8 @@ import { MAX_MESSAGE_BYTES } from './limits.ts';
 
 /** Length of a message's prefix: a flag byte (1 if the message is compressed), and the length of the message in four bytes. */
 export const PREFIX_BYTES = 5;
+/** Maximum size of a buffer that is allocated as soon as the length of a message is known. A peer may announce more than it sends. */
+const MAX_READY_BYTES = 256 << 10;
 
 /**
  * Splits the body of a call into its messages ("Length-Prefixed-Message" in
@@ -15,13 +17,13 @@ export class MessageReader {
   /** The part of an incomplete message received so far. The message's length has already been checked. */
   #begun = begun();
 
-  /** `isRaw`: the returned messages have their prefixes and may be compressed. */
+  /** `isRaw`: the returned messages have their prefixes and may be compressed. They may be parts of the chunks, which are not copied. */
   constructor(maxBytes = MAX_MESSAGE_BYTES, { isRaw = false }: { isRaw?: boolean } = {}) {
     this.#maxBytes = maxBytes;
     this.#isRaw = isRaw;
   }
 
-  /** Adds the next bytes, which the caller may overwrite afterwards. Returns the messages completed by them. */
+  /** Adds the next bytes, which the caller may overwrite afterwards, unless `isRaw`. Returns the messages completed by them. */
   push(chunk: Buffer): Buffer[] {
     const isContinued = this.#begun.sizeBytes > 0;
     if (isContinued) this.#begun.add(chunk);
@@ -33,18 +35,23 @@ export class MessageReader {
       const end = PREFIX_BYTES + messageLength(rest, this.#maxBytes);
       if (rest.length < end) break;
       const message = rest.subarray(this.#isRaw ? 0 : PREFIX_BYTES, end);
-      messages.push(isContinued ? message : Buffer.from(message));
+      messages.push(isContinued || this.#isRaw ? message : Buffer.from(message));
       rest = rest.subarray(end);
     }
     if (isContinued && messages.length === 0) return messages;
-    this.#begun = begun();
+    this.#begun = begun(rest.length < PREFIX_BYTES ? 0 : PREFIX_BYTES + messageLength(rest, this.#maxBytes));
     this.#begun.add(rest);
     return messages;
   }
 }
 
 /** Uses one buffer instead of a list of chunks: each chunk object takes a hundred bytes or more, and a peer may send one byte at a time. */
-const begun = () => new BoundedBytes(Number.POSITIVE_INFINITY);
+const begun = (sizeBytes = 0) =>
+  new BoundedBytes(
+    Number.POSITIVE_INFINITY,
+    undefined,
+    sizeBytes === 0 ? undefined : Math.min(sizeBytes, MAX_READY_BYTES),
+  );
 
 function messageLength(bytes: Buffer, maxBytes: number): number {
   const length = bytes.readUInt32BE(1);

@@ -1,13 +1,20 @@
 import { BoundedBytes } from '@podwright/base';
+import { MAX_FRAME_BYTES } from './frames.ts';
+
+/** Size of the buffer if the first bytes fill a frame: more bytes follow, usually fewer than these. */
+const ROOM_BYTES = 4 * MAX_FRAME_BYTES;
 
 /** Received bytes of a streaming response that its reader has not consumed yet. Their number is limited by the stream's receive window. */
 export class UnreadBytes {
-  #bytes = none();
+  #bytes: BoundedBytes | undefined;
   #isWhole = false;
   #news = Promise.withResolvers<void>();
 
   /** Adds received bytes, which the caller may overwrite afterwards. */
   add(bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    const firstBytes = bytes.length >= MAX_FRAME_BYTES ? ROOM_BYTES : undefined;
+    this.#bytes ??= new BoundedBytes(Number.POSITIVE_INFINITY, undefined, firstBytes);
     this.#bytes.add(bytes);
     this.#news.resolve();
   }
@@ -18,16 +25,14 @@ export class UnreadBytes {
     this.#news.resolve();
   }
 
-  /** Waits for bytes and returns all that were received since the last call, or `undefined` at the end. */
+  /** Waits for bytes and returns all that were received since the last call, or `undefined` at the end. The caller owns the buffer. */
   async next(): Promise<Buffer | undefined> {
-    while (this.#bytes.sizeBytes === 0 && !this.#isWhole) {
+    while (this.#bytes === undefined && !this.#isWhole) {
       await this.#news.promise;
       this.#news = Promise.withResolvers();
     }
-    const bytes = this.#bytes.bytes();
-    this.#bytes = none();
-    return bytes.length === 0 ? undefined : bytes;
+    const bytes = this.#bytes?.bytes();
+    this.#bytes = undefined;
+    return bytes;
   }
 }
-
-const none = () => new BoundedBytes(Number.POSITIVE_INFINITY);
