@@ -1,9 +1,11 @@
 /** What plugins see of pods and containers, and what their adjustments do to real containers. */
 import assert from 'node:assert/strict';
+import { mkdtempSync, readlinkSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { waitFor } from '@podwright/base';
 import { ContainerState } from '@podwright/cri';
+import { runChecked } from '@podwright/host';
 import { type PluginHandlers, type RunningPlugin, runPlugin } from '@podwright/nri';
 import { containerOf, podOf } from '../fixtures/pods.ts';
 import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
@@ -78,6 +80,43 @@ test('the events of a pod arrive in order, with what the CRI client has requeste
     'stopPodSandbox ordered',
     'removePodSandbox ordered',
   ]);
+});
+
+test('plugins receive the resources of a pod when it runs, and the process of a container before it starts', async () => {
+  const seen: unknown[] = [];
+  const handlers: PluginHandlers = {
+    runPodSandbox: ({ pod }) => {
+      const { podOverhead, podResources } = pod!.linux!;
+      seen.push(podOverhead?.cpu?.shares?.value, podResources?.memory?.limit?.value);
+      return undefined;
+    },
+    startContainer: ({ container }) => void seen.push(readlinkSync(`/proc/${container!.pid}/cwd`)),
+  };
+  await withPlugin(handlers, async () => {
+    const { linux, ...others } = podOf(place, 'resources');
+    const overhead = { cpuShares: 50n };
+    const config = { ...others, linux: { ...linux, overhead, resources: { memoryLimitInBytes: 64n << 20n } } };
+    const { podSandboxId } = await runtime.cri.runtime.runPodSandbox({ config: config as never });
+    const containerId = await create(podSandboxId, 'main');
+    await runtime.cri.runtime.startContainer({ containerId });
+  });
+  assert.deepEqual(seen, [50n, 64n << 20n, '/']);
+});
+
+test('a mount with a propagation that the host does not have fails the creation', async () => {
+  const source = mkdtempSync(join(place.directory, 'private-'));
+  await runChecked('mount', ['-t', 'tmpfs', 'none', source]);
+  await runChecked('mount', ['--make-private', source]);
+  const mount = { destination: '/shared', type: 'bind', source, options: ['rbind', 'rshared'] };
+  await withPlugin({ createContainer: () => ({ adjust: { mounts: [mount] } }) }, async () => {
+    const podSandboxId = await runPod('propagation');
+    await assert.rejects(create(podSandboxId, 'main'), /bidirectional.* not shared/);
+    await runChecked('mount', ['--make-shared', source]);
+    await create(podSandboxId, 'main');
+    await runtime.cri.runtime.removePodSandbox({ podSandboxId });
+  });
+  await runChecked('umount', [source]);
+  rmdirSync(source);
 });
 
 test('adjustments of a new container take effect', async () => {

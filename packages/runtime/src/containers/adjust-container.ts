@@ -1,12 +1,14 @@
 import { PodwrightError } from '@podwright/base';
 import type { ContainerAdjustment } from '@podwright/nri';
 import type { OciSpec } from '@podwright/oci';
+import { readMounts } from '@podwright/system';
 import { changedResources } from '../nri/changed-resources.ts';
 import type { NriHooks } from '../nri/nri-hooks.ts';
 import type { ContainerRecord, ContainerResources } from '../records/container-record.ts';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { ContainerSpecs } from './container-specs.ts';
 import { mergeResources } from './container-update.ts';
+import { checkPropagation } from './resolve-mounts.ts';
 
 type NewContainer = { record: ContainerRecord; sandbox: SandboxRecord };
 
@@ -30,6 +32,7 @@ export async function adjustContainer(
     ...record,
     config: { ...record.config, resources: adjustResources(record.config.resources, adjust) },
   };
+  checkMounts(adjust);
   const { adjustSpec } = await import('../nri/messages.ts');
   const rdtClass = adjust.linux?.resources?.rdtClass?.value ?? '';
   const { linux, ...others } = adjustSpec(spec, adjust);
@@ -39,6 +42,18 @@ export async function adjustContainer(
     adjust.cdiDevices.map(({ name }) => name),
   );
   return { record: adjusted, spec: specs.withLimits(withDevices, adjusted) };
+}
+
+/** Throws `failed_precondition` if the host does not have the mount propagation that plugins request, as in containerd. */
+function checkMounts({ mounts }: ContainerAdjustment): void {
+  for (const { source, options } of mounts) {
+    const propagation = options.includes('rshared')
+      ? 'bidirectional'
+      : options.includes('rslave')
+        ? 'host-to-container'
+        : undefined;
+    if (propagation !== undefined) checkPropagation({ hostPath: source, propagation }, source, readMounts());
+  }
 }
 
 /** Merges the resources of plugins. As in containerd, a memory limit also limits memory and swap together, unless a plugin sets that. */

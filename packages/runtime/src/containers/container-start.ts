@@ -93,7 +93,7 @@ async function runTask(context: StartContext, { record, sandbox, stopped, undo }
   await failpoint('container-start/task-created');
   checkNestedMounts(pid, spec);
   await chownStdio(pid, record, sandbox);
-  await nri.containerStarting({ ...record, state: { phase: 'starting' } });
+  await nri.containerStarting({ ...record, state: { phase: 'starting' } }, pid);
   await failpoint('container-start/announced');
   await trace('start task', () => tasks.start(id));
   return pid;

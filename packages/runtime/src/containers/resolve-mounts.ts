@@ -187,7 +187,11 @@ async function existing(path: string): Promise<string> {
  * Checks that the mount containing the source is shared (or, for host-to-container propagation, a slave), as the requested propagation
  * requires.
  */
-export function checkPropagation(mount: ContainerMount, source: string, mounts: MountEntry[]): void {
+export function checkPropagation(
+  mount: Pick<ContainerMount, 'hostPath' | 'propagation'>,
+  source: string,
+  mounts: MountEntry[],
+): void {
   const holder = mounts
     .filter(({ mountPoint }) => mountPoint === '/' || source === mountPoint || source.startsWith(`${mountPoint}/`))
     .reduce((deepest, entry) => (entry.mountPoint.length >= deepest.mountPoint.length ? entry : deepest));

@@ -23,7 +23,8 @@ type Namespaces = { [type in 'network' | 'ipc' | 'uts' | 'user']?: string };
 export { adjustSpec } from '@podwright/nri';
 
 /** Converts a sandbox to the message that plugins receive. */
-export function podMessage({ id, config, ips, resources }: SandboxRecord, namespaces: Namespaces): PodSandbox {
+export function podMessage(record: SandboxRecord, namespaces: Namespaces): PodSandbox {
+  const { id, config, ips, resources = config.resources } = record;
   return create(PodSandboxSchema, {
     id,
     name: config.podName,
@@ -45,8 +46,14 @@ export function podMessage({ id, config, ips, resources }: SandboxRecord, namesp
 /** Returns the message for the pod of a container whose sandbox record has been removed: it has an ID only. */
 export const podlessMessage = (id: string): PodSandbox => create(PodSandboxSchema, { id });
 
-/** Converts a container to the message that plugins receive. `spec`: its OCI specification, if it has been built. */
-export function containerMessage(record: ContainerRecord, spec: OciSpec | undefined): Container {
+/**
+ * Converts a container to the message that plugins receive. `spec`: its OCI specification, if it has been built. `pid`: that of its first
+ * process, if its task exists but has not started.
+ */
+export function containerMessage(
+  record: ContainerRecord,
+  { spec, pid = 0 }: { spec: OciSpec | undefined; pid?: number | undefined },
+): Container {
   const { id, sandboxId, config, image, state, createdAtMs } = record;
   const end = state.phase === 'exited' ? state : state.phase === 'removing' ? state.end : undefined;
   const message = containerOfSpec(spec ?? {});
@@ -58,7 +65,7 @@ export function containerMessage(record: ContainerRecord, spec: OciSpec | undefi
     name: config.name,
     state: STATES[state.phase],
     labels: config.labels,
-    pid: state.phase === 'running' ? state.pid : 0,
+    pid: state.phase === 'running' ? state.pid : pid,
     createdAt: nanoseconds(createdAtMs),
     startedAt: nanoseconds(state.phase === 'running' ? state.startedAtMs : (end?.startedAtMs ?? 0)),
     finishedAt: nanoseconds(end?.finishedAtMs ?? 0),

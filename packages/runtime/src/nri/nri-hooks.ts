@@ -87,8 +87,9 @@ export class NriHooks {
     await this.#dependencies.adaptation?.notifyContainer('postCreateContainer', this.#container(record));
   }
 
-  async containerStarting(record: ContainerRecord): Promise<void> {
-    await this.#dependencies.adaptation?.startContainer(this.#container(record));
+  /** Reports a container whose task exists but has not started. `pid`: its first process. */
+  async containerStarting(record: ContainerRecord, pid: number): Promise<void> {
+    await this.#dependencies.adaptation?.startContainer(this.#container(record, pid));
   }
 
   async containerStarted(record: ContainerRecord): Promise<void> {
@@ -130,12 +131,14 @@ export class NriHooks {
     };
   }
 
-  #container(record: ContainerRecord): ContainerSource {
+  #container(record: ContainerRecord, pid?: number): ContainerSource {
     const { sandboxes, specOf } = this.#dependencies;
     const sandbox = sandboxes.get(record.sandboxId);
     const pod = sandbox === undefined ? podlessSource(record.sandboxId) : this.#pod(sandbox);
-    const message = async () =>
-      (await loadMessages()).containerMessage(record, this.#creating.get(record.id) ?? specOf(record.id));
+    const message = async () => {
+      const { containerMessage } = await loadMessages();
+      return containerMessage(record, { spec: this.#creating.get(record.id) ?? specOf(record.id), pid });
+    };
     return { id: record.id, pod, message };
   }
 }

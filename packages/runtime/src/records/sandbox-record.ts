@@ -35,6 +35,8 @@ export type SandboxConfig = {
   selinux?: SelinuxOptions;
   /** Whether containers in the pod may be privileged. */
   privileged: boolean;
+  /** The pod's resources, if the client has passed any. UpdatePodSandboxResources may change them later (`SandboxRecord.resources`). */
+  resources?: SandboxResources;
   /** Name of the runtime handler, which determines the sandbox controller and the OCI runtime. '' means the default handler. */
   runtimeHandler: string;
 };

@@ -9,6 +9,8 @@ const portMapping = z.looseObject({
   hostIp: z.string(),
 });
 
+const sandboxResources = z.looseObject({ overhead: containerResources, containers: containerResources });
+
 const config = z.looseObject({
   podName: z.string(),
   podUid: z.string(),
@@ -28,6 +30,7 @@ const config = z.looseObject({
   sysctls: stringMap,
   selinux: selinuxOptions.optional(),
   privileged: z.boolean(),
+  resources: sandboxResources.optional(),
   runtimeHandler: z.string(),
 }) satisfies z.ZodType<SandboxConfig>;
 
@@ -40,5 +43,5 @@ export const sandboxShape = z.looseObject({
   state: z.looseObject({ phase: z.enum(['creating', 'ready', 'broken', 'stopping', 'stopped', 'removing']) }),
   createdAtMs: z.number(),
   ips: strings,
-  resources: z.looseObject({ overhead: containerResources, containers: containerResources }).optional(),
+  resources: sandboxResources.optional(),
 }) satisfies z.ZodType<SandboxRecord>;

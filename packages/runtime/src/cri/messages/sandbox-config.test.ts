@@ -25,6 +25,14 @@ test('only ports with a host port are mapped', () => {
   assert.deepEqual(portMappings, [{ protocol: 'udp', containerPort: 53, hostPort: 5353, hostIp: '127.0.0.1' }]);
 });
 
+test('the resources of the pod are kept', () => {
+  assert.equal(translate({}).resources, undefined);
+  const { resources } = translate({
+    linux: { overhead: { cpuShares: 20n }, resources: { memoryLimitInBytes: 4096n } },
+  });
+  assert.deepEqual([resources?.overhead.cpuShares, resources?.containers.memoryLimitBytes], [20, 4096]);
+});
+
 test('invalid values are refused', () => {
   const refuse = (more: Init, message: RegExp) =>
     assert.throws(() => translate(more), { code: 'invalid_argument', message });

@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import {
   type PortMapping as CriPortMapping,
   invalid,
+  type LinuxPodSandboxConfig,
   NamespaceMode,
   type NamespaceOption,
   type PodSandboxConfig,
@@ -12,6 +13,7 @@ import {
 import { slicePath } from '@podwright/host';
 import type { PortMapping } from '../../network/network.ts';
 import type { PidNamespaceMode, SandboxConfig, SandboxNamespaceMode } from '../../records/sandbox-record.ts';
+import { containerResources } from './container-resources.ts';
 import { selinuxOf } from './security-context.ts';
 import { userNamespaceOf } from './user-namespace.ts';
 
@@ -44,7 +46,16 @@ export function sandboxConfig(config: PodSandboxConfig | undefined, runtimeHandl
     sysctls: config.linux?.sysctls ?? {},
     ...selinuxOf(security?.selinuxOptions),
     privileged: security?.privileged ?? false,
+    ...resourcesOf(config.linux),
     runtimeHandler,
+  };
+}
+
+/** Returns the resources that kubelets with in-place resize pass for the whole pod. */
+function resourcesOf(linux: LinuxPodSandboxConfig | undefined): Pick<SandboxConfig, 'resources'> {
+  if (linux?.overhead === undefined && linux?.resources === undefined) return {};
+  return {
+    resources: { overhead: containerResources(linux.overhead), containers: containerResources(linux.resources) },
   };
 }
 
