@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { closeSync, mkdirSync, mkdtempSync, openSync, writeFileSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { silentLogger } from '@podwright/base';
 import { connectCri } from '@podwright/cri';
 import { runChecked, runProgram } from '@podwright/host';
@@ -13,7 +13,14 @@ import { writeExampleArchive } from '../../scripts/example-image.ts';
 export const busyboxImage = 'localhost/podwright/busybox:1';
 const PAUSE_IMAGE = 'localhost/podwright/pause:1';
 
-/** Debian's containerd with all its state in one scratch directory. */
+export type ContainerdOptions = {
+  /** Default: the one in PATH. Another one's shim must be in its directory. */
+  program?: string;
+  /** Returns further lines of its configuration. */
+  configuration?: (scratch: string) => string;
+};
+
+/** containerd with all its state in one scratch directory. */
 export type Containerd = {
   scratch: string;
   endpoint: string;
@@ -27,12 +34,13 @@ export type Containerd = {
 };
 
 /** `name` distinguishes the containerds of one test run; at most 4 letters, because the bridge is named for it and the process. */
-export async function startContainerd(name: string): Promise<Containerd> {
+export async function startContainerd(name: string, options: ContainerdOptions = {}): Promise<Containerd> {
+  const { program = 'containerd', configuration = () => '' } = options;
   const scratch = mkdtempSync(join(tmpdir(), `pwk-${name}-`));
   const bridge = `pwk${name}${process.pid}`;
   const socket = join(scratch, 'c.sock');
-  writeConfiguration(scratch, { socket, bridge });
-  let daemon = spawnDaemon(scratch);
+  writeConfiguration(scratch, { socket, bridge, further: configuration(scratch) });
+  let daemon = spawnDaemon(program, scratch);
   const containerd: Containerd = {
     scratch,
     endpoint: `unix://${socket}`,
@@ -44,7 +52,7 @@ export async function startContainerd(name: string): Promise<Containerd> {
       daemon.kill('SIGKILL');
       await ended;
       await meanwhile();
-      daemon = spawnDaemon(scratch);
+      daemon = spawnDaemon(program, scratch);
     },
     stop: () => stop(daemon, scratch, bridge),
   };
@@ -57,10 +65,11 @@ export async function startContainerd(name: string): Promise<Containerd> {
   return containerd;
 }
 
-function spawnDaemon(scratch: string): ChildProcess {
+function spawnDaemon(program: string, scratch: string): ChildProcess {
   const log = openSync(join(scratch, 'containerd.log'), 'a');
-  const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin:/sbin` };
-  const daemon = spawn('containerd', ['--config', join(scratch, 'config.toml')], { stdio: ['ignore', log, log], env });
+  const ownDirectory = program.includes('/') ? `${dirname(program)}:` : ''; // with its shim
+  const env = { ...process.env, PATH: `${ownDirectory}${process.env.PATH}:/usr/sbin:/sbin` };
+  const daemon = spawn(program, ['--config', join(scratch, 'config.toml')], { stdio: ['ignore', log, log], env });
   closeSync(log);
   return daemon;
 }
@@ -82,7 +91,10 @@ export function writeNetwork(scratch: string, bridge: string): void {
   writeFileSync(join(scratch, 'cni/10-test.conflist'), JSON.stringify({ cniVersion: '0.4.0', name: bridge, plugins }));
 }
 
-function writeConfiguration(scratch: string, { socket, bridge }: { socket: string; bridge: string }): void {
+function writeConfiguration(
+  scratch: string,
+  { socket, bridge, further }: { socket: string; bridge: string; further: string },
+): void {
   mkdirSync(join(scratch, 'certs'));
   writeNetwork(scratch, bridge);
   writeFileSync(
@@ -104,7 +116,7 @@ state = "${scratch}/state"
     config_path = "${scratch}/certs"
   [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
     runtime_type = "io.containerd.runc.v2"
-`,
+${further}`,
   );
 }
 

@@ -1,0 +1,55 @@
+import { join } from 'node:path';
+import { silentLogger } from '@podwright/base';
+import { type CriClient, connectCri } from '@podwright/cri';
+import { discoverCgroups, removeCgroup } from '@podwright/host';
+import { makeTestPlace, RuntimeUnderTest } from '../../fixtures/runtime-under-test.ts';
+import { startContainerd } from '../../kubelet/containerd.fixture.ts';
+import { nriOptions } from '../nri-options.fixture.ts';
+
+/** A container runtime under comparison. */
+export type Side = {
+  cri: CriClient;
+  /** Its socket for plugins. */
+  nriSocket: string;
+  image: string;
+  /** A directory for logs and files of containers. */
+  directory: string;
+  cgroupParent: string;
+  stop(): Promise<void>;
+};
+
+/** Directory of the programs that the runtimes start as plugins; '' for none. */
+export type SideOptions = { pluginPath: string; pluginConfigPath: string };
+
+/** Starts the containerd of another version than that in PATH, with NRI. */
+export async function startTheirs(program: string, { pluginPath, pluginConfigPath }: SideOptions): Promise<Side> {
+  const configuration = (scratch: string) => `[plugins."io.containerd.nri.v1.nri"]
+  disable = false
+  socket_path = "${join(scratch, 'nri.sock')}"
+  plugin_path = "${pluginPath === '' ? join(scratch, 'no-plugins') : pluginPath}"
+  plugin_config_path = "${pluginConfigPath === '' ? join(scratch, 'no-plugins') : pluginConfigPath}"
+`;
+  const containerd = await startContainerd('n', { program, configuration });
+  const { scratch, image, endpoint } = containerd;
+  const cri = await connectCri({ runtimeEndpoint: endpoint, logger: silentLogger });
+  const cgroupParent = `/pwn${process.pid}c`;
+  const stop = async () => {
+    cri.close();
+    await containerd.stop();
+    await removeCgroup(await discoverCgroups(), cgroupParent);
+  };
+  return { cri, nriSocket: join(scratch, 'nri.sock'), image, directory: scratch, cgroupParent, stop };
+}
+
+/** Starts our runtime with runc, as containerd has it. */
+export async function startOurs({ pluginPath, pluginConfigPath }: SideOptions): Promise<Side> {
+  const place = makeTestPlace();
+  const nri = { ...nriOptions(place), pluginPath, pluginConfigPath };
+  const runtime = await new RuntimeUnderTest(place).start({ nri, ociRuntime: 'runc' });
+  const { cri, image } = runtime;
+  const cgroupParent = place.options.cgroupParent;
+  const stop = async () => {
+    for (const line of await runtime.end()) console.error(`left on the host: ${line}`);
+  };
+  return { cri, nriSocket: nri.socketPath, image, directory: place.directory, cgroupParent, stop };
+}
