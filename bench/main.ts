@@ -24,6 +24,7 @@ import { measureLifeCycle } from './life-cycle.ts';
 import { measureLists } from './lists.ts';
 import { measureMemory } from './memory.ts';
 import { measureNode } from './node.ts';
+import { measureNri } from './nri.ts';
 import { measurePull } from './pull.ts';
 import { Registry } from './registry.ts';
 import { whereTimeGoes } from './research/pod-time.ts';
@@ -52,6 +53,7 @@ const PARTS: Record<string, (bench: Bench) => Promise<Table | string>> = {
   'pod-time': whereTimeGoes,
   pull: measurePull,
   lists: measureLists,
+  nri: measureNri,
   memory: measureMemory,
   commands: measureCommands,
   kubelets: measureKubelets,
