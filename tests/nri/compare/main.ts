@@ -1,7 +1,7 @@
 /**
  * `node tests/nri/compare/main.ts [SCENARIO…]`: does the same with our runtime and with the containerd that PODWRIGHT_NRI_CONTAINERD names
  * (its shim must be beside it), while a plugin on each records every message, and prints how they differ: `-` is what containerd alone has,
- * `+` what ours alone has. PODWRIGHT_NRI_KEEP names a directory for everything that was recorded.
+ * `+` what ours alone has. Both start the programs in PODWRIGHT_NRI_PLUGINS, named as `10-device-injector`, for the scenario `programs`. PODWRIGHT_NRI_KEEP names a directory for everything that was recorded.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,9 +21,9 @@ const unknown = wanted.find((name) => SCENARIOS[name] === undefined);
 if (unknown !== undefined) throw new Error(`no scenario ${unknown}; they are ${Object.keys(SCENARIOS).join(', ')}`);
 
 const names = wanted.length === 0 ? Object.keys(SCENARIOS) : wanted;
-const none = { pluginPath: '', pluginConfigPath: '' };
-const theirs = await observeAll('theirs', await startTheirs(program, none));
-const ours = await observeAll('ours', await startOurs(none));
+const plugins = { pluginPath: process.env.PODWRIGHT_NRI_PLUGINS ?? '', pluginConfigPath: '' };
+const theirs = await observeAll('theirs', await startTheirs(program, plugins));
+const ours = await observeAll('ours', await startOurs(plugins));
 const fields: Difference[] = [];
 for (const name of names) {
   const [left, right] = [theirs.get(name)!, ours.get(name)!];

@@ -233,6 +233,28 @@ async function effects(world: World): Promise<void> {
   await world.removePod(pod);
 }
 
+/** What the programs of PODWRIGHT_NRI_PLUGINS change: containerd's samples read these annotations, or adjust every container. */
+async function programs(world: World): Promise<void> {
+  await world.probe({ index: '99' });
+  const pod = await world.runPod('programs', {
+    annotations: {
+      'devices.noderesource.dev/container.device': '[{path: /dev/nri-null, type: c, major: 1, minor: 3}]',
+      'mounts.noderesource.dev/container.mount':
+        '[{source: /home, destination: /host-home, type: bind, options: [bind, ro]}]',
+      'ulimits.nri.containerd.io/container.ulimit': '[{type: nofile, hard: 4096, soft: 1024}]',
+    },
+  });
+  const plain = await world.create(pod, 'plain');
+  world.note(
+    'hooks of every container',
+    (await world.specOf(plain)).filter((line) => line.startsWith('hooks')),
+  );
+  for (const name of ['device', 'mount', 'ulimit']) await world.noteEffects(name, plain, await world.create(pod, name));
+  await world.start(plain);
+  await world.stop(plain);
+  await world.removePod(pod);
+}
+
 const EVENTS_THAT_MAY_FAIL = [
   ...(['runPodSandbox', 'stopPodSandbox', 'removePodSandbox', 'updatePodSandbox', 'postUpdatePodSandbox'] as const),
   ...(['createContainer', 'postCreateContainer', 'startContainer', 'postStartContainer'] as const),
@@ -252,5 +274,6 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   conflict,
   updates,
   effects,
+  programs,
   ...Object.fromEntries(EVENTS_THAT_MAY_FAIL.map((event) => [`failing-${event}`, failing(event)])),
 };
