@@ -157,6 +157,18 @@ test('cp takes the pod of a workload, and edit changes objects in an editor', as
   rmSync(dirname(/the changes are in (\S+)/.exec(kept)![1]!), { recursive: true });
 });
 
+test('a pod with scheduling gates waits until they are removed', async () => {
+  const gated =
+    'apiVersion: v1\nkind: Pod\nmetadata: {name: gated, namespace: shop}\nspec:\n  terminationGracePeriodSeconds: 0\n' +
+    `  schedulingGates: [{name: example.com/wait}]\n  containers: [${container('exec sleep 10000')}]\n`;
+  await place.ok('apply', place.file('gated.yaml', gated));
+  const phase = () => shop('get', 'pod', 'gated', '-o', 'jsonpath={.status.phase} {.status.conditions[*].reason}');
+  await place.until(async () => (await phase()) === 'Pending SchedulingGated');
+  await shop('patch', 'pod', 'gated', '--type', 'json', '-p', '[{op: remove, path: /spec/schedulingGates}]');
+  await place.until(async () => (await phase()).startsWith('Running'));
+  await shop('delete', 'pod', 'gated');
+});
+
 const read = (url: string): Promise<string> =>
   new Promise((resolve, reject) => {
     get(url, (response) => {
