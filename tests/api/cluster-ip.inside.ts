@@ -1,14 +1,29 @@
 import { createInterface } from 'node:readline';
-import { startStandaloneApi } from '../../packages/cli/src/daemon/standalone-api.ts';
+import { createLogger } from '@podwright/base';
+import { claimAddresses } from '../../packages/cli/src/daemon/cluster-services.ts';
 import type { ConfigFlags } from '../../packages/cli/src/settings/config-flags.ts';
-import { configOfText } from '../../packages/cli/src/settings/node-config.ts';
+import { configOfText, type NodeConfig } from '../../packages/cli/src/settings/node-config.ts';
 
-// Run by cluster-ip.test.ts in the network namespace of a simulated host: the API of a standalone node without its kubelet and runtime. It
-// stops when its input ends.
-const flags: ConfigFlags = JSON.parse(process.argv[2]!);
-const api = await startStandaloneApi(configOfText('', { file: undefined, flags }));
+// Run by cluster-ip.test.ts in the network namespace of a simulated host: the API of a standalone node without its kubelet and runtime, or
+// only its addresses. It stops when its input ends.
+const { claimOnly, ...flags }: ConfigFlags & { claimOnly: boolean } = JSON.parse(process.argv[2]!);
+const config = configOfText('', { file: undefined, flags });
+const stop = claimOnly ? await claim(config) : await start(config);
 console.log('started');
 for await (const _ of createInterface({ input: process.stdin }));
-await api.close();
-await api.services.close({ removeHostState: true });
+await stop();
 process.exit();
+
+async function claim(config: NodeConfig): Promise<() => Promise<void>> {
+  const addresses = await claimAddresses(config, createLogger({ name: 'claim' }));
+  return async () => addresses?.release();
+}
+
+async function start(config: NodeConfig): Promise<() => Promise<void>> {
+  const { startStandaloneApi } = await import('../../packages/cli/src/daemon/standalone-api.ts');
+  const api = await startStandaloneApi(config);
+  return async () => {
+    await api.close();
+    await api.services.close({ removeHostState: true });
+  };
+}

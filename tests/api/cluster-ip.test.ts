@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { isIPv6 } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
@@ -11,9 +12,10 @@ import { runChecked, runProgram } from '@podwright/host';
 import { HostFixture, type HostPod, inNamespace } from '../network/host.fixture.ts';
 
 const RANGE = '10.174.41.0/24';
+const SIX = 'fd00:174:41::/112';
 const OTHER_RANGE = '10.174.42.0/24';
 const PODS = '/api/v1/namespaces/default/pods';
-const WAIT = () => ({ intervalMs: 50, signal: AbortSignal.timeout(20_000) });
+const WAIT = () => ({ intervalMs: 50, signal: AbortSignal.timeout(100_000) });
 
 /** The processes of a test, which end with it. */
 const started: ChildProcess[] = [];
@@ -43,7 +45,7 @@ afterEach(async () => {
   }
 });
 
-type StartOptions = { name?: string; range?: string; listen?: string; bridge?: string };
+type StartOptions = { name?: string; range?: string; listen?: string; bridge?: string; claimOnly?: boolean };
 
 /** A node's API in a process of the simulated host. */
 class RunningApi {
@@ -52,13 +54,16 @@ class RunningApi {
   readonly address: string;
   log = '';
 
-  constructor({ name = 'node', range = RANGE, listen, bridge = host.bridge }: StartOptions = {}) {
+  constructor({ name = 'node', range = RANGE, listen, bridge = host.bridge, claimOnly = false }: StartOptions = {}) {
     this.#directory = join(scratch, name);
-    this.address = range.replace(/0\/24$/, '1');
+    this.address = range
+      .split(',')[0]!
+      .replace(/0\/24$/, '1')
+      .replace(/::\/112$/, '::1');
     const path = (...parts: string[]) => join(this.#directory, ...parts);
     const flags = {
       ...{ root: path('root'), state: path('state'), cniConfDir: path('net.d'), bridge, subnet: host.subnets },
-      ...{ api: 'true', serviceCidr: range, ...(listen && { apiListen: listen }) },
+      ...{ claimOnly, api: 'true', serviceCidr: range, ...(listen && { apiListen: listen }) },
     };
     for (const name of ['root', 'state']) mkdirSync(path(name), { recursive: true });
     const script = join(import.meta.dirname, 'cluster-ip.inside.ts');
@@ -130,7 +135,11 @@ class RunningApi {
     const { exitCode, stdout } = await runProgram('nsenter', [
       ...[`--net=${netns}`, 'curl', '-sS', '-m', '5', '-o', '/dev/null', '-w', '%{http_code}'],
       ...['--cacert', path('ca.crt'), '-H', `@${path('header')}`],
-      ...['--resolve', `${name}:${port}:${this.address}`, `https://${name}:${port}${PODS}`],
+      ...[
+        '--resolve',
+        `${name}:${port}:${isIPv6(this.address) ? `[${this.address}]` : this.address}`,
+        `https://${name}:${port}${PODS}`,
+      ],
     ]);
     return exitCode === 0 ? Number(stdout) : (exitCode ?? -1);
   }
@@ -194,6 +203,28 @@ test('two nodes of a host have different ranges, and a refused start leaves no a
   await one.stop();
 });
 
+test('pods reach an API whose range has IPv6 addresses, and a range of each family gives Services both', async () => {
+  inNamespace(host.outside.netns, `ip -6 route add ${SIX} via fd00:242:41::1`);
+  const six = await RunningApi.start({ name: 'six', range: SIX });
+  await six.credentials();
+  for (const place of ['pod', 'host'] as const) await six.until(places[place], 200);
+  assert.ok([7, 35, 56].includes(await six.listPods(places.neighbour)));
+  const lines = () => host.onHost('ip -6 -o address show dev lo').match(/fd00:174:\S+/g);
+  assert.deepEqual(lines(), ['fd00:174:41::a/128', 'fd00:174:41::1/128']);
+  await six.stop();
+  assert.equal(lines(), null);
+  const dual = await RunningApi.start({ name: 'dual', range: `${RANGE},${SIX}` });
+  await dual.credentials();
+  for (const place of ['pod', 'host'] as const) await dual.until(places[place], 200);
+  type Service = { spec: { clusterIPs: string[] } };
+  const service = await dual.call<Service>('/api/v1/namespaces/default/services', {
+    metadata: { name: 'both' },
+    spec: { ipFamilyPolicy: 'RequireDualStack', ports: [{ port: 80 }] },
+  });
+  assert.match(service.spec.clusterIPs.join(), /^10\.174\.41\.\d+,fd00:174:41::[0-9a-f]+$/);
+  await dual.stop();
+});
+
 test('a program of the host at the port of the API costs pods nothing', async () => {
   const taken = spawn('nsenter', [`--net=${host.host}`, 'socat', 'TCP-LISTEN:6443,fork', 'SYSTEM:true']);
   started.push(taken);
@@ -222,7 +253,7 @@ test('a node whose host routes its addresses elsewhere says so, and takes none o
     ['10.0.0.0/8', false],
   ] as const) {
     host.onHost(`ip route add ${route} via 10.242.41.2`);
-    const api = await RunningApi.start();
+    const api = await RunningApi.start({ claimOnly: true });
     assert.equal(ownAddresses().length, isRefused ? 0 : 2, route);
     if (isRefused) assert.match(api.log, new RegExp(`serve Services in ${RANGE}: this host routes ${route} elsewhere`));
     if (route.endsWith('/26')) assert.match(api.log, /the host has routes to addresses that Services may get/);

@@ -40,7 +40,7 @@ const SERVICE_RANGE = '10.96.0.0/12';
 
 export type ObjectsOptions = {
   directory: string;
-  /** The IPv4 range of cluster IPs. Default: 10.96.0.0/12. */
+  /** The range of cluster IPs, or one of each IP family, separated by a comma. Default: 10.96.0.0/12. */
   serviceRange?: string;
   durability?: Durability;
   /** Maximum size of all objects. Default: an eighth of the host's memory, at most 512 MiB. */
@@ -80,8 +80,8 @@ export async function openObjects(options: ObjectsOptions, undo: Undo): Promise<
     authorizer: access.authorizer,
     escalation: access.escalation,
   });
-  const range = new AddressRange(serviceRange);
-  const services = new ServiceAllocator(store, range);
+  const ranges = AddressRange.list(serviceRange);
+  const services = new ServiceAllocator(store, ranges);
   const allocations: Record<string, Allocate> = { services: (object, old) => services.allocate(object, old) };
   const custom = new CustomKinds(schema, store);
   const strategies = {
@@ -94,5 +94,5 @@ export async function openObjects(options: ObjectsOptions, undo: Undo): Promise<
   const registries = new Registries({ schema, ...kinds, store, admission, allocations });
   await custom.open();
   await ensureBaseObjects({ schema, registries, store, nowMs: now() });
-  return { schema, store, access, admission, registries, custom, clusterIp: range.first };
+  return { schema, store, access, admission, registries, custom, clusterIp: ranges[0].first };
 }

@@ -1,4 +1,5 @@
 /** Where the server listens over TLS, and how pods reach it. */
+import { isIPv6 } from 'node:net';
 import { isErrno } from '@podwright/base';
 import { type KubernetesService, SECURE_PORT } from './controllers/kubernetes-service.ts';
 import type { ApiListeners, SecureAddress, ServingCertificate, StrangerConnections } from './server/api-listeners.ts';
@@ -42,7 +43,7 @@ export async function listenSecurely(parts: SecureAddressParts): Promise<SecureA
   const certificate = parts.certificate();
   const port = listen && (await listeners.listenSecure(listen, certificate, parts.strangers));
   const bound = listen && port !== undefined ? { host: listen.host, port } : undefined;
-  const advertised = bound && advertisedAddress(bound.host);
+  const advertised = bound && advertisedAddress(bound.host, isIPv6(clusterIp) ? 'IPv6' : 'IPv4');
   const forPods = atClusterIp && { host: clusterIp, port: SECURE_PORT };
   if (bound !== undefined && (advertised !== undefined || atClusterIp === undefined)) {
     const other = advertised === undefined ? undefined : { host: advertised, port: bound.port };

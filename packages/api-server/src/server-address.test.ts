@@ -3,10 +3,13 @@ import { test } from 'node:test';
 import { advertisedAddress, urlOf } from './server-address.ts';
 
 test('only addresses that other machines may reach are advertised', () => {
-  assert.equal(advertisedAddress('192.0.2.1'), '192.0.2.1');
+  assert.equal(advertisedAddress('192.0.2.1', 'IPv4'), '192.0.2.1');
+  assert.equal(advertisedAddress('2001:db8::1', 'IPv6'), '2001:db8::1');
+  for (const host of ['::1', 'fe80::1', '192.0.2.1', '0.0.0.0'])
+    assert.equal(advertisedAddress(host, 'IPv6'), undefined, host);
   for (const host of ['127.0.0.1', '127.1.2.3', '::1', 'localhost', 'fd00::1'])
-    assert.equal(advertisedAddress(host), undefined, host);
-  assert.doesNotMatch(advertisedAddress('0.0.0.0') ?? '', /^127\.|:/);
+    assert.equal(advertisedAddress(host, 'IPv4'), undefined, host);
+  assert.doesNotMatch(advertisedAddress('0.0.0.0', 'IPv4') ?? '', /^127\.|:/);
 });
 
 test('a URL has an address to connect to', () => {

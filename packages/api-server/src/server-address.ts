@@ -6,16 +6,20 @@ import type { SecureAddress } from './server/api-listeners.ts';
 const ANY: readonly string[] = ['0.0.0.0', '::'];
 
 /**
- * The address under which pods and other machines reach the server; undefined if it listens on loopback or on an IPv6 address only (Services
- * are IPv4).
+ * The address of an IP family, which is that of the Service `kubernetes`, under which pods and other machines reach the server; undefined if
+ * it listens on loopback or on an address of the other family.
  */
-export function advertisedAddress(host: string): string | undefined {
-  if (ANY.includes(host)) {
+export function advertisedAddress(host: string, family: 'IPv4' | 'IPv6'): string | undefined {
+  const isOfFamily = family === 'IPv4' ? isIPv4 : isIPv6;
+  if (host === '::' || (host === '0.0.0.0' && family === 'IPv4')) {
     const all = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
-    return all.find(({ internal, family }) => !internal && family === 'IPv4')?.address;
+    return all.find(({ internal, address }) => !internal && isOfFamily(address) && !isLocal(address))?.address;
   }
-  return isIPv4(host) && !host.startsWith('127.') ? host : undefined;
+  return isOfFamily(host) && !isLocal(host) ? host : undefined;
 }
+
+/** Whether an address is a loopback or a link-local one. */
+const isLocal = (address: string): boolean => /^(127\.|169\.254\.|::1$|fe[89ab])/i.test(address);
 
 /** The URL for clients on this host: a wildcard address is not an address to connect to. */
 export const urlOf = (address: SecureAddress): string => `https://${hostAndPort(address)}`;

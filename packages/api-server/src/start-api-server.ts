@@ -50,7 +50,7 @@ export type ApiServerOptions = {
   atClusterIp?: { strangers: StrangerConnections };
   /** Further names of the serving certificate. */
   names?: readonly string[];
-  /** The IPv4 range of cluster IPs. Default: 10.96.0.0/12. */
+  /** The range of cluster IPs, or one of each IP family, separated by a comma. Default: 10.96.0.0/12. */
   serviceRange?: string;
   logger: Logger;
   durability?: Durability;

@@ -52,7 +52,7 @@ export function parseCidr(text: string): Cidr | undefined {
   return {
     address,
     prefixLength,
-    text: `${formatBits(network, address.family)}/${prefixLength}`,
+    text: `${formatIp(network, address.family)}/${prefixLength}`,
     hasHostBits: network !== address.bits,
     hasLeadingZeros: address.hasLeadingZeros || (length.length > 1 && length.startsWith('0')),
   };
@@ -71,7 +71,7 @@ function ipv4(text: string): IpAddress | undefined {
   if (octets.some((octet) => Number(octet) > 255)) return undefined;
   const bits = octets.reduce((sum, octet) => sum * 256n + BigInt(octet), 0n);
   const hasLeadingZeros = octets.some((octet) => octet.length > 1 && octet.startsWith('0'));
-  return { family: 'IPv4', bits, text: formatBits(bits, 'IPv4'), hasLeadingZeros, isMapped: false };
+  return { family: 'IPv4', bits, text: formatIp(bits, 'IPv4'), hasLeadingZeros, isMapped: false };
 }
 
 function ipv6(text: string): IpAddress | undefined {
@@ -84,9 +84,9 @@ function ipv6(text: string): IpAddress | undefined {
   const bits = groups.reduce((sum, group) => sum * 65_536n + BigInt(`0x${group}`), 0n);
   const hasLeadingZeros = tail?.hasLeadingZeros || groups.some((group) => group.length > 4);
   if (bits >> 32n !== MAPPED_PREFIX)
-    return { family: 'IPv6', bits, text: formatBits(bits, 'IPv6'), hasLeadingZeros, isMapped: false };
+    return { family: 'IPv6', bits, text: formatIp(bits, 'IPv6'), hasLeadingZeros, isMapped: false };
   const low = bits & 0xffff_ffffn;
-  return { family: 'IPv4', bits: low, text: formatBits(low, 'IPv4'), hasLeadingZeros, isMapped: true };
+  return { family: 'IPv4', bits: low, text: formatIp(low, 'IPv4'), hasLeadingZeros, isMapped: true };
 }
 
 const hexGroups = (bits: bigint): string => `${(bits >> 16n).toString(16)}:${(bits & 0xffffn).toString(16)}`;
@@ -102,7 +102,8 @@ function expand(text: string): string[] | undefined {
   return groups.every((group) => /^0*[0-9a-fA-F]{1,4}$/.test(group)) ? groups : undefined;
 }
 
-function formatBits(bits: bigint, family: 'IPv4' | 'IPv6'): string {
+/** Formats a number as an address in the canonical text form. */
+export function formatIp(bits: bigint, family: 'IPv4' | 'IPv6'): string {
   if (family === 'IPv4') return [24n, 16n, 8n, 0n].map((shift) => (bits >> shift) & 0xffn).join('.');
   const groups = Array.from({ length: 8 }, (_, index) => (bits >> BigInt(112 - 16 * index)) & 0xffffn);
   const { start, length } = longestZeros(groups);

@@ -1,6 +1,6 @@
 export { MANDATORY_FLOW_SCHEMAS, MANDATORY_PRIORITY_LEVELS } from './access/mandatory-flows.ts';
 export { pemBlocks } from './access/pem-blocks.ts';
-export { type Cidr, cidrContains, type IpAddress, parseCidr, parseIp } from './addresses.ts';
+export { type Cidr, cidrContains, formatIp, type IpAddress, parseCidr, parseIp } from './addresses.ts';
 export { CONVERSIONS, STRATEGIES } from './all-kinds.ts';
 export type { ApiObject } from './api-object.ts';
 export { type ChosenFamilies, chooseIpFamilies } from './core/service-families.ts';

@@ -1,4 +1,5 @@
 /** The Service `kubernetes`, with which pods find the API, and its endpoints. */
+import { isIPv6 } from 'node:net';
 import type { StoreEvent } from '@podwright/api-machinery';
 import { type ApiObject, isSameValue } from '@podwright/kube-kinds';
 import type { ControllerParts } from './controller-parts.ts';
@@ -94,7 +95,7 @@ const sliceOf = (address: string, port: number): ApiObject => ({
   apiVersion: 'discovery.k8s.io/v1',
   kind: 'EndpointSlice',
   metadata: { name: PLACE.name, labels: { 'kubernetes.io/service-name': PLACE.name } },
-  addressType: 'IPv4',
+  addressType: isIPv6(address) ? 'IPv6' : 'IPv4',
   endpoints: [{ addresses: [address], conditions: { ready: true } }],
   ports: [{ name: 'https', port, protocol: 'TCP' }],
 });

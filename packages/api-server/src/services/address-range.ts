@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
-import { BlockList, isIPv4 } from 'node:net';
 import { PodwrightError } from '@podwright/base';
+import { type Cidr, cidrContains, formatIp, type IpAddress, parseCidr, parseIp } from '@podwright/kube-kinds';
 
 /** Addresses at the start are not chosen, so that they remain free for services that name their address, as in upstream. */
 const MAX_RESERVED = 256;
@@ -8,62 +8,80 @@ const MIN_RESERVED = 16;
 const RESERVED_SHARE = 16;
 /** Random choices before all addresses are tried in turn. */
 const RANDOM_TRIES = 100;
+/** The number of bits of a host: at most 20 for IPv6, as in upstream. */
+const HOST_BITS = { IPv4: { width: 32, least: 4, most: 24 }, IPv6: { width: 128, least: 4, most: 20 } } as const;
 
-/** An IPv4 range for the cluster IPs of services. */
+/** A range of addresses of one IP family for the cluster IPs of services. */
 export class AddressRange {
   /** As in the configuration, such as `10.96.0.0/12`. */
   readonly cidr: string;
-  readonly #base: number;
+  readonly family: IpAddress['family'];
+  readonly #block: Cidr;
+  readonly #base: bigint;
   readonly #size: number;
-  readonly #block = new BlockList();
 
   /** Throws `invalid_argument`. */
   constructor(cidr: string) {
-    const [, address = '', prefix = ''] = /^([\d.]+)\/(\d{1,2})$/.exec(cidr) ?? [];
-    const bits = Number(prefix);
-    if (!isIPv4(address) || !(bits >= 8 && bits <= 28))
+    const block = parseCidr(cidr);
+    const { width, least, most } = HOST_BITS[block?.address.family ?? 'IPv4'];
+    const hostBits = width - (block?.prefixLength ?? 0);
+    if (block === undefined || hostBits < least || hostBits > most)
       throw new PodwrightError(
         'invalid_argument',
-        `the range of cluster IPs ${JSON.stringify(cidr)} must be an IPv4 range between /8 and /28`,
+        `the range of cluster IPs ${JSON.stringify(cidr)} must be an IPv4 range between /8 and /28, or an IPv6 range between /108 and /124`,
       );
     this.cidr = cidr;
-    this.#size = 2 ** (32 - bits);
-    this.#base = Math.floor(numberOf(address) / this.#size) * this.#size;
-    this.#block.addSubnet(address, bits);
+    this.family = block.address.family;
+    this.#block = block;
+    this.#size = 2 ** hostBits;
+    this.#base = (block.address.bits >> BigInt(hostBits)) << BigInt(hostBits);
+  }
+
+  /** The ranges of a list such as `10.96.0.0/12,fd00:96::/112`. Throws `invalid_argument`; two ranges must be of different families. */
+  static list(cidrs: string): [AddressRange, ...AddressRange[]] {
+    const ranges = cidrs.split(',').map((cidr) => new AddressRange(cidr));
+    if (ranges.length > 2 || (ranges.length === 2 && ranges[0]!.family === ranges[1]!.family))
+      throw new PodwrightError('invalid_argument', `the ranges of cluster IPs ${cidrs} must be one of each IP family`);
+    return ranges as [AddressRange, ...AddressRange[]];
   }
 
   /** The address of the Service `kubernetes`. */
   get first(): string {
-    return textOf(this.#base + 1);
+    return this.#at(1);
   }
 
   includes(ip: string): boolean {
-    return isIPv4(ip) && this.#block.check(ip) && numberOf(ip) !== this.#base && numberOf(ip) !== this.#last + 1;
+    const address = parseIp(ip);
+    if (address === undefined || !cidrContains(this.#block, address)) return false;
+    const offset = Number(address.bits - this.#base);
+    return offset !== 0 && offset <= this.#last;
   }
 
   /** A free address; undefined if there is none. */
   choose(isTaken: (ip: string) => boolean): string | undefined {
     const reserved = Math.min(Math.max(MIN_RESERVED, Math.floor(this.#size / RESERVED_SHARE)), MAX_RESERVED);
-    const begin = Math.min(this.#base + reserved + 1, this.#last);
+    const begin = Math.min(reserved + 1, this.#last);
     for (let tries = 0; tries < RANDOM_TRIES; tries++) {
-      const ip = textOf(randomInt(begin, this.#last + 1));
+      const ip = this.#at(randomInt(begin, this.#last + 1));
       if (!isTaken(ip)) return ip;
     }
-    return this.#firstFree(begin, this.#last, isTaken) ?? this.#firstFree(this.#base + 1, begin - 1, isTaken);
+    return this.#firstFree(begin, this.#last, isTaken) ?? this.#firstFree(1, begin - 1, isTaken);
   }
 
-  /** The last address that a service may have: the one after it is the broadcast address. */
+  /** The offset of the last address that a service may have: that of IPv4 after it is the broadcast address. */
   get #last(): number {
-    return this.#base + this.#size - 2;
+    return this.family === 'IPv4' ? this.#size - 2 : this.#size - 1;
   }
 
   #firstFree(from: number, to: number, isTaken: (ip: string) => boolean): string | undefined {
-    for (let number = from; number <= to; number++) if (!isTaken(textOf(number))) return textOf(number);
+    for (let offset = from; offset <= to; offset++) {
+      const ip = this.#at(offset);
+      if (!isTaken(ip)) return ip;
+    }
     return undefined;
   }
+
+  #at(offset: number): string {
+    return formatIp(this.#base + BigInt(offset), this.family);
+  }
 }
-
-const numberOf = (ip: string): number => ip.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
-
-const textOf = (number: number): string =>
-  [24, 16, 8, 0].map((shift) => Math.floor(number / 2 ** shift) % 256).join('.');

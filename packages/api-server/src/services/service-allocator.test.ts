@@ -21,9 +21,9 @@ const named = (ip: string): Spec => ({ clusterIP: ip, clusterIPs: [ip] });
 const specOf = ({ spec }: ApiObject) =>
   spec as { clusterIP: string; ports: { nodePort: number }[]; healthCheckNodePort?: number };
 
-function setUp() {
+function setUp(ranges: readonly [AddressRange, ...AddressRange[]] = [RANGE]) {
   const store = new MemoryStore();
-  const allocator = new ServiceAllocator(store, RANGE);
+  const allocator = new ServiceAllocator(store, ranges);
   /** Allocates as for a create, and stores the service unless there are errors. */
   const create = (name: string, spec: Spec) => {
     const { object, errors, end } = allocator.allocate(service(name, spec), undefined);
@@ -38,7 +38,7 @@ test('a range has its addresses but the first and the last', () => {
   assert.equal(RANGE.first, '10.0.0.1');
   const inside = ['10.0.0.0', '10.0.0.1', '10.0.0.14', '10.0.0.15', '10.0.0.16', '::1'].map((ip) => RANGE.includes(ip));
   assert.deepEqual(inside, [false, true, true, false, false, false]);
-  for (const cidr of ['10.0.0.0', '10.0.0.0/30', 'fd00::/64', '10.0.0.300/16'])
+  for (const cidr of ['10.0.0.0', '10.0.0.0/30', 'fd00::/64', 'fd00::/126', '10.0.0.300/16'])
     assert.throws(() => new AddressRange(cidr));
 });
 
@@ -48,6 +48,22 @@ test('each service gets an address of its own until the range is full', () => {
   assert.equal(new Set(ips).size, 14);
   assert.ok(ips.every((ip) => RANGE.includes(ip)));
   assert.throws(() => create('more', {}), /failed to allocate a serviceIP: range is full/);
+});
+
+test('with a range of each family, a service has an address of each of its families', () => {
+  const { create } = setUp(AddressRange.list('10.0.0.0/28,fd00:96::/120'));
+  const ips = (name: string, spec: Spec) => (create(name, spec).object.spec as { clusterIPs: string[] }).clusterIPs;
+  const dual = ips('dual', { ipFamilyPolicy: 'PreferDualStack' });
+  assert.equal(dual.length, 2);
+  assert.match(dual.join(), /^10\.0\.0\.\d+,fd00:96::[0-9a-f]{1,2}$/);
+  assert.match(ips('six', { ipFamilies: ['IPv6'] }).join(), /^fd00:96::[0-9a-f]{1,2}$/);
+  assert.equal(ips('one', {}).length, 1);
+  const both = { clusterIP: 'fd00:96::5', clusterIPs: ['fd00:96::5', '10.0.0.5'], ipFamilyPolicy: 'RequireDualStack' };
+  assert.deepEqual(ips('named', both), both.clusterIPs);
+  const [outside] = create('outside', { ...named('fd00:97::5'), ipFamilies: ['IPv6'] }).messages;
+  assert.match(outside!, /The range of valid IPs is fd00:96::\/120$/);
+  for (const wrong of ['10.0.0.0/28,10.1.0.0/28', '10.0.0.0/28,fd00::/120,fd01::/120'])
+    assert.throws(() => AddressRange.list(wrong), /one of each IP family/);
 });
 
 test('requested addresses must be free and in the range', () => {

@@ -24,31 +24,30 @@ import {
   valuesOf,
 } from './service-values.ts';
 
-const FAMILIES = ['IPv4'] as const;
-
 /**
  * Assigns cluster IPs and node ports to services. The stored services are the record of all assigned values; those of services that are
  * being written are reserved until their write has ended.
  */
 export class ServiceAllocator {
   readonly #store: ObjectStore;
-  readonly #range: AddressRange;
+  readonly #ranges: readonly [AddressRange, ...AddressRange[]];
   readonly #reserved = new Set<ApiObject>();
   /** The values of stored services. They are cached because decoding services with thousands of ports for each write would take seconds. */
   readonly #known = new WeakMap<StoredObject, ServiceValues>();
 
-  constructor(store: ObjectStore, range: AddressRange) {
+  /** `ranges`: one, or one of each IP family, of which the first is the default. */
+  constructor(store: ObjectStore, ranges: readonly [AddressRange, ...AddressRange[]]) {
     this.#store = store;
-    this.#range = range;
+    this.#ranges = ranges;
   }
 
   /** Called with a prepared service, before its validation. Throws an `ApiError` if no address or port is free. */
   allocate(given: ApiObject, old: ApiObject | undefined): Allocation {
-    const { service, errors } = chooseIpFamilies(given, old, FAMILIES);
+    const { service, errors } = chooseIpFamilies(given, old, this.#families);
     if (errors.length > 0) return { object: service, errors, end: () => {} };
     const stored = this.#store.list('services').objects.map((object) => this.#valuesOf(object));
     const used = usedBy([...stored, ...[...this.#reserved].map(valuesOf)], service.metadata.uid);
-    const addressed = this.#withClusterIp(service, used.ips);
+    const addressed = this.#withClusterIps(service, used.ips);
     if (addressed.errors.length > 0) return { ...addressed, end: () => {} };
     const { object, errors: ofPorts } = withNodePorts(addressed.object, used.ports);
     this.#reserved.add(object);
@@ -61,14 +60,31 @@ export class ServiceAllocator {
     return known;
   }
 
-  #withClusterIp(service: ApiObject, used: ReadonlySet<string>): Assigned {
+  get #families(): readonly [AddressRange['family'], ...AddressRange['family'][]] {
+    const [first, ...more] = this.#ranges;
+    return [first.family, ...more.map(({ family }) => family)];
+  }
+
+  /** Checks the requested addresses, and chooses one for each further family of the service. */
+  #withClusterIps(service: ApiObject, used: ReadonlySet<string>): Assigned {
     if (typeOf(service) === 'ExternalName' || isHeadless(service)) return { object: service, errors: [] };
-    const [given] = clusterIpsOf(service);
-    if (given !== undefined) return { object: service, errors: this.#problems(service, given, used) };
-    const ip = this.#range.choose((one) => used.has(one));
+    const given = clusterIpsOf(service);
+    const errors = given.flatMap((ip) => this.#problems(service, ip, used));
+    if (errors.length > 0) return { object: service, errors };
+    const families = textsAt(service, 'spec', 'ipFamilies');
+    const chosen = families.slice(given.length).map((family) => this.#choose(family, used));
+    if (chosen.length === 0) return { object: service, errors: [] };
+    const ips = [...given, ...chosen];
+    return {
+      object: withValue(withValue(service, ['spec', 'clusterIP'], ips[0]), ['spec', 'clusterIPs'], ips),
+      errors: [],
+    };
+  }
+
+  #choose(family: string, used: ReadonlySet<string>): string {
+    const ip = this.#ranges.find((range) => range.family === family)?.choose((one) => used.has(one));
     if (ip === undefined) throw internalError('failed to allocate a serviceIP: range is full');
-    const withIp = withValue(service, ['spec', 'clusterIP'], ip);
-    return { object: withValue(withIp, ['spec', 'clusterIPs'], [ip]), errors: [] };
+    return ip;
   }
 
   #problems(service: ApiObject, ip: string, used: ReadonlySet<string>): FieldError[] {
@@ -76,10 +92,13 @@ export class ServiceAllocator {
       invalidValue('spec.clusterIPs', textsAt(service, 'spec', 'clusterIPs'), `failed to allocate IP ${ip}: ${reason}`),
     ];
     if (used.has(ip)) return refuse('provided IP is already allocated');
-    if (this.#range.includes(ip)) return [];
-    return refuse(`the provided IP (${ip}) is not in the valid range. The range of valid IPs is ${this.#range.cidr}`);
+    if (this.#ranges.some((range) => range.includes(ip))) return [];
+    const range = this.#ranges.find(({ family }) => family === familyOf(ip)) ?? this.#ranges[0];
+    return refuse(`the provided IP (${ip}) is not in the valid range. The range of valid IPs is ${range.cidr}`);
   }
 }
+
+const familyOf = (ip: string): AddressRange['family'] => (ip.includes(':') ? 'IPv6' : 'IPv4');
 
 type Assigned = { object: ApiObject; errors: FieldError[] };
 

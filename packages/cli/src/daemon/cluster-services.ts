@@ -34,7 +34,7 @@ export type ClusterServices = {
 export async function claimAddresses(config: NodeConfig, logger: Logger): Promise<ServiceAddresses | undefined> {
   const range = config.api.service_cidr;
   try {
-    const addresses = await ServiceAddresses.claim(range);
+    const addresses = await ServiceAddresses.claim(range.split(','));
     const { routedElsewhere } = addresses;
     if (routedElsewhere.length > 0)
       logger.warn(
@@ -86,8 +86,8 @@ function policiesOf({ node_name: nodeName, network }: NodeConfig, client: KubeCl
 
 function proxyOf({ node_name: nodeName, network, api }: NodeConfig, client: KubeClient, logger: Logger): RunningProxy {
   const bridgedCidrs = network.subnet.split(',');
-  const table = `podwright-services-${api.service_cidr.replace(/[/:]/g, '-')}`;
-  const ranges = { podCidrs: bridgedCidrs, bridgedCidrs, serviceCidrs: [api.service_cidr] };
+  const table = `podwright-services-${api.service_cidr.replace(/[/:,]/g, '-')}`;
+  const ranges = { podCidrs: bridgedCidrs, bridgedCidrs, serviceCidrs: api.service_cidr.split(',') };
   const proxy = startProxy({ client, nodeName, logger, ...ranges, bridge: network.bridge, table });
   ignoreFailure(proxy.synced, 'it rejects if the proxy is stopped before; problems are logged');
   return proxy;

@@ -2,7 +2,7 @@
 import { PodwrightError, Undo } from '@podwright/base';
 import { addAddress, type LinkAddress, type NetlinkSocket, NetlinkSockets, removeAddress } from '@podwright/system';
 import { readHostNetwork } from './host-network.ts';
-import { addressIn, lockServiceRange, routesInto } from './service-range.ts';
+import { addressIn, blockOf, lockServiceRange, prefixOf, routesInto } from './service-range.ts';
 
 /** Nodes of one host may not serve ranges that overlap: each holds the lock in a directory named after its range. */
 const LOCKS = '/run/podwright-services';
@@ -11,32 +11,31 @@ const API_OFFSET = 1;
 const DNS_OFFSET = 10;
 /** The index of the loopback interface. */
 const LOOPBACK = 1;
-const HOST_BITS = 32;
 
-/** A range of Services that belongs to this node until it is released. */
+/** The ranges of Services that belong to this node until they are released: one, or one of each IP family. */
 export class ServiceAddresses {
-  readonly range: string;
+  readonly ranges: readonly string[];
   /** The cluster IP of the Service `kubernetes`. */
   readonly api: string;
   /** The cluster IP of the DNS server. */
   readonly dns: string;
-  /** The CIDR blocks within the range to which the host has routes. Services may get addresses of these. */
+  /** The CIDR blocks within the ranges to which the host has routes. Services may get addresses of these. */
   routedElsewhere: readonly string[] = [];
   readonly #undo = new Undo();
 
-  private constructor(range: string) {
-    this.range = range;
-    this.api = addressIn(range, API_OFFSET);
-    this.dns = addressIn(range, DNS_OFFSET);
+  private constructor(ranges: readonly string[]) {
+    this.ranges = ranges;
+    this.api = addressIn(ranges[0]!, API_OFFSET);
+    this.dns = addressIn(ranges[0]!, DNS_OFFSET);
   }
 
   /**
-   * Locks the range and adds the addresses to the host. Those of a process that was killed are taken over. Rejects with `already_exists` if
+   * Locks the ranges and adds the addresses, which are of the first range, to the host. Those of a process that was killed are taken over. Rejects with `already_exists` if
    * a running node of this host serves a range that overlaps, and with `failed_precondition` if the host has or routes the addresses
    * elsewhere; then nothing is changed.
    */
-  static async claim(range: string, locks: string = LOCKS): Promise<ServiceAddresses> {
-    const claimed = new ServiceAddresses(range);
+  static async claim(ranges: readonly string[], locks: string = LOCKS): Promise<ServiceAddresses> {
+    const claimed = new ServiceAddresses(ranges);
     try {
       await claimed.#claim(locks);
       return claimed;
@@ -46,20 +45,22 @@ export class ServiceAddresses {
     }
   }
 
-  /** Removes the addresses and unlocks the range. */
+  /** Removes the addresses and unlocks the ranges. */
   async release(): Promise<void> {
     const [failure] = await this.#undo.run();
     if (failure !== undefined) throw failure.error;
   }
 
   async #claim(locks: string): Promise<void> {
-    const unlock = await lockServiceRange(locks, this.range);
-    this.#undo.add('unlock the range of Services', unlock);
+    for (const range of this.ranges) {
+      const unlock = await lockServiceRange(locks, range);
+      this.#undo.add(`unlock the range ${range}`, unlock);
+    }
     const socket = new NetlinkSockets().open('route');
     this.#undo.add('close the netlink socket', () => socket.close());
     this.routedElsewhere = await this.#checkRoutes(socket);
     for (const address of [this.api, this.dns]) {
-      const link: LinkAddress = { linkIndex: LOOPBACK, address, prefixLength: HOST_BITS };
+      const link: LinkAddress = { linkIndex: LOOPBACK, address, prefixLength: prefixOf(blockOf(address)) };
       this.#undo.add(`remove ${address}`, async () => void (await socket.request([removeAddress(link)])));
       await socket.request([addAddress(link)]); // one that exists was left by an earlier process: this one holds the lock
     }
@@ -71,12 +72,13 @@ export class ServiceAddresses {
     const own = [this.api, this.dns];
     const held = addresses.find(({ address, linkIndex }) => own.includes(address) && linkIndex !== LOOPBACK);
     if (held !== undefined) throw this.#conflict(`an interface of this host has the address ${held.address}`);
-    const { taken, others } = routesInto(this.range, own, routed);
-    if (taken.length > 0) throw this.#conflict(`this host routes ${taken[0]} elsewhere`);
-    return others;
+    const found = this.ranges.map((range) => routesInto(range, own, routed));
+    const [taken] = found.flatMap((one) => one.taken);
+    if (taken !== undefined) throw this.#conflict(`this host routes ${taken} elsewhere`);
+    return found.flatMap(({ others }) => others);
   }
 
   #conflict(reason: string): PodwrightError {
-    return new PodwrightError('failed_precondition', `serve Services in ${this.range}: ${reason}`);
+    return new PodwrightError('failed_precondition', `serve Services in ${this.ranges.join(' and ')}: ${reason}`);
   }
 }

@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { isAlreadyExists, PodwrightError, waitFor } from '@podwright/base';
-import { lockDirectory } from '@podwright/system';
+import { addressBytes, addressText, lockDirectory } from '@podwright/system';
 
 const TAKEN = 'another node of this host serves the range';
 /** Nodes that start at the same time look for each other's ranges one after another. */
@@ -9,7 +10,7 @@ const TURN_INTERVAL_MS = 20;
 const TURN_LIMIT_MS = 5000;
 
 /**
- * Locks a range of Services, an IPv4 CIDR block, for a node of this host. `directory` has a directory for each range that a node has served,
+ * Locks a range of Services, a CIDR block, for a node of this host. `directory` has a directory for each range that a node has served,
  * which that node holds locked. Returns a function that unlocks the range. Throws `already_exists` if a running node serves a range that
  * overlaps.
  */
@@ -42,8 +43,9 @@ function tryLock(directory: string): (() => void) | undefined {
 
 /** The address at a distance from the start of a range. */
 export function addressIn(range: string, offset: number): string {
-  const number = bounds(range)!.from + offset;
-  return [24, 16, 8, 0].map((shift) => Math.floor(number / 2 ** shift) % 256).join('.');
+  const { from, width } = bounds(range)!;
+  const digits = (from + BigInt(offset)).toString(16).padStart(width / 4, '0');
+  return addressText(Buffer.from(digits, 'hex'));
 }
 
 /**
@@ -57,9 +59,12 @@ export function routesInto(
   routed: readonly string[],
 ): { taken: string[]; others: string[] } {
   const inside = routed.filter((block) => prefixOf(block) >= prefixOf(range) && overlap(block, range));
-  const isTaken = (block: string) => own.some((address) => overlap(block, `${address}/32`));
+  const isTaken = (block: string) => own.some((address) => overlap(block, blockOf(address)));
   return { taken: inside.filter(isTaken), others: inside.filter((block) => !isTaken(block)) };
 }
+
+/** The CIDR block of a single address. */
+export const blockOf = (address: string): string => `${address}/${isIP(address) === 6 ? 128 : 32}`;
 
 /** The length of the prefix of a CIDR block. */
 export const prefixOf = (block: string): number => Number(block.split('/')[1]);
@@ -67,15 +72,17 @@ export const prefixOf = (block: string): number => Number(block.split('/')[1]);
 /** Whether two CIDR blocks have an address in common; false if one of the texts is none. */
 export function overlap(a: string, b: string): boolean {
   const [first, second] = [bounds(a), bounds(b)];
-  return first !== undefined && second !== undefined && first.from <= second.to && second.from <= first.to;
+  if (first === undefined || second === undefined || first.width !== second.width) return false;
+  return first.from <= second.to && second.from <= first.to;
 }
 
-function bounds(cidr: string): { from: number; to: number } | undefined {
+/** The first and the last address of a CIDR block as numbers of `width` bits. */
+function bounds(cidr: string): { from: bigint; to: bigint; width: number } | undefined {
   const [address = '', length = ''] = cidr.split('/');
-  const bytes = address.split('.').map(Number);
-  const size = 2 ** (32 - Number(length));
-  if (bytes.length !== 4 || !Number.isInteger(size)) return undefined;
-  const number = bytes.reduce((sum, byte) => sum * 256 + byte, 0);
-  const from = number - (number % size);
-  return { from, to: from + size - 1 };
+  const width = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0;
+  const hostBits = width - Number(length);
+  if (width === 0 || !Number.isInteger(hostBits) || hostBits < 0) return undefined;
+  const number = BigInt(`0x${addressBytes(address).toString('hex')}`);
+  const from = (number >> BigInt(hostBits)) << BigInt(hostBits);
+  return { from, to: from + (1n << BigInt(hostBits)) - 1n, width };
 }

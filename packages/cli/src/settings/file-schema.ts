@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net';
 import { parseCollectorEndpoint } from '@podwright/cri';
 import { KubeletTable } from '@podwright/kubelet-configuration';
 import * as z from 'zod';
@@ -7,8 +8,20 @@ import { DEFAULT_POD_LOGS, DEFAULT_ROOT, DEFAULT_STATE } from './node-paths.ts';
 import { optionalPath, path } from './path-schema.ts';
 import { RuntimeSchema } from './runtime-schema.ts';
 
-/** A range with room for the addresses of Services; at most 20 bits of a host, as in kube-apiserver. */
+/** Ranges with room for the addresses of Services; at most 20 bits of a host, as in kube-apiserver. */
 const SERVICE_CIDR = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)\/(?:1[2-9]|2[0-4])$/;
+
+const SERVICE_RANGES =
+  'must be an IPv4 range of 12 to 24 bits, such as 10.96.0.0/12, an IPv6 range of 108 to 120 bits, or one of each: 10.96.0.0/12,fd00:96::/112';
+
+/** Whether the text is a range, or one of each IP family. */
+function areServiceRanges(text: string): boolean {
+  const families = text.split(',').map((range) => {
+    const [address = '', length = ''] = range.split('/');
+    return SERVICE_CIDR.test(range) ? 4 : isIPv6(address) && /^1(?:0[89]|1\d|20)$/.test(length) ? 6 : 0;
+  });
+  return !families.includes(0) && new Set(families).size === families.length;
+}
 
 /** An amount of at least 16 MiB, in Mi or Gi. */
 const OBJECTS_SIZE = /^(?:(?:1[6-9]|[2-9]\d|[1-9]\d{2,4})Mi|[1-9]\d?Gi)$/;
@@ -74,10 +87,7 @@ export const FileSchema = z.strictObject({
     .strictObject({
       enabled: z.boolean().optional(),
       listen: z.string().transform(parseListenAddress).optional(),
-      service_cidr: z
-        .string()
-        .regex(SERVICE_CIDR, 'must be an IPv4 range of 12 to 24 bits, such as 10.96.0.0/12')
-        .default('10.96.0.0/12'),
+      service_cidr: z.string().refine(areServiceRanges, SERVICE_RANGES).default('10.96.0.0/12'),
       max_objects_size: z
         .string()
         .regex(OBJECTS_SIZE, 'must be an amount in Mi or Gi, at least 16Mi, such as 512Mi')

@@ -125,6 +125,12 @@ const refused: [string, string, RegExp][] = [
     '[api]\nenabled = true\naudit_policy = "/x"',
     /c\.toml:3: api\.audit_policy = "\/x": needs audit_log in the same table$/,
   ],
+  [
+    'two ranges of one IP family',
+    '[api]\nservice_cidr = "10.0.0.0/16,10.1.0.0/16"',
+    /or one of each: 10\.96\.0\.0\/12,/,
+  ],
+  ['a range that is too large', '[api]\nservice_cidr = "fd00::/64"', /an IPv6 range of 108 to 120 bits/],
   ['an address of the API that is a name', '[api]\nenabled = true\nlisten = "localhost:6443"', /must be a port/],
   ['an address that is a name', '[runtime]\nstreaming_address = "localhost"', /must be an IPv4 or IPv6 address$/],
   [
@@ -249,4 +255,9 @@ test('only the first problems are reported', () => {
     () => parseConfig(text, 'c.toml'),
     ({ message }: Error) => message.split('\n').length === 10,
   );
+});
+
+test('Services have a range, or one of each IP family', () => {
+  for (const range of ['10.96.0.0/12', 'fd00:96::/112', '10.96.0.0/16,fd00:96::/108', 'fd00:96::/120,10.96.0.0/24'])
+    assert.equal(parseConfig(`[api]\nservice_cidr = "${range}"`, 'c.toml').api.service_cidr, range);
 });
