@@ -222,6 +222,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
   },
   'pod-config': {},
   proxy: {
+    addresses: [],
     health: ['services'],
     kernel: ['ledger', 'services', 'table'],
     ledger: [],

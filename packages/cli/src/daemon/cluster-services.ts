@@ -6,9 +6,8 @@ import { errorMessage, ignoreFailure, type Logger } from '@podwright/base';
 import { type DnsServer, startDns } from '@podwright/dns';
 import type { KubeObject } from '@podwright/kube-api';
 import { isApiStatus, type KubeClient, SERVICES } from '@podwright/kube-client';
-import { type RunningProxy, startNetworkPolicies, startProxy } from '@podwright/proxy';
+import { type RunningProxy, ServiceAddresses, startNetworkPolicies, startProxy } from '@podwright/proxy';
 import type { NodeConfig } from '../settings/node-config.ts';
-import { ServiceAddresses } from './service-addresses.ts';
 
 export const CLUSTER_DOMAIN = 'cluster.local';
 /** The bridge of pods on a Docker Engine, unless they have a CNI network. */

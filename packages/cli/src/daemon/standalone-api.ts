@@ -12,6 +12,7 @@ import { createLogger, type Logger } from '@podwright/base';
 import { ClientNetworks } from '@podwright/dns';
 import { requireSocketPath, writeFileAtomic, writeFileDurable } from '@podwright/host';
 import { AppliedImport, type KubernetesApi } from '@podwright/node-api';
+import type { ServiceAddresses } from '@podwright/proxy';
 import { apiServerPaths } from '../settings/api-server-paths.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { AdminKubeconfig } from './admin-kubeconfig.ts';
@@ -19,7 +20,6 @@ import { ADMINISTRATOR, auditOptions } from './api-server.ts';
 import type { ClusterConnection } from './cluster.ts';
 import { type ClusterServices, claimAddresses, clientsOf, openClusterServices } from './cluster-services.ts';
 import { nodeClaims, startNodeControllers } from './node-controllers.ts';
-import type { ServiceAddresses } from './service-addresses.ts';
 import { limitStrangers } from './stranger-connections.ts';
 
 /** The connection to the API, and the Services of the node, which are closed by themselves. */
