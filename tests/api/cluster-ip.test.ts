@@ -205,6 +205,8 @@ test('two nodes of a host have different ranges, and a refused start leaves no a
 
 test('pods reach an API whose range has IPv6 addresses, and a range of each family gives Services both', async () => {
   inNamespace(host.outside.netns, `ip -6 route add ${SIX} via fd00:242:41::1`);
+  const killed = await RunningApi.start({ name: 'six', range: SIX, claimOnly: true });
+  await killed.kill(); // the kernel has routes to its addresses
   const six = await RunningApi.start({ name: 'six', range: SIX });
   await six.credentials();
   for (const place of ['pod', 'host'] as const) await six.until(places[place], 200);

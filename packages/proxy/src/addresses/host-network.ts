@@ -7,7 +7,10 @@ import {
   type NetlinkSocket,
 } from '@podwright/system';
 
-/** The addresses of the host's interfaces, and the CIDR blocks to which its main table has routes, apart from default routes. */
+/** The index of the loopback interface. */
+export const LOOPBACK = 1;
+
+/** The addresses of the host's interfaces, and the CIDR blocks to which its main table has routes, apart from default and loopback ones. */
 export type HostNetwork = { addresses: LinkAddress[]; routed: string[] };
 
 /** Reads them through a socket of the protocol `route`. */
@@ -18,7 +21,8 @@ export async function readHostNetwork(socket: NetlinkSocket): Promise<HostNetwor
     addresses: addresses.flatMap((message) => decodeAddress(message) ?? []),
     routed: routes.flatMap((message) => {
       const route = decodeRoute(message);
-      return route === undefined ? [] : [`${route.destination}/${route.prefixLength}`];
+      if (route === undefined || route.linkIndex === LOOPBACK) return []; // an IPv6 address of the interface has a route
+      return [`${route.destination}/${route.prefixLength}`];
     }),
   };
 }

@@ -1,7 +1,7 @@
 /** The addresses that a standalone node has in its range of Services. They are on the loopback interface while the node runs. */
 import { PodwrightError, Undo } from '@podwright/base';
 import { addAddress, type LinkAddress, type NetlinkSocket, NetlinkSockets, removeAddress } from '@podwright/system';
-import { readHostNetwork } from './host-network.ts';
+import { LOOPBACK, readHostNetwork } from './host-network.ts';
 import { addressIn, blockOf, lockServiceRange, prefixOf, routesInto } from './service-range.ts';
 
 /** Nodes of one host may not serve ranges that overlap: each holds the lock in a directory named after its range. */
@@ -9,8 +9,6 @@ const LOCKS = '/run/podwright-services';
 /** The first address is that of the Service `kubernetes`, as in upstream, and the tenth that of the DNS server, as in clusters of kubeadm. */
 const API_OFFSET = 1;
 const DNS_OFFSET = 10;
-/** The index of the loopback interface. */
-const LOOPBACK = 1;
 
 /** The ranges of Services that belong to this node until they are released: one, or one of each IP family. */
 export class ServiceAddresses {
@@ -30,9 +28,9 @@ export class ServiceAddresses {
   }
 
   /**
-   * Locks the ranges and adds the addresses, which are of the first range, to the host. Those of a process that was killed are taken over. Rejects with `already_exists` if
-   * a running node of this host serves a range that overlaps, and with `failed_precondition` if the host has or routes the addresses
-   * elsewhere; then nothing is changed.
+   * Locks the ranges and adds the addresses, which are of the first range, to the host. Those of a process that was killed are taken over.
+   * Rejects with `already_exists` if a running node of this host serves a range that overlaps, and with `failed_precondition` if the host
+   * has or routes the addresses elsewhere; then nothing is changed.
    */
   static async claim(ranges: readonly string[], locks: string = LOCKS): Promise<ServiceAddresses> {
     const claimed = new ServiceAddresses(ranges);
