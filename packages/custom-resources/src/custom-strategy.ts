@@ -19,6 +19,8 @@ import { jsonPath } from './values/json-path.ts';
 import { repeatedItems } from './values/unique-items.ts';
 import { validateValue } from './values/validate-value.ts';
 
+type Further = Parameters<NonNullable<Strategy['validateFurther']>>;
+
 export type CustomRules = { strategy: Strategy; conversion: Conversion };
 
 /** A version of a definition, with what its rules need. */
@@ -53,24 +55,22 @@ export function customStrategy(version: CustomVersion, rules?: ObjectRules): Str
     ...(scale === undefined ? [] : scaleErrors(object, scale)),
   ];
   const warned = new WeakMap<object, readonly string[]>();
-  const withRules = (errors: FieldError[], object: ApiObject, old?: ApiObject): FieldError[] => {
-    if (rules === undefined) return errors;
+  const withRules = async (
+    evaluate: ObjectRules,
+    ...[errors, object, old]: Further
+  ): Promise<readonly FieldError[]> => {
     if (errors.some(({ reason }) => BLOCKING.includes(reason)))
       return [...errors, invalidValue('<nil>', null, UNCHECKED)];
-    const outcome = rules(object, old);
+    const outcome = await evaluate(object, old);
     if (outcome.warnings.length > 0) warned.set(object, outcome.warnings);
     return [...errors, ...outcome.errors];
   };
   /** Validates an update of the status. As upstream, it validates only the status but evaluates the rules of the whole object. */
   const validateStatus = (object: ApiObject, old: ApiObject): FieldError[] => {
     const { status } = schema.properties ?? {};
-    if (status === undefined || object.status === undefined) return withRules([], object, old);
+    if (status === undefined || object.status === undefined) return [];
     const errors = validateValue(object.status, status, { patterns, path: '', old: old.status });
-    return withRules(
-      errors.map((one) => (one.field === '<nil>' ? one : { ...one, field: `status.${one.field}` })),
-      object,
-      old,
-    );
+    return errors.map((one) => (one.field === '<nil>' ? one : { ...one, field: `status.${one.field}` }));
   };
   const validateKind = (object: ApiObject): FieldError[] =>
     object.kind === resource.kind ? [] : [invalidValue('kind', object.kind, `must be ${resource.kind}`)];
@@ -78,8 +78,9 @@ export function customStrategy(version: CustomVersion, rules?: ObjectRules): Str
     hasGeneration: true,
     allowUnconditionalUpdate: false,
     ...(hasStatus ? {} : { countsStatus: true }),
-    validate: (object) => withRules([...validateKind(object), ...validate(object)], object),
-    validateUpdate: (object, old) => withRules([...validateKind(object), ...validate(object, old)], object, old),
+    validate: (object) => [...validateKind(object), ...validate(object)],
+    validateUpdate: (object, old) => [...validateKind(object), ...validate(object, old)],
+    ...(rules === undefined ? {} : { validateFurther: (...further: Further) => withRules(rules, ...further) }),
     warnings: (object) => warned.get(object) ?? [],
     selectableFields: Object.fromEntries(selectablePaths.map((path) => [path.slice(1), valueAtPath(path)])),
     ...(scale === undefined ? {} : { scale: scaleStrategy(scale, version.replicasPaths) }),

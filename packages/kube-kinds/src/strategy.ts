@@ -38,6 +38,15 @@ export type Strategy = {
   validate?: (object: ApiObject) => readonly FieldError[];
   /** Returns all errors in an updated object. Upstream validates both the object itself and the change. */
   validateUpdate?: (object: ApiObject, old: ApiObject) => readonly FieldError[];
+  /**
+   * Continues the validation of an object, given its errors so far. Returns all errors. For rules that take long, so that other work runs
+   * meanwhile. Called after `validate` or `validateUpdate`, also after those of a subresource.
+   */
+  validateFurther?: (
+    errors: readonly FieldError[],
+    object: ApiObject,
+    old: ApiObject | undefined,
+  ) => Promise<readonly FieldError[]>;
   /** Returns warnings for the client, as in upstream's WarningsOnCreate and WarningsOnUpdate. */
   warnings?: (object: ApiObject, old: ApiObject | undefined) => readonly string[];
   /** Returns what is wrong with a name, without mentioning the field. Default: the name must be a DNS subdomain. */

@@ -68,7 +68,7 @@ async function insertAllocated(
   const { kind } = parts;
   const { object: created } = allocation;
   const { name = '' } = created.metadata;
-  const errors = allocation.errors.length > 0 ? allocation.errors : errorsOfCreate(kind, created);
+  const errors = allocation.errors.length > 0 ? allocation.errors : await errorsOfCreate(kind, created);
   if (errors.length > 0) throw invalid(kind.internalKind, name, errors);
   for (const warning of kind.strategy.warnings?.(created, undefined) ?? []) context.warn(warning);
   await context.authorizeCreate?.();

@@ -9,6 +9,7 @@ import {
   type CreateContext,
   type FieldError,
   nameIsDnsSubdomain,
+  type Strategy,
   type SubresourceStrategy,
 } from '@podwright/kube-kinds';
 import { validateObjectMeta } from '../metadata/object-meta-rules.ts';
@@ -43,24 +44,36 @@ export type Updating = {
 };
 
 /** Validates a new object. */
-export function errorsOfCreate({ resource, strategy, conversion }: ServedKind, object: ApiObject): FieldError[] {
+export async function errorsOfCreate(
+  { resource, strategy, conversion }: ServedKind,
+  object: ApiObject,
+): Promise<FieldError[]> {
   const nameProblems = conversion?.nameProblems ?? strategy.nameProblems ?? nameIsDnsSubdomain;
   return [
     ...validateObjectMeta(object.metadata, { isNamespaced: resource.namespaced, nameProblems }),
-    ...named(conversion, strategy.validate?.(object)),
+    ...named(conversion, await furtherErrors(strategy, strategy.validate?.(object), { object })),
     ...(conversion?.validate?.(object, undefined) ?? []),
   ];
 }
 
 /** Validates an updated object. */
-export function errorsOfUpdate(kind: ServedKind, { object, old, subresource }: Updating): FieldError[] {
-  const { resource, conversion } = kind;
+export async function errorsOfUpdate(kind: ServedKind, { object, old, subresource }: Updating): Promise<FieldError[]> {
+  const { resource, conversion, strategy } = kind;
   const { validateUpdate } = rulesOf(kind, subresource);
   return [
     ...validateObjectMetaUpdate(object.metadata, old.metadata, resource.namespaced),
-    ...named(conversion, validateUpdate?.(object, old)),
+    ...named(conversion, await furtherErrors(strategy, validateUpdate?.(object, old), { object, old })),
     ...(subresource === '' ? (conversion?.validate?.(object, old) ?? []) : []),
   ];
+}
+
+/** Returns the errors, also those of rules that take long. A kind without such rules has none of the delay of a promise. */
+function furtherErrors(
+  { validateFurther }: Strategy,
+  errors: readonly FieldError[] = [],
+  { object, old }: { object: ApiObject; old?: ApiObject },
+): readonly FieldError[] | Promise<readonly FieldError[]> {
+  return validateFurther === undefined ? errors : validateFurther(errors, object, old);
 }
 
 /** Returns the errors with the names that fields have in errors of the served version. */

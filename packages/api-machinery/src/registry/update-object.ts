@@ -123,7 +123,7 @@ async function replaceAllocated(
   const key = keyIn(kind, namespace, name);
   const { subresource = '' } = context;
   const updating = { object, old, subresource };
-  const errors = allocation.errors.length > 0 ? allocation.errors : errorsOfUpdate(kind, updating);
+  const errors = allocation.errors.length > 0 ? allocation.errors : await errorsOfUpdate(kind, updating);
   if (errors.length > 0) throw invalid(kind.internalKind, name, errors);
   if (subresource === '') for (const one of kind.strategy.warnings?.(object, old) ?? []) context.warn(one);
   const subject = { operation: 'UPDATE', namespace, name, object, oldObject: old } as const;

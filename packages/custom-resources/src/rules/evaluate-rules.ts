@@ -1,5 +1,5 @@
 /** Evaluates the rules of a schema for an object (apiextensions-apiserver, apiserver/schema/cel/validation.go). */
-import { isRecord } from '@podwright/base';
+import { EventLoopBudget, isRecord } from '@podwright/base';
 import type { Outcome, Variables } from '@podwright/cel';
 import { optional } from '@podwright/cel';
 import { duplicate, type FieldError, forbiddenField, invalidValue, isSameValue, required } from '@podwright/kube-kinds';
@@ -26,14 +26,18 @@ type Ratchet = { readonly current?: Pair | undefined; readonly parent?: Pair | u
 
 type Place = Pair & { readonly path: string; readonly ratchet: Ratchet };
 
-/** Evaluates the rules for an object. `old`: the object before an update. */
-export function evaluateRules(
+/**
+ * Evaluates the rules for an object. `old`: the object before an update. All rules of an object can take some seconds, so other work runs
+ * between them.
+ */
+export async function evaluateRules(
   tree: RuleNode,
   { value, old, path = '' }: { value: unknown; old?: unknown; path?: string },
-): RuleOutcome {
+): Promise<RuleOutcome> {
   const run = new RuleRun();
+  const budget = new EventLoopBudget();
   const ratchet = old === undefined ? {} : { current: { value, old } };
-  run.visit(tree, { value, old, path, ratchet });
+  for (const _ of run.visit(tree, { value, old, path, ratchet })) if (budget.isSpent) await budget.renew();
   return { errors: run.errors.slice(0, MAX_ERRORS), warnings: run.warnings.slice(0, MAX_ERRORS) };
 }
 
@@ -43,22 +47,28 @@ class RuleRun {
   #budget = MAX_OBJECT_COST;
   #isEnded = false;
 
-  visit(node: RuleNode, place: Place): void {
+  /** Evaluates the rules for a value and its parts. Yields after each rule. */
+  *visit(node: RuleNode, place: Place): Generator<void> {
     const { value, old } = place;
     if (value === null || value === undefined) return;
-    this.#rules(node, place);
+    yield* this.#rules(node, place);
     if (Array.isArray(value) && node.items !== undefined) {
       const find = oldElements(node.schema, old);
       for (const [index, item] of value.entries()) {
         if (this.#isEnded || this.errors.length >= MAX_ERRORS) return;
         const at = `${place.path}[${index}]`;
-        this.visit(node.items, { value: item, old: find(item), path: at, ratchet: ratchetOf(place, find(item), item) });
+        yield* this.visit(node.items, {
+          value: item,
+          old: find(item),
+          path: at,
+          ratchet: ratchetOf(place, find(item), item),
+        });
       }
     }
-    if (isRecord(value)) this.#fields(node, value, place);
+    if (isRecord(value)) yield* this.#fields(node, value, place);
   }
 
-  #fields(node: RuleNode, value: Record<string, unknown>, place: Place): void {
+  *#fields(node: RuleNode, value: Record<string, unknown>, place: Place): Generator<void> {
     const { old, path } = place;
     for (const [name, one] of Object.entries(value)) {
       if (this.#isEnded || this.errors.length >= MAX_ERRORS) return;
@@ -67,13 +77,13 @@ class RuleRun {
       const ratchet = isVersion ? {} : ratchetOf(place, before, one);
       const property = node.properties.get(name);
       const at = path === '' ? name : `${path}.${name}`;
-      if (property !== undefined) this.visit(property, { value: one, old: before, path: at, ratchet });
+      if (property !== undefined) yield* this.visit(property, { value: one, old: before, path: at, ratchet });
       if (node.more !== undefined)
-        this.visit(node.more, { value: one, old: before, path: `${path}[${name}]`, ratchet });
+        yield* this.visit(node.more, { value: one, old: before, path: `${path}[${name}]`, ratchet });
     }
   }
 
-  #rules({ rules, schema, values }: RuleNode, place: Place): void {
+  *#rules({ rules, schema, values }: RuleNode, place: Place): Generator<void> {
     if (values === undefined || rules.length === 0) return;
     const { value, old, path } = place;
     const { type = '' } = schema;
@@ -90,6 +100,7 @@ class RuleRun {
       if (compiled.program === undefined || (compiled.usesOldSelf && !hasOld && !isOptional)) continue;
       this.#rule(compiled, { schema, place, variables: isOptional ? withOptional : variables });
       if (this.#isEnded) return;
+      yield;
     }
   }
 

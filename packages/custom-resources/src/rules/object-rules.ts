@@ -7,8 +7,10 @@ import { type RuleNode, ruleTree } from './rule-tree.ts';
 export function objectRules(schema: JsonSchema): ObjectRules | undefined {
   if (!someSchema(schema, (one) => (one['x-kubernetes-validations']?.length ?? 0) > 0)) return undefined;
   let compiled: { tree: RuleNode | undefined } | undefined;
-  return (value, old) => {
+  return async (value, old) => {
     compiled ??= { tree: ruleTree(schema) };
-    return compiled.tree === undefined ? { errors: [], warnings: [] } : evaluateRules(compiled.tree, { value, old });
+    return compiled.tree === undefined
+      ? { errors: [], warnings: [] }
+      : await evaluateRules(compiled.tree, { value, old });
   };
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import type { ApiObject } from '@podwright/kube-kinds';
 import type { JsonSchema } from '../json-schema.ts';
 import { definitionRuleErrors } from './definition-rule-errors.ts';
@@ -27,8 +28,8 @@ function problems(schema: JsonSchema): string[] {
   });
 }
 
-function errors(schema: JsonSchema, value: unknown, old?: unknown): string[] {
-  return objectRules(schema)!(value, old).errors.map(({ field, message }) => `${field}: ${message}`);
+async function errors(schema: JsonSchema, value: unknown, old?: unknown): Promise<string[]> {
+  return (await objectRules(schema)!(value, old)).errors.map(({ field, message }) => `${field}: ${message}`);
 }
 
 test('rules that cannot be compiled have the errors of upstream', () => {
@@ -49,7 +50,7 @@ test('rules that cannot be compiled have the errors of upstream', () => {
   assert.match(rule('self.metadata.labels == {}')[0]!, /undefined field 'labels'/);
 });
 
-test('elements without an old state cannot be compared with it', () => {
+test('elements without an old state cannot be compared with it', async () => {
   const list = (type: string): JsonSchema => ({
     type: 'array',
     'x-kubernetes-list-type': type,
@@ -62,49 +63,52 @@ test('elements without an old state cannot be compared with it', () => {
   ]);
 });
 
-test('values that violate a rule have its message, reason and path', () => {
+test('values that violate a rule have its message, reason and path', async () => {
   const one = (rule: object) => errors(object({ spec: object({ a: INT, b: INT }, rule) }), { spec: { a: 1, b: 2 } });
-  assert.deepEqual(one({ rule: 'self.a < self.b' }), []);
-  assert.deepEqual(one({ rule: 'self.a > self.b' }), ['spec: Invalid value: failed rule: self.a > self.b']);
-  assert.deepEqual(one({ rule: 'false', message: ' no ' }), ['spec: Invalid value: no']);
-  assert.deepEqual(one({ rule: 'false', messageExpression: '"a is " + string(self.a)' }), [
+  assert.deepEqual(await one({ rule: 'self.a < self.b' }), []);
+  assert.deepEqual(await one({ rule: 'self.a > self.b' }), ['spec: Invalid value: failed rule: self.a > self.b']);
+  assert.deepEqual(await one({ rule: 'false', message: ' no ' }), ['spec: Invalid value: no']);
+  assert.deepEqual(await one({ rule: 'false', messageExpression: '"a is " + string(self.a)' }), [
     'spec: Invalid value: a is 1',
   ]);
-  assert.deepEqual(one({ rule: 'false', message: 'no', messageExpression: 'self.a / 0 > 1 ? "" : "x"' }), [
+  assert.deepEqual(await one({ rule: 'false', message: 'no', messageExpression: 'self.a / 0 > 1 ? "" : "x"' }), [
     'spec: Invalid value: no',
   ]);
-  assert.deepEqual(one({ rule: 'false', reason: 'FieldValueRequired', fieldPath: '.a', message: 'x' }), [
+  assert.deepEqual(await one({ rule: 'false', reason: 'FieldValueRequired', fieldPath: '.a', message: 'x' }), [
     'spec.a: Required value: x',
   ]);
-  assert.deepEqual(one({ rule: 'self.a / 0 == 1' }), [
+  assert.deepEqual(await one({ rule: 'self.a / 0 == 1' }), [
     'spec: Invalid value: "object": division by zero evaluating rule: self.a / 0 == 1',
   ]);
-  assert.deepEqual(errors(object({ a: { ...INT, 'x-kubernetes-validations': [{ rule: 'self > 1' }] } }), { a: 1 }), [
-    'a: Invalid value: 1: failed rule: self > 1',
-  ]);
-  assert.deepEqual(errors(object({ a: INT }, { rule: 'self.a > 1' }), { a: 0 }), [
+  assert.deepEqual(
+    await errors(object({ a: { ...INT, 'x-kubernetes-validations': [{ rule: 'self > 1' }] } }), { a: 1 }),
+    ['a: Invalid value: 1: failed rule: self > 1'],
+  );
+  assert.deepEqual(await errors(object({ a: INT }, { rule: 'self.a > 1' }), { a: 0 }), [
     '<nil>: Invalid value: failed rule: self.a > 1',
   ]);
 });
 
-test('rules about a change need an old state, and unchanged values only cause warnings', () => {
+test('rules about a change need an old state, and unchanged values only cause warnings', async () => {
   const schema = object({ a: INT, b: object({ c: INT }, { rule: 'self.c > 1' }) }, { rule: 'self.a >= oldSelf.a' });
-  assert.deepEqual(errors(schema, { a: 1 }), []);
-  assert.deepEqual(errors(schema, { a: 1 }, { a: 1 }), []);
-  assert.deepEqual(errors(schema, { a: 1 }, { a: 2 }), ['<nil>: Invalid value: failed rule: self.a >= oldSelf.a']);
-  assert.deepEqual(errors(schema, { a: 1, b: { c: 0 } }, { a: 1, b: { c: 1 } }).length, 1);
-  const { errors: none, warnings } = objectRules(schema)!({ a: 2, b: { c: 1 } }, { a: 1, b: { c: 1 } });
+  assert.deepEqual(await errors(schema, { a: 1 }), []);
+  assert.deepEqual(await errors(schema, { a: 1 }, { a: 1 }), []);
+  assert.deepEqual(await errors(schema, { a: 1 }, { a: 2 }), [
+    '<nil>: Invalid value: failed rule: self.a >= oldSelf.a',
+  ]);
+  assert.deepEqual((await errors(schema, { a: 1, b: { c: 0 } }, { a: 1, b: { c: 1 } })).length, 1);
+  const { errors: none, warnings } = await objectRules(schema)!({ a: 2, b: { c: 1 } }, { a: 1, b: { c: 1 } });
   assert.deepEqual([none, warnings], [[], ['b: Invalid value: failed rule: self.c > 1']]);
   const optional = object(
     { a: INT },
     { rule: 'oldSelf.optMap(o, o.a < self.a).orValue(self.a == 0)', optionalOldSelf: true },
   );
-  assert.deepEqual(errors(optional, { a: 0 }), []);
-  assert.equal(errors(optional, { a: 1 }).length, 1);
-  assert.deepEqual(errors(optional, { a: 1 }, { a: 0 }), []);
+  assert.deepEqual(await errors(optional, { a: 0 }), []);
+  assert.equal((await errors(optional, { a: 1 })).length, 1);
+  assert.deepEqual(await errors(optional, { a: 1 }, { a: 0 }), []);
 });
 
-test('elements of maps are compared with the ones that have the same keys', () => {
+test('elements of maps are compared with the ones that have the same keys', async () => {
   const items = { ...object({ n: TEXT, v: INT }, { rule: 'self.v >= oldSelf.v' }), required: ['n'] };
   const list: JsonSchema = {
     ...{ type: 'array', 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['n'], items },
@@ -115,35 +119,61 @@ test('elements of maps are compared with the ones that have the same keys', () =
     { n: 'a', v: 1 },
     { n: 'b', v: 2 },
   ];
-  assert.deepEqual(check([b, a], [a, b]), []);
-  assert.deepEqual(check([b, { n: 'a', v: 0 }], [a, b]), [
+  assert.deepEqual(await check([b, a], [a, b]), []);
+  assert.deepEqual(await check([b, { n: 'a', v: 0 }], [a, b]), [
     'l: Invalid value: changed',
     'l[1]: Invalid value: failed rule: self.v >= oldSelf.v',
   ]);
 });
 
-test('the rules of an object take bounded time together', () => {
+test('the rules of an object take bounded time together', async () => {
   const startMs = performance.now();
   const items = {
     ...INT,
     'x-kubernetes-validations': [{ rule: 'lists.range(700).all(x, lists.range(700).all(y, x + y >= 0))' }],
   };
-  const found = errors(object({ l: { type: 'array', items } }), { l: Array(1000).fill(1) });
+  const found = await errors(object({ l: { type: 'array', items } }), { l: Array(1000).fill(1) });
   assert.equal(found.length, 1);
   assert.match(found[0]!, /^l\[0\]: .*no further validation rules will be run due to call cost exceeds limit/);
   const cheaper = {
     ...INT,
     'x-kubernetes-validations': [{ rule: 'lists.range(200).all(x, lists.range(200).all(y, true))' }],
   };
-  const many = errors(object({ l: { type: 'array', items: cheaper } }), { l: Array(1000).fill(1) });
+  const many = await errors(object({ l: { type: 'array', items: cheaper } }), { l: Array(1000).fill(1) });
   assert.match(many.join(), /^l\[\d+\]: .*validation failed due to running out of cost budget/);
   assert.ok(performance.now() - startMs < 20_000);
 });
 
-test('definitions with too many rules are refused before they are compiled', () => {
+test('definitions with too many rules are refused before they are compiled', async () => {
   const rule = Array(20_000).fill('true').join('&&');
   const rules = [{ rule }, { rule }, { rule }];
   assert.deepEqual(problems(object({ a: INT }, ...rules)), [
     'spec.versions: Forbidden: rules in CEL must have at most 300000 characters together',
   ]);
+});
+
+test('other work runs between the rules of an object', async () => {
+  const rule = { rule: 'lists.range(200).all(x, lists.range(200).all(y, true))' };
+  const running = errors(object({ a: INT }, ...Array.from({ length: 20 }, () => rule)), { a: 1 });
+  let turns = 0;
+  let isRunning = true;
+  void running.finally(() => {
+    isRunning = false;
+  });
+  for (; isRunning; turns++) await setImmediate();
+  assert.deepEqual(await running, []);
+  assert.ok(turns > 10, `${turns} turns`);
+});
+
+test('sets are compared in linear time if they have the same order', async () => {
+  const startMs = performance.now();
+  const list = { type: 'array', 'x-kubernetes-list-type': 'set', items: INT };
+  const values = Array.from({ length: 200_000 }, (_, index) => index);
+  const found = await errors(
+    object({ l: { ...list, 'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'changed' }] } }),
+    { l: values },
+    { l: [...values.slice(0, -1), -1] },
+  );
+  assert.deepEqual(found, ['l: Invalid value: changed']);
+  assert.ok(performance.now() - startMs < 15_000, `${performance.now() - startMs} ms`);
 });
