@@ -111,6 +111,14 @@ test('a bound claim is lost with its volume, and does not take that of another c
   check(bound, { volumes: [volume('a', { claimRef: reference('u2') })] }, 'lost ClaimMisbound');
 });
 
+test('a claim that says that it is bound gets a free volume only if the volume satisfies it, whatever its size', () => {
+  const bound = claim({ volumeName: 'a' }, { 'pv.kubernetes.io/bind-completed': 'yes' });
+  check(bound, { volumes: [volume('a')] }, 'bind a');
+  check(bound, { volumes: [volume('a', { capacity: { storage: '1Gi' } })] }, 'bind a');
+  check(bound, { volumes: [volume('a', { storageClassName: 'private' })] }, 'wait VolumeMismatch');
+  check(bound, { volumes: [volume('a', { accessModes: ['ReadOnlyMany'] })] }, 'wait VolumeMismatch');
+});
+
 test('a volume is released when its claim is removed, also if another one has its name', () => {
   const used = volume('a', { claimRef: reference('u1') });
   assert.deepEqual(

@@ -60,12 +60,24 @@ function ofBound(claim: Claim, volumes: readonly Volume[]): ClaimDecision {
       message: 'Bound claim has lost its PersistentVolume. Data on the volume is lost!',
     };
   if (refersTo(volume, claim)) return { type: 'bound', volume };
-  if (volume.spec.claimRef === undefined) return { type: 'bind', volume };
+  if (volume.spec.claimRef === undefined) return ofUnbound(claim, volume);
   return {
     type: 'lost',
     reason: 'ClaimMisbound',
     message: 'Two claims are bound to the same volume, this one is bound incorrectly',
   };
+}
+
+/**
+ * Decides about a claim that says that it is bound to a free volume. Users can set the annotation that says so, so the volume must satisfy
+ * the claim, except for its size: the claim may have been expanded.
+ */
+function ofUnbound(claim: Claim, volume: Volume): ClaimDecision {
+  const { resources: _, ...spec } = claim.spec;
+  const mismatch = mismatchOf(volume, { ...claim, spec });
+  if (mismatch === undefined) return { type: 'bind', volume };
+  const message = `Cannot bind to requested volume "${volume.metadata.name}": ${mismatch}`;
+  return { type: 'wait', event: 'Warning', reason: 'VolumeMismatch', message };
 }
 
 function ofNamed(claim: Claim, volumes: readonly Volume[]): ClaimDecision {
