@@ -11,10 +11,12 @@ const MAX_ANNOTATIONS_BYTES = 256 << 10;
 
 export function validateLabels(labels: Readonly<Record<string, string>>): FieldError[] {
   const field = 'metadata.labels';
-  return Object.entries(labels).flatMap(([key, value]) => [
-    ...qualifiedNameProblems(key).map((problem) => invalidValue(field, key, problem)),
-    ...labelValueProblems(value).map((problem) => invalidValue(field, value, problem)),
-  ]);
+  const errors: FieldError[] = [];
+  for (const [key, value] of Object.entries(labels)) {
+    for (const problem of qualifiedNameProblems(key)) errors.push(invalidValue(field, key, problem));
+    for (const problem of labelValueProblems(value)) errors.push(invalidValue(field, value, problem));
+  }
+  return errors;
 }
 
 /** The prefix of an annotation key may contain upper case letters. */

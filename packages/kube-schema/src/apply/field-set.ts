@@ -4,7 +4,7 @@ export type Path = readonly PathElement[];
 
 /**
  * A set of fields, stored as a tree (structured-merge-diff, fieldpath.Set). A field with members below it need not be a member itself.
- * Operations return new sets.
+ * Operations do not change a set. They may return one of the given sets: those of large objects have many members.
  */
 export class FieldSet {
   readonly members: ReadonlySet<PathElement>;
@@ -25,12 +25,15 @@ export class FieldSet {
   }
 
   union(other: FieldSet): FieldSet {
+    if (other.isEmpty) return this;
+    if (this.isEmpty) return other;
     const children = new Map(this.children);
     for (const [element, set] of other.children) children.set(element, set.union(this.below(element)));
     return new FieldSet([...this.members, ...other.members], children);
   }
 
   intersection(other: FieldSet): FieldSet {
+    if (this.isEmpty || other.isEmpty) return EMPTY;
     const members = [...this.members].filter((element) => other.members.has(element));
     return new FieldSet(
       members,
@@ -40,6 +43,7 @@ export class FieldSet {
 
   /** Returns the members that are not in the other set. A field is kept even if a field above it is a member of the other set. */
   difference(other: FieldSet): FieldSet {
+    if (other.isEmpty) return this;
     const members = [...this.members].filter((element) => !other.members.has(element));
     return new FieldSet(
       members,
@@ -49,6 +53,7 @@ export class FieldSet {
 
   /** Like `difference`, but also removes everything below a member of the other set. */
   recursiveDifference(other: FieldSet): FieldSet {
+    if (other.isEmpty) return this;
     const members = [...this.members].filter((element) => !other.members.has(element));
     const children = this.#eachChild((set, element) =>
       other.members.has(element) ? EMPTY : set.recursiveDifference(other.below(element)),
@@ -76,10 +81,7 @@ export class FieldSetBuilder {
 
   /** Adds a path. An empty path is ignored, because the object itself is never a member. */
   insert(path: Path): void {
-    const [element, ...rest] = path;
-    if (element === undefined) return;
-    if (rest.length === 0) this.#members.add(element);
-    else this.#child(element).insert(rest);
+    this.#insert(path, 0);
   }
 
   build(): FieldSet {
@@ -87,6 +89,13 @@ export class FieldSetBuilder {
       this.#members,
       [...this.#children].map(([element, child]) => [element, child.build()]),
     );
+  }
+
+  #insert(path: Path, from: number): void {
+    const element = path[from];
+    if (element === undefined) return;
+    if (from === path.length - 1) this.#members.add(element);
+    else this.#child(element).#insert(path, from + 1);
   }
 
   #child(element: PathElement): FieldSetBuilder {

@@ -66,9 +66,9 @@ const KINDS = 'fkvi';
 
 /** Returns the path elements in the order in which upstream writes and reports them. Each value is parsed once. */
 export function sortedElements(elements: Iterable<PathElement>): PathElement[] {
-  const parsed = [...elements].map(
-    (element): Parsed => [element, element[0] === 'f' ? '' : JSON.parse(element.slice(2))],
-  );
+  const all = [...elements];
+  if (all.every((element) => element[0] === 'f')) return all.sort();
+  const parsed = all.map((element): Parsed => [element, element[0] === 'f' ? '' : JSON.parse(element.slice(2))]);
   return parsed.sort(compareElements).map(([element]) => element);
 }
 
