@@ -125,7 +125,7 @@ suite('a standalone node with the Kubernetes API', () => {
     const range = `service_cidr = "${place.serviceCidr}"`;
     const listen = `listen = "0.0.0.0:${port}"`;
     const api = ['[api]', 'enabled = true', range, listen, `audit_log = "${place.path('audit.log')}"`];
-    place.file('config.toml', [`node_name = "${NODE}"`, ...api, ''].join('\n'));
+    place.file('config.toml', [`node_name = "${NODE}"`, ...api, 'durability = "power"', ''].join('\n'));
     await startNode();
     await place.loadImage();
     kubeconfig = place.file('kubeconfig', await place.ok('kubeconfig'));
@@ -143,6 +143,12 @@ suite('a standalone node with the Kubernetes API', () => {
     assert.match(ok('describe', 'node', NODE), /KubeletReady/);
     await eventually(() => /^Taints: +<none>$/m.test(ok('describe', 'node', NODE)));
     await eventually(() => /^solo +solo /m.test(kubectl('-n', 'kube-node-lease', 'get', 'lease', NODE).out));
+  });
+
+  test('syncs what it answers to the disk, as its configuration says', () => {
+    const { stdout } = spawnSync('ls', ['-l', `/proc/${daemon.child.pid}/fd`], { encoding: 'utf8' });
+    // one is SQLite's, the other that of the syncs
+    assert.equal(stdout.match(/\/objects\.db-wal$/gm)?.length, 2, stdout);
   });
 
   test('runs a pod that kubectl applies, with a ConfigMap and a Secret', async () => {
