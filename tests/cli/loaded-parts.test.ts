@@ -83,11 +83,11 @@ test('a runtime without NRI plugins does not load the messages of NRI', () => {
   }
 });
 
-test('an API server without rules and policies does not load the evaluation of expressions', () => {
+test('an API server without rules, policies and webhooks does not load the evaluation of expressions', () => {
   for (const part of ['api-server/src/start-api-server.ts', 'custom-resources/src/custom-strategy.ts']) {
     const sources = sourcesWith(part);
     const others =
-      /\/(?:admission-policies\/src|cel\/src\/(?:checking|evaluation|functions|syntax)|custom-resources\/src\/rules\/rule-tree)/;
+      /\/(?:admission-(?:policies|webhooks)\/src\/(?!plugins|checked-strategy)|cel\/src\/(?:checking|evaluation|functions|syntax)|custom-resources\/src\/rules\/rule-tree)/;
     assert.deepEqual(
       sources.filter((path) => others.test(path)),
       [],

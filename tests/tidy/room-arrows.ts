@@ -4,6 +4,7 @@
  */
 export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
   'admission-policies': {},
+  'admission-webhooks': {},
   base: {
     http: [],
     tracing: [],

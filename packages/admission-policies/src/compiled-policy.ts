@@ -2,11 +2,13 @@
 import type { FunctionTable, Program } from '@podwright/cel';
 import { celTypes as types } from '@podwright/cel';
 import { type ApiObject, objectAt, objectsAt, textAt } from '@podwright/kube-kinds';
+import { compileConditions } from './match-conditions.ts';
 import {
   type CompiledExpression,
   compileExpression,
   policyEnvironment,
   policyFunctions,
+  type Uses,
 } from './policy-environment.ts';
 
 type CelType = Program['type'];
@@ -44,28 +46,14 @@ const KNOWN_TYPES = [
 /** Compiles all expressions of a policy. One that cannot be compiled is kept with its problem. */
 export function compilePolicy(policy: ApiObject, functions: FunctionTable = policyFunctions()): CompiledPolicy {
   const { spec } = policy;
-  const hasParams = objectAt(spec, 'paramKind') !== undefined;
-  const plain = policyEnvironment(functions, { hasParams, hasAuthorizer: true });
-  const variables = new Map<string, CompiledExpression>();
-  const declared = new Map<string, CelType>();
-  const environment = (hasAuthorizer: boolean) =>
-    policyEnvironment(
-      functions,
-      { hasParams, hasAuthorizer },
-      objectsAt(spec, 'variables').length > 0 ? declared : undefined,
-    );
-  for (const variable of objectsAt(spec, 'variables')) {
-    const name = textAt(variable, 'name');
-    const compiled = compileExpression(textAt(variable, 'expression'), environment(true));
-    const type = 'program' in compiled ? compiled.program.type : types.DYN;
-    variables.set(name, compiled);
-    declared.set(name, KNOWN_TYPES.includes(type.kind) ? type : types.DYN);
-  }
-  const [withAuthorizer, without] = [environment(true), environment(false)];
+  const { conditions, variables, environment } = compileCommonParts(
+    policy,
+    functions,
+    objectsAt(spec, 'variables').length > 0,
+  );
+  const [withAuthorizer, without] = [environment({ hasAuthorizer: true }), environment({ hasAuthorizer: false })];
   return {
-    conditions: objectsAt(spec, 'matchConditions').map((one) =>
-      compileExpression(textAt(one, 'expression'), plain, ['bool']),
-    ),
+    conditions,
     variables,
     validations: objectsAt(spec, 'validations').map((one) => {
       const message = textAt(one, 'messageExpression');
@@ -81,4 +69,22 @@ export function compilePolicy(policy: ApiObject, functions: FunctionTable = poli
       value: compileExpression(textAt(one, 'valueExpression'), withAuthorizer, ['string', 'null']),
     })),
   };
+}
+
+/** Compiles what validating and mutating policies share. `hasVariables`: whether expressions can use `variables`. `environment` returns the environment of their other expressions. */
+export function compileCommonParts({ spec }: ApiObject, functions: FunctionTable, hasVariables: boolean) {
+  const hasParams = objectAt(spec, 'paramKind') !== undefined;
+  const variables = new Map<string, CompiledExpression>();
+  const declared = new Map<string, CelType>();
+  const environment = (uses: Omit<Uses, 'hasParams'>) =>
+    policyEnvironment(functions, { hasParams, ...uses }, hasVariables ? declared : undefined);
+  for (const variable of objectsAt(spec, 'variables')) {
+    const name = textAt(variable, 'name');
+    const compiled = compileExpression(textAt(variable, 'expression'), environment({ hasAuthorizer: true }));
+    const type = 'program' in compiled ? compiled.program.type : types.DYN;
+    variables.set(name, compiled);
+    declared.set(name, KNOWN_TYPES.includes(type.kind) ? type : types.DYN);
+  }
+  const conditions = compileConditions(objectsAt(spec, 'matchConditions'), functions, hasParams);
+  return { conditions, variables, environment };
 }

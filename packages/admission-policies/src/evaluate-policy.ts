@@ -1,14 +1,10 @@
 /** Evaluates a policy for a request (apiserver, plugin/policy/validating/validator.go). */
-import type { EventLoopBudget } from '@podwright/base';
-import { EvaluationError, lazyFields, type Outcome, type Value, type Variables } from '@podwright/cel';
+import type { Variables } from '@podwright/cel';
 import type { CompiledPolicy, CompiledValidation } from './compiled-policy.ts';
-import type { CompiledExpression } from './policy-environment.ts';
+import { ExpressionRun, OutOfBudget } from './expression-run.ts';
+import { evaluateConditions, joinedProblems } from './match-conditions.ts';
 
-/** Maximum cost of all validations of a policy, and of all its match conditions (apiserver, pkg/apis/cel). */
-const MAX_COST = 10_000_000;
-const MAX_CONDITIONS_COST = 2_500_000;
 const MAX_MESSAGE_BYTES = 5 * 1024;
-const NO_BUDGET = 'validation failed due to running out of cost budget, no further validation rules will be run';
 
 /** A validation that the request violates or, with `isError`, that could not be evaluated. */
 export type Failure = {
@@ -21,98 +17,25 @@ export type Evaluated = { readonly failures: readonly Failure[]; readonly annota
 /** An audit annotation, or the problem for which its value could not be computed. */
 export type Annotation = { readonly key: string } & ({ readonly value: string } | { readonly problem: string });
 
-class OutOfBudget extends Error {}
-
 const problem = (message: string): Failure => ({ message, reason: '', isError: true, index: 0 });
 
-/**
- * Evaluates a policy. `variables` are those of the request, such as `object` and `oldObject`. `budget`: an expression can take a tenth of a
- * second, so other work runs between them.
- */
-export async function evaluatePolicy(
-  policy: CompiledPolicy,
-  variables: Variables,
-  budget: EventLoopBudget,
-): Promise<Evaluated> {
+/** Evaluates a policy. `variables` are those of the request, such as `object` and `oldObject`. */
+export function evaluatePolicy(policy: CompiledPolicy, variables: Variables): Evaluated {
   try {
-    const matched = await matchConditions(policy, variables, budget);
-    if (matched !== true) return { failures: matched === false ? [] : [problem(matched)], annotations: [] };
-    const run = new PolicyRun(policy, variables);
-    const failures: Failure[] = [];
-    for (const [index, validation] of policy.validations.entries()) {
-      if (budget.isSpent) await budget.renew();
-      failures.push(...[run.validate(validation, index) ?? []].flat());
-    }
-    const other = new PolicyRun(policy, variables);
-    const annotations: Annotation[] = [];
-    for (const annotation of policy.annotations) {
-      if (budget.isSpent) await budget.renew();
-      annotations.push(...[other.annotate(annotation) ?? []].flat());
-    }
-    return { failures, annotations };
+    const matched = evaluateConditions(policy.conditions, variables);
+    if (matched === false) return { failures: [], annotations: [] };
+    if (matched !== true) return { failures: [problem(joinedProblems(matched))], annotations: [] };
+    const run = new PolicyRun(policy.variables, variables);
+    const failures = policy.validations.flatMap((one, index) => run.validate(one, index) ?? []);
+    const other = new PolicyRun(policy.variables, variables);
+    return { failures, annotations: policy.annotations.flatMap((one) => other.annotate(one) ?? []) };
   } catch (error) {
     if (error instanceof OutOfBudget) return { failures: [problem(error.message)], annotations: [] };
     throw error;
   }
 }
 
-/** Returns whether all match conditions hold, or the errors of conditions that cannot be evaluated. One that is false takes precedence. */
-async function matchConditions(
-  policy: CompiledPolicy,
-  variables: Variables,
-  budget: EventLoopBudget,
-): Promise<boolean | string> {
-  const run = new PolicyRun({ ...policy, variables: new Map() }, variables, MAX_CONDITIONS_COST);
-  const problems: string[] = [];
-  for (const condition of policy.conditions) {
-    if (budget.isSpent) await budget.renew();
-    const outcome = run.evaluate(condition);
-    if ('problem' in outcome) problems.push(outcome.problem);
-    else if (outcome.value === false) return false;
-  }
-  if (problems.length === 0) return true;
-  return problems.length === 1 ? problems[0]! : `[${problems.join(', ')}]`;
-}
-
-class PolicyRun {
-  readonly #variables: Variables;
-  #budget: number;
-
-  constructor(policy: CompiledPolicy, variables: Variables, budget = MAX_COST) {
-    this.#budget = budget;
-    const all: Variables = { ...variables, variables: () => composed };
-    const composed = lazyFields(
-      new Map([...policy.variables].map(([name, compiled]) => [name, () => this.#variable(name, compiled, all)])),
-    );
-    this.#variables = all;
-  }
-
-  /** Throws `OutOfBudget`. */
-  evaluate(compiled: CompiledExpression): { value: Value } | { problem: string } {
-    if ('problem' in compiled) return { problem: `compilation error: ${compiled.problem}` };
-    const outcome = compiled.program.evaluate(this.#variables);
-    this.#spend(outcome);
-    if ('error' in outcome) return { problem: `expression '${compiled.text}' resulted in error: ${outcome.error}` };
-    return { value: outcome.value };
-  }
-
-  #spend({ cost }: Outcome): void {
-    if (cost > this.#budget) throw new OutOfBudget(NO_BUDGET);
-    this.#budget -= cost;
-  }
-
-  /** Returns the value of a variable. It is evaluated when an expression first reads it, and then stored. */
-  #variable(name: string, compiled: CompiledExpression, variables: Variables): Value {
-    const shown = JSON.stringify(name);
-    if ('problem' in compiled)
-      throw new EvaluationError(`composited variable ${shown} fails to compile: ${compiled.problem}`);
-    const outcome = compiled.program.evaluate(variables);
-    this.#spend(outcome);
-    if ('error' in outcome)
-      throw new EvaluationError(`composited variable ${shown} fails to evaluate: ${outcome.error}`);
-    return outcome.value;
-  }
-
+class PolicyRun extends ExpressionRun {
   validate(validation: CompiledValidation, index: number): Failure | undefined {
     const outcome = this.evaluate(validation.expression);
     if ('problem' in outcome) return { message: outcome.problem, reason: '', isError: true, index };

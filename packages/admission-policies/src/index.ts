@@ -1,3 +1,12 @@
-/** ValidatingAdmissionPolicies. A server loads this package when the first policy is created, to save memory. */
+/** ValidatingAdmissionPolicies and MutatingAdmissionPolicies. A server loads this package when the first policy is created, to save memory. */
+export { changedObject, shownObject } from './admitted-object.ts';
+export { OutOfBudget } from './expression-run.ts';
+export { compileConditions, evaluateConditions, expressionError, joinedProblems } from './match-conditions.ts';
+export { MutationEngine } from './mutation-engine.ts';
+export type { PolicyAuthorizer } from './policy-authorizer.ts';
 export { PolicyEngine } from './policy-engine.ts';
-export { policyErrors } from './policy-errors.ts';
+export { type CompiledExpression, policyFunctions } from './policy-environment.ts';
+export { mutationErrors, policyErrors } from './policy-errors.ts';
+export { InvokedHooks } from './reinvocation.ts';
+export { type MatchingParts, RequestMatcher } from './request-matching.ts';
+export { admissionRequest, requestVariables } from './request-values.ts';

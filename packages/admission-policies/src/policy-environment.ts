@@ -12,6 +12,7 @@ import {
   type ValueSchema,
 } from '@podwright/cel';
 import { AUTHORIZER, AUTHORIZER_FUNCTIONS, RESOURCE_CHECK } from './authorizer-values.ts';
+import { PATCH_FUNCTIONS, patchMessages } from './patch-values.ts';
 
 type CelType = Program['type'];
 
@@ -77,16 +78,22 @@ const NAMESPACE: ValueSchema = object({
 
 export const NAMESPACE_VALUES = schemaValues(NAMESPACE, { name: 'kubernetes.Namespace' })!;
 
-export type Uses = { readonly hasParams: boolean; readonly hasAuthorizer: boolean };
+export type Uses = {
+  readonly hasParams: boolean;
+  readonly hasAuthorizer: boolean;
+  /** Whether expressions can create objects and JSON patches, as mutations do. Default: false. */
+  readonly hasPatches?: boolean;
+};
 
 /** Returns the environment of expressions. `variables`: the types of the policy's variables; none for match conditions. */
 export function policyEnvironment(
   functions: FunctionTable,
-  { hasParams, hasAuthorizer }: Uses,
+  { hasParams, hasAuthorizer, hasPatches = false }: Uses,
   variables?: ReadonlyMap<string, CelType>,
 ): Environment {
   return {
-    functions,
+    functions: hasPatches ? mergedFunctions([functions, PATCH_FUNCTIONS]) : functions,
+    ...(hasPatches && { messages: patchMessages }),
     variables: {
       object: DYN,
       oldObject: DYN,
@@ -106,17 +113,17 @@ export type CompiledExpression = { readonly text: string } & (
   | { readonly problem: string }
 );
 
-/** Compiles an expression. `kinds` are the accepted kinds of its type; empty if any type is accepted. */
+/** Compiles an expression. `accepted` are the accepted types, as errors show them. Default: all. */
 export function compileExpression(
   text: string,
   environment: Environment,
-  kinds?: readonly string[],
+  accepted?: readonly string[],
 ): CompiledExpression {
   try {
     const program = compile(text, environment);
-    if (kinds === undefined || kinds.includes(program.type.kind)) return { text, program };
     const found = types.formatType(program.type);
-    const names = kinds.map((kind) => (kind === 'null' ? 'null_type' : kind));
+    if (accepted === undefined || accepted.includes(found)) return { text, program };
+    const names = accepted.map((type) => (type === 'null' ? 'null_type' : type));
     const expected = names.length === 1 ? names[0] : `one of [${names.join(' ')}]`;
     return { text, problem: `must evaluate to ${expected} but got ${found}` };
   } catch (error) {

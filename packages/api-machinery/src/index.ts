@@ -1,4 +1,4 @@
-export type { Admission, AdmissionAttributes } from './admission-contract.ts';
+export type { AddAnnotation, Admission, AdmissionAttributes, Reinvocation } from './admission-contract.ts';
 export { FOREGROUND, ORPHAN } from './metadata/reference-rules.ts';
 export { generateName, withSystemFields } from './metadata/system-fields.ts';
 export type { Allocate, Allocation } from './registry/allocation.ts';

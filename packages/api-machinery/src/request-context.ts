@@ -1,4 +1,6 @@
-import type { UserInfo } from '@podwright/kube-kinds';
+import type { ApiObject, UserInfo } from '@podwright/kube-kinds';
+import type { JsonObject } from '@podwright/kube-schema';
+import type { AddAnnotation } from './admission-contract.ts';
 
 /** Properties of a request that affect how its write is handled. */
 export type RequestContext = {
@@ -18,4 +20,12 @@ export type RequestContext = {
   /** Throws a Forbidden error if the user may not create the object. Called if an update or apply would create it. */
   authorizeCreate?: () => Promise<void>;
   signal?: AbortSignal;
+  /** The options of the request, as far as the client sent them. Only admission reads them. */
+  options?: JsonObject;
+  /** Adds an annotation to the audit event of the request. Default: it has none. */
+  annotate?: AddAnnotation;
+  /** Returns what validating admission sees of an object: its scale, for writes of scales. Default: all of it. */
+  admittedPart?: (object: ApiObject) => ApiObject;
+  /** Whether admission has admitted the request as a write of another object: an eviction, a binding. Default: false. */
+  isAdmitted?: boolean;
 };

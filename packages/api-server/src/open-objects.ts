@@ -1,6 +1,8 @@
 /** Opens the objects of the API server: the store, and what decides about reads and writes of it. */
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
+import { policyStrategies } from '@podwright/admission-policies/plugins';
+import { webhookPlugins, webhookStrategies } from '@podwright/admission-webhooks/plugins';
 import {
   type Admission,
   type Allocate,
@@ -10,15 +12,15 @@ import {
   type SqliteStore,
   STORE_INDEXES,
 } from '@podwright/api-machinery';
-import { errorMessage, type Logger, type Undo } from '@podwright/base';
+import { errorMessage, type Logger, type Registry, type Undo } from '@podwright/base';
 import { CONVERSIONS, STRATEGIES } from '@podwright/kube-kinds';
-import { Schema } from '@podwright/kube-schema';
+import { type Resource, Schema } from '@podwright/kube-schema';
 import { type Access, openAccess } from './access.ts';
 import { defaultAdmission } from './admission/default-plugins.ts';
-import { POLICIES, policyStrategy } from './admission/validating-policies.ts';
 import { ensureBaseObjects } from './base-objects.ts';
 import { claimStrategies } from './claim-strategies.ts';
 import { CustomKinds, DEFINITIONS } from './custom-kinds.ts';
+import { servedResources } from './served-resources.ts';
 import { AddressRange } from './services/address-range.ts';
 import { ServiceAllocator } from './services/service-allocator.ts';
 
@@ -46,6 +48,8 @@ export type ObjectsOptions = {
   /** Maximum size of all objects. Default: an eighth of the host's memory, at most 512 MiB. */
   maxBytes?: number;
   logger: Pick<Logger, 'warn'>;
+  /** Where the metrics of admission are registered. */
+  metrics: Registry;
   now: () => number;
 };
 
@@ -62,7 +66,7 @@ export type ServerObjects = {
 
 /** Opens the store and creates the objects that every API server has. `undo` closes the store. */
 export async function openObjects(options: ObjectsOptions, undo: Undo): Promise<ServerObjects> {
-  const { directory, serviceRange = SERVICE_RANGE, durability, logger, now } = options;
+  const { directory, serviceRange = SERVICE_RANGE, durability, logger, metrics, now } = options;
   const { maxBytes = Math.min(MAX_BYTES, Math.floor(totalmem() / SHARE_OF_MEMORY)) } = options;
   const schema = await Schema.load();
   const path = join(directory, 'objects.db');
@@ -73,13 +77,12 @@ export async function openObjects(options: ObjectsOptions, undo: Undo): Promise<
   const store = openSqliteStore(path, { indexes: STORE_INDEXES, volatile: VOLATILE, ...bounds });
   undo.add('close the store', () => store.close());
   const access = await openAccess({ directory, store, now });
-  const admission = defaultAdmission({
-    store,
-    schema,
-    now,
-    authorizer: access.authorizer,
-    escalation: access.escalation,
-  });
+  const served = new Set(servedResources(schema));
+  const isServed = (resource: Resource) => resource.isCustom === true || served.has(resource);
+  const { authorizer, escalation } = access;
+  const parts = { store, schema, authorizer, isServed };
+  const webhooks = webhookPlugins({ ...parts, metrics, logger }, undo);
+  const admission = defaultAdmission({ ...parts, now, escalation, webhooks });
   const ranges = AddressRange.list(serviceRange);
   const services = new ServiceAllocator(store, ranges);
   const allocations: Record<string, Allocate> = { services: (object, old) => services.allocate(object, old) };
@@ -88,7 +91,8 @@ export async function openObjects(options: ObjectsOptions, undo: Undo): Promise<
     ...STRATEGIES,
     ...claimStrategies(store),
     [DEFINITIONS]: custom.definitionStrategy(now),
-    [POLICIES]: policyStrategy(),
+    ...policyStrategies(),
+    ...webhookStrategies(),
   };
   const kinds = { strategies, conversions: CONVERSIONS, customRules: custom.rulesOf };
   const registries = new Registries({ schema, ...kinds, store, admission, allocations });

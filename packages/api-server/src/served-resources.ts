@@ -6,13 +6,7 @@ import type { Resource, Schema } from '@podwright/kube-schema';
 /** Groups whose objects would have no effect: no part of the server acts upon them. */
 const WITHOUT_EFFECT: readonly string[] = ['apiregistration.k8s.io'];
 
-/** For groups of which only some resources have an effect: the names of these resources. */
-const WITH_EFFECT: Readonly<Record<string, readonly string[]>> = {
-  'admissionregistration.k8s.io': ['validatingadmissionpolicies', 'validatingadmissionpolicybindings'],
-};
-
-const hasEffect = ({ group, plural }: Resource): boolean =>
-  !WITHOUT_EFFECT.includes(group) && (WITH_EFFECT[group]?.includes(plural) ?? true);
+const hasEffect = ({ group }: Resource): boolean => !WITHOUT_EFFECT.includes(group);
 
 /** Groups whose objects are only created, for their answer. */
 const REVIEWS: readonly string[] = ['authentication.k8s.io', 'authorization.k8s.io'];

@@ -111,11 +111,11 @@ async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiSer
   const { directory, socketPath, listen, strangers, atClusterIp, logger, names = [], now = Date.now } = options;
   const { decorate = (handler) => handler, untaintsNodes = false, hasControllerManager = false } = options;
   const authority = await CertificateAuthority.open(authorityDirectory(directory), now);
-  const objects = await openObjects({ ...options, now }, undo);
+  const metrics = new Registry();
+  const objects = await openObjects({ ...options, metrics, now }, undo);
   const { schema, store, access, registries, custom, clusterIp } = objects;
   if (options.imports !== undefined) await importObjects(options.imports, { schema, store, now });
   const health = new ServerHealth({ directory, store, now });
-  const metrics = new Registry();
   const flowControl = openFlowControl(metrics, store);
   const observers = [serverMetrics(metrics, { schema, store }), ...(await openAudit(options, undo))];
   const connector = nodeConnector(options, { store, authority, now });

@@ -36,7 +36,7 @@ export function subresourceHandlers({ registries, custom, store, access, admissi
     ['*/scale', scaleHandler(registries, (resource) => custom.rulesOf(resource)?.strategy.scale)],
     ['pods/binding', binding],
     ['bindings', binding],
-    ['pods/eviction', evictionHandler({ registries, store })],
+    ['pods/eviction', evictionHandler({ registries, store, admission })],
     ['pods/log', logHandler(connector)],
     ...streamHandlers({ connector, admission, authorizer }),
     ...proxyHandlers({ connector, store, admission }),

@@ -7,4 +7,13 @@ export { CompileError } from './syntax/compile-error.ts';
 export * as celTypes from './types/types.ts';
 export { fromJson, toJson } from './values/json-values.ts';
 export { lazyFields } from './values/lazy-fields.ts';
-export { CelError as EvaluationError, Opaque as OpaqueValue, optional, type Value } from './values/values.ts';
+export {
+  CelError as EvaluationError,
+  CelList as ListValue,
+  CelMap as MapValue,
+  Message as MessageValue,
+  Opaque as OpaqueValue,
+  optional,
+  Uint as UnsignedValue,
+  type Value,
+} from './values/values.ts';

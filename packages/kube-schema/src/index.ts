@@ -1,5 +1,6 @@
 export type { FieldSet } from './apply/field-set.ts';
 export { formatFieldsV1, parseFieldsV1 } from './apply/fields-v1.ts';
+export { mergeConfiguration } from './apply/merge-configuration.ts';
 export { formatElements, type PathElement } from './apply/path-element.ts';
 export { type Applied, type ApplyConflict, FieldUpdater, type Manager, type Managers } from './apply/updater.ts';
 export { type DecodedJson, type DecodeJsonOptions, decodeJson, strictDecodingMessage } from './decoding/decode-json.ts';

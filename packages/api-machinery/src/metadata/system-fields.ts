@@ -24,16 +24,16 @@ export function withoutSystemFields(metadata: Metadata): Metadata {
   return others as Metadata;
 }
 
-/** Sets a new object's UID and creation timestamp, and generates its name if it has none. */
+/** Sets a new object's UID and creation timestamp, which admission cannot choose, and generates its name if it has none. */
 export function withSystemFields(metadata: Metadata, nowMs: number): Metadata {
   const { name, generateName: base, namespace, ...others } = metadata;
   return {
     ...(name ? { name } : base ? { name: generateName(base) } : {}),
     ...(base ? { generateName: base } : {}),
     ...(namespace === undefined ? {} : { namespace }),
+    ...others,
     uid: randomUUID(),
     creationTimestamp: timestamp(nowMs),
-    ...others,
   } as Metadata;
 }
 

@@ -1,6 +1,7 @@
 import type { ApiObject } from '@podwright/kube-kinds';
-import type { Admission, AdmissionAttributes } from '../admission-contract.ts';
+import type { Admission, AdmissionAttributes, AdmittedVersion } from '../admission-contract.ts';
 import type { RequestContext } from '../request-context.ts';
+import type { ResourceParts } from './resource-parts.ts';
 import type { ServedKind } from './served-kind.ts';
 
 /** An `Admission` that admits all writes unchanged. */
@@ -18,13 +19,15 @@ type Subject = {
 };
 
 export function admissionAttributes(
-  kind: ServedKind,
-  { namespace, ...subject }: Subject,
-  { user, dryRun, warn, subresource = '' }: RequestContext,
+  { kind, kindIn }: Pick<ResourceParts, 'kind' | 'kindIn'>,
+  { namespace, ...given }: Subject,
+  context: RequestContext,
 ): AdmissionAttributes {
+  const { user, dryRun, warn, subresource = '', options, annotate, signal, admittedPart } = context;
   const { resource } = kind;
-  const versioned = (object: ApiObject) => kind.fromStored(object);
   const isNamespace = resource.group === '' && resource.plural === 'namespaces';
+  const subject = admittedPart === undefined ? given : partsOf(given, admittedPart);
+  const isOwnKind = admittedPart === undefined;
   return {
     ...subject,
     resource,
@@ -32,7 +35,34 @@ export function admissionAttributes(
     namespace: isNamespace ? subject.name : namespace,
     user,
     dryRun,
-    versioned,
+    ...(isOwnKind && { inVersion: (version) => admittedVersion(kindIn(version)) }),
     warn,
+    ...(options && { options }),
+    ...(annotate && { annotate }),
+    ...(signal && { signal }),
   };
 }
+
+const partsOf = (
+  { object, oldObject, ...subject }: Omit<Subject, 'namespace'>,
+  part: (object: ApiObject) => ApiObject,
+) => ({
+  ...subject,
+  ...(object && { object: part(object) }),
+  ...(oldObject && { oldObject: part(oldObject) }),
+});
+
+const admittedVersion = (kind: ServedKind): AdmittedVersion => ({
+  fromStored: (object) => kind.fromStored(object),
+  toStored: (value) => {
+    const { object } = kind.decode(value);
+    kind.checkConversion(object);
+    return kind.complete(object);
+  },
+});
+
+/** Returns the admission of a write. */
+export const admissionOf = (
+  { admission }: Pick<ResourceParts, 'admission'>,
+  { isAdmitted }: RequestContext,
+): Admission => (isAdmitted ? NO_ADMISSION : admission);

@@ -7,7 +7,7 @@ import { ownersForApply } from '../managed-fields/stored-owners.ts';
 import type { RequestContext } from '../request-context.ts';
 import { conflict, invalid } from '../status/api-error.ts';
 import { APPLY } from './apply-patch.ts';
-import { checkName } from './names.ts';
+import { checkName, inNamespace } from './names.ts';
 import { applied, type PatchRequest, patched } from './patched-object.ts';
 import type { ResourceParts } from './resource-parts.ts';
 import { mutated, tracked } from './tracked-object.ts';
@@ -30,22 +30,28 @@ export function changeScale(
   context: RequestContext,
 ): Promise<Written> {
   const { kind } = parts;
+  const admission = { ...context, admittedPart: (object: ApiObject) => object };
   const compute = async (old: ApiObject | undefined) => {
     const object = kind.fromStored(old!);
     const { strategy } = scaling;
     const owners = ownersForApply(object);
     const live = withManagedFields(strategy.scaleOf(object), ownersOfScale(owners, strategy.replicasPaths));
-    const scale = newScale(scaling, { write, live }, context);
+    const scale = inNamespace(kind, newScale(scaling, { write, live }, context), namespace);
     checkName(scale, name);
-    checkScale(parts, { strategy, scale, object });
-    const ownership = { owners, scale: ownersForApply(scale), apiVersion: kind.apiVersion };
+    const admitted = await mutated(parts, { object: scale, old: live }, admission);
+    checkScale(parts, { strategy, scale: admitted, object });
+    const ownership = { owners, scale: ownersForApply(admitted), apiVersion: kind.apiVersion };
     const scaled = withManagedFields(
-      strategy.withScale(object, scale),
+      strategy.withScale(object, admitted),
       ownersAfterScale(ownership, strategy.replicasPaths),
     );
-    return mutated(parts, { object: kind.complete(scaled), old }, context);
+    return kind.complete(scaled);
   };
-  return changeObject(parts, { namespace, name, compute, allowCreate: false }, context);
+  const validation = {
+    ...context,
+    admittedPart: (object: ApiObject) => scaling.strategy.scaleOf(kind.fromStored(object)),
+  };
+  return changeObject(parts, { namespace, name, compute, allowCreate: false }, validation);
 }
 
 function newScale(

@@ -2,7 +2,7 @@ import type { ApiObject } from '@podwright/kube-kinds';
 import { withoutSystemFields, withSystemFields } from '../metadata/system-fields.ts';
 import type { RequestContext } from '../request-context.ts';
 import { ApiError, alreadyExists, type GroupResource, invalid } from '../status/api-error.ts';
-import { admissionAttributes } from './admission-attributes.ts';
+import { admissionAttributes, admissionOf } from './admission-attributes.ts';
 import type { Allocation } from './allocation.ts';
 import { keyIn } from './keys.ts';
 import { inNamespace } from './names.ts';
@@ -73,7 +73,7 @@ async function insertAllocated(
   for (const warning of kind.strategy.warnings?.(created, undefined) ?? []) context.warn(warning);
   await context.authorizeCreate?.();
   const subject = { operation: 'CREATE', namespace, name, object: created } as const;
-  await parts.admission.validate(admissionAttributes(kind, subject, context));
+  await admissionOf(parts, context).validate(admissionAttributes(parts, subject, context));
   return store(parts, { namespace, object: created }, context);
 }
 

@@ -4,7 +4,7 @@ import type { RequestContext } from '../request-context.ts';
 import { notFound } from '../status/api-error.ts';
 import type { ObjectKey } from '../store/object-store.ts';
 import type { StoredObject } from '../store/stored-object.ts';
-import { admissionAttributes } from './admission-attributes.ts';
+import { admissionAttributes, admissionOf } from './admission-attributes.ts';
 import { checkPreconditions, type DeleteOptions } from './delete-options.ts';
 import { type DeletionStep, deletionStep } from './deletion-step.ts';
 import { keyIn } from './keys.ts';
@@ -38,9 +38,10 @@ export async function deleteObject(
     const step = deletionStep(kind, old, { options, nowMs: context.nowMs });
     if (step.kind === 'pending') return { object: kind.fromStored(old), removed: false };
     const subject = { operation: 'DELETE', namespace, name: isCollection ? '' : name, oldObject: old } as const;
-    const attributes = admissionAttributes(kind, subject, context);
-    await parts.admission.mutate(attributes);
-    await parts.admission.validate(attributes);
+    const attributes = admissionAttributes(parts, subject, context);
+    const admission = admissionOf(parts, context);
+    await admission.mutate(attributes);
+    await admission.validate(attributes);
     try {
       const apply = () => applyStep(parts, { key, stored, step });
       const object = context.dryRun ? tried(step, old) : written({ resource: kind.resource, name }, apply);

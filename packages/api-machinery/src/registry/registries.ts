@@ -40,7 +40,8 @@ export class Registries {
     const kind = this.#kind(resource);
     const fieldManager = remembered((subresource) => this.#fieldManager(kind, subresource));
     const allocate = allocations[kind.storeResource] ?? NO_ALLOCATION;
-    const parts = { store, kind, admission, allocate, fieldManager };
+    const kindIn = (one: Resource) => this.#kind(one);
+    const parts = { store, kind, kindIn, admission, allocate, fieldManager };
     const registry = new ResourceRegistry(parts, schema, { ...parts, ...this.#scales() });
     this.#registries.set(resource, registry);
     return registry;

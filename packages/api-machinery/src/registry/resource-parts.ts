@@ -1,3 +1,4 @@
+import type { Resource } from '@podwright/kube-schema';
 import type { Admission } from '../admission-contract.ts';
 import type { FieldManager } from '../managed-fields/field-manager.ts';
 import type { ObjectStore } from '../store/object-store.ts';
@@ -8,6 +9,8 @@ import type { ServedKind } from './served-kind.ts';
 export type ResourceParts = {
   store: ObjectStore;
   kind: ServedKind;
+  /** Returns another served version of the kind. */
+  kindIn: (resource: Resource) => ServedKind;
   admission: Admission;
   allocate: Allocate;
   /** Returns the field manager for writes to a subresource. '' stands for the main resource. */

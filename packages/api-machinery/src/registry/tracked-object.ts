@@ -1,9 +1,11 @@
 /** Steps applied to an object besides its kind's strategy: managed fields, mutating admission, and owner references. */
+import { errorMessage, PodwrightError } from '@podwright/base';
 import type { ApiObject } from '@podwright/kube-kinds';
 import { managedFieldsOf } from '../managed-fields/object-fields.ts';
+import { decodeOwners } from '../managed-fields/owners.ts';
 import { repeatedOwnersWarning, withoutRepeatedOwners } from '../metadata/owner-references.ts';
 import type { RequestContext } from '../request-context.ts';
-import { admissionAttributes } from './admission-attributes.ts';
+import { admissionAttributes, admissionOf } from './admission-attributes.ts';
 import type { ResourceParts } from './resource-parts.ts';
 
 type Written = { object: ApiObject; old: ApiObject | undefined };
@@ -38,9 +40,27 @@ export async function mutated(
   const { name = '', namespace = '' } = object.metadata;
   const operation = old === undefined ? 'CREATE' : 'UPDATE';
   const subject = { operation, name, namespace, object, oldObject: old } as const;
-  const admitted = await parts.admission.mutate(admissionAttributes(parts.kind, subject, context));
-  await parts.kind.strategy.load?.(admitted ?? object);
-  return withUniqueOwners(admitted ?? object, context, true);
+  const mutated = await admissionOf(parts, context).mutate(admissionAttributes(parts, subject, context));
+  const admitted = withValidOwners(mutated ?? object, object, context);
+  await parts.kind.strategy.load?.(admitted);
+  return withUniqueOwners(admitted, context, true);
+}
+
+const INVALID_OWNERS =
+  '.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ';
+
+/** Returns the admitted object, but with the managed fields of the object before admission if admission has made them invalid. */
+function withValidOwners(admitted: ApiObject, before: ApiObject, { warn }: RequestContext): ApiObject {
+  const entries = managedFieldsOf(admitted);
+  if (entries === managedFieldsOf(before)) return admitted;
+  try {
+    decodeOwners(entries ?? []);
+    return admitted;
+  } catch (error) {
+    if (!(error instanceof PodwrightError)) throw error;
+    warn(`${INVALID_OWNERS}${errorMessage(error)}`);
+    return withEntriesOf(admitted, before);
+  }
 }
 
 /** Removes duplicate owner references, and adds a warning if there were any. */

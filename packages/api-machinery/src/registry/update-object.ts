@@ -2,7 +2,7 @@ import { type ApiObject, invalidValue } from '@podwright/kube-kinds';
 import type { RequestContext } from '../request-context.ts';
 import { ApiError, conflict, invalid, MODIFIED, notFound } from '../status/api-error.ts';
 import type { StoredObject } from '../store/stored-object.ts';
-import { admissionAttributes } from './admission-attributes.ts';
+import { admissionAttributes, admissionOf } from './admission-attributes.ts';
 import { type Allocation, NO_ALLOCATION } from './allocation.ts';
 import { insertObject } from './create-object.ts';
 import { isSameObject } from './equal-writes.ts';
@@ -127,7 +127,7 @@ async function replaceAllocated(
   if (errors.length > 0) throw invalid(kind.internalKind, name, errors);
   if (subresource === '') for (const one of kind.strategy.warnings?.(object, old) ?? []) context.warn(one);
   const subject = { operation: 'UPDATE', namespace, name, object, oldObject: old } as const;
-  await parts.admission.validate(admissionAttributes(kind, subject, context));
+  await admissionOf(parts, context).validate(admissionAttributes(parts, subject, context));
   if (isRemovable(parts, object, old)) {
     if (!context.dryRun) written({ resource: kind.resource, name }, () => store.delete(key, stored.revision));
     return kind.fromStored(object);

@@ -1,14 +1,29 @@
-import type { Admission } from '@podwright/api-machinery';
-import type { AdmissionPlugin } from './admission-plugin.ts';
+import type { Admission, Reinvocation } from '@podwright/api-machinery';
+import type { ApiObject } from '@podwright/kube-kinds';
+import type { AdmissionPlugin, ObjectAttributes } from './admission-plugin.ts';
 
-/** Combines plugins into a chain that calls them in order and stops at the first one that rejects the write. */
+/**
+ * Combines plugins into a chain that calls them in order and stops at the first one that rejects the write. If webhooks or policies change
+ * the object, all plugins mutate it once more.
+ */
 export function admissionChain(plugins: readonly AdmissionPlugin[]): Admission {
+  const pass = async (attributes: ObjectAttributes): Promise<ApiObject> => {
+    let { object } = attributes;
+    for (const plugin of plugins) object = (await plugin.mutate?.({ ...attributes, object })) ?? object;
+    return object;
+  };
   return {
     async mutate(attributes) {
-      let { object } = attributes;
-      if (object === undefined) return undefined;
-      for (const plugin of plugins) object = (await plugin.mutate?.({ ...attributes, object })) ?? object;
-      return object;
+      const { object } = attributes;
+      if (object === undefined) {
+        for (const plugin of plugins) await plugin.admitWithoutObject?.(attributes);
+        return undefined;
+      }
+      const reinvocation: Reinvocation = { isSecond: false, isRequested: false, memory: new Map() };
+      const mutated = await pass({ ...attributes, object, reinvocation });
+      if (!reinvocation.isRequested) return mutated;
+      reinvocation.isSecond = true;
+      return pass({ ...attributes, object: mutated, reinvocation });
     },
     async validate(attributes) {
       for (const plugin of plugins) await plugin.validate?.(attributes);

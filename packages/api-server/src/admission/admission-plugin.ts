@@ -16,6 +16,8 @@ export type AdmissionPlugin = {
   readonly name: string;
   /** Returns the object, mutated or unchanged. Not called for writes that carry no object. */
   mutate?(attributes: ObjectAttributes): ApiObject | Promise<ApiObject>;
+  /** Called instead of `mutate` for writes that carry no object: deletions. */
+  admitWithoutObject?(attributes: AdmissionAttributes): Promise<void>;
   validate?(attributes: AdmissionAttributes): void | Promise<void>;
 };
 

@@ -11,7 +11,7 @@ const store = storeOf({
   resourcequotas: object('shop/q', { spec: { hard: { 'requests.cpu': '150m' } } }),
 });
 const authorizer = { authorize: () => ({ decision: 'no opinion' as const, reason: '' }) };
-const chain = defaultAdmission({ store, schema: await Schema.load(), authorizer, now: Date.now });
+const chain = defaultAdmission({ store, schema: await Schema.load(), authorizer, isServed: () => true, now: Date.now });
 
 async function create(name: string, spec: Record<string, unknown> = {}) {
   const attributes = attributesOf({

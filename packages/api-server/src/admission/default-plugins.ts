@@ -1,8 +1,8 @@
-import type { Admission, ObjectStore } from '@podwright/api-machinery';
-import type { Schema } from '@podwright/kube-schema';
-import type { Authorizer } from '../authorization/authorizer.ts';
+import { MutatingPolicies, type PolicyParts, ValidatingPolicies } from '@podwright/admission-policies/plugins';
+import type { Admission } from '@podwright/api-machinery';
 import type { EscalationCheck } from '../authorization/escalation-check.ts';
 import { admissionChain } from './admission-chain.ts';
+import type { AdmissionPlugin } from './admission-plugin.ts';
 import { certificateApproval, certificateSigning, certificateSubjectRestriction } from './certificate-plugins.ts';
 import { defaultIngressClass, defaultStorageClass } from './default-classes.ts';
 import { defaultTolerationSeconds } from './default-tolerations.ts';
@@ -17,28 +17,21 @@ import { ResourceQuotaAdmission } from './resource-quota.ts';
 import { RuntimeClassAdmission } from './runtime-class.ts';
 import { ServiceAccountAdmission } from './service-account.ts';
 import { podTopologyLabels, storageObjectInUseProtection, taintNodesByCondition } from './small-plugins.ts';
-import { ValidatingPolicies } from './validating-policies.ts';
 import { persistentVolumeClaimResize } from './volume-expansion.ts';
 
-export type AdmissionParts = {
-  store: ObjectStore;
-  schema: Schema;
-  authorizer: Authorizer;
+export type AdmissionParts = PolicyParts & {
   now: () => number;
+  /** The plugins that call webhooks. Default: webhooks are not called. */
+  webhooks?: Partial<Record<'mutating' | 'validating', AdmissionPlugin>>;
   /** Without it, users may grant any permission. */
   escalation?: EscalationCheck;
   podSecurity?: Omit<PodSecurityParts, 'store'>;
 };
 
 /** Builds the admission chain from the plugins that Kubernetes 1.36 enables by default, plus NodeRestriction, in upstream's order. */
-export function defaultAdmission({
-  store,
-  schema,
-  authorizer,
-  now,
-  escalation,
-  podSecurity,
-}: AdmissionParts): Admission {
+export function defaultAdmission({ now, escalation, podSecurity, webhooks = {}, ...parts }: AdmissionParts): Admission {
+  const { store, authorizer } = parts;
+  const listed = (plugin: AdmissionPlugin | undefined) => (plugin === undefined ? [] : [plugin]);
   return admissionChain([
     new NamespaceLifecycle(store),
     new LimitRanger(store),
@@ -59,7 +52,10 @@ export function defaultAdmission({
     podTopologyLabels(store),
     podResizeValidator(store),
     ...(escalation === undefined ? [] : [rbacEscalation(escalation)]),
-    new ValidatingPolicies({ store, schema, authorizer }),
+    new MutatingPolicies(parts),
+    ...listed(webhooks.mutating),
+    new ValidatingPolicies(parts),
+    ...listed(webhooks.validating),
     new ResourceQuotaAdmission({ store, now }),
   ]);
 }

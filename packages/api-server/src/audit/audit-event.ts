@@ -31,11 +31,19 @@ export function auditEvent(observed: ObservedRequest, decision: AuditDecision, m
     stageTimestamp: microTime(nowMs),
     ...(observed.decision && {
       annotations: {
+        ...admissionAnnotations(observed, decision),
         'authorization.k8s.io/decision': observed.decision,
         'authorization.k8s.io/reason': observed.reason ?? '',
       },
     }),
   };
+}
+
+function admissionAnnotations(observed: ObservedRequest, { level }: AuditDecision): Record<string, string> {
+  const isShown = (one: { level: 'Request' | undefined }) =>
+    one.level === undefined || (level !== 'Metadata' && !hasSecretBodies(observed));
+  const found = [...(observed.bodies?.annotations ?? [])].filter(([, one]) => isShown(one));
+  return Object.fromEntries(found.map(([key, { value }]) => [key, value]));
 }
 
 const microTime = (ms: number): string => `${new Date(ms).toISOString().slice(0, -1)}000Z`;

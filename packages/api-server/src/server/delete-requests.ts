@@ -12,7 +12,7 @@ export async function deleteOne(request: ResourceRequest): Promise<void> {
   const { exchange, writer, served, resource } = request;
   const format = negotiateObject(exchange);
   const options = await readOptions(request);
-  const deleted = await served.delete(placeOf(request), options, contextOf(request, options));
+  const deleted = await served.delete(placeOf(request), options, contextOf(request, options, sentOptions(options)));
   const code = !deleted.removed && options.orphanDependents === false ? 202 : 200;
   const answer = deletionAnswer(resource, deleted);
   if (answer.kind === 'Status') return writer.status(code, answer);
@@ -25,8 +25,13 @@ export async function deleteCollection(request: ResourceRequest): Promise<void> 
   const format = negotiateObject(exchange);
   const selection = { namespace: namespaceOf(request), list: selectionOf(request) };
   const options = await readOptions(request);
-  const page = await served.deleteCollection(selection, options, contextOf(request, options));
+  const page = await served.deleteCollection(selection, options, contextOf(request, options, sentOptions(options)));
   await writer.list(page, encodingOf(request, format));
+}
+
+function sentOptions({ dryRun, ...options }: DeleteOptions): object {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  return { ...Object.fromEntries(given), ...(dryRun && { dryRun: ['All'] }) };
 }
 
 async function readOptions({ exchange, parts }: ResourceRequest): Promise<DeleteOptions> {

@@ -1,8 +1,8 @@
-import type { RequestContext } from '@podwright/api-machinery';
+import type { AddAnnotation, RequestContext } from '@podwright/api-machinery';
 import type { GroupVersionKind } from '@podwright/kube-schema';
 import { includeObjectOf } from '../wire/encode-table.ts';
 import { managerOf } from '../wire/field-manager.ts';
-import { headerOf } from '../wire/http-exchange.ts';
+import { headerOf, type ObservedBodies } from '../wire/http-exchange.ts';
 import type { OutputFormat } from '../wire/negotiation.ts';
 import type { ResourceEncoding } from '../wire/response-content.ts';
 import { attributesOf, authorize } from './authorize-request.ts';
@@ -34,10 +34,23 @@ export function encodingOf(request: ResourceRequest, format: OutputFormat): Reso
   };
 }
 
-/** Returns the request context for the registry. */
+/** Returns the options of a write that are in the query. */
+function sentOptions(query: URLSearchParams): object {
+  const [dryRun, fieldManager, fieldValidation] = ['dryRun', 'fieldManager', 'fieldValidation'].map((name) =>
+    query.getAll(name),
+  );
+  return {
+    ...(dryRun!.length > 0 && { dryRun }),
+    ...(fieldManager![0] && { fieldManager: fieldManager![0] }),
+    ...(fieldValidation![0] && { fieldValidation: fieldValidation![0] }),
+  };
+}
+
+/** Returns the request context for the registry. `sent`: the options, as far as the client sent them. Default: those in the query. */
 export function contextOf(
   request: ResourceRequest,
   { dryRun, fieldManager = '' }: { dryRun: boolean; fieldManager?: string },
+  sent: object = sentOptions(request.exchange.query),
 ): RequestContext {
   const { exchange, writer, user, info, parts } = request;
   const { subresource } = info;
@@ -52,5 +65,14 @@ export function contextOf(
       authorize(parts.authorizer, { ...attributesOf(info, user, exchange.query), verb: 'create' });
     },
     signal: exchange.signal,
+    options: { ...sent },
+    ...(exchange.bodies && { annotate: annotator(exchange.bodies) }),
   };
 }
+
+const annotator =
+  (bodies: ObservedBodies): AddAnnotation =>
+  (key, value, level) => {
+    bodies.annotations ??= new Map();
+    if (!bodies.annotations.has(key)) bodies.annotations.set(key, { value, level });
+  };

@@ -11,10 +11,11 @@ import {
   withValue,
 } from '@podwright/kube-kinds';
 import { contextOf, encodingOf, namespaceOf } from '../server/resource-request.ts';
-import type { ResourceRequest, SubresourceHandler } from '../server/server-parts.ts';
+import type { SubresourceHandler } from '../server/server-parts.ts';
 import { readObject } from '../server/write-requests.ts';
 import { negotiateObject } from '../wire/negotiation.ts';
 import { writeOptions } from '../wire/write-options.ts';
+import { admittedObject } from './admitted-object.ts';
 import { coreResource } from './core-resource.ts';
 import { sendSuccess } from './send-success.ts';
 
@@ -28,38 +29,15 @@ export function bindingHandler(registries: Registries, admission: Admission): Su
     const name = nameOf(binding, info.name);
     const errors = STRATEGIES.bindings!.validate!(binding);
     if (errors.length > 0) throw unknownError(errors);
-    const admitted = await admittedBinding(request, { admission, binding, name, dryRun: options.dryRun });
-    const context = { ...contextOf(request, options), fieldManager: undefined, subresource: 'binding' };
+    const given = contextOf(request, options);
+    const admitted = await admittedObject(request, { admission, object: binding, name }, given);
+    const context = { ...given, fieldManager: undefined, subresource: 'binding', isAdmitted: true };
     const bind = (pod: ApiObject) => assignedPod(pod, admitted, parts.now());
     await registries
       .for(coreResource(parts.schema, 'pods'))
       .change({ namespace: namespaceOf(request), name }, bind, context);
     await sendSuccess(request, 201);
   };
-}
-
-type Admitted = { admission: Admission; binding: ApiObject; name: string; dryRun: boolean };
-
-/** Runs admission for a binding. Returns the binding, to which admission has added the topology labels of the node. */
-async function admittedBinding(
-  request: ResourceRequest,
-  { admission, binding, name, dryRun }: Admitted,
-): Promise<ApiObject> {
-  const { resource, user, writer, info } = request;
-  const place = { namespace: namespaceOf(request), name };
-  const { subresource } = info;
-  const fields = {
-    operation: 'CREATE',
-    resource,
-    subresource,
-    ...place,
-    user,
-    dryRun,
-    warn: writer.warnings.add,
-  } as const;
-  const admitted = (await admission.mutate({ ...fields, object: binding })) ?? binding;
-  await admission.validate({ ...fields, object: admitted });
-  return admitted;
 }
 
 /** Upstream does not convert these errors to a Status of its own. */

@@ -19,6 +19,7 @@ export async function admitConnect(request: ResourceRequest, admission: Admissio
     user,
     dryRun: false,
     warn: writer.warnings.add,
+    signal: exchange.signal,
   } as const;
   await admission.mutate(attributes);
   await admission.validate(attributes);

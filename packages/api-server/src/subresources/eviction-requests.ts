@@ -1,6 +1,7 @@
 /** Evictions: deletions of pods that their PodDisruptionBudgets allow (POST to `pods/NAME/eviction`). */
 
 import {
+  type Admission,
   ApiError,
   badRequest,
   type DeleteOptions,
@@ -25,9 +26,10 @@ import type { ResourceRequest, SubresourceHandler } from '../server/server-parts
 import { readObject } from '../server/write-requests.ts';
 import { negotiateObject } from '../wire/negotiation.ts';
 import { writeOptions } from '../wire/write-options.ts';
+import { admittedObject } from './admitted-object.ts';
 import { sendSuccess } from './send-success.ts';
 
-export type EvictionParts = { registries: Registries; store: ObjectStore };
+export type EvictionParts = { registries: Registries; store: ObjectStore; admission: Admission };
 
 const BUDGETS = 'poddisruptionbudgets.policy';
 const VIOLATION = "Cannot evict pod as it would violate the pod's disruption budget.";
@@ -38,10 +40,16 @@ export function evictionHandler(parts: EvictionParts): SubresourceHandler {
     const { exchange, info, served } = request;
     encodingOf(request, negotiateObject(exchange));
     const options = writeOptions('CreateOptions', exchange.query);
-    const eviction = await readObject(request, options.fieldValidation);
+    const sent = await readObject(request, options.fieldValidation);
+    const given = contextOf(request, options);
+    const eviction = await admittedObject(
+      request,
+      { admission: parts.admission, object: sent, name: info.name },
+      given,
+    );
     if (eviction.metadata.name !== info.name) throw badRequest('name in URL does not match name in Eviction object');
     const { dryRun, ...deletion } = deletionOf(eviction);
-    const { subresource: _, ...context } = { ...contextOf(request, options), dryRun: options.dryRun || dryRun };
+    const { subresource: _, ...context } = { ...given, isAdmitted: true, dryRun: options.dryRun || dryRun };
     const pod = served.get(placeOf(request)).decode();
     if (needsBudget(pod)) await useBudget(parts, { request, pod }, context);
     await served.delete(placeOf(request), deletion, context);

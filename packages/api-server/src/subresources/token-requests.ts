@@ -6,21 +6,22 @@ import type { SubresourceHandler } from '../server/server-parts.ts';
 import { readObject } from '../server/write-requests.ts';
 import { negotiateObject } from '../wire/negotiation.ts';
 import { writeOptions } from '../wire/write-options.ts';
+import { createAttributes } from './admitted-object.ts';
 
 export function tokenHandler(parts: TokenRequestParts, admission: Admission): SubresourceHandler {
   return async (request) => {
-    const { exchange, writer, resource } = request;
+    const { exchange, writer } = request;
     const encoding = encodingOf(request, negotiateObject(exchange));
     const options = writeOptions('CreateOptions', exchange.query);
     const object = await readObject(request, options.fieldValidation);
-    const { user, dryRun, warn } = contextOf(request, options);
+    const context = contextOf(request, options);
     const place = placeOf(request);
-    const fields = { operation: 'CREATE', resource, subresource: 'token', ...place, user, dryRun, warn } as const;
+    const fields = createAttributes(request, place.name, context);
     const attributes = (given: typeof object): AdmissionAttributes => ({ ...fields, object: given });
     const created = await requestToken(parts, {
       ...place,
       object,
-      warn,
+      warn: context.warn,
       admission: {
         mutate: async (given) => (await admission.mutate(attributes(given))) ?? given,
         validate: (given) => admission.validate(attributes(given)),

@@ -34,7 +34,12 @@ export type HttpResponse = EventEmitter & {
 };
 
 /** The objects in the bodies of a request and its response, as far as they are single objects. */
-export type ObservedBodies = { request?: object; response?: object };
+export type ObservedBodies = {
+  request?: object;
+  response?: object;
+  /** What admission adds to the audit event. `level`: the least level of events that show the annotation; default: `Metadata`. */
+  annotations?: Map<string, { value: string; level: 'Request' | undefined }>;
+};
 
 /** The account of a request's body, by which the server bounds the bodies of all requests together. */
 export type LargeBody = {

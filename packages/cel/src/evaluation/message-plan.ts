@@ -1,11 +1,14 @@
 /** Plans of messages that expressions create, such as `Object{…}` of mutations: maps with the fields as keys. */
-import { noOverload, Optional, type Value, ValueMap } from '../values/values.ts';
+import { Message, noOverload, Optional, type Value } from '../values/values.ts';
 import type { Plan } from './frame.ts';
 
 const MESSAGE_COST = 40;
 
 /** Returns the plan of a message. An optional field without a value is left out. */
-export function messagePlan(fields: readonly { name: string; plan: Plan; isOptional: boolean }[]): Plan {
+export function messagePlan(
+  typeName: string,
+  fields: readonly { name: string; plan: Plan; isOptional: boolean }[],
+): Plan {
   return {
     evaluate: (frame) => {
       const entries = new Map<unknown, readonly [Value, Value]>();
@@ -16,7 +19,7 @@ export function messagePlan(fields: readonly { name: string; plan: Plan; isOptio
         if (value !== undefined) entries.set(name, [name, value]);
       }
       frame.meter.charge(MESSAGE_COST);
-      return new ValueMap(entries);
+      return new Message(typeName, entries);
     },
   };
 }

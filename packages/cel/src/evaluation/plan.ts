@@ -67,6 +67,7 @@ class Planner {
         );
       case 'message':
         return messagePlan(
+          expression.name,
           expression.fields.map(({ name, value, isOptional }) => ({ name, plan: this.plan(value), isOptional })),
         );
       case 'fold':

@@ -49,6 +49,15 @@ export const objectOf = (name: string, fields: Iterable<readonly [string, CelTyp
   fields: new Map(fields),
 });
 
+class EveryField extends Map<string, CelType> {
+  override get(): CelType {
+    return DYN;
+  }
+}
+
+/** Returns the type of an object that has every field. The types of the fields are not known. */
+export const openObject = (name: string): CelType => ({ kind: 'object', name, fields: new EveryField() });
+
 /** Returns the type parameters of a type, such as the element type of a list. */
 export function parametersOf(type: CelType): readonly CelType[] {
   switch (type.kind) {

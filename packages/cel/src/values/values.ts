@@ -163,6 +163,16 @@ export class ValueMap extends CelMap {
   }
 }
 
+/** A message that an expression has created, such as `Object.spec{replicas: 1}`: a map with the fields as keys. */
+export class Message extends ValueMap {
+  readonly typeName: string;
+
+  constructor(typeName: string, fields: ReadonlyMap<unknown, readonly [Value, Value]>) {
+    super(fields);
+    this.typeName = typeName;
+  }
+}
+
 /** Returns the key of a JavaScript map that represents a CEL key; `undefined` for values that cannot be keys. */
 export function mapKey(key: Value): string | bigint | boolean | undefined {
   if (typeof key === 'string' || typeof key === 'bigint' || typeof key === 'boolean') return key;
@@ -183,6 +193,7 @@ export function typeName(value: Value): string {
       return 'string';
   }
   if (value === null) return 'null_type';
+  if (value instanceof Message) return value.typeName;
   if (value instanceof CelMap) return 'map';
   if (value instanceof CelList) return 'list';
   if (value instanceof Optional) return 'optional_type';

@@ -1,0 +1,17 @@
+import { type ApiObject, type FieldError, STRATEGIES, type Strategy } from '@podwright/kube-kinds';
+
+type Check = (object: ApiObject, old?: ApiObject) => readonly FieldError[];
+
+/** Returns the strategy of a built-in kind with a further check of objects, whose code is loaded before the first write. */
+export function checkedStrategy(resource: string, load: () => Promise<Check>): Strategy {
+  const strategy = STRATEGIES[resource]!;
+  let check: Check | undefined;
+  return {
+    ...strategy,
+    load: async () => {
+      check ??= await load();
+    },
+    validate: (object) => [...(strategy.validate?.(object) ?? []), ...check!(object)],
+    validateUpdate: (object, old) => [...(strategy.validateUpdate?.(object, old) ?? []), ...check!(object, old)],
+  };
+}

@@ -1,0 +1,45 @@
+/** Match conditions of policies and webhooks (apiserver, plugin/webhook/matchconditions). */
+import type { FunctionTable, Variables } from '@podwright/cel';
+import { type FieldError, invalidValue, type JsonObject, textAt } from '@podwright/kube-kinds';
+import { ExpressionRun } from './expression-run.ts';
+import { type CompiledExpression, compileExpression, policyEnvironment } from './policy-environment.ts';
+
+/** Maximum cost of all match conditions of a policy or webhook (apiserver, pkg/apis/cel). */
+const MAX_COST = 2_500_000;
+
+export function compileConditions(
+  conditions: readonly JsonObject[],
+  functions: FunctionTable,
+  hasParams = false,
+): CompiledExpression[] {
+  const environment = policyEnvironment(functions, { hasParams, hasAuthorizer: true });
+  return conditions.map((one) => compileExpression(textAt(one, 'expression'), environment, ['bool']));
+}
+
+/**
+ * Returns whether all conditions hold, or the errors of those that cannot be evaluated. One that is false takes precedence. Throws
+ * `OutOfBudget`.
+ */
+export function evaluateConditions(
+  conditions: readonly CompiledExpression[],
+  variables: Variables,
+): boolean | readonly string[] {
+  const run = new ExpressionRun(new Map(), variables, MAX_COST);
+  const problems: string[] = [];
+  for (const condition of conditions) {
+    const outcome = run.evaluate(condition);
+    if ('problem' in outcome) problems.push(outcome.problem);
+    else if (outcome.value === false) return false;
+  }
+  return problems.length === 0 ? true : problems;
+}
+
+/** Joins the messages of several errors as upstream does. */
+export const joinedProblems = (problems: readonly string[]): string =>
+  problems.length === 1 ? problems[0]! : `[${[...new Set(problems)].join(', ')}]`;
+
+/** Returns the error of an expression. Empty expressions are left out, because other checks report them. */
+export function expressionError(field: string, compiled: CompiledExpression | undefined): FieldError[] {
+  if (compiled === undefined || compiled.text.trim() === '' || !('problem' in compiled)) return [];
+  return [invalidValue(field, compiled.text, compiled.problem)];
+}

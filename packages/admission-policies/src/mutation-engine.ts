@@ -1,0 +1,140 @@
+/** Mutates objects by MutatingAdmissionPolicies (apiserver, plugin/policy/mutating/dispatcher.go). */
+import { isDeepStrictEqual } from 'node:util';
+import { type AdmissionAttributes, ApiError, forbidden, notFound } from '@podwright/api-machinery';
+import type { ApiObject } from '@podwright/kube-kinds';
+import { changedObject, shownObject } from './admitted-object.ts';
+import { type CompiledMutations, compileMutations } from './compiled-mutations.ts';
+import { OutOfBudget } from './expression-run.ts';
+import { evaluateConditions, joinedProblems } from './match-conditions.ts';
+import { MutationProblem, mutatedObject } from './mutated-object.ts';
+import type { EngineParts } from './policy-engine.ts';
+import { type Invocation, ignoresFailures, type Misconfigured, PolicySource } from './policy-source.ts';
+import { InvokedHooks } from './reinvocation.ts';
+import { requestVariables } from './request-values.ts';
+
+const NAME = 'MutatingAdmissionPolicy';
+
+const SOURCE = {
+  policies: 'mutatingadmissionpolicies.admissionregistration.k8s.io',
+  bindings: 'mutatingadmissionpolicybindings.admissionregistration.k8s.io',
+  compile: compileMutations,
+};
+
+type WithObject = AdmissionAttributes & { object: ApiObject };
+/** `reason`: of the response. */
+type Problem = Misconfigured & { reason?: string };
+
+/** Applies the stored policies and their bindings to the objects of requests. */
+export class MutationEngine {
+  readonly #parts: EngineParts;
+  readonly #source: PolicySource<CompiledMutations>;
+
+  constructor(parts: EngineParts) {
+    this.#parts = parts;
+    this.#source = new PolicySource(parts, SOURCE);
+  }
+
+  /** Returns the mutated object. Throws an `ApiError` if a policy cannot be applied and its failures are not ignored. */
+  mutate(attributes: WithObject): ApiObject {
+    const invocations = this.#source.invocations(attributes);
+    if (invocations.length === 0) return attributes.object;
+    this.#checkNamespace(attributes);
+    const hooks = InvokedHooks.of(attributes, NAME);
+    const problems: Problem[] = [];
+    let { object } = attributes;
+    let isMutated = false;
+    for (const invocation of invocations) {
+      if ('problem' in invocation) problems.push(invocation);
+      else {
+        const applied = this.#apply(invocation, { ...attributes, object }, { hooks, problems });
+        object = applied.object;
+        isMutated ||= applied.isMutated;
+      }
+    }
+    // as upstream, also if no policy has changed the object
+    if (isMutated) hooks.changed();
+    hooks.ended(object);
+    const failed = problems.filter(({ policy }) => !ignoresFailures(policy));
+    if (failed.length > 0) throw denied(failed, attributes);
+    return object;
+  }
+
+  #checkNamespace({ namespace, resource }: WithObject): void {
+    if (namespace === '' || (resource.group === '' && resource.kind === 'Namespace')) return;
+    if (this.#parts.store.get({ resource: 'namespaces', namespace: '', name: namespace }) === undefined)
+      throw notFound({ group: '', plural: 'namespaces' }, namespace);
+  }
+
+  /** `isMutated`: whether a mutation was applied, even if the object is the same. */
+  #apply(
+    invocation: Invocation<CompiledMutations>,
+    attributes: WithObject,
+    { hooks, problems }: { hooks: InvokedHooks; problems: Problem[] },
+  ): { object: ApiObject; isMutated: boolean } {
+    const { policy, binding, compiled } = invocation;
+    const fail = (problem: string) => problems.push({ policy, binding, problem, reason: 'Invalid' });
+    const matched = this.#conditions(invocation, attributes);
+    if (typeof matched === 'string') fail(matched);
+    const key = keyOf(invocation);
+    let { object } = attributes;
+    if (matched !== true || !hooks.isDue(key)) return { object, isMutated: false };
+    let isMutated = false;
+    for (const mutation of compiled.mutations) {
+      try {
+        object = this.#mutated(mutation, invocation, { ...attributes, object });
+        isMutated = true;
+      } catch (error) {
+        if (!(error instanceof MutationProblem)) throw error;
+        fail(error.message);
+      }
+    }
+    if (!isDeepStrictEqual(attributes.object, object)) hooks.changed();
+    hooks.invoked(key, (policy.spec as { reinvocationPolicy?: string }).reinvocationPolicy === 'IfNeeded');
+    return { object, isMutated };
+  }
+
+  /** Returns whether the match conditions hold, or why they cannot be evaluated. */
+  #conditions({ compiled, resource, param }: Invocation<CompiledMutations>, attributes: WithObject): boolean | string {
+    try {
+      const variables = requestVariables(attributes, { resource, param }, this.#parts);
+      const matched = evaluateConditions(compiled.conditions, variables);
+      return typeof matched === 'boolean' ? matched : joinedProblems(matched);
+    } catch (error) {
+      if (error instanceof OutOfBudget) return error.message;
+      throw error;
+    }
+  }
+
+  #mutated(
+    mutation: CompiledMutations['mutations'][number],
+    { compiled, resource, param }: Invocation<CompiledMutations>,
+    attributes: WithObject,
+  ): ApiObject {
+    const { schema } = this.#parts;
+    const variables = requestVariables(attributes, { resource, param }, this.#parts);
+    const shown = shownObject(attributes, resource, attributes.object);
+    const kind = { schema, resource, subresource: attributes.subresource };
+    const value = mutatedObject(shown, { mutation, declared: compiled.variables, variables, ...kind });
+    if (value === shown) return attributes.object;
+    return changedObject(attributes, value, { schema, resource, isStrict: mutation.type === 'JSONPatch' });
+  }
+}
+
+function keyOf({ policy, binding, param }: Invocation<unknown>): string {
+  return JSON.stringify([policy.metadata.name, binding.metadata.name, param?.metadata.namespace, param?.metadata.name]);
+}
+
+function denied(problems: readonly Problem[], { name, resource, object }: WithObject): ApiError {
+  const shown = name || object.metadata.name || object.metadata.generateName || 'Unknown';
+  const { details } = forbidden(resource, shown, '').status;
+  const messages = problems.map(({ policy, binding, problem }) => {
+    const by =
+      binding === undefined
+        ? `policy ${JSON.stringify(policy.metadata.name)}`
+        : `policy '${policy.metadata.name}' with binding '${binding.metadata.name}'`;
+    return `${by} denied request: ${problem}`;
+  });
+  const causes = messages.map((message) => ({ message }));
+  const reason = problems[0]!.reason ?? 'Forbidden';
+  return new ApiError(403, reason, { message: messages[0]!, details: { ...details, causes } });
+}

@@ -1,0 +1,63 @@
+/** The admission plugins of policies. The code that evaluates policies is loaded when the first one is created, to save memory. */
+import type { AdmissionAttributes } from '@podwright/api-machinery';
+import type { ApiObject, Strategies } from '@podwright/kube-kinds';
+import { checkedStrategy } from './checked-strategy.ts';
+import type { MutationEngine } from './mutation-engine.ts';
+import type { EngineParts, PolicyEngine } from './policy-engine.ts';
+
+export { checkedStrategy };
+
+const VALIDATING = 'validatingadmissionpolicies.admissionregistration.k8s.io';
+const MUTATING = 'mutatingadmissionpolicies.admissionregistration.k8s.io';
+
+/** Groups to which policies do not apply: that of policies themselves, and those of reviews of users. */
+const EXEMPT_GROUPS = ['admissionregistration.k8s.io', 'authentication.k8s.io', 'authorization.k8s.io'];
+
+export type PolicyParts = EngineParts;
+
+const load = () => import('./index.ts');
+
+const applies = ({ store }: PolicyParts, policies: string, { resource }: AdmissionAttributes): boolean =>
+  !EXEMPT_GROUPS.includes(resource.group) && store.list(policies, { limit: 1 }).objects.length > 0;
+
+/** Validates requests by the stored ValidatingAdmissionPolicies. */
+export class ValidatingPolicies {
+  readonly name = 'ValidatingAdmissionPolicy';
+  readonly #parts: PolicyParts;
+  #engine: PolicyEngine | undefined;
+
+  constructor(parts: PolicyParts) {
+    this.#parts = parts;
+  }
+
+  async validate(attributes: AdmissionAttributes): Promise<void> {
+    if (!applies(this.#parts, VALIDATING, attributes)) return;
+    const { PolicyEngine } = await load();
+    this.#engine ??= new PolicyEngine(this.#parts);
+    this.#engine.validate(attributes);
+  }
+}
+
+/** Mutates objects by the stored MutatingAdmissionPolicies. */
+export class MutatingPolicies {
+  readonly name = 'MutatingAdmissionPolicy';
+  readonly #parts: PolicyParts;
+  #engine: MutationEngine | undefined;
+
+  constructor(parts: PolicyParts) {
+    this.#parts = parts;
+  }
+
+  async mutate(attributes: AdmissionAttributes & { object: ApiObject }): Promise<ApiObject> {
+    if (!applies(this.#parts, MUTATING, attributes)) return attributes.object;
+    const { MutationEngine } = await load();
+    this.#engine ??= new MutationEngine(this.#parts);
+    return this.#engine.mutate(attributes);
+  }
+}
+
+/** The validation of policies, including that of their expressions. */
+export const policyStrategies = (): Strategies => ({
+  [VALIDATING]: checkedStrategy(VALIDATING, async () => (await load()).policyErrors),
+  [MUTATING]: checkedStrategy(MUTATING, async () => (await load()).mutationErrors),
+});

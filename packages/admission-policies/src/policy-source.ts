@@ -1,0 +1,95 @@
+/** Selects the policies, bindings and parameters for a request (apiserver, plugin/policy/generic/policy_dispatcher.go). */
+import type { AdmissionAttributes } from '@podwright/api-machinery';
+import { type ApiObject, objectAt, textAt } from '@podwright/kube-kinds';
+import type { Resource } from '@podwright/kube-schema';
+import { ConfigurationProblem, paramsOf } from './policy-params.ts';
+import { type MatchingParts, policyMatch, RequestMatcher } from './request-matching.ts';
+
+/** A policy that applies to a request, by a binding and with a parameter object. */
+export type Invocation<C> = {
+  readonly policy: ApiObject;
+  readonly binding: ApiObject;
+  readonly compiled: C;
+  /** The resource by which the request was matched. */
+  readonly resource: Resource;
+  /** `undefined`: the policy is evaluated without parameters. */
+  readonly param: ApiObject | undefined;
+};
+
+/** Why a policy or a binding that matches the request cannot be applied. */
+export type Misconfigured = { readonly policy: ApiObject; readonly binding?: ApiObject; readonly problem: string };
+
+export type SourceOptions<C> = {
+  /** The resources of the store that have the policies and their bindings. */
+  policies: string;
+  bindings: string;
+  compile: (policy: ApiObject) => C;
+};
+
+export class PolicySource<C> {
+  readonly #parts: MatchingParts;
+  readonly #options: SourceOptions<C>;
+  /** The compiled policies by UID. An entry is valid while the generation of the policy is the same. */
+  readonly #compiled = new Map<string, { generation: unknown; compiled: C }>();
+
+  constructor(parts: MatchingParts, options: SourceOptions<C>) {
+    this.#parts = parts;
+    this.#options = options;
+  }
+
+  /** Returns what applies to a request. Throws 404 if the request's namespace does not exist, but decides. */
+  invocations(attributes: AdmissionAttributes): (Invocation<C> | Misconfigured)[] {
+    const policies = this.#list(this.#options.policies);
+    const bindings = Map.groupBy(this.#list(this.#options.bindings), (one) => textAt(one, 'spec', 'policyName'));
+    this.#forgetOthers(policies);
+    const matcher = new RequestMatcher(attributes, this.#parts);
+    return policies.flatMap((policy) => {
+      const bound = bindings.get(policy.metadata.name ?? '') ?? [];
+      const constraints = objectAt(policy, 'spec', 'matchConstraints');
+      const resource =
+        bound.length === 0 || constraints === undefined ? undefined : matcher.matched(policyMatch(constraints));
+      if (resource === undefined) return [];
+      const applied = bound.filter((binding) => {
+        const match = objectAt(binding, 'spec', 'matchResources');
+        return match === undefined || matcher.matched(policyMatch(match)) !== undefined;
+      });
+      return applied.flatMap((binding) => this.#invocation({ policy, binding, resource }, attributes));
+    });
+  }
+
+  #list = (resource: string): ApiObject[] => this.#parts.store.list(resource).objects.map((one) => one.decode());
+
+  #invocation(
+    { policy, binding, resource }: Pick<Invocation<C>, 'policy' | 'binding' | 'resource'>,
+    { namespace }: AdmissionAttributes,
+  ): (Invocation<C> | Misconfigured)[] {
+    try {
+      const params = paramsOf({ policy, binding, namespace }, this.#parts);
+      const compiled = this.#compile(policy);
+      return params.map((param) => ({ policy, binding, compiled, resource, param }));
+    } catch (error) {
+      if (!(error instanceof ConfigurationProblem)) throw error;
+      const { message, isOfPolicy } = error;
+      const problem = `failed to configure ${isOfPolicy ? 'policy' : 'binding'}: ${message}`;
+      return [{ policy, ...(isOfPolicy ? {} : { binding }), problem }];
+    }
+  }
+
+  #compile(policy: ApiObject): C {
+    const { uid = '', generation } = policy.metadata;
+    const known = this.#compiled.get(uid);
+    if (known !== undefined && known.generation === generation) return known.compiled;
+    const compiled = this.#options.compile(policy);
+    this.#compiled.set(uid, { generation, compiled });
+    return compiled;
+  }
+
+  #forgetOthers(policies: readonly ApiObject[]): void {
+    if (this.#compiled.size <= policies.length) return;
+    const uids = new Set(policies.map(({ metadata }) => metadata.uid));
+    for (const uid of this.#compiled.keys()) if (!uids.has(uid)) this.#compiled.delete(uid);
+  }
+}
+
+/** Whether failures of a policy admit the request. */
+export const ignoresFailures = (policy: ApiObject): boolean => textAt(policy, 'spec', 'failurePolicy') === 'Ignore';

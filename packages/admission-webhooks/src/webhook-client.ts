@@ -1,0 +1,139 @@
+/** Sends reviews to webhooks over HTTPS, with connections that are used again. */
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import { Agent, request as httpsRequest, type RequestOptions } from 'node:https';
+import { isIP } from 'node:net';
+import { clientCiphers, clientContext, gatherBytes, nodeLookups } from '@podwright/base';
+import { CallError } from './call-error.ts';
+import { callProblem } from './call-problem.ts';
+import type { WebhookTarget } from './webhook-target.ts';
+
+/** A patch of the largest object, in base64, is smaller. */
+const MAX_RESPONSE_BYTES = 8 << 20;
+
+/** As upstream: connections to this many webhooks are kept (apiserver, util/webhook/client.go). */
+const MAX_AGENTS = 200;
+const MAX_SOCKETS = 100;
+const MAX_IDLE_SOCKETS = 25;
+/** The API's maximum of `timeoutSeconds`. */
+const MAX_TIMEOUT_MS = 30_000;
+/** As in Go's default transport. */
+const IDLE_TIMEOUT_MS = 90_000;
+
+export type WebhookAnswer = { status: number; body: Buffer };
+
+export class WebhookClient {
+  readonly #agents = new Map<string, Agent>();
+
+  /** Rejects with a `CallError`, or with the reason of the signal. */
+  async post(
+    target: WebhookTarget,
+    body: object,
+    options: { timeoutSeconds: number; signal: AbortSignal | undefined },
+  ): Promise<WebhookAnswer> {
+    const { timeoutSeconds, signal } = options;
+    const path = `${target.path}?timeout=${timeoutSeconds}s`;
+    const late = AbortSignal.timeout(Math.min(timeoutSeconds * 1000, MAX_TIMEOUT_MS));
+    const until = signal === undefined ? late : AbortSignal.any([late, signal]);
+    const bytes = Buffer.from(JSON.stringify(body));
+    try {
+      return await this.#send({ ...target, path }, bytes, until);
+    } catch (error) {
+      signal?.throwIfAborted();
+      const problem = late.aborted ? 'context deadline exceeded' : callProblem(error, target);
+      throw new CallError(`failed to call webhook: Post "https://${target.authority}${path}": ${problem}`);
+    }
+  }
+
+  async #send(target: WebhookTarget, body: Buffer, signal: AbortSignal): Promise<WebhookAnswer> {
+    for (;;) {
+      const exchange = new Exchange(this.#options(target), body, signal);
+      try {
+        return await exchange.answer;
+      } catch (error) {
+        // the webhook has closed an idle connection
+        const isStale = exchange.isReused && ['ECONNRESET', 'EPIPE'].includes((error as { code?: string }).code ?? '');
+        if (!isStale || exchange.isAnswered) throw error;
+      }
+    }
+  }
+
+  #options(target: WebhookTarget): RequestOptions {
+    const { authority, host, port, path, serverName } = target;
+    return {
+      ...{ host, port, path, method: 'POST', agent: this.#agent(target) },
+      servername: isIP(serverName) === 0 ? serverName : '',
+      lookup: nodeLookups.lookup,
+      headers: { host: authority },
+    };
+  }
+
+  #agent({ authority, authorities }: WebhookTarget): Agent {
+    const key = JSON.stringify([authority, authorities]);
+    const known = this.#agents.get(key);
+    const agent = known ?? newAgent(authorities);
+    this.#agents.delete(key);
+    this.#agents.set(key, agent);
+    if (this.#agents.size > MAX_AGENTS) {
+      const [oldest, other] = this.#agents.entries().next().value!;
+      this.#agents.delete(oldest);
+      for (const socket of Object.values(other.freeSockets).flat()) socket?.destroy(); // other connections are in use
+    }
+    return agent;
+  }
+
+  /** Closes all connections. */
+  close(): void {
+    for (const agent of this.#agents.values()) agent.destroy();
+    this.#agents.clear();
+  }
+}
+
+function newAgent(authorities: string): Agent {
+  const secureContext = clientContext('server', {
+    ...(authorities !== '' && { ca: authorities }),
+    ...{ ciphers: clientCiphers(), minVersion: 'TLSv1.2' },
+  });
+  return new Agent({
+    ...{ keepAlive: true, maxSockets: MAX_SOCKETS, maxFreeSockets: MAX_IDLE_SOCKETS, timeout: IDLE_TIMEOUT_MS },
+    secureContext,
+    rejectUnauthorized: true,
+  });
+}
+
+/** One request and its response. Redirects are not followed. */
+class Exchange {
+  readonly answer: Promise<WebhookAnswer>;
+  readonly #request: ClientRequest;
+  isAnswered = false;
+
+  constructor(options: RequestOptions, body: Buffer, signal: AbortSignal) {
+    const { promise, resolve, reject } = Promise.withResolvers<WebhookAnswer>();
+    this.answer = promise;
+    const headers = {
+      ...{
+        'content-type': 'application/json',
+        accept: 'application/json, */*',
+        'user-agent': 'kube-apiserver-admission',
+      },
+      ...options.headers,
+      'content-length': body.length,
+    };
+    this.#request = httpsRequest({ ...options, headers, signal });
+    this.#request.on('error', reject);
+    this.#request.on('response', (response) => {
+      this.isAnswered = true;
+      read(response).then(resolve, reject);
+    });
+    this.#request.end(body);
+  }
+
+  get isReused(): boolean {
+    return this.#request.reusedSocket;
+  }
+}
+
+async function read(response: IncomingMessage): Promise<WebhookAnswer> {
+  const refusal = () => new Error(`the response is larger than ${MAX_RESPONSE_BYTES} bytes`);
+  const body = await gatherBytes(response, MAX_RESPONSE_BYTES, refusal);
+  return { status: response.statusCode ?? 0, body };
+}

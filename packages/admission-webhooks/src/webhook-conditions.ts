@@ -1,0 +1,40 @@
+/** The match conditions of a webhook (apiserver, plugin/webhook/matchconditions). */
+import {
+  evaluateConditions,
+  joinedProblems,
+  OutOfBudget,
+  type PolicyAuthorizer,
+  requestVariables,
+} from '@podwright/admission-policies';
+import { type AdmissionAttributes, forbidden, type ObjectStore } from '@podwright/api-machinery';
+import type { Resource } from '@podwright/kube-schema';
+import type { Webhook } from './webhook.ts';
+import type { WebhookMetrics, WebhookType } from './webhook-metrics.ts';
+
+type Conditions = { webhook: Webhook; resource: Resource; type: WebhookType; metrics: WebhookMetrics };
+
+/** Whether all match conditions of a webhook hold. Throws 403 if they cannot be evaluated and the failure policy is `Fail`. */
+export function isConditionMet(
+  { webhook, resource, type, metrics }: Conditions,
+  attributes: AdmissionAttributes,
+  parts: { store: ObjectStore; authorizer: PolicyAuthorizer },
+): boolean {
+  const { name, conditions, ignoresFailures } = webhook;
+  if (conditions.length === 0) return true;
+  const startMs = performance.now();
+  const result = evaluated(webhook, () => requestVariables(attributes, { resource }, parts));
+  const seconds = (performance.now() - startMs) / 1000;
+  metrics.conditions({ name, type, operation: attributes.operation, seconds }, result);
+  if (typeof result === 'boolean') return result;
+  if (ignoresFailures) return false;
+  throw forbidden(attributes.resource, attributes.name, joinedProblems(result));
+}
+
+function evaluated({ conditions }: Webhook, variables: () => ReturnType<typeof requestVariables>) {
+  try {
+    return evaluateConditions(conditions, variables());
+  } catch (error) {
+    if (error instanceof OutOfBudget) return [error.message];
+    throw error;
+  }
+}

@@ -1,0 +1,163 @@
+/** Calls the stored webhooks for requests (apiserver, plugin/webhook/{mutating,validating}/dispatcher.go). */
+import { isDeepStrictEqual } from 'node:util';
+import {
+  changedObject,
+  InvokedHooks,
+  type MatchingParts,
+  type PolicyAuthorizer,
+  RequestMatcher,
+  shownObject,
+} from '@podwright/admission-policies';
+import { type AdmissionAttributes, badRequest, internalError } from '@podwright/api-machinery';
+import { errorMessage, type Logger, PodwrightError, type Registry } from '@podwright/base';
+import type { ApiObject } from '@podwright/kube-kinds';
+import { jsonPatch, type Resource } from '@podwright/kube-schema';
+import { rejectionAnswer, reviewOf, type Verdict, verdictOf } from './admission-review.ts';
+import { Rejection } from './call-error.ts';
+import { CallRecord } from './call-record.ts';
+import { type Call, type Webhook, WebhookList } from './webhook.ts';
+import { WebhookClient } from './webhook-client.ts';
+import { isConditionMet } from './webhook-conditions.ts';
+import { WebhookMetrics, type WebhookType } from './webhook-metrics.ts';
+import { webhookTarget } from './webhook-target.ts';
+
+const MUTATING = 'mutatingwebhookconfigurations.admissionregistration.k8s.io';
+const VALIDATING = 'validatingwebhookconfigurations.admissionregistration.k8s.io';
+const MUTATING_PLUGIN = 'MutatingAdmissionWebhook';
+
+export type WebhookEngineParts = MatchingParts & {
+  authorizer: PolicyAuthorizer;
+  metrics: Registry;
+  logger: Pick<Logger, 'warn'>;
+};
+
+export class WebhookEngine {
+  readonly #parts: WebhookEngineParts;
+  readonly #metrics: WebhookMetrics;
+  readonly #client = new WebhookClient();
+  readonly #mutating = new WebhookList();
+  readonly #validating = new WebhookList();
+
+  constructor(parts: WebhookEngineParts) {
+    this.#parts = parts;
+    this.#metrics = new WebhookMetrics(parts.metrics);
+  }
+
+  /** Closes the connections to webhooks. */
+  close(): void {
+    this.#client.close();
+  }
+
+  /** Calls the mutating webhooks one after the other. Returns the object; `undefined` for a deletion. Throws `ApiError`. */
+  async mutate<T extends ApiObject | undefined>(attributes: AdmissionAttributes & { object?: T }): Promise<T> {
+    const webhooks = this.#mutating.of(this.#parts.store.list(MUTATING).objects);
+    const hooks = InvokedHooks.of(attributes, MUTATING_PLUGIN);
+    let object = attributes.object as T;
+    for (const [index, webhook] of webhooks.entries()) {
+      const current = { ...attributes, ...(object && { object }) } as AdmissionAttributes;
+      const resource = this.#matched(webhook, current, 'admit');
+      if (resource === undefined || !hooks.isDue(webhook.key)) continue;
+      const call = { webhook, resource, index, round: hooks.isSecond ? 1 : 0 };
+      const changed = (await this.#mutated(call, current)) as T;
+      if (changed !== object) hooks.changed();
+      hooks.invoked(webhook.key, webhook.isRepeatable);
+      object = changed;
+    }
+    hooks.ended(object);
+    return object;
+  }
+
+  /** Calls the validating webhooks at the same time. Throws the `ApiError` of the first one that fails. */
+  async validate(attributes: AdmissionAttributes): Promise<void> {
+    const webhooks = this.#validating.of(this.#parts.store.list(VALIDATING).objects);
+    const due = webhooks.flatMap((webhook): Pick<Call, 'webhook' | 'resource'>[] => {
+      const resource = this.#matched(webhook, attributes, 'validating');
+      return resource === undefined ? [] : [{ webhook, resource }];
+    });
+    const errors: unknown[] = [];
+    await Promise.all(
+      due.map(({ webhook, resource }, index) =>
+        this.#validated({ webhook, resource, index, round: 0 }, attributes).catch((error: unknown) =>
+          errors.push(error),
+        ),
+      ),
+    );
+    if (errors.length > 0) throw errors[0];
+  }
+
+  /** Returns the resource by which a webhook matches a request. Throws `ApiError`. */
+  #matched(webhook: Webhook, attributes: AdmissionAttributes, type: WebhookType): Resource | undefined {
+    // the rules of other webhooks are not evaluated for the object that this one receives
+    const { config, rules } = webhook;
+    const resource = new RequestMatcher(attributes, this.#parts).matched({ criteria: config, rules });
+    if (resource === undefined) return undefined;
+    const conditions = { webhook, resource, type, metrics: this.#metrics };
+    return isConditionMet(conditions, attributes, this.#parts) ? resource : undefined;
+  }
+
+  async #mutated(call: Call, attributes: AdmissionAttributes): Promise<ApiObject | undefined> {
+    const record = new CallRecord(call, {
+      attributes,
+      type: 'admit',
+      metrics: this.#metrics,
+      logger: this.#parts.logger,
+    });
+    const { object } = attributes;
+    try {
+      const { patch } = await this.#called(call, attributes, true);
+      const changed = patch.length === 0 ? object : this.#patched(call, attributes, patch);
+      const isChanged = !isDeepStrictEqual(changed, object);
+      record.mutated(patch, isChanged);
+      record.admitted();
+      return isChanged ? changed : object;
+    } catch (error) {
+      record.mutated([], false);
+      record.failed(error);
+      return object;
+    }
+  }
+
+  async #validated(call: Call, attributes: AdmissionAttributes): Promise<void> {
+    const { logger } = this.#parts;
+    const record = new CallRecord(call, { attributes, type: 'validating', metrics: this.#metrics, logger });
+    try {
+      await this.#called(call, attributes, false);
+      record.admitted();
+    } catch (error) {
+      record.failed(error);
+    }
+  }
+
+  /** Calls a webhook. Throws `CallError`, `Rejection`, or the reason for which the request ends. */
+  async #called({ webhook, resource }: Call, attributes: AdmissionAttributes, isMutating: boolean): Promise<Verdict> {
+    const { name, timeoutSeconds, config, hasSideEffects } = webhook;
+    const { dryRun, signal, annotate, warn } = attributes;
+    if (dryRun && hasSideEffects)
+      throw badRequest(`admission webhook ${JSON.stringify(name)} does not support dry run`);
+    const { store, schema } = this.#parts;
+    const review = reviewOf(webhook, attributes, resource);
+    const target = webhookTarget(config, store);
+    const answer = await this.#client.post(target, review.body, { timeoutSeconds, signal });
+    const verdict = verdictOf(answer, review, { isMutating, schema });
+    for (const [key, value] of Object.entries(verdict.auditAnnotations)) annotate?.(`${name}/${key}`, value);
+    for (const warning of verdict.warnings) warn(warning);
+    if (!verdict.allowed) throw new Rejection(rejectionAnswer(name, verdict.result));
+    return verdict;
+  }
+
+  /** Returns the object after the patch of a webhook, in the storage version. Throws `ApiError`. */
+  #patched({ webhook, resource }: Call, attributes: AdmissionAttributes, patch: readonly unknown[]): ApiObject {
+    const { object } = attributes;
+    const { schema } = this.#parts;
+    if (object === undefined)
+      throw internalError(
+        `admission webhook ${JSON.stringify(webhook.name)} attempted to modify the object, which is not supported for this operation`,
+      );
+    try {
+      const value = jsonPatch(shownObject(attributes, resource, object), patch);
+      return changedObject(attributes, value, { schema, resource });
+    } catch (error) {
+      throw error instanceof PodwrightError ? internalError(errorMessage(error)) : error;
+    }
+  }
+}

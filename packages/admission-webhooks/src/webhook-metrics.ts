@@ -1,0 +1,95 @@
+import { Counter, Histogram, type Registry } from '@podwright/base';
+
+/** Upstream's buckets. */
+const SECONDS = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25];
+const CONDITION_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25];
+const MAX_CODE = 600;
+
+/** `admit`: of a mutating webhook. */
+export type WebhookType = 'admit' | 'validating';
+
+/** A call of a webhook. */
+export type Called = {
+  name: string;
+  type: WebhookType;
+  operation: string;
+  seconds: number;
+  rejected: boolean;
+  /** The HTTP status code of the rejection or failure; 200 if there is none, 0 if it is not known. */
+  code: number;
+};
+
+/** Metrics of webhooks, by upstream's names (apiserver, admission/metrics). */
+export class WebhookMetrics {
+  readonly #durations;
+  readonly #requests;
+  readonly #rejections;
+  readonly #failedOpen;
+  readonly #exclusions;
+  readonly #conditionErrors;
+  readonly #conditionSeconds;
+
+  constructor(registry: Registry) {
+    const registers = [registry];
+    const counter = <L extends string>(name: string, help: string, labelNames: L[]) =>
+      new Counter({ name: `apiserver_admission_${name}`, help, labelNames, registers });
+    this.#durations = new Histogram({
+      name: 'apiserver_admission_webhook_admission_duration_seconds',
+      help: 'Time that a webhook takes, in seconds.',
+      labelNames: ['name', 'type', 'operation', 'rejected'],
+      buckets: SECONDS,
+      registers,
+    });
+    this.#requests = counter('webhook_request_total', 'Calls of webhooks.', [
+      'name',
+      'type',
+      'operation',
+      'code',
+      'rejected',
+    ]);
+    const rejectionLabels = ['name', 'type', 'operation', 'error_type', 'rejection_code'];
+    this.#rejections = counter('webhook_rejection_count', 'Requests that webhooks have rejected.', rejectionLabels);
+    const openHelp = 'Requests admitted although the call of a webhook has failed.';
+    this.#failedOpen = counter('webhook_fail_open_count', openHelp, ['name', 'type']);
+    const conditionLabels = ['name', 'kind', 'type', 'operation'];
+    const excludedHelp = 'Requests that match conditions have excluded.';
+    this.#exclusions = counter('match_condition_exclusions_total', excludedHelp, conditionLabels);
+    const errorHelp = 'Match conditions that could not be evaluated.';
+    this.#conditionErrors = counter('match_condition_evaluation_errors_total', errorHelp, conditionLabels);
+    this.#conditionSeconds = new Histogram({
+      name: 'apiserver_admission_match_condition_evaluation_seconds',
+      help: 'Time to evaluate the match conditions of a webhook, in seconds.',
+      labelNames: conditionLabels,
+      buckets: CONDITION_SECONDS,
+      registers,
+    });
+  }
+
+  called({ name, type, operation, seconds, rejected, code }: Called): void {
+    this.#durations.observe({ name, type, operation, rejected: String(rejected) }, seconds);
+    this.#requests.inc({ name, type, operation, code: shownCode(code), rejected: String(rejected) });
+  }
+
+  rejected(
+    { name, type, operation, code }: Called,
+    errorType: 'calling_webhook_error' | 'no_error' | 'apiserver_internal_error',
+  ): void {
+    this.#rejections.inc({ name, type, operation, error_type: errorType, rejection_code: shownCode(code) });
+  }
+
+  failedOpen({ name, type }: Called): void {
+    this.#failedOpen.inc({ name, type });
+  }
+
+  conditions(
+    { name, type, operation, seconds }: Pick<Called, 'name' | 'type' | 'operation' | 'seconds'>,
+    result: boolean | readonly string[],
+  ): void {
+    const labels = { name, kind: 'webhook', type, operation };
+    this.#conditionSeconds.observe(labels, seconds);
+    if (result === false) this.#exclusions.inc(labels);
+    if (typeof result !== 'boolean') this.#conditionErrors.inc(labels, result.length);
+  }
+}
+
+const shownCode = (code: number): string => String(Math.min(code, MAX_CODE));

@@ -1,0 +1,76 @@
+/** A webhook over TLS in the process of a test. */
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { CertificateAuthority } from './certificates/certificate-authority.ts';
+import type { Json } from './server/test-client.fixture.ts';
+
+/** Returns the response of a review, or answers itself. */
+export type Handle = (review: Json, response: ServerResponse) => Json | undefined;
+
+export class TestWebhook implements AsyncDisposable {
+  /** The requests of the reviews, in the order of their arrival. */
+  readonly requests: Json[] = [];
+  connections = 0;
+  handle: Handle = () => ({ allowed: true });
+  readonly #server: Server;
+  readonly #authority: CertificateAuthority;
+
+  private constructor(authority: CertificateAuthority) {
+    this.#authority = authority;
+    const { certificate: cert, key } = authority.server(['127.0.0.1']);
+    this.#server = createServer({ cert, key }, (request, response) => void this.#answer(request, response));
+    this.#server.on('secureConnection', (_: Socket) => {
+      this.connections++;
+    });
+  }
+
+  static async start(directory: string): Promise<TestWebhook> {
+    const webhook = new TestWebhook(await CertificateAuthority.open(directory, Date.now));
+    webhook.#server.listen(0, '127.0.0.1');
+    await once(webhook.#server, 'listening');
+    return webhook;
+  }
+
+  /** A webhook of a configuration. */
+  config(name: string, rule: object, more: object = {}): Json {
+    return {
+      name: `${name}.example.com`,
+      clientConfig: this.clientConfig(name),
+      rules: [{ operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], ...rule }],
+      sideEffects: 'None',
+      admissionReviewVersions: ['v1'],
+      ...more,
+    };
+  }
+
+  clientConfig(path = ''): Json {
+    const { port } = this.#server.address() as AddressInfo;
+    const caBundle = Buffer.from(this.#authority.certificate).toString('base64');
+    return { url: `https://127.0.0.1:${port}/${path}`, caBundle };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await once(this.#server, 'close');
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const review = JSON.parse(await text(request));
+    const path = request.url!.slice(1).split('?')[0]!;
+    this.requests.push({ path, ...review.request });
+    const answer = this.handle({ path, ...review.request }, response);
+    if (answer === undefined) return;
+    const { apiVersion, kind } = review;
+    response.end(JSON.stringify({ apiVersion, kind, response: { uid: review.request.uid, ...answer } }));
+  }
+}
+
+/** The answer of a webhook that changes an object. */
+export const patched = (...operations: object[]): Json => ({
+  ...{ allowed: true, patchType: 'JSONPatch' },
+  patch: Buffer.from(JSON.stringify(operations)).toString('base64'),
+});
