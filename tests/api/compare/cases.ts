@@ -6,10 +6,12 @@ import { exampleCases } from './example-cases.ts';
 import { changeCases, createCases } from './field-cases.ts';
 import { lifeCycle } from './life-cycle-case.ts';
 import { LIST_CASES } from './list-cases.ts';
+import { MUTATING_POLICY_CASES } from './mutating-policy-cases.ts';
 import { REQUEST_CASES } from './request-cases.ts';
 import { SUBRESOURCE_CASES } from './subresource-cases.ts';
 import type { Transcript } from './transcript.ts';
 import { NAMESPACE, SAMPLES } from './valid-objects.ts';
+import { WEBHOOK_CASES } from './webhook-cases.ts';
 
 export type Case = { name: string; run: (api: Transcript) => Promise<void> };
 
@@ -27,6 +29,8 @@ export const allCases = (): Case[] => [
   ...SUBRESOURCE_CASES,
   ...ACCESS_CASES,
   ...ADMISSION_CASES,
+  ...WEBHOOK_CASES,
+  ...MUTATING_POLICY_CASES,
   ...SAMPLES.map((sample) => lifeCycle(sample)),
   ...SAMPLES.map((sample) => createCases(sample)),
   ...SAMPLES.map((sample) => changeCases(sample)),
