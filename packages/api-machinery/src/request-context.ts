@@ -26,6 +26,6 @@ export type RequestContext = {
   annotate?: AddAnnotation;
   /** Returns what validating admission sees of an object: its scale, for writes of scales. Default: all of it. */
   admittedPart?: (object: ApiObject) => ApiObject;
-  /** Whether admission has admitted the request as a write of another object: an eviction, a binding. Default: false. */
+  /** Whether the write needs no admission: it was admitted as a write of another object, such as a binding. Default: false. */
   isAdmitted?: boolean;
 };

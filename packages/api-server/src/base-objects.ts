@@ -30,17 +30,19 @@ export type BaseObjectsParts = { schema: Schema; registries: Registries; store: 
 
 /** Creates missing objects, and adds missing rules to existing roles. */
 export async function ensureBaseObjects({ schema, registries, store, nowMs }: BaseObjectsParts): Promise<void> {
+  // a webhook may be in a pod of this node, which cannot run before the server
+  const context = { ...systemContext(nowMs), isAdmitted: true };
   const namespaces = registries.for(schema.resource('', 'v1', 'namespaces')!);
   for (const name of NAMESPACES) {
     if (store.get({ resource: 'namespaces', namespace: '', name }) !== undefined) continue;
     const object: ApiObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name }, spec: {}, status: {} };
-    await namespaces.create('', object, systemContext(nowMs));
+    await namespaces.create('', object, context);
   }
   const priorities = registries.for(schema.resource('scheduling.k8s.io', 'v1', 'priorityclasses')!);
   for (const [name, value, description] of PRIORITY_CLASSES) {
     if (store.get({ resource: 'priorityclasses.scheduling.k8s.io', namespace: '', name }) !== undefined) continue;
     const type = { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass' };
-    await priorities.create('', { ...type, metadata: { name }, value, description }, systemContext(nowMs));
+    await priorities.create('', { ...type, metadata: { name }, value, description }, context);
   }
   const flowRegistry = (name: string) => {
     const [plural = '', ...group] = name.split('.');

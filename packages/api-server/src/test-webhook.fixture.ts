@@ -52,6 +52,10 @@ export class TestWebhook implements AsyncDisposable {
     return { url: `https://127.0.0.1:${port}/${path}`, caBundle };
   }
 
+  closeIdleConnections(): void {
+    this.#server.closeIdleConnections();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#server.close();
     this.#server.closeAllConnections();

@@ -193,6 +193,9 @@ test('connections are used again, also after the webhook has closed an idle one'
   const { connections } = webhook;
   for (const name of ['b', 'c', 'd']) assert.equal((await create(name)).status, 201);
   assert.equal(webhook.connections, connections);
+  webhook.closeIdleConnections();
+  assert.equal((await create('e')).status, 201);
+  assert.equal(webhook.connections, connections + 1);
 });
 
 test('a dry run calls only webhooks without side effects', async () => {
@@ -317,4 +320,29 @@ test('calls are counted, and recorded in the audit log', async () => {
     mutated: true,
   });
   assert.equal(JSON.parse(annotations['patch.webhook.admission.k8s.io/round_0_index_0']).patch[0].value, '2');
+});
+
+test('a webhook that cannot be called does not keep the server from starting', async (t) => {
+  const own = { directory: join(directory, 'other'), socketPath: join(directory, 'other.sock'), logger: silentLogger };
+  const clientConfig = { ...webhook.clientConfig(), url: 'https://127.0.0.1:1/x' };
+  const first = await startApiServer(own);
+  t.after(() => first.stop());
+  const there = { socketPath: own.socketPath, port: 0, certificate: '' };
+  const request = (method: string, path: string, body?: object) =>
+    send(there, 'the unix socket', {
+      ...{ method, path, headers: { 'content-type': 'application/json' } },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+  const rules = { operations: ['CREATE'], resources: ['namespaces'] };
+  const configuration = { metadata: { name: 'x' }, webhooks: [webhook.config('x', rules, { clientConfig })] };
+  await request('POST', `${GROUP}/validatingwebhookconfigurations`, configuration);
+  await request('DELETE', '/api/v1/namespaces/kube-node-lease');
+  using signal = withTimeout(undefined, 20_000, 'wait for the end of the namespace');
+  const isGone = async () => (await request('GET', '/api/v1/namespaces/kube-node-lease')).status === 404 || undefined;
+  await waitFor(isGone, { intervalMs: 20, signal });
+  assert.equal((await request('POST', '/api/v1/namespaces', { metadata: { name: 'n' } })).status, 500);
+  await first.stop();
+  const second = await startApiServer(own);
+  t.after(() => second.stop());
+  assert.equal((await request('GET', '/api/v1/namespaces/kube-node-lease')).status, 200);
 });
