@@ -1,8 +1,9 @@
 /** Validates requests by ValidatingAdmissionPolicies (apiserver, plugin/policy/validating/dispatcher.go). */
 import { type AdmissionAttributes, ApiError, forbidden } from '@podwright/api-machinery';
-import { type ApiObject, textsAt } from '@podwright/kube-kinds';
+import { type ApiObject, textAt, textsAt } from '@podwright/kube-kinds';
 import { type CompiledPolicy, compilePolicy } from './compiled-policy.ts';
 import { type Evaluated, evaluatePolicy, type Failure } from './evaluate-policy.ts';
+import { PolicyAnnotations } from './policy-annotations.ts';
 import type { PolicyAuthorizer } from './policy-authorizer.ts';
 import { type Invocation, ignoresFailures, type Misconfigured, PolicySource } from './policy-source.ts';
 import type { MatchingParts } from './request-matching.ts';
@@ -34,35 +35,59 @@ export class PolicyEngine {
 
   /** Throws an `ApiError` if a policy denies the request. */
   validate(attributes: AdmissionAttributes): void {
-    const denials = this.#source.invocations(attributes).flatMap((one) => this.#apply(one, attributes));
+    const annotations = new PolicyAnnotations();
+    const invocations = this.#source.invocations(attributes);
+    const denials = invocations.flatMap((one) => this.#apply(one, attributes, annotations));
+    annotations.publish(attributes);
     if (denials.length > 0) throw denied(denials[0]!, attributes);
   }
 
-  #apply(invocation: Invocation<CompiledPolicy> | Misconfigured, attributes: AdmissionAttributes): Denial[] {
+  #apply(
+    invocation: Invocation<CompiledPolicy> | Misconfigured,
+    attributes: AdmissionAttributes,
+    annotations: PolicyAnnotations,
+  ): Denial[] {
     const { policy, binding } = invocation;
     const ignores = ignoresFailures(policy);
     if ('problem' in invocation)
       return ignores ? [] : [{ policy, ...(binding && { binding }), failure: problem(invocation.problem) }];
     const { compiled, resource, param } = invocation;
     const evaluated = evaluatePolicy(compiled, requestVariables(attributes, { resource, param }, this.#parts));
+    annotations.add(policy, evaluated);
     return denialsOf({ policy, binding: invocation.binding, evaluated, ignores }, attributes);
   }
 }
 
 type Applied = { policy: ApiObject; binding: ApiObject; evaluated: Evaluated; ignores: boolean };
 
-function denialsOf({ policy, binding, evaluated, ignores }: Applied, { warn }: AdmissionAttributes): Denial[] {
+function denialsOf({ policy, binding, evaluated, ignores }: Applied, attributes: AdmissionAttributes): Denial[] {
   const actions = textsAt(binding, 'spec', 'validationActions');
   const denials: Denial[] = [];
   for (const failure of evaluated.failures) {
     if (failure.isError && ignores) continue;
     const by = `ValidatingAdmissionPolicy '${policy.metadata.name}' with binding '${binding.metadata.name}'`;
-    if (actions.includes('Warn')) warn(`Validation failed for ${by}: ${failure.message}`);
+    if (actions.includes('Warn')) attributes.warn(`Validation failed for ${by}: ${failure.message}`);
+    if (actions.includes('Audit')) annotateFailure({ binding, failure }, attributes);
     if (actions.includes('Deny')) denials.push({ policy, binding, failure });
   }
   for (const annotation of evaluated.annotations)
     if ('problem' in annotation && !ignores) denials.push({ policy, binding, failure: problem(annotation.problem) });
   return denials;
+}
+
+/** Adds the annotation of a failed validation to the audit event. There is only one for each request, as upstream. */
+function annotateFailure(
+  { binding, failure }: Required<Omit<Denial, 'policy'>>,
+  { annotate }: AdmissionAttributes,
+): void {
+  const value = {
+    message: failure.message,
+    policy: textAt(binding, 'spec', 'policyName'),
+    binding: binding.metadata.name,
+    expressionIndex: failure.index,
+    validationActions: textsAt(binding, 'spec', 'validationActions'),
+  };
+  annotate?.('validation.policy.admission.k8s.io/validation_failure', JSON.stringify([value]));
 }
 
 function denied({ policy, binding, failure }: Denial, attributes: AdmissionAttributes): ApiError {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PolicyEngine } from '@podwright/admission-policies';
-import { type AdmissionAttributes, ApiError, type ObjectStore } from '@podwright/api-machinery';
+import { type AddAnnotation, type AdmissionAttributes, ApiError, type ObjectStore } from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
 import { Schema } from '@podwright/kube-schema';
 import { attributesOf, object, storeOf } from './test-admission.fixture.ts';
@@ -29,7 +29,7 @@ type Request = {
 async function verdict(
   spec: object,
   request: Request,
-  { bound = {}, objects = {} }: { bound?: object; objects?: object } = {},
+  { bound = {}, objects = {}, annotate }: { bound?: object; objects?: object; annotate?: AddAnnotation } = {},
 ): Promise<string> {
   const stored = { namespaces: object('shop', {}, { labels: { env: 'x' } }), ...objects };
   const store: ObjectStore = storeOf({ [POLICIES]: policy(spec), [BINDINGS]: binding(bound), ...stored });
@@ -42,6 +42,7 @@ async function verdict(
   const { data, labels = {}, old, operation } = request;
   const attributes = attributesOf({
     to: 'configmaps',
+    ...(annotate && { annotate }),
     ...(operation === undefined ? {} : { operation }),
     ...(operation === 'DELETE' ? {} : { object: object('shop/c', { data }, { labels }) }),
     ...(old === undefined ? {} : { oldObject: object('shop/c', { data: old }) }),
@@ -90,6 +91,28 @@ test('a binding warns or audits instead', async () => {
     "Validation failed for ValidatingAdmissionPolicy 'p' with binding 'b': failed expression: false",
   );
   assert.equal(await verdict(spec, {}, { bound: { validationActions: ['Audit'] } }), '');
+});
+
+test('policies annotate the audit event', async () => {
+  const annotations: [string, string][] = [];
+  const auditAnnotations = [
+    { key: 'named', valueExpression: '"named " + object.metadata.name' },
+    { key: 'none', valueExpression: 'null' },
+  ];
+  const annotate: AddAnnotation = (key, value) => annotations.push([key, value]);
+  await verdict(
+    { auditAnnotations, ...validations('false') },
+    {},
+    { bound: { validationActions: ['Audit'] }, annotate },
+  );
+  const failure = { message: 'failed expression: false', policy: 'p', binding: 'b', expressionIndex: 0 };
+  assert.deepEqual(annotations, [
+    [
+      'validation.policy.admission.k8s.io/validation_failure',
+      JSON.stringify([{ ...failure, validationActions: ['Audit'] }]),
+    ],
+    ['p/named', 'named c'],
+  ]);
 });
 
 test('requests that do not match are not evaluated', async () => {

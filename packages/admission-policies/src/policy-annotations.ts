@@ -1,0 +1,21 @@
+import type { AdmissionAttributes } from '@podwright/api-machinery';
+import type { ApiObject } from '@podwright/kube-kinds';
+import type { Evaluated } from './evaluate-policy.ts';
+
+/** The audit annotations that policies compute for one request. */
+export class PolicyAnnotations {
+  readonly #values = new Map<string, Set<string>>();
+
+  add({ metadata }: ApiObject, { annotations }: Evaluated): void {
+    for (const annotation of annotations) {
+      if ('problem' in annotation) continue;
+      const key = `${metadata.name}/${annotation.key}`;
+      this.#values.set(key, (this.#values.get(key) ?? new Set()).add(annotation.value));
+    }
+  }
+
+  /** Adds the annotations to the audit event. Bindings and parameters can give an annotation several values. */
+  publish({ annotate }: AdmissionAttributes): void {
+    for (const [key, values] of this.#values) annotate?.(key, [...values].join(', '));
+  }
+}
