@@ -70,6 +70,7 @@ export function summary(rows: Row[], peer: string): string {
 /** How noisy the host was, by the spread of containerd's figures over all rows. */
 export function noise(rows: Row[]): string {
   const spreads = rows.flatMap(({ containerd = [] }) => (containerd.length < 10 ? [] : [spread(containerd)]));
+  if (spreads.length === 0) return '';
   const percent = (share: number) => `${(100 * quantile(spreads, share)).toFixed(0)} %`;
   return `Noise: containerd's own figures lie ${percent(0.5)} of their median apart, 10th to 90th percentile (median of ${spreads.length} rows; the worst ${percent(1)}).`;
 }
