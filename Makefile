@@ -66,8 +66,9 @@ bench: setup-dev ## against containerd, in the same run; needs root
 generate: setup ## messages from the proto folders of the packages
 	$(NPM) run --silent generate --workspaces --if-present
 
-pictures: setup $(EXAMPLE_IMAGE) ## docs/*.svg from real terminal runs; needs root
+pictures: setup-dev $(EXAMPLE_IMAGE) ## docs/*.svg from real terminal runs, docs/*.png from a real browser; needs root
 	node scripts/record-pictures.ts
+	node tests/dashboard/pictures.ts
 
 clean:
 	rm -rf dist node_modules .node

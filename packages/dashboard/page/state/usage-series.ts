@@ -50,7 +50,8 @@ export function seriesOf(samples: readonly UsageSample[], periodMs: number): Ser
     if (isAfterGap) add(before.time + periodMs, []);
     const known = isAfterGap ? undefined : before;
     add(sample.time, [
-      sample.cpuNanoCores / 1e9,
+      // the node reports it from its second measurement on
+      sample.cpuNanoCores === 0 ? null : sample.cpuNanoCores / 1e9,
       sample.memoryWorkingSetBytes,
       sample.rootfs.usedBytes,
       sample.images.usedBytes,

@@ -112,7 +112,9 @@ function Tiles({ usage, series, last }: { usage: Usage; series: Series; last: Us
     <div class="tiles">
       <Tile
         title="CPU"
-        now={`${percentText(cores / usage.cpuCores)} of ${countText(usage.cpuCores, 'core')}`}
+        now={
+          cores === 0 ? 'measuring …' : `${percentText(cores / usage.cpuCores)} of ${countText(usage.cpuCores, 'core')}`
+        }
         share={cores / usage.cpuCores}
         {...{
           times: series.times,
@@ -163,7 +165,7 @@ function Tiles({ usage, series, last }: { usage: Usage; series: Series; last: Us
           text: bytesText,
         }}
       >
-        <span class="faint">solid: received, dashed: sent</span>
+        <span class="faint">dashed: sent</span>
       </Tile>
     </div>
   );

@@ -18,8 +18,9 @@ type GraphProps = {
 
 const COLOURS = ['--graph-1', '--graph-2'];
 const HOUR_S = 3600;
+const LEAST_S = 600;
 /** Narrower graphs have no scale: the number above says enough. */
-const NARROW_PX = 200;
+const NARROW_PX = 170;
 
 export function Graph(props: GraphProps) {
   const place = useRef<HTMLDivElement>(null);
@@ -126,8 +127,9 @@ function colourOf(element: HTMLElement, name: string): string {
   return color;
 }
 
-/** The last hour. */
+/** From the first time, which is an hour ago at most and ten minutes at least. */
 function scaleOf({ times }: GraphProps): [number, number] {
   const end = times.at(-1) ?? Date.now() / 1000;
-  return [end - HOUR_S, end];
+  const first = Math.min(times[0] ?? end, end - LEAST_S);
+  return [Math.max(first, end - HOUR_S), end];
 }
