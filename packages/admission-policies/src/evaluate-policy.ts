@@ -1,4 +1,5 @@
 /** Evaluates a policy for a request (apiserver, plugin/policy/validating/validator.go). */
+import type { EventLoopBudget } from '@podwright/base';
 import type { Variables } from '@podwright/cel';
 import type { CompiledPolicy, CompiledValidation } from './compiled-policy.ts';
 import { ExpressionRun, OutOfBudget } from './expression-run.ts';
@@ -19,16 +20,32 @@ export type Annotation = { readonly key: string } & ({ readonly value: string } 
 
 const problem = (message: string): Failure => ({ message, reason: '', isError: true, index: 0 });
 
-/** Evaluates a policy. `variables` are those of the request, such as `object` and `oldObject`. */
-export function evaluatePolicy(policy: CompiledPolicy, variables: Variables): Evaluated {
+/**
+ * Evaluates a policy. `variables` are those of the request, such as `object` and `oldObject`. `eventLoop`: other work runs between the
+ * expressions, which can take a tenth of a second each.
+ */
+export async function evaluatePolicy(
+  policy: CompiledPolicy,
+  variables: Variables,
+  eventLoop: EventLoopBudget,
+): Promise<Evaluated> {
   try {
-    const matched = evaluateConditions(policy.conditions, variables);
+    const matched = await evaluateConditions(policy.conditions, variables, eventLoop);
     if (matched === false) return { failures: [], annotations: [] };
     if (matched !== true) return { failures: [problem(joinedProblems(matched))], annotations: [] };
     const run = new PolicyRun(policy.variables, variables);
-    const failures = policy.validations.flatMap((one, index) => run.validate(one, index) ?? []);
+    const failures: Failure[] = [];
+    for (const [index, validation] of policy.validations.entries()) {
+      if (eventLoop.isSpent) await eventLoop.renew();
+      failures.push(...[run.validate(validation, index) ?? []].flat());
+    }
     const other = new PolicyRun(policy.variables, variables);
-    return { failures, annotations: policy.annotations.flatMap((one) => other.annotate(one) ?? []) };
+    const annotations: Annotation[] = [];
+    for (const annotation of policy.annotations) {
+      if (eventLoop.isSpent) await eventLoop.renew();
+      annotations.push(...[other.annotate(annotation) ?? []].flat());
+    }
+    return { failures, annotations };
   } catch (error) {
     if (error instanceof OutOfBudget) return { failures: [problem(error.message)], annotations: [] };
     throw error;

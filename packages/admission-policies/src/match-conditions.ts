@@ -1,4 +1,5 @@
 /** Match conditions of policies and webhooks (apiserver, plugin/webhook/matchconditions). */
+import type { EventLoopBudget } from '@podwright/base';
 import type { FunctionTable, Variables } from '@podwright/cel';
 import { type FieldError, invalidValue, type JsonObject, textAt } from '@podwright/kube-kinds';
 import { ExpressionRun } from './expression-run.ts';
@@ -18,15 +19,17 @@ export function compileConditions(
 
 /**
  * Returns whether all conditions hold, or the errors of those that cannot be evaluated. One that is false takes precedence. Throws
- * `OutOfBudget`.
+ * `OutOfBudget`. `eventLoop`: other work runs between the expressions, which can take a tenth of a second each.
  */
-export function evaluateConditions(
+export async function evaluateConditions(
   conditions: readonly CompiledExpression[],
   variables: Variables,
-): boolean | readonly string[] {
+  eventLoop: EventLoopBudget,
+): Promise<boolean | readonly string[]> {
   const run = new ExpressionRun(new Map(), variables, MAX_COST);
   const problems: string[] = [];
   for (const condition of conditions) {
+    if (eventLoop.isSpent) await eventLoop.renew();
     const outcome = run.evaluate(condition);
     if ('problem' in outcome) problems.push(outcome.problem);
     else if (outcome.value === false) return false;

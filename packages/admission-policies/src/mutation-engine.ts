@@ -1,6 +1,7 @@
 /** Mutates objects by MutatingAdmissionPolicies (apiserver, plugin/policy/mutating/dispatcher.go). */
 import { isDeepStrictEqual } from 'node:util';
 import { type AdmissionAttributes, ApiError, forbidden, notFound } from '@podwright/api-machinery';
+import { EventLoopBudget } from '@podwright/base';
 import type { ApiObject } from '@podwright/kube-kinds';
 import { changedObject, shownObject } from './admitted-object.ts';
 import { type CompiledMutations, compileMutations } from './compiled-mutations.ts';
@@ -23,6 +24,7 @@ const SOURCE = {
 type WithObject = AdmissionAttributes & { object: ApiObject };
 /** `reason`: of the response. */
 type Problem = Misconfigured & { reason?: string };
+type Course = { hooks: InvokedHooks; problems: Problem[]; eventLoop: EventLoopBudget };
 
 /** Applies the stored policies and their bindings to the objects of requests. */
 export class MutationEngine {
@@ -34,19 +36,23 @@ export class MutationEngine {
     this.#source = new PolicySource(parts, SOURCE);
   }
 
-  /** Returns the mutated object. Throws an `ApiError` if a policy cannot be applied and its failures are not ignored. */
-  mutate(attributes: WithObject): ApiObject {
+  /**
+   * Returns the mutated object. Throws an `ApiError` if a policy cannot be applied and its failures are not ignored. Lets other work run
+   * between the evaluations.
+   */
+  async mutate(attributes: WithObject): Promise<ApiObject> {
     const invocations = this.#source.invocations(attributes);
     if (invocations.length === 0) return attributes.object;
     this.#checkNamespace(attributes);
     const hooks = InvokedHooks.of(attributes, NAME);
     const problems: Problem[] = [];
+    const course = { hooks, problems, eventLoop: new EventLoopBudget() };
     let { object } = attributes;
     let isMutated = false;
     for (const invocation of invocations) {
       if ('problem' in invocation) problems.push(invocation);
       else {
-        const applied = this.#apply(invocation, { ...attributes, object }, { hooks, problems });
+        const applied = await this.#apply(invocation, { ...attributes, object }, course);
         object = applied.object;
         isMutated ||= applied.isMutated;
       }
@@ -66,20 +72,21 @@ export class MutationEngine {
   }
 
   /** `isMutated`: whether a mutation was applied, even if the object is the same. */
-  #apply(
+  async #apply(
     invocation: Invocation<CompiledMutations>,
     attributes: WithObject,
-    { hooks, problems }: { hooks: InvokedHooks; problems: Problem[] },
-  ): { object: ApiObject; isMutated: boolean } {
+    { hooks, problems, eventLoop }: Course,
+  ): Promise<{ object: ApiObject; isMutated: boolean }> {
     const { policy, binding, compiled } = invocation;
     const fail = (problem: string) => problems.push({ policy, binding, problem, reason: 'Invalid' });
-    const matched = this.#conditions(invocation, attributes);
+    const matched = await this.#conditions(invocation, attributes, eventLoop);
     if (typeof matched === 'string') fail(matched);
     const key = keyOf(invocation);
     let { object } = attributes;
     if (matched !== true || !hooks.isDue(key)) return { object, isMutated: false };
     let isMutated = false;
     for (const mutation of compiled.mutations) {
+      if (eventLoop.isSpent) await eventLoop.renew();
       try {
         object = this.#mutated(mutation, invocation, { ...attributes, object });
         isMutated = true;
@@ -94,10 +101,14 @@ export class MutationEngine {
   }
 
   /** Returns whether the match conditions hold, or why they cannot be evaluated. */
-  #conditions({ compiled, resource, param }: Invocation<CompiledMutations>, attributes: WithObject): boolean | string {
+  async #conditions(
+    { compiled, resource, param }: Invocation<CompiledMutations>,
+    attributes: WithObject,
+    eventLoop: EventLoopBudget,
+  ): Promise<boolean | string> {
     try {
       const variables = requestVariables(attributes, { resource, param }, this.#parts);
-      const matched = evaluateConditions(compiled.conditions, variables);
+      const matched = await evaluateConditions(compiled.conditions, variables, eventLoop);
       return typeof matched === 'boolean' ? matched : joinedProblems(matched);
     } catch (error) {
       if (error instanceof OutOfBudget) return error.message;

@@ -34,7 +34,7 @@ export class ValidatingPolicies {
     if (!applies(this.#parts, VALIDATING, attributes)) return;
     const { PolicyEngine } = await load();
     this.#engine ??= new PolicyEngine(this.#parts);
-    this.#engine.validate(attributes);
+    await this.#engine.validate(attributes);
   }
 }
 
@@ -52,7 +52,7 @@ export class MutatingPolicies {
     if (!applies(this.#parts, MUTATING, attributes)) return attributes.object;
     const { MutationEngine } = await load();
     this.#engine ??= new MutationEngine(this.#parts);
-    return this.#engine.mutate(attributes);
+    return await this.#engine.mutate(attributes);
   }
 }
 

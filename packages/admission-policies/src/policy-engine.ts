@@ -1,5 +1,6 @@
 /** Validates requests by ValidatingAdmissionPolicies (apiserver, plugin/policy/validating/dispatcher.go). */
 import { type AdmissionAttributes, ApiError, forbidden } from '@podwright/api-machinery';
+import { EventLoopBudget } from '@podwright/base';
 import { type ApiObject, textAt, textsAt } from '@podwright/kube-kinds';
 import { type CompiledPolicy, compilePolicy } from './compiled-policy.ts';
 import { type Evaluated, evaluatePolicy, type Failure } from './evaluate-policy.ts';
@@ -19,6 +20,7 @@ const CODES: Readonly<Record<string, number>> = { Forbidden: 403, Unauthorized: 
 
 export type EngineParts = MatchingParts & { authorizer: PolicyAuthorizer };
 
+type Course = { attributes: AdmissionAttributes; annotations: PolicyAnnotations; eventLoop: EventLoopBudget };
 type Denial = { policy: ApiObject; binding?: ApiObject; failure: Failure };
 
 const problem = (message: string): Failure => ({ message, reason: '', isError: true, index: 0 });
@@ -33,26 +35,27 @@ export class PolicyEngine {
     this.#source = new PolicySource(parts, SOURCE);
   }
 
-  /** Throws an `ApiError` if a policy denies the request. */
-  validate(attributes: AdmissionAttributes): void {
+  /** Throws an `ApiError` if a policy denies the request. Lets other work run between the evaluations. */
+  async validate(attributes: AdmissionAttributes): Promise<void> {
     const annotations = new PolicyAnnotations();
-    const invocations = this.#source.invocations(attributes);
-    const denials = invocations.flatMap((one) => this.#apply(one, attributes, annotations));
+    const course = { attributes, annotations, eventLoop: new EventLoopBudget() };
+    const denials: Denial[] = [];
+    for (const one of this.#source.invocations(attributes)) denials.push(...(await this.#apply(one, course)));
     annotations.publish(attributes);
     if (denials.length > 0) throw denied(denials[0]!, attributes);
   }
 
-  #apply(
+  async #apply(
     invocation: Invocation<CompiledPolicy> | Misconfigured,
-    attributes: AdmissionAttributes,
-    annotations: PolicyAnnotations,
-  ): Denial[] {
+    { attributes, annotations, eventLoop }: Course,
+  ): Promise<Denial[]> {
     const { policy, binding } = invocation;
     const ignores = ignoresFailures(policy);
     if ('problem' in invocation)
       return ignores ? [] : [{ policy, ...(binding && { binding }), failure: problem(invocation.problem) }];
     const { compiled, resource, param } = invocation;
-    const evaluated = evaluatePolicy(compiled, requestVariables(attributes, { resource, param }, this.#parts));
+    const variables = requestVariables(attributes, { resource, param }, this.#parts);
+    const evaluated = await evaluatePolicy(compiled, variables, eventLoop);
     annotations.add(policy, evaluated);
     return denialsOf({ policy, binding: invocation.binding, evaluated, ignores }, attributes);
   }

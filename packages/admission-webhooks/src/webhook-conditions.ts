@@ -7,6 +7,7 @@ import {
   requestVariables,
 } from '@podwright/admission-policies';
 import { type AdmissionAttributes, forbidden, type ObjectStore } from '@podwright/api-machinery';
+import { EventLoopBudget } from '@podwright/base';
 import type { Resource } from '@podwright/kube-schema';
 import type { Webhook } from './webhook.ts';
 import type { WebhookMetrics, WebhookType } from './webhook-metrics.ts';
@@ -14,15 +15,15 @@ import type { WebhookMetrics, WebhookType } from './webhook-metrics.ts';
 type Conditions = { webhook: Webhook; resource: Resource; type: WebhookType; metrics: WebhookMetrics };
 
 /** Whether all match conditions of a webhook hold. Throws 403 if they cannot be evaluated and the failure policy is `Fail`. */
-export function isConditionMet(
+export async function isConditionMet(
   { webhook, resource, type, metrics }: Conditions,
   attributes: AdmissionAttributes,
   parts: { store: ObjectStore; authorizer: PolicyAuthorizer },
-): boolean {
+): Promise<boolean> {
   const { name, conditions, ignoresFailures } = webhook;
   if (conditions.length === 0) return true;
   const startMs = performance.now();
-  const result = evaluated(webhook, () => requestVariables(attributes, { resource }, parts));
+  const result = await evaluated(webhook, () => requestVariables(attributes, { resource }, parts));
   const seconds = (performance.now() - startMs) / 1000;
   metrics.conditions({ name, type, operation: attributes.operation, seconds }, result);
   if (typeof result === 'boolean') return result;
@@ -30,9 +31,9 @@ export function isConditionMet(
   throw forbidden(attributes.resource, attributes.name, joinedProblems(result));
 }
 
-function evaluated({ conditions }: Webhook, variables: () => ReturnType<typeof requestVariables>) {
+async function evaluated({ conditions }: Webhook, variables: () => ReturnType<typeof requestVariables>) {
   try {
-    return evaluateConditions(conditions, variables());
+    return await evaluateConditions(conditions, variables(), new EventLoopBudget());
   } catch (error) {
     if (error instanceof OutOfBudget) return [error.message];
     throw error;

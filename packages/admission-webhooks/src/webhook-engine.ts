@@ -55,7 +55,7 @@ export class WebhookEngine {
     let object = attributes.object as T;
     for (const [index, webhook] of webhooks.entries()) {
       const current = { ...attributes, ...(object && { object }) } as AdmissionAttributes;
-      const resource = this.#matched(webhook, current, 'admit');
+      const resource = await this.#matched(webhook, current, 'admit');
       if (resource === undefined || !hooks.isDue(webhook.key)) continue;
       const call = { webhook, resource, index, round: hooks.isSecond ? 1 : 0 };
       const changed = (await this.#mutated(call, current)) as T;
@@ -70,10 +70,11 @@ export class WebhookEngine {
   /** Calls the validating webhooks at the same time. Throws the `ApiError` of the first one that fails. */
   async validate(attributes: AdmissionAttributes): Promise<void> {
     const webhooks = this.#validating.of(this.#parts.store.list(VALIDATING).objects);
-    const due = webhooks.flatMap((webhook): Pick<Call, 'webhook' | 'resource'>[] => {
-      const resource = this.#matched(webhook, attributes, 'validating');
-      return resource === undefined ? [] : [{ webhook, resource }];
-    });
+    const due: Pick<Call, 'webhook' | 'resource'>[] = [];
+    for (const webhook of webhooks) {
+      const resource = await this.#matched(webhook, attributes, 'validating');
+      if (resource !== undefined) due.push({ webhook, resource });
+    }
     const errors: unknown[] = [];
     await Promise.all(
       due.map(({ webhook, resource }, index) =>
@@ -86,13 +87,13 @@ export class WebhookEngine {
   }
 
   /** Returns the resource by which a webhook matches a request. Throws `ApiError`. */
-  #matched(webhook: Webhook, attributes: AdmissionAttributes, type: WebhookType): Resource | undefined {
+  async #matched(webhook: Webhook, attributes: AdmissionAttributes, type: WebhookType): Promise<Resource | undefined> {
     // the rules of other webhooks are not evaluated for the object that this one receives
     const { config, rules } = webhook;
     const resource = new RequestMatcher(attributes, this.#parts).matched({ criteria: config, rules });
     if (resource === undefined) return undefined;
     const conditions = { webhook, resource, type, metrics: this.#metrics };
-    return isConditionMet(conditions, attributes, this.#parts) ? resource : undefined;
+    return (await isConditionMet(conditions, attributes, this.#parts)) ? resource : undefined;
   }
 
   async #mutated(call: Call, attributes: AdmissionAttributes): Promise<ApiObject | undefined> {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { PolicyEngine } from '@podwright/admission-policies';
 import { type AddAnnotation, type AdmissionAttributes, ApiError, type ObjectStore } from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
@@ -209,4 +210,17 @@ test('expressions that would take long are stopped, and the requests denied', as
   );
   assert.match(await verdict(many, {}), /validation failed due to running out of cost budget/);
   assert.ok(performance.now() - startMs < 20_000);
+});
+
+test('other work runs between the validations of a policy', async () => {
+  const slow = 'lists.range(200).all(x, lists.range(200).all(y, true))';
+  const running = verdict(validations(...Array.from({ length: 20 }, () => slow)), {});
+  let turns = 0;
+  let isRunning = true;
+  void running.finally(() => {
+    isRunning = false;
+  });
+  for (; isRunning; turns++) await setImmediate();
+  assert.equal(await running, '');
+  assert.ok(turns > 10, `${turns} turns`);
 });
