@@ -1,4 +1,4 @@
-/** A server beside a kube-controller-manager. */
+/** A server with a kube-controller-manager. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -33,7 +33,7 @@ export function flowChanges(present: Flows): FlowChanges {
 
 /** Returns the object as it must be; undefined if it is so. */
 function revisedFlow(current: ApiObject, wanted: ApiObject, isMandatory: boolean): ApiObject | undefined {
-  // without the annotation, an object whose specification nobody has changed is updated
+  // without the annotation, an object with an unchanged specification is updated
   const updates = isMandatory || (mayUpdate(current) ?? current.metadata.generation === 1);
   const isSame = !updates || isSameValue(current.spec, wanted.spec);
   if (isSame && mayUpdate(current) === updates) return undefined;

@@ -1,6 +1,6 @@
 /**
  * `node tests/nri/compare/main.ts [SCENARIO…]`: does the same with our runtime and with the containerd that PODWRIGHT_NRI_CONTAINERD names
- * (its shim must be beside it), while a plugin on each records every message, and prints how they differ: `-` is what containerd alone has,
+ * (its shim must be in the same directory), while a plugin on each records every message, and prints how they differ: `-` is what containerd alone has,
  * `+` what ours alone has. Both start the programs in PODWRIGHT_NRI_PLUGINS, named as `10-device-injector`, for the scenario `programs`. PODWRIGHT_NRI_KEEP names a directory for everything that was recorded.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';

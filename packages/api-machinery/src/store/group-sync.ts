@@ -15,7 +15,7 @@ type Round = PromiseWithResolvers<void> & { revision: number };
 /**
  * Makes recorded writes durable by as few syncs as possible: writes that are recorded while a sync runs share the next one.
  *
- * After a failed sync, nobody knows which writes are on disk, and another sync may succeed although it wrote nothing: Linux reports a
+ * After a failed sync, it is unknown which writes are on disk, and another sync may succeed although it wrote nothing: Linux reports a
  * failed write of a page only once. So all later writes are refused.
  */
 export class GroupSync {

@@ -7,7 +7,7 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
 const READS = new Set(['GET', 'HEAD']);
 
 /**
- * Returns why a request is refused whoever sent it: it was not made for this server, or by a page of another origin. Undefined if it may go
+ * Returns why a request is refused from every sender: it was not made for this server, or by a page of another origin. Undefined if it may go
  * on to the check of its session.
  */
 export function refusalOf(request: IncomingMessage, listenHost: string): string | undefined {
