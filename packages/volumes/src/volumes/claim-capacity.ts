@@ -8,11 +8,11 @@ export type DirectoryClaim = { namespace: string; name: string; path: string; ca
 /** A claim and the volume by which a pod uses it. */
 export type UsedClaim = { volume: string; claim: DirectoryClaim };
 
+/** The use of a volume. `time`: when it was measured; absent: recently. */
+export type MeasuredVolume = { name: string; usedBytes?: number | undefined; time?: Date };
+
 /** The use of a pod's volumes, as far as it is known. */
-export type PodVolumeUse = {
-  podRef: { uid: string };
-  volume?: readonly { name: string; usedBytes?: number | undefined }[] | undefined;
-};
+export type PodVolumeUse = { podRef: { uid: string }; volume?: readonly MeasuredVolume[] | undefined };
 
 /** How much a claim may exceed its capacity: 5 %, and at least 16 MiB, because file systems round sizes and directories use space too. */
 const SLACK_DIVISOR = 20n;
@@ -57,14 +57,6 @@ export function isOverCapacity({ capacityBytes }: DirectoryClaim, usedBytes: num
   if (capacityBytes === undefined) return false;
   const share = capacityBytes / SLACK_DIVISOR;
   return BigInt(usedBytes) > capacityBytes + (share > MIN_SLACK_BYTES ? share : MIN_SLACK_BYTES);
-}
-
-/** Returns the pod's claims that exceed their capacity by the statistics of the pod. */
-export function claimsOverCapacity(pod: Pod, stats: PodVolumeUse, claims: DirectoryClaims): UsedClaim[] {
-  return limitedClaims(pod, claims).filter(({ volume, claim }) => {
-    const known = stats.volume?.find(({ name }) => name === volume);
-    return isOverCapacity(claim, known?.usedBytes ?? 0);
-  });
 }
 
 const MIB = 1 << 20;

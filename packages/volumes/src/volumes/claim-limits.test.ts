@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { silentLogger } from '@podwright/base';
+import { silentLogger, waitFor } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
 import { type DirectoryClaim, isOverCapacity, type PodVolumeUse } from './claim-capacity.ts';
 import { ClaimLimits } from './claim-limits.ts';
@@ -93,6 +93,31 @@ test('pods that can write a claim above its capacity exceed a limit, unless they
   );
   use('data', 2);
   assert.deepEqual(await excesses(), []);
+});
+
+test('a pod whose claim the statistics do not count, or not any longer, exceeds the limit all the same', async (t) => {
+  const old = (usedBytes: number, ageMs: number) => ({ name: 'v', usedBytes, time: new Date(Date.now() - ageMs) });
+  for (const volume of [undefined, [{ name: 'v' }], [old(MIB, 600_000)]]) {
+    const { limits } = limitsOf(t, { data: 40 });
+    const pod = podOf('web');
+    const excesses = () => limits.excesses([pod], async () => [{ podRef: pod.metadata, volume }], signal);
+    assert.deepEqual(await excesses(), []);
+    const [found] = await waitFor(
+      async () => {
+        const all = await excesses();
+        return all.length === 0 ? undefined : all;
+      },
+      { intervalMs: 10, signal: AbortSignal.timeout(10_000) },
+    );
+    assert.equal(
+      found!.excess.message,
+      'Usage of the claim "data" (volume "v") is 40Mi, more than its capacity 10Mi. ',
+    );
+  }
+  const { limits } = limitsOf(t, { data: 40 });
+  const pod = podOf('web');
+  const recent = async () => [{ podRef: pod.metadata, volume: [old(MIB, 60_000)] }];
+  for (const _ of [1, 2]) assert.deepEqual(await limits.excesses([pod], recent, signal), []);
 });
 
 test('without limits, and for claims that are not directories, no pod waits or exceeds a limit', async (t) => {

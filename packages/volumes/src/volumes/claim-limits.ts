@@ -7,7 +7,6 @@ import { type TreeUse, treeUse } from '@podwright/host';
 import { isCriticalPod, type Pod } from '@podwright/kube-api';
 import {
   claimKey,
-  claimsOverCapacity,
   claimUseText,
   type DirectoryClaim,
   type DirectoryClaims,
@@ -15,13 +14,20 @@ import {
   limitedClaims,
   overCapacityText,
   type PodVolumeUse,
+  type UsedClaim,
   writableClaims,
 } from './claim-capacity.ts';
+import { ClaimWalks } from './claim-walks.ts';
 
 /** Time limits of the walk of a claim's directory, in milliseconds: before a pod starts, before an eviction, and for the largest claims. */
 const START_WALK_MS = 500;
 const EVICTION_WALK_MS = 2000;
 const LARGEST_WALK_MS = 1000;
+/**
+ * Maximum age of the statistics of a volume, in milliseconds. They are usually a minute old. A pod can prevent that its files are counted
+ * for them, by moving directories all the time.
+ */
+const MAX_AGE_MS = 180_000;
 /** Maximum number of claims that are measured to find the largest ones, and number of those that are named. */
 const MAX_MEASURED = 100;
 const MAX_NAMED = 3;
@@ -39,9 +45,12 @@ export type ClaimExcess = { pod: Pod; excess: { signal: string; message: string 
 
 export class ClaimLimits {
   readonly #deps: ClaimLimitsDependencies;
+  /** Measures the claims whose use the statistics of pods do not have. */
+  readonly #walks: ClaimWalks;
 
   constructor(deps: ClaimLimitsDependencies) {
     this.#deps = deps;
+    this.#walks = new ClaimWalks((claim, options) => this.#measure(claim, options));
   }
 
   /**
@@ -67,14 +76,16 @@ export class ClaimLimits {
     const using = this.#deps.isEnforced ? pods.filter((pod) => writableClaims(pod).size > 0) : [];
     if (using.length === 0) return [];
     const [claims, stats] = await Promise.all([this.#claims(), statsOf(using)]);
+    this.#walks.keep([...claims.values()]);
     const found: ClaimExcess[] = [];
     for (const pod of using) {
       const known = stats.find(({ podRef }) => podRef.uid === pod.metadata.uid);
-      const [used] = known === undefined ? [] : claimsOverCapacity(pod, known, claims);
-      if (used === undefined) continue;
+      const uses = limitedClaims(pod, claims).map((used) => ({ used, knownBytes: this.#known(used, known, signal) }));
+      const over = uses.find(({ used, knownBytes }) => isOverCapacity(used.claim, knownBytes));
+      if (over === undefined) continue;
+      const { used, knownBytes } = over;
       // the known use may be a minute old
       const use = await this.#measure(used.claim, { signal, timeoutMs: EVICTION_WALK_MS });
-      const knownBytes = known?.volume?.find(({ name }) => name === used.volume)?.usedBytes ?? 0;
       const bytes = use === undefined || use.isPartial ? Math.max(knownBytes, use?.bytes ?? 0) : use.bytes;
       if (isOverCapacity(used.claim, bytes))
         found.push({ pod, excess: { signal: 'claim.capacity', message: overCapacityText(used, bytes) } });
@@ -91,6 +102,13 @@ export class ClaimLimits {
     }
     const largest = uses.sort((a, b) => b.bytes - a.bytes).slice(0, MAX_NAMED);
     return largest.map(({ claim, bytes }) => claimUseText(claim, bytes)).join(', ');
+  }
+
+  /** Returns the use by the statistics of the pod. If they do not have it, or an old one, the claim is measured in the background. */
+  #known({ volume, claim }: UsedClaim, stats: PodVolumeUse | undefined, signal: AbortSignal): number {
+    const { usedBytes, time } = stats?.volume?.find(({ name }) => name === volume) ?? {};
+    if (usedBytes !== undefined && (time === undefined || Date.now() - time.getTime() < MAX_AGE_MS)) return usedBytes;
+    return this.#walks.useOf(claim, signal) ?? usedBytes ?? 0;
   }
 
   async #claims(): Promise<DirectoryClaims> {

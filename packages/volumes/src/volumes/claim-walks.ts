@@ -1,0 +1,64 @@
+import { ignoreFailure, pause } from '@podwright/base';
+import type { DirectoryClaim } from './claim-capacity.ts';
+
+/** Time limit of a walk, and interval between walks of the same claim, in milliseconds. */
+const WALK_MS = 10_000;
+const EVERY_MS = 60_000;
+/** Length of the pause after a walk, as a multiple of its duration, so that walks do not keep a CPU busy. */
+const PAUSE_FACTOR = 4;
+
+type Measure = (
+  claim: DirectoryClaim,
+  options: { signal: AbortSignal; timeoutMs: number },
+) => Promise<{ bytes: number } | undefined>;
+
+/** Measures claims in the background, one at a time: the owner of a claim controls how long its walk takes. */
+export class ClaimWalks {
+  readonly #measure: Measure;
+  /** Claims to measure, by path, the next one first. */
+  readonly #waiting = new Map<string, DirectoryClaim>();
+  /** The results by path. `bytes` is undefined if the last walk failed. Times are monotonic. */
+  readonly #measured = new Map<string, { atMs: number; bytes: number | undefined }>();
+  #isRunning = false;
+
+  constructor(measure: Measure) {
+    this.#measure = measure;
+  }
+
+  /** Returns the use of a claim by its last walk; undefined if it is not known yet. Starts a walk if the last one is a minute old. */
+  useOf(claim: DirectoryClaim, signal: AbortSignal): number | undefined {
+    const known = this.#measured.get(claim.path);
+    if (known === undefined || performance.now() - known.atMs > EVERY_MS) {
+      this.#waiting.set(claim.path, claim);
+      if (!this.#isRunning) ignoreFailure(this.#run(signal), 'walks end when the node stops');
+    }
+    return known?.bytes;
+  }
+
+  /** Forgets the results of claims that are not in the list. */
+  keep(claims: readonly DirectoryClaim[]): void {
+    const paths = new Set(claims.map(({ path }) => path));
+    for (const known of [this.#measured, this.#waiting])
+      for (const path of known.keys()) if (!paths.has(path)) known.delete(path);
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    this.#isRunning = true;
+    try {
+      for (let claim = this.#next(); claim !== undefined; claim = this.#next()) {
+        const beginMs = performance.now();
+        const use = await this.#measure(claim, { signal, timeoutMs: WALK_MS });
+        this.#measured.set(claim.path, { atMs: performance.now(), bytes: use?.bytes });
+        await pause((performance.now() - beginMs) * PAUSE_FACTOR, signal);
+      }
+    } finally {
+      this.#isRunning = false;
+    }
+  }
+
+  #next(): DirectoryClaim | undefined {
+    const [next] = this.#waiting.values();
+    if (next !== undefined) this.#waiting.delete(next.path);
+    return next;
+  }
+}
