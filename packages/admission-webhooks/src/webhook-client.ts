@@ -27,16 +27,15 @@ export class WebhookClient {
   /** Rejects with a `CallError`, or with the reason of the signal. */
   async post(
     target: WebhookTarget,
-    body: object,
+    body: Buffer,
     options: { timeoutSeconds: number; signal: AbortSignal | undefined },
   ): Promise<WebhookAnswer> {
     const { timeoutSeconds, signal } = options;
     const path = `${target.path}?timeout=${timeoutSeconds}s`;
     const late = AbortSignal.timeout(Math.min(timeoutSeconds * 1000, MAX_TIMEOUT_MS));
     const until = signal === undefined ? late : AbortSignal.any([late, signal]);
-    const bytes = Buffer.from(JSON.stringify(body));
     try {
-      return await this.#send({ ...target, path }, bytes, until);
+      return await this.#send({ ...target, path }, body, until);
     } catch (error) {
       signal?.throwIfAborted();
       const problem = late.aborted ? 'context deadline exceeded' : callProblem(error, target);

@@ -10,11 +10,12 @@ import {
 } from '@podwright/admission-policies';
 import { type AdmissionAttributes, badRequest, internalError } from '@podwright/api-machinery';
 import { errorMessage, type Logger, PodwrightError, type Registry } from '@podwright/base';
-import type { ApiObject } from '@podwright/kube-kinds';
+import { type ApiObject, MASTERS } from '@podwright/kube-kinds';
 import { jsonPatch, type Resource } from '@podwright/kube-schema';
 import { rejectionAnswer, reviewOf, type Verdict, verdictOf } from './admission-review.ts';
 import { Rejection } from './call-error.ts';
 import { CallRecord } from './call-record.ts';
+import { ReviewMemory } from './review-memory.ts';
 import { type Call, type Webhook, WebhookList } from './webhook.ts';
 import { WebhookClient } from './webhook-client.ts';
 import { isConditionMet } from './webhook-conditions.ts';
@@ -27,6 +28,8 @@ const MUTATING_PLUGIN = 'MutatingAdmissionWebhook';
 
 export type WebhookEngineParts = MatchingParts & {
   authorizer: PolicyAuthorizer;
+  /** Returns whose limits apply to a user. */
+  callerOf: (username: string) => string;
   metrics: Registry;
   logger: Pick<Logger, 'warn'>;
 };
@@ -35,6 +38,7 @@ export class WebhookEngine {
   readonly #parts: WebhookEngineParts;
   readonly #metrics: WebhookMetrics;
   readonly #client = new WebhookClient();
+  readonly #memory = new ReviewMemory();
   readonly #mutating = new WebhookList();
   readonly #validating = new WebhookList();
 
@@ -138,12 +142,21 @@ export class WebhookEngine {
     const { store, schema } = this.#parts;
     const review = reviewOf(webhook, attributes, resource);
     const target = webhookTarget(config, store);
-    const answer = await this.#client.post(target, review.body, { timeoutSeconds, signal });
+    const body = Buffer.from(JSON.stringify(review.body));
+    using _ = this.#hold(attributes, body.length);
+    const answer = await this.#client.post(target, body, { timeoutSeconds, signal });
     const verdict = verdictOf(answer, review, { isMutating, schema });
     for (const [key, value] of Object.entries(verdict.auditAnnotations)) annotate?.(`${name}/${key}`, value);
     for (const warning of verdict.warnings) warn(warning);
     if (!verdict.allowed) throw new Rejection(rejectionAnswer(name, verdict.result));
     return verdict;
+  }
+
+  /** Throws 429 if the user has too many large reviews. Administrators are not limited. */
+  #hold(attributes: AdmissionAttributes, bytes: number): Disposable | undefined {
+    const { user } = attributes;
+    if (user.groups.includes(MASTERS)) return undefined;
+    return this.#memory.hold(attributes, this.#parts.callerOf(user.username), bytes);
   }
 
   /** Returns the object after the patch of a webhook, in the storage version. Throws `ApiError`. */

@@ -17,6 +17,7 @@ import { CONVERSIONS, STRATEGIES } from '@podwright/kube-kinds';
 import { type Resource, Schema } from '@podwright/kube-schema';
 import { type Access, openAccess } from './access.ts';
 import { defaultAdmission } from './admission/default-plugins.ts';
+import { callerOf } from './authorization/known-users.ts';
 import { ensureBaseObjects } from './base-objects.ts';
 import { claimStrategies } from './claim-strategies.ts';
 import { CustomKinds, DEFINITIONS } from './custom-kinds.ts';
@@ -81,7 +82,7 @@ export async function openObjects(options: ObjectsOptions, undo: Undo): Promise<
   const isServed = (resource: Resource) => resource.isCustom === true || served.has(resource);
   const { authorizer, escalation } = access;
   const parts = { store, schema, authorizer, isServed };
-  const webhooks = webhookPlugins({ ...parts, metrics, logger }, undo);
+  const webhooks = webhookPlugins({ ...parts, callerOf, metrics, logger }, undo);
   const admission = defaultAdmission({ ...parts, now, escalation, webhooks });
   const ranges = AddressRange.list(serviceRange);
   const services = new ServiceAllocator(store, ranges);

@@ -1,0 +1,53 @@
+import { tooManyRequests } from '@podwright/api-machinery';
+
+/** Reviews up to this size are not counted. */
+const SMALL_BYTES = 64 << 10;
+/** Maximum size of the large reviews of all requests that wait for webhooks. */
+const MAX_BYTES = 64 << 20;
+
+/** The reviews of a request. Those for several webhooks are almost the same and are counted once. */
+type Waiting = { caller: string; bytes: number; reviews: number };
+
+/**
+ * Bounds the memory of requests that wait for webhooks: a small patch of a large object makes a large review, and a webhook may take half a
+ * minute to answer. A caller may hold as many bytes as are free, so one caller leaves half of them to others, and two leave a third.
+ */
+export class ReviewMemory {
+  readonly #waiting = new Map<object, Waiting>();
+  readonly #bytesByCaller = new Map<string, number>();
+  #bytes = 0;
+
+  /** Counts a review of a caller's request until the returned value is disposed. Throws 429 if the caller has too many. */
+  hold(request: object, caller: string, bytes: number): Disposable | undefined {
+    if (bytes <= SMALL_BYTES) return undefined;
+    const waiting = this.#waiting.get(request) ?? this.#begin(request, caller, bytes);
+    waiting.reviews += 1;
+    return { [Symbol.dispose]: () => this.#end(request, waiting) };
+  }
+
+  #begin(request: object, caller: string, bytes: number): Waiting {
+    const held = this.#bytesByCaller.get(caller) ?? 0;
+    const free = MAX_BYTES - this.#bytes;
+    // not an error of the webhook, whose failure policy may ignore those
+    if (bytes > free || (held > 0 && held + bytes > free))
+      throw tooManyRequests('Too many large objects wait for admission webhooks, please try again later.', 1);
+    this.#add(caller, bytes);
+    const waiting = { caller, bytes, reviews: 0 };
+    this.#waiting.set(request, waiting);
+    return waiting;
+  }
+
+  #end(request: object, waiting: Waiting): void {
+    waiting.reviews -= 1;
+    if (waiting.reviews > 0) return;
+    this.#waiting.delete(request);
+    this.#add(waiting.caller, -waiting.bytes);
+  }
+
+  #add(caller: string, change: number): void {
+    this.#bytes += change;
+    const held = (this.#bytesByCaller.get(caller) ?? 0) + change;
+    if (held > 0) this.#bytesByCaller.set(caller, held);
+    else this.#bytesByCaller.delete(caller);
+  }
+}
