@@ -31,7 +31,8 @@ import {
 export class ServiceAllocator {
   readonly #store: ObjectStore;
   readonly #ranges: readonly [AddressRange, ...AddressRange[]];
-  readonly #reserved = new Set<ApiObject>();
+  /** Their values are computed once, too: many may wait for admission webhooks. */
+  readonly #reserved = new Map<ApiObject, ServiceValues>();
   /** The values of stored services. They are cached because decoding services with thousands of ports for each write would take seconds. */
   readonly #known = new WeakMap<StoredObject, ServiceValues>();
 
@@ -46,11 +47,11 @@ export class ServiceAllocator {
     const { service, errors } = chooseIpFamilies(given, old, this.#families);
     if (errors.length > 0) return { object: service, errors, end: () => {} };
     const stored = this.#store.list('services').objects.map((object) => this.#valuesOf(object));
-    const used = usedBy([...stored, ...[...this.#reserved].map(valuesOf)], service.metadata.uid);
+    const used = usedBy([...stored, ...this.#reserved.values()], service.metadata.uid);
     const addressed = this.#withClusterIps(service, used.ips);
     if (addressed.errors.length > 0) return { ...addressed, end: () => {} };
     const { object, errors: ofPorts } = withNodePorts(addressed.object, used.ports);
-    this.#reserved.add(object);
+    this.#reserved.set(object, valuesOf(object));
     return { object, errors: ofPorts, end: () => void this.#reserved.delete(object) };
   }
 
