@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Schema } from '@podwright/kube-schema';
 import { defaultAdmission } from './default-plugins.ts';
-import { attributesOf, object, storeOf } from './test-admission.fixture.ts';
+import { attributesOf, object, put, storeOf } from './test-admission.fixture.ts';
 
 const store = storeOf({
   namespaces: object('shop', {}, { labels: { 'pod-security.kubernetes.io/enforce': 'baseline' } }),
@@ -11,7 +11,8 @@ const store = storeOf({
   resourcequotas: object('shop/q', { spec: { hard: { 'requests.cpu': '150m' } } }),
 });
 const authorizer = { authorize: () => ({ decision: 'no opinion' as const, reason: '' }) };
-const chain = defaultAdmission({ store, schema: await Schema.load(), authorizer, isServed: () => true, now: Date.now });
+const parts = { store, schema: await Schema.load(), authorizer, isServed: () => true, now: Date.now };
+const chain = defaultAdmission(parts);
 
 async function create(name: string, spec: Record<string, unknown> = {}) {
   const attributes = attributesOf({
@@ -44,4 +45,13 @@ test('a write without an object, as a deletion, is only validated', async () => 
   const deletion = attributesOf({ to: 'namespaces', oldObject: object('default') });
   assert.equal(await chain.mutate(deletion), undefined);
   await assert.rejects(chain.validate(deletion), /may not be deleted/);
+});
+
+test('a namespace that is deleted while a webhook is called gets no new object', async () => {
+  put(store, 'namespaces', object('brief', { status: { phase: 'Active' } }));
+  const validate = () => put(store, 'namespaces', object('brief', { status: { phase: 'Terminating' } }));
+  const slow = defaultAdmission({ ...parts, webhooks: { validating: { name: 'slow', validate } } });
+  const attributes = attributesOf({ to: 'configmaps', object: object('brief/late') });
+  await slow.mutate(attributes);
+  await assert.rejects(slow.validate(attributes), /namespace brief because it is being terminated/);
 });

@@ -32,8 +32,9 @@ export type AdmissionParts = PolicyParts & {
 export function defaultAdmission({ now, escalation, podSecurity, webhooks = {}, ...parts }: AdmissionParts): Admission {
   const { store, authorizer } = parts;
   const listed = (plugin: AdmissionPlugin | undefined) => (plugin === undefined ? [] : [plugin]);
+  const namespaces = new NamespaceLifecycle(store);
   return admissionChain([
-    new NamespaceLifecycle(store),
+    namespaces,
     new LimitRanger(store),
     new ServiceAccountAdmission({ store }),
     new NodeRestriction({ store, authorizer }),
@@ -56,6 +57,8 @@ export function defaultAdmission({ now, escalation, podSecurity, webhooks = {}, 
     ...listed(webhooks.mutating),
     new ValidatingPolicies(parts),
     ...listed(webhooks.validating),
+    // a webhook may take half a minute, in which the namespace and all of its objects may have been deleted
+    { name: namespaces.name, validate: (attributes) => namespaces.validate(attributes) },
     new ResourceQuotaAdmission({ store, now }),
   ]);
 }
