@@ -82,6 +82,15 @@ test('a pod that can write a claim above its capacity must wait, until the claim
   assert.equal(await limits.refusalOf(pod, signal), undefined);
 });
 
+test('pods that wait for the same claim share a measurement', async (t) => {
+  const { limits, claims } = limitsOf(t, { data: 40 });
+  const first = await limits.refusalOf(podOf('one'), signal);
+  assert.ok(first);
+  rmSync(join(claims.get('data')!.path, 'file'));
+  assert.equal(await limits.refusalOf(podOf('two'), signal), first);
+  await assert.rejects(limits.refusalOf(podOf('three'), AbortSignal.abort(new Error('deleted'))), /deleted/);
+});
+
 test('pods that can write a claim above its capacity exceed a limit, unless they have removed files meanwhile', async (t) => {
   const { limits, use } = limitsOf(t, { data: 40, other: 1 });
   const pods = [podOf('web'), podOf('reader', { readOnly: true }), podOf('other', { claim: 'other' })];

@@ -22,6 +22,8 @@ import { ClaimWalks } from './claim-walks.ts';
 /** Time limits of the walk of a claim's directory, in milliseconds: before a pod starts, before an eviction, and for the largest claims. */
 const START_WALK_MS = 500;
 const EVICTION_WALK_MS = 2000;
+/** How long pods that wait for the same claim share a measurement, in milliseconds. */
+const SHARED_MS = 5000;
 const LARGEST_WALK_MS = 1000;
 /**
  * Maximum age of the statistics of a volume, in milliseconds. They are usually a minute old. A pod can prevent that its files are counted
@@ -47,6 +49,8 @@ export class ClaimLimits {
   readonly #deps: ClaimLimitsDependencies;
   /** Measures the claims whose use the statistics of pods do not have. */
   readonly #walks: ClaimWalks;
+  /** The last measurements for pods that wait, by path. */
+  readonly #atStart = new Map<string, { untilMs: number; use: Promise<TreeUse | undefined> }>();
 
   constructor(deps: ClaimLimitsDependencies) {
     this.#deps = deps;
@@ -60,11 +64,24 @@ export class ClaimLimits {
   async refusalOf(pod: Pod, signal: AbortSignal): Promise<string | undefined> {
     if (!this.#deps.isEnforced || isCriticalPod(pod) || writableClaims(pod).size === 0) return undefined;
     for (const used of limitedClaims(pod, await this.#claims())) {
-      const use = await this.#measure(used.claim, { signal, timeoutMs: START_WALK_MS });
+      const use = await this.#useAtStart(used.claim);
+      signal.throwIfAborted();
       if (use === undefined || !isOverCapacity(used.claim, use.bytes)) continue;
       return `${overCapacityText(used, use.bytes)}Expand or delete the claim, or remove files`;
     }
     return undefined;
+  }
+
+  /** Measures a claim for all pods that wait for it: a hundred walks at once would hold up the event loop. */
+  #useAtStart(claim: DirectoryClaim): Promise<TreeUse | undefined> {
+    const nowMs = performance.now();
+    for (const [path, { untilMs }] of this.#atStart) if (untilMs <= nowMs) this.#atStart.delete(path);
+    const known = this.#atStart.get(claim.path);
+    if (known !== undefined) return known.use;
+    const { signal } = new AbortController(); // pods share the walk, which is short
+    const use = this.#measure(claim, { signal, timeoutMs: START_WALK_MS });
+    this.#atStart.set(claim.path, { untilMs: nowMs + SHARED_MS, use });
+    return use;
   }
 
   /** Finds pods that exceed the capacity of a claim. `statsOf` returns the statistics of pods, with the use of volumes that is known. */
