@@ -35,7 +35,11 @@ const statsOf = (pod: Pod, usedBytes: number): PodVolumeUse => ({
 });
 
 /** Limits with claims of `shop`, whose directories have files of the given sizes in MiB. */
-function limitsOf(t: TestContext, uses: Record<string, number>, { capacityMiB = 10, isEnforced = true } = {}) {
+function limitsOf(
+  t: TestContext,
+  uses: Record<string, number>,
+  { capacityMiB = 10, isEnforced = true, maxUnknownMs = 60_000 } = {},
+) {
   const directory = mkdtempSync(join(tmpdir(), 'podwright-claims-'));
   t.after(() => rmSync(directory, { recursive: true }));
   const claims = new Map<string, DirectoryClaim>();
@@ -45,7 +49,8 @@ function limitsOf(t: TestContext, uses: Record<string, number>, { capacityMiB = 
     claims.set(name, { namespace: 'shop', name, path, capacityBytes });
   };
   for (const [name, sizeMiB] of Object.entries(uses)) use(name, sizeMiB);
-  const limits = new ClaimLimits({ list: async () => [...claims.values()], isEnforced, logger: silentLogger });
+  const list = async () => [...claims.values()];
+  const limits = new ClaimLimits({ list, isEnforced, maxUnknownMs, logger: silentLogger });
   return { limits, claims, use };
 }
 
@@ -107,7 +112,7 @@ test('pods that can write a claim above its capacity exceed a limit, unless they
 test('a pod whose claim the statistics do not count, or not any longer, exceeds the limit all the same', async (t) => {
   const old = (usedBytes: number, ageMs: number) => ({ name: 'v', usedBytes, time: new Date(Date.now() - ageMs) });
   for (const volume of [undefined, [{ name: 'v' }], [old(MIB, 600_000)]]) {
-    const { limits } = limitsOf(t, { data: 40 });
+    const { limits } = limitsOf(t, { data: 40 }, { maxUnknownMs: 0 });
     const pod = podOf('web');
     const excesses = () => limits.excesses([pod], async () => [{ podRef: pod.metadata, volume }], signal);
     assert.deepEqual(await excesses(), []);
@@ -125,8 +130,9 @@ test('a pod whose claim the statistics do not count, or not any longer, exceeds 
   }
   const { limits } = limitsOf(t, { data: 40 });
   const pod = podOf('web');
-  const recent = async () => [{ podRef: pod.metadata, volume: [old(MIB, 60_000)] }];
-  for (const _ of [1, 2]) assert.deepEqual(await limits.excesses([pod], recent, signal), []);
+  for (const volume of [undefined, [old(MIB, 60_000)]])
+    for (const _ of [1, 2])
+      assert.deepEqual(await limits.excesses([pod], async () => [{ podRef: pod.metadata, volume }], signal), []);
 });
 
 test('without limits, and for claims that are not directories, no pod waits or exceeds a limit', async (t) => {

@@ -26,10 +26,11 @@ const EVICTION_WALK_MS = 2000;
 const SHARED_MS = 5000;
 const LARGEST_WALK_MS = 1000;
 /**
- * Maximum age of the statistics of a volume, in milliseconds. They are usually a minute old. A pod can prevent that its files are counted
- * for them, by moving directories all the time.
+ * Maximum age of the statistics of a volume, and how long a volume may have none, in milliseconds. They are usually a minute old. A pod can
+ * prevent that its files are counted for them, by moving directories all the time.
  */
-const MAX_AGE_MS = 180_000;
+const MAX_AGE_MS = 150_000;
+const MAX_UNKNOWN_MS = 60_000;
 /** Maximum number of claims that are measured to find the largest ones, and number of those that are named. */
 const MAX_MEASURED = 100;
 const MAX_NAMED = 3;
@@ -39,6 +40,8 @@ export type ClaimLimitsDependencies = {
   list: () => Promise<readonly DirectoryClaim[]>;
   /** Whether pods may not use more than the capacity of a claim. */
   isEnforced: boolean;
+  /** Default: a minute. Tests use less. */
+  maxUnknownMs?: number;
   logger: Logger;
 };
 
@@ -49,6 +52,8 @@ export class ClaimLimits {
   readonly #deps: ClaimLimitsDependencies;
   /** Measures the claims whose use the statistics of pods do not have. */
   readonly #walks: ClaimWalks;
+  /** Since when statistics have not had the use of claims, by path. Times are monotonic. */
+  readonly #unknownSince = new Map<string, number>();
   /** The last measurements for pods that wait, by path. */
   readonly #atStart = new Map<string, { untilMs: number; use: Promise<TreeUse | undefined> }>();
 
@@ -93,7 +98,8 @@ export class ClaimLimits {
     const using = this.#deps.isEnforced ? pods.filter((pod) => writableClaims(pod).size > 0) : [];
     if (using.length === 0) return [];
     const [claims, stats] = await Promise.all([this.#claims(), statsOf(using)]);
-    this.#walks.keep([...claims.values()]);
+    this.#forgetOthers(claims);
+    const measured = new Map<string, TreeUse | undefined>(); // many pods may use the same claim
     const found: ClaimExcess[] = [];
     for (const pod of using) {
       const known = stats.find(({ podRef }) => podRef.uid === pod.metadata.uid);
@@ -102,7 +108,10 @@ export class ClaimLimits {
       if (over === undefined) continue;
       const { used, knownBytes } = over;
       // the known use may be a minute old
-      const use = await this.#measure(used.claim, { signal, timeoutMs: EVICTION_WALK_MS });
+      const { path } = used.claim;
+      if (!measured.has(path))
+        measured.set(path, await this.#measure(used.claim, { signal, timeoutMs: EVICTION_WALK_MS }));
+      const use = measured.get(path);
       const bytes = use === undefined || use.isPartial ? Math.max(knownBytes, use?.bytes ?? 0) : use.bytes;
       if (isOverCapacity(used.claim, bytes))
         found.push({ pod, excess: { signal: 'claim.capacity', message: overCapacityText(used, bytes) } });
@@ -121,10 +130,24 @@ export class ClaimLimits {
     return largest.map(({ claim, bytes }) => claimUseText(claim, bytes)).join(', ');
   }
 
-  /** Returns the use by the statistics of the pod. If they do not have it, or an old one, the claim is measured in the background. */
+  #forgetOthers(claims: DirectoryClaims): void {
+    const paths = new Set([...claims.values()].map(({ path }) => path));
+    this.#walks.keep(paths);
+    for (const path of this.#unknownSince.keys()) if (!paths.has(path)) this.#unknownSince.delete(path);
+  }
+
+  /** Returns the use by the statistics of the pod. If these lack it, or are old, the claim is measured in the background. */
   #known({ volume, claim }: UsedClaim, stats: PodVolumeUse | undefined, signal: AbortSignal): number {
     const { usedBytes, time } = stats?.volume?.find(({ name }) => name === volume) ?? {};
-    if (usedBytes !== undefined && (time === undefined || Date.now() - time.getTime() < MAX_AGE_MS)) return usedBytes;
+    const { path } = claim;
+    if (usedBytes !== undefined) {
+      this.#unknownSince.delete(path);
+      if (time === undefined || Date.now() - time.getTime() < MAX_AGE_MS) return usedBytes;
+    } else {
+      const sinceMs = this.#unknownSince.get(path) ?? performance.now();
+      this.#unknownSince.set(path, sinceMs);
+      if (performance.now() - sinceMs < (this.#deps.maxUnknownMs ?? MAX_UNKNOWN_MS)) return 0;
+    }
     return this.#walks.useOf(claim, signal) ?? usedBytes ?? 0;
   }
 

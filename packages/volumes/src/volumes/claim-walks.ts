@@ -35,9 +35,8 @@ export class ClaimWalks {
     return known?.bytes;
   }
 
-  /** Forgets the results of claims that are not in the list. */
-  keep(claims: readonly DirectoryClaim[]): void {
-    const paths = new Set(claims.map(({ path }) => path));
+  /** Forgets the results of claims with other paths. */
+  keep(paths: ReadonlySet<string>): void {
     for (const known of [this.#measured, this.#waiting])
       for (const path of known.keys()) if (!paths.has(path)) known.delete(path);
   }
