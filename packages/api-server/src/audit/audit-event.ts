@@ -8,6 +8,8 @@ import { type AuditDecision, type AuditStage, hasSecretBodies } from './audit-po
 export type AuditMoment = { stage: AuditStage; status?: number; nowMs: number };
 
 const MAX_TEXT = 4096;
+/** The message of an error may have a value of the request, which is up to 3 MiB. */
+const MAX_MESSAGE = 64 << 10;
 
 export function auditEvent(observed: ObservedRequest, decision: AuditDecision, moment: AuditMoment): object {
   const { request, info, user, impersonated, startMs, remoteAddress } = observed;
@@ -58,7 +60,8 @@ function objectReference({ info }: ObservedRequest): object {
 function responseStatus(observed: ObservedRequest, code: number): object {
   const { response } = observed.bodies ?? {};
   const { kind, status, reason, message } = (response ?? {}) as Record<string, unknown>;
-  const shown = hasSecretBodies(observed) ? {} : { message };
+  const cut = typeof message === 'string' ? message.slice(0, MAX_MESSAGE) : message;
+  const shown = hasSecretBodies(observed) ? {} : { message: cut };
   return { metadata: {}, ...(kind === 'Status' && { status, ...shown, reason }), code };
 }
 

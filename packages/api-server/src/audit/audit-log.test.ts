@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { silentLogger } from '@podwright/base';
+import type { ObservedRequest } from '../server/request-observer.ts';
 import { send, WAYS } from '../server/test-client.fixture.ts';
 import { TestServer } from '../server/test-server.fixture.ts';
 import { AuditLog } from './audit-log.ts';
@@ -118,6 +119,24 @@ test('a large event has no bodies', async () => {
   const body = configMap('large', { a: 'x'.repeat(900_000) });
   await send(server, WAYS[0], { method: 'POST', path: MAPS, headers, body });
   assert.deepEqual([events[0].level, events[0].requestObject], ['Metadata', undefined]);
+});
+
+test('annotations and messages cannot make an event so large that it is lost', () => {
+  const events: Event[] = [];
+  const policy = { decide: () => ({ level: 'Metadata', omitStages: [] }) } as unknown as AuditPolicy;
+  const log = new AuditLog({ policy, write: (line) => events.push(JSON.parse(line)), now: () => 1 });
+  const complete = (annotation: string, message: string) => {
+    const annotations = new Map([['p/a', { value: annotation, level: undefined }]]);
+    const bodies = { annotations, response: { kind: 'Status', status: 'Failure', message } };
+    const request = { url: '/', method: 'GET', headers: {} };
+    const fields = { auditId: 'a', request, startMs: 0, remoteAddress: '', decision: 'allow', bodies };
+    log.completed(fields as unknown as ObservedRequest, 403);
+    return events.at(-1);
+  };
+  assert.equal(complete('short', 'no').annotations['p/a'], 'short');
+  const { annotations, responseStatus } = complete('x'.repeat(3 << 20), 'y'.repeat(3 << 20));
+  assert.deepEqual(Object.keys(annotations), ['authorization.k8s.io/decision', 'authorization.k8s.io/reason']);
+  assert.equal(responseStatus.message.length, 64 << 10);
 });
 
 test('rules match users, groups, verbs, resources, namespaces and paths', () => {

@@ -9,7 +9,7 @@ export type AuditLogParts = {
   now: () => number;
 };
 
-/** A larger event is logged without bodies. */
+/** A larger event is logged without bodies and, if it is still larger, without the annotations of admission: it must not be lost. */
 const MAX_EVENT_BYTES = 1 << 20;
 
 /** Writes audit events by a policy. */
@@ -46,9 +46,15 @@ export class AuditLog implements RequestObserver {
   #log(request: ObservedRequest, decision: AuditDecision, moment: { stage: AuditStage; status?: number }): void {
     if (decision.level === 'None' || decision.omitStages.includes(moment.stage)) return;
     const { write, now } = this.#parts;
-    const lineOf = (level: AuditDecision['level']) =>
-      JSON.stringify(auditEvent(request, { ...decision, level }, { ...moment, nowMs: now() }));
-    const line = lineOf(hasSecretBodies(request) ? 'Metadata' : decision.level);
-    write(line.length > MAX_EVENT_BYTES ? lineOf('Metadata') : line);
+    const lineOf = (level: AuditDecision['level'], observed = request) =>
+      JSON.stringify(auditEvent(observed, { ...decision, level }, { ...moment, nowMs: now() }));
+    const whole = lineOf(hasSecretBodies(request) ? 'Metadata' : decision.level);
+    const line = whole.length > MAX_EVENT_BYTES ? lineOf('Metadata') : whole;
+    write(line.length > MAX_EVENT_BYTES ? lineOf('Metadata', withoutAnnotations(request)) : line);
   }
+}
+
+function withoutAnnotations(request: ObservedRequest): ObservedRequest {
+  const { annotations: _, ...bodies } = request.bodies ?? {};
+  return { ...request, bodies };
 }
