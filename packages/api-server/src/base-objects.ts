@@ -48,7 +48,7 @@ export async function ensureBaseObjects({ schema, registries, store, nowMs }: Ba
     const [plural = '', ...group] = name.split('.');
     return registries.for(schema.resource(group.join('.'), 'v1', plural)!);
   };
-  await ensureFlows({ store, registryOf: flowRegistry, now: () => nowMs });
+  await ensureFlows({ store, registryOf: flowRegistry, now: () => nowMs, isAdmitted: true });
   const writer = new StorePolicyWriter(store, nowMs);
   ensurePolicy(writer);
   ensurePolicy(writer, joiningPolicy());

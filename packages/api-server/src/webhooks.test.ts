@@ -333,9 +333,11 @@ test('a webhook that cannot be called does not keep the server from starting', a
       ...{ method, path, headers: { 'content-type': 'application/json' } },
       ...(body && { body: JSON.stringify(body) }),
     });
-  const rules = { operations: ['CREATE'], resources: ['namespaces'] };
+  const rules = { operations: ['CREATE'], resources: ['namespaces', 'flowschemas'] };
   const configuration = { metadata: { name: 'x' }, webhooks: [webhook.config('x', rules, { clientConfig })] };
   await request('POST', `${GROUP}/validatingwebhookconfigurations`, configuration);
+  const flow = '/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas/probes';
+  assert.equal((await request('DELETE', flow)).status, 200);
   await request('DELETE', '/api/v1/namespaces/kube-node-lease');
   using signal = withTimeout(undefined, 20_000, 'wait for the end of the namespace');
   const isGone = async () => (await request('GET', '/api/v1/namespaces/kube-node-lease')).status === 404 || undefined;
@@ -344,5 +346,5 @@ test('a webhook that cannot be called does not keep the server from starting', a
   await first.stop();
   const second = await startApiServer(own);
   t.after(() => second.stop());
-  assert.equal((await request('GET', '/api/v1/namespaces/kube-node-lease')).status, 200);
+  for (const path of ['/api/v1/namespaces/kube-node-lease', flow]) assert.equal((await request('GET', path)).status, 200);
 });

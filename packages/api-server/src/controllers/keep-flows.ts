@@ -20,7 +20,13 @@ const ENSURE_EVERY_MS = 60_000;
 
 type FlowParts = ControllerParts & { flowControl: FlowControl; now: () => number };
 
-type EnsureParts = { store: ObjectStore; registryOf: (resource: string) => ResourceRegistry; now: () => number };
+type EnsureParts = {
+  store: ObjectStore;
+  registryOf: (resource: string) => ResourceRegistry;
+  now: () => number;
+  /** Whether the writes need no admission, as at the server's start. Default: false. */
+  isAdmitted?: boolean;
+};
 
 /** Returns the flow control of a server, with the stored objects applied. */
 export function openFlowControl(metrics: Registry, store: ObjectStore): FlowControl {
@@ -52,9 +58,9 @@ export async function keepFlows(parts: FlowParts): Promise<void> {
 }
 
 /** Creates, restores and removes the objects that each cluster has. */
-export async function ensureFlows({ store, registryOf, now }: EnsureParts): Promise<void> {
+export async function ensureFlows({ store, registryOf, now, isAdmitted = false }: EnsureParts): Promise<void> {
   const { create, update, remove } = flowChanges(storedFlows(store));
-  const context = (): RequestContext => systemContext(now(), { manager: PRODUCER });
+  const context = (): RequestContext => ({ ...systemContext(now(), { manager: PRODUCER }), isAdmitted });
   const registry = ({ kind }: ApiObject) => registryOf(kind === 'FlowSchema' ? SCHEMAS : LEVELS);
   const placeOf = ({ metadata }: ApiObject) => ({ namespace: '', name: metadata.name ?? '' });
   for (const object of create) await registry(object).create('', object, context()).catch(ignoreOvertaken);
