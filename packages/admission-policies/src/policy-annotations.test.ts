@@ -8,7 +8,13 @@ test('different values of an annotation are joined, and long ones are cut', () =
   const annotations = new PolicyAnnotations();
   const policy = { metadata: { name: 'p' } } as ApiObject;
   for (const value of ['a', 'b', 'a'])
-    annotations.add(policy, { failures: [], annotations: [{ key: 'short', value }, { key: 'none', problem: 'x' }] });
+    annotations.add(policy, {
+      failures: [],
+      annotations: [
+        { key: 'short', value },
+        { key: 'none', problem: 'x' },
+      ],
+    });
   for (const letter of ['c', 'd'])
     annotations.add(policy, { failures: [], annotations: [{ key: 'long', value: letter.repeat(3 << 20) }] });
   const found: [string, string][] = [];

@@ -12,7 +12,11 @@ const MAX_RESPONSE_BYTES = 8 << 20;
 
 /** As upstream: connections to this many webhooks are kept (apiserver, util/webhook/client.go). */
 const MAX_AGENTS = 200;
-const MAX_SOCKETS = 100;
+/**
+ * More than the requests that the server works on at a time: a caller who makes a webhook slow, as by the name of an image in a registry
+ * that does not answer, must not hold all connections to it.
+ */
+const MAX_SOCKETS = 1000;
 const MAX_IDLE_SOCKETS = 25;
 /** The API's maximum of `timeoutSeconds`. */
 const MAX_TIMEOUT_MS = 30_000;

@@ -148,6 +148,17 @@ test('a certificate that the bundle does not vouch for is refused', async () => 
   assert.equal(webhook.requests.length, 0);
 });
 
+test('calls that a webhook does not answer do not hold up others', async () => {
+  await configure('validating', [webhook.config('v', CONFIG_MAPS, { timeoutSeconds: 5, failurePolicy: 'Ignore' })]);
+  webhook.handle = ({ name }) => (name === 'fast' ? { allowed: true } : undefined);
+  const slow = Array.from({ length: 120 }, (_, index) => create(`slow-${index}`));
+  const signal = AbortSignal.timeout(4000);
+  await waitFor(() => webhook.requests.length === 120 || undefined, { intervalMs: 20, signal });
+  assert.equal((await create('fast')).status, 201);
+  assert.equal(webhook.requests.at(-1)!.name, 'fast');
+  for (const { status } of await Promise.all(slow)) assert.equal(status, 201);
+});
+
 test('hostile answers end within the time of the webhook, and are not followed', async () => {
   const started = performance.now();
   const hostile: Record<string, TestWebhook['handle']> = {
@@ -346,5 +357,6 @@ test('a webhook that cannot be called does not keep the server from starting', a
   await first.stop();
   const second = await startApiServer(own);
   t.after(() => second.stop());
-  for (const path of ['/api/v1/namespaces/kube-node-lease', flow]) assert.equal((await request('GET', path)).status, 200);
+  for (const path of ['/api/v1/namespaces/kube-node-lease', flow])
+    assert.equal((await request('GET', path)).status, 200);
 });
