@@ -11,6 +11,8 @@ const API_VERSION = 'flowcontrol.apiserver.k8s.io/v1';
 export const AUTO_UPDATE = 'apf.kubernetes.io/autoupdate-spec';
 /** The FlowSchema of all requests that no other one matches. */
 export const CATCH_ALL = 'catch-all';
+/** The FlowSchema and the priority level of requests that need no seat. */
+export const EXEMPT = 'exempt';
 
 export type Flows = { schemas: readonly ApiObject[]; levels: readonly ApiObject[] };
 

@@ -69,6 +69,16 @@ test('without the annotation, an object is taken over once its specification has
   assert.equal((taken!.spec as { matchingPrecedence: number }).matchingPrecedence, 77);
 });
 
+test('the shares of the level exempt, which administrators may change, are kept', () => {
+  const { schemas, levels } = all();
+  const shares = { nominalConcurrencyShares: 10, lendablePercent: 50 };
+  const after = (spec: object) =>
+    flowChanges({ schemas, levels: levels.map((one) => (one.metadata.name === 'exempt' ? { ...one, spec } : one)) });
+  assert.deepEqual(named(after({ type: 'Exempt', exempt: shares }).update), []);
+  const [restored] = after({ type: 'Exempt' }).update;
+  assert.deepEqual(restored!.spec, { type: 'Exempt', exempt: { nominalConcurrencyShares: 0, lendablePercent: 0 } });
+});
+
 test('objects of earlier versions are removed, those of users are not', () => {
   const { schemas, levels } = all();
   const old = annotated('true')({ ...schemas[0]!, metadata: { name: 'old' } });

@@ -1,6 +1,6 @@
 /** Decides how the objects of a server differ from those of a new cluster (kube-apiserver, registry/flowcontrol/ensurer). */
-import { type ApiObject, isSameValue } from '@podwright/kube-kinds';
-import { AUTO_UPDATE, type Flows, mandatoryFlows, suggestedFlows } from './bootstrap-flows.ts';
+import { type ApiObject, isSameValue, objectAt, withValue } from '@podwright/kube-kinds';
+import { AUTO_UPDATE, EXEMPT, type Flows, mandatoryFlows, suggestedFlows } from './bootstrap-flows.ts';
 
 export type FlowChanges = { create: ApiObject[]; update: ApiObject[]; remove: ApiObject[] };
 
@@ -35,10 +35,17 @@ export function flowChanges(present: Flows): FlowChanges {
 function revisedFlow(current: ApiObject, wanted: ApiObject, isMandatory: boolean): ApiObject | undefined {
   // without the annotation, an object with an unchanged specification is updated
   const updates = isMandatory || (mayUpdate(current) ?? current.metadata.generation === 1);
-  const isSame = !updates || isSameValue(current.spec, wanted.spec);
+  const isSame = !updates || isSameSpec(current, wanted);
   if (isSame && mayUpdate(current) === updates) return undefined;
   const annotations = { ...current.metadata.annotations, [AUTO_UPDATE]: String(updates) };
   return { ...current, metadata: { ...current.metadata, annotations }, ...(isSame ? {} : { spec: wanted.spec }) };
+}
+
+/** Whether a specification needs no update. `exempt` of the level of that name may differ, because administrators may change it. */
+function isSameSpec(current: ApiObject, wanted: ApiObject): boolean {
+  const isExempt = wanted.metadata.name === EXEMPT && objectAt(current, 'spec', 'exempt') !== undefined;
+  const compared = isExempt ? withValue(current, ['spec', 'exempt'], objectAt(wanted, 'spec', 'exempt')) : current;
+  return isSameValue(compared.spec, wanted.spec);
 }
 
 /** Returns what the annotation says; undefined if it says nothing. Its values are those of Go's `ParseBool`. */
