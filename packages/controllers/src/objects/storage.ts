@@ -6,6 +6,7 @@ export type Claim = KubeObject & {
   spec: {
     volumeName?: string;
     storageClassName?: string;
+    volumeAttributesClassName?: string;
     accessModes?: string[];
     volumeMode?: string;
     selector?: LabelSelector;
@@ -23,6 +24,7 @@ export type Volume = KubeObject & {
     accessModes?: string[];
     volumeMode?: string;
     storageClassName?: string;
+    volumeAttributesClassName?: string;
     persistentVolumeReclaimPolicy?: string;
     nodeAffinity?: { required?: { nodeSelectorTerms: NodeSelectorTerm[] } };
     hostPath?: { path: string; type?: string };

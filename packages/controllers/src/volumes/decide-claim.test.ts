@@ -43,6 +43,7 @@ test('the smallest volume that satisfies a claim is taken', () => {
     volume('other-mode', { accessModes: ['ReadOnlyMany'] }),
     volume('block', { volumeMode: 'Block' }),
     volume('released', {}, 'Released'),
+    volume('gold', { volumeAttributesClassName: 'gold' }),
     volume('right'),
   ];
   assert.equal(matchingVolume(claim(), volumes)?.metadata.name, 'right');
@@ -101,7 +102,18 @@ test('a claim that names a free volume gets it only if the volume satisfies the 
   check(named, { volumes: [volume('a', { capacity: { storage: '1Gi' } })] }, 'wait VolumeMismatch');
   check(named, { volumes: [volume('a', { volumeMode: 'Block' })] }, 'wait VolumeMismatch');
   check(named, { volumes: [volume('a', { accessModes: ['ReadOnlyMany'] })] }, 'wait VolumeMismatch');
+  check(named, { volumes: [volume('a', { volumeAttributesClassName: 'gold' })] }, 'wait VolumeMismatch');
+  const gold = claim({ volumeName: 'a', volumeAttributesClassName: 'gold' });
+  check(gold, { volumes: [volume('a', { volumeAttributesClassName: 'gold' })] }, 'bind a');
   check(named, { volumes: [volume('a', { storageClassName: 'private', claimRef: reference() })] }, 'bind a');
+  const free = volume('a');
+  const deleted = { ...free, metadata: { ...free.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
+  assert.deepEqual(decideClaim(named, { volumes: [deleted], storageClass: undefined }), {
+    type: 'wait',
+    event: 'Warning',
+    reason: 'VolumeMismatch',
+    message: 'Cannot bind to requested volume "a": the volume is marked for deletion "a"',
+  });
 });
 
 test('a bound claim is lost with its volume, and does not take that of another claim', () => {
@@ -111,10 +123,11 @@ test('a bound claim is lost with its volume, and does not take that of another c
   check(bound, { volumes: [volume('a', { claimRef: reference('u2') })] }, 'lost ClaimMisbound');
 });
 
-test('a claim that says that it is bound gets a free volume only if the volume satisfies it, whatever its size', () => {
+test('a claim that says that it is bound gets a free volume that satisfies it, also if it was changed since', () => {
   const bound = claim({ volumeName: 'a' }, { 'pv.kubernetes.io/bind-completed': 'yes' });
   check(bound, { volumes: [volume('a')] }, 'bind a');
   check(bound, { volumes: [volume('a', { capacity: { storage: '1Gi' } })] }, 'bind a');
+  check(bound, { volumes: [volume('a', { volumeAttributesClassName: 'gold' })] }, 'bind a');
   check(bound, { volumes: [volume('a', { storageClassName: 'private' })] }, 'wait VolumeMismatch');
   check(bound, { volumes: [volume('a', { accessModes: ['ReadOnlyMany'] })] }, 'wait VolumeMismatch');
 });

@@ -70,11 +70,10 @@ function ofBound(claim: Claim, volumes: readonly Volume[]): ClaimDecision {
 
 /**
  * Decides about a claim that says that it is bound to a free volume. Users can set the annotation that says so, so the volume must satisfy
- * the claim, except for its size: the claim may have been expanded.
+ * the claim, except for what can change after the binding.
  */
 function ofUnbound(claim: Claim, volume: Volume): ClaimDecision {
-  const { resources: _, ...spec } = claim.spec;
-  const mismatch = mismatchOf(volume, { ...claim, spec });
+  const mismatch = lastingMismatch(volume, claim);
   if (mismatch === undefined) return { type: 'bind', volume };
   const message = `Cannot bind to requested volume "${volume.metadata.name}": ${mismatch}`;
   return { type: 'wait', event: 'Warning', reason: 'VolumeMismatch', message };
@@ -88,7 +87,9 @@ function ofNamed(claim: Claim, volumes: readonly Volume[]): ClaimDecision {
   const refused = (reason: string, message: string) => ({ type: 'wait', event: 'Warning', reason, message }) as const;
   if (isReserved && !refersTo(volume, claim))
     return refused('FailedBinding', `volume "${volumeName}" already bound to a different claim.`);
-  const mismatch = isReserved ? undefined : mismatchOf(volume, claim);
+  if (isReserved) return { type: 'bind', volume };
+  const isDeleted = volume.metadata.deletionTimestamp !== undefined;
+  const mismatch = isDeleted ? `the volume is marked for deletion "${volumeName}"` : mismatchOf(volume, claim);
   if (mismatch === undefined) return { type: 'bind', volume };
   return refused('VolumeMismatch', `Cannot bind to requested volume "${volumeName}": ${mismatch}`);
 }
@@ -98,6 +99,13 @@ function mismatchOf(volume: Volume, claim: Claim): string | undefined {
   const [own, { spec }] = [volume.spec, claim];
   if (compareQuantities(storageOf(own.capacity), storageOf(spec.resources?.requests)) < 0)
     return 'requested PV is too small';
+  const isSame = (own.volumeAttributesClassName ?? '') === (spec.volumeAttributesClassName ?? '');
+  return lastingMismatch(volume, claim) ?? (isSame ? undefined : 'volumeAttributesClassName does not match');
+}
+
+/** Like `mismatchOf`, without the size and the attributes class: a bound claim may have been expanded or modified. */
+function lastingMismatch(volume: Volume, claim: Claim): string | undefined {
+  const [own, { spec }] = [volume.spec, claim];
   if (storageClassOf(volume) !== storageClassOf(claim)) return 'storageClassName does not match';
   if ((own.volumeMode ?? 'Filesystem') !== (spec.volumeMode ?? 'Filesystem')) return 'incompatible volumeMode';
   const modes = own.accessModes ?? [];

@@ -5,6 +5,7 @@ export type Claim = KubeObject & {
   spec?: {
     volumeName?: string;
     storageClassName?: string;
+    volumeAttributesClassName?: string;
     accessModes?: string[];
     volumeMode?: string;
     selector?: LabelSelector;
@@ -20,6 +21,7 @@ export type PersistentVolume = KubeObject & {
     accessModes?: string[];
     volumeMode?: string;
     storageClassName?: string;
+    volumeAttributesClassName?: string;
     nodeAffinity?: { required?: { nodeSelectorTerms: NodeSelectorTerm[] } };
   };
   status?: { phase?: string };

@@ -76,6 +76,7 @@ function isFor(volume: PersistentVolume, claim: Claim): boolean {
     isFree &&
     hasModes &&
     storageClassOf(volume) === storageClassOf(claim) &&
+    (spec.volumeAttributesClassName ?? '') === (wanted.volumeAttributesClassName ?? '') &&
     (spec.volumeMode ?? 'Filesystem') === (wanted.volumeMode ?? 'Filesystem') &&
     compareQuantities(spec.capacity?.storage ?? '0', wanted.resources?.requests?.storage ?? '0') >= 0 &&
     (wanted.selector === undefined || matchesLabelSelector(wanted.selector, metadata.labels))
