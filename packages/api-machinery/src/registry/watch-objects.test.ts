@@ -47,6 +47,22 @@ describe('a watch', () => {
     assert.deepEqual(await future, [`ADDED e@${first + 3}`]);
   });
 
+  it('does not say that there are no objects before that is durable', async () => {
+    const { test, watch } = await withConfigMaps();
+    const synced = Promise.withResolvers<void>();
+    test.store.untilDurable = () => synced.promise;
+    const batches = watch(INITIAL, 'empty')[Symbol.asyncIterator]();
+    let isReported = false;
+    const first = batches.next().finally(() => {
+      isReported = true;
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(isReported, false);
+    synced.resolve();
+    assert.deepEqual((await first).value?.map(({ type }) => type), ['BOOKMARK']);
+    await batches.return?.();
+  });
+
   it('without initial events starts in the newest state', async () => {
     const { create, watch, first } = await withConfigMaps();
     const seen = events(watch('sendInitialEvents=false&resourceVersionMatch=NotOlderThan'), 1);

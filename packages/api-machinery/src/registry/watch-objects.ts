@@ -10,6 +10,7 @@ import { readSelected } from './read-selected.ts';
 import type { ResourceParts } from './resource-parts.ts';
 import { watchVersion } from './resource-version.ts';
 import { type Selection, selectionOf } from './selection.ts';
+import { untilDurable } from './store-answers.ts';
 import { WatchClock } from './watch-clock.ts';
 import { WatchReader } from './watch-reader.ts';
 
@@ -56,10 +57,9 @@ async function* batches(parts: ResourceParts, watching: Watching): AsyncGenerato
   using clock = new WatchClock(options.timeoutSeconds, signal);
   const reader = new WatchReader(openWatch(parts, { from, selection, signal: clock.signal }));
   const initial = hasInitial ? initialEvents(parts, selection) : [];
-  if (initial.length > 0) {
-    await parts.store.untilDurable();
-    yield initial;
-  }
+  // also if there are none: a deletion may not be durable yet
+  if (hasInitial) await untilDurable(parts.store);
+  if (initial.length > 0) yield initial;
   let awaitsEnd = hasInitial && options.allowWatchBookmarks;
   while (!clock.isOver) {
     const { progress } = reader;
