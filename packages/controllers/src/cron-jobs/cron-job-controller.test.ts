@@ -73,6 +73,22 @@ test('a Job that ends and that the history has no room for is only reported as d
   assert.equal(server.get<CronJob>(CRON_JOBS, PLACE)?.status?.active, undefined);
 });
 
+test('a Job that cannot be deleted does not keep the next one from its start', async () => {
+  const { server, process, jobs, end } = simulate(1, { failedJobsHistoryLimit: 0 });
+  server.nowMs += 10 * 60_000;
+  await process.sync('shop/report');
+  end(jobs()[0]!, 'Failed');
+  process.deliver(Number.POSITIVE_INFINITY);
+  server.nowMs += 10 * 60_000;
+  const faults: Fault[] = ['refused'];
+  process.nextFault = () => faults.shift() ?? 'none';
+  assert.equal(await process.sync('shop/report'), false, 'the deletion is tried again');
+  assert.equal(jobs().length, 2);
+  process.deliver(Number.POSITIVE_INFINITY);
+  assert.equal(await process.sync('shop/report'), true);
+  assert.equal(jobs().length, 1);
+});
+
 test('each time has at most one Job, whatever fails and whenever the process ends', async () => {
   for (let seed = 1; seed <= 60; seed++) {
     const random = new Random(seed);

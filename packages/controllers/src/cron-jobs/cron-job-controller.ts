@@ -72,7 +72,8 @@ export class CronJobSync {
     if (known === undefined) return;
     const jobs = this.#jobs.controlledBy(known.metadata.namespace, known.metadata.uid);
     const cronJob = await this.#withKnownJobs(known, jobs);
-    const cleaned = await this.#withoutOldJobs(cronJob, jobs);
+    const failures: unknown[] = [];
+    const cleaned = await this.#withoutOldJobs(cronJob, jobs, failures);
     const missing = await this.#missing(cleaned, jobs);
     const decision = decideCronJob({ cronJob: cleaned, jobs, missing, nowMs: this.#parts.now() });
     for (const event of decision.events) this.#record(cronJob, event);
@@ -94,6 +95,7 @@ export class CronJobSync {
       await this.#write(cronJob, status);
     }
     if (againInMs !== undefined) this.#again(key, againInMs);
+    if (failures.length > 0) throw failures[0];
   }
 
   /** Returns the CronJob; if it does not know one of its Jobs, as the server has it, because the cache of Jobs may be newer. */
@@ -105,11 +107,16 @@ export class CronJobSync {
     return fresh.metadata.uid === uid ? fresh : cronJob;
   }
 
-  /** Deletes the Jobs that the history has no room for. Returns the CronJob without them in its status. */
-  async #withoutOldJobs(cronJob: CronJob, jobs: readonly Job[]): Promise<CronJob> {
+  /**
+   * Deletes the Jobs that the history has no room for. Returns the CronJob without them in its status. Adds errors to `failures`: a Job that
+   * cannot be deleted does not keep new ones from their start.
+   */
+  async #withoutOldJobs(cronJob: CronJob, jobs: readonly Job[], failures: unknown[]): Promise<CronJob> {
     const deleted = new Set<string>();
-    for (const { metadata } of jobsBeyondHistory(cronJob, jobs))
-      if (await this.#delete(cronJob, metadata)) deleted.add(metadata.uid);
+    for (const { metadata } of jobsBeyondHistory(cronJob, jobs)) {
+      const isDeleted = this.#delete(cronJob, metadata).catch((error: unknown) => void failures.push(error));
+      if (await isDeleted) deleted.add(metadata.uid);
+    }
     const active = cronJob.status?.active?.filter(({ uid }) => !deleted.has(uid));
     return active === undefined ? cronJob : { ...cronJob, status: { ...cronJob.status, active } };
   }
