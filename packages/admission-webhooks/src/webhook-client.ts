@@ -2,7 +2,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest, type RequestOptions } from 'node:https';
 import { isIP } from 'node:net';
-import { clientCiphers, clientContext, gatherBytes, nodeLookups } from '@podwright/base';
+import { clientCiphers, clientContext, gatherBytes, nodeLookups, sleep } from '@podwright/base';
 import { CallError } from './call-error.ts';
 import { callProblem } from './call-problem.ts';
 import type { WebhookTarget } from './webhook-target.ts';
@@ -22,8 +22,11 @@ const MAX_IDLE_SOCKETS = 25;
 const MAX_TIMEOUT_MS = 30_000;
 /** As in Go's default transport. */
 const IDLE_TIMEOUT_MS = 90_000;
+/** As upstream: a webhook can ask so often for another call (client-go, rest/with_retry.go). */
+const MAX_RETRIES = 10;
 
-export type WebhookAnswer = { status: number; body: Buffer };
+/** `retryAfter`: the header. */
+export type WebhookAnswer = { status: number; body: Buffer; retryAfter?: string | undefined };
 
 export class WebhookClient {
   readonly #agents = new Map<string, Agent>();
@@ -39,11 +42,21 @@ export class WebhookClient {
     const late = AbortSignal.timeout(Math.min(timeoutSeconds * 1000, MAX_TIMEOUT_MS));
     const until = signal === undefined ? late : AbortSignal.any([late, signal]);
     try {
-      return await this.#send({ ...target, path }, body, until);
+      return await this.#repeat({ ...target, path }, body, until);
     } catch (error) {
       signal?.throwIfAborted();
       const problem = late.aborted ? 'context deadline exceeded' : callProblem(error, target);
       throw new CallError(`failed to call webhook: Post "https://${target.authority}${path}": ${problem}`);
+    }
+  }
+
+  /** Calls a webhook again if it says when, as an overloaded one does. */
+  async #repeat(target: WebhookTarget, body: Buffer, signal: AbortSignal): Promise<WebhookAnswer> {
+    for (let retries = 0; ; retries++) {
+      const answer = await this.#send(target, body, signal);
+      const waitSeconds = waitOf(answer);
+      if (waitSeconds === undefined || retries === MAX_RETRIES) return answer;
+      await sleep(waitSeconds * 1000, signal);
     }
   }
 
@@ -89,6 +102,11 @@ export class WebhookClient {
     for (const agent of this.#agents.values()) agent.destroy();
     this.#agents.clear();
   }
+}
+
+function waitOf({ status, retryAfter = '' }: WebhookAnswer): number | undefined {
+  const isRetryable = status === 429 || status >= 500;
+  return isRetryable && /^\d{1,6}$/.test(retryAfter) ? Number(retryAfter) : undefined;
 }
 
 function newAgent(authorities: string): Agent {
@@ -138,5 +156,5 @@ class Exchange {
 async function read(response: IncomingMessage): Promise<WebhookAnswer> {
   const refusal = () => new Error(`the response is larger than ${MAX_RESPONSE_BYTES} bytes`);
   const body = await gatherBytes(response, MAX_RESPONSE_BYTES, refusal);
-  return { status: response.statusCode ?? 0, body };
+  return { status: response.statusCode ?? 0, body, retryAfter: response.headers['retry-after'] };
 }

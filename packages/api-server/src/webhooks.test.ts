@@ -198,6 +198,27 @@ test('hostile answers end within the time of the webhook, and are not followed',
   assert.equal((await create('a')).status, 201);
 });
 
+test('a webhook is called again if it says when, within its time', async () => {
+  await configure('validating', [webhook.config('v', CONFIG_MAPS, { timeoutSeconds: 1 })]);
+  const busy = (seconds: number, status: number): TestWebhook['handle'] => {
+    return (_, response) => void response.writeHead(status, { 'retry-after': String(seconds) }).end('busy');
+  };
+  for (const [seconds, status, reviews] of [
+    [0, 503, 11],
+    [0, 400, 1],
+    [60, 429, 1],
+  ] as const) {
+    webhook.requests.length = 0;
+    webhook.handle = busy(seconds, status);
+    assert.equal((await create('a')).status, 500);
+    assert.equal(webhook.requests.length, reviews, `${status} after ${seconds} s`);
+  }
+  webhook.requests.length = 0;
+  webhook.handle = (review, response) =>
+    webhook.requests.length > 2 ? { allowed: true } : busy(0, 429)(review, response);
+  assert.equal((await create('a')).status, 201);
+});
+
 test('connections are used again, also after the webhook has closed an idle one', async () => {
   await configure('validating', [webhook.config('v', CONFIG_MAPS)]);
   await create('a');
