@@ -14,6 +14,8 @@ export type FairQueuesConfig = {
 export type Ticket = {
   readonly flow: string;
   readonly queue: Queue | undefined;
+  /** The number of requests in the queue when this one was added, with it. 0 without a queue. */
+  readonly length: number;
   /** The progress meter when the request arrived. */
   readonly arrivalR: number;
   /** Called when the request leaves its queue to run. */
@@ -87,7 +89,7 @@ export class FairQueues {
     const { seats, queuing } = this.#config;
     if (queuing === undefined) {
       if (this.#running >= seats) return undefined;
-      const ticket: Ticket = { flow, queue: undefined, arrivalR: this.#r, start, startMs: undefined };
+      const ticket: Ticket = { flow, queue: undefined, length: 0, arrivalR: this.#r, start, startMs: undefined };
       this.#start(ticket);
       return ticket;
     }
@@ -97,17 +99,13 @@ export class FairQueues {
       queue.nextR = this.#r;
       this.#queues.set(queue.number, queue);
     }
-    const ticket: Ticket = { flow, queue, arrivalR: this.#r, start, startMs: undefined };
+    const length = queue.waiting.size + 1;
+    const ticket: Ticket = { flow, queue, length, arrivalR: this.#r, start, startMs: undefined };
     queue.waiting.add(ticket);
     this.#waiting += 1;
     boundNext(queue);
     this.#dispatch();
     return ticket;
-  }
-
-  /** Returns the number of requests that wait in the request's queue. */
-  lengthOf({ queue }: Ticket): number {
-    return queue?.waiting.size ?? 0;
   }
 
   /** Must be called when a request has ended, or does not wait any longer. */

@@ -58,7 +58,12 @@ function small(limitResponse: object, seats = 4) {
     const text = await metricsText(registry, (one) => one === `apiserver_flowcontrol_${name}`);
     return text.split('\n').filter((line) => line.startsWith('apiserver'));
   };
-  return { control, enter, metric };
+  /** Returns the numbers of a histogram's observations by the value of its last label. */
+  const counts = async (name: string) => {
+    const lines = (await metric(name)).filter((line) => line.includes('_count{'));
+    return lines.map((line) => /="([^"]*)"\} (\d+)$/.exec(line)!.slice(1).join(' ')).sort();
+  };
+  return { control, enter, metric, counts };
 }
 
 suite('classification', () => {
@@ -116,7 +121,7 @@ suite('classification', () => {
 
 suite('seats', () => {
   test('a level that rejects refuses requests that find no seat, and says when to try again', async () => {
-    const { enter, metric } = small({ type: 'Reject' }, 2);
+    const { enter, metric, counts } = small({ type: 'Reject' }, 2);
     const [first] = await Promise.all([enter('a'), enter('b')]);
     await assert.rejects(enter('c'), (error) => error instanceof FlowRefused && error.retryAfterSeconds === 1);
     first![Symbol.dispose]();
@@ -131,6 +136,8 @@ suite('seats', () => {
     assert.deepEqual(await metric('dispatched_requests_total'), [
       `apiserver_flowcontrol_dispatched_requests_total{${labels}} 3`,
     ]);
+    assert.deepEqual(await counts('request_wait_duration_seconds'), ['false 1', 'true 3']);
+    assert.deepEqual(await counts('request_queue_length_after_enqueue'), []);
     assert.ok(
       (await metric('nominal_limit_seats')).includes(
         'apiserver_flowcontrol_nominal_limit_seats{priority_level="all"} 2',
@@ -140,7 +147,7 @@ suite('seats', () => {
 
   test('a level with queues lets requests wait, for some time', async () => {
     const queuing = { queues: 1, handSize: 1, queueLengthLimit: 2 };
-    const { enter, metric } = small({ type: 'Queue', queuing }, 1);
+    const { enter, metric, counts } = small({ type: 'Queue', queuing }, 1);
     const first = await enter('a');
     const waiting = enter('b');
     await assert.rejects(enter('c', { maxWaitMs: 1 }), REFUSED);
@@ -153,6 +160,8 @@ suite('seats', () => {
     (await waiting)[Symbol.dispose]();
     const reasons = (await metric('rejected_requests_total')).map((line) => /reason="(.*?)"/.exec(line)![1]);
     assert.deepEqual(reasons.sort(), ['cancelled', 'queue-full', 'time-out']);
+    assert.deepEqual(await counts('request_wait_duration_seconds'), ['false 3', 'true 2']);
+    assert.deepEqual(await counts('request_queue_length_after_enqueue'), ['all 4']);
     const [inQueue] = await metric('current_inqueue_requests');
     assert.match(inQueue!, / 0$/);
   });

@@ -95,9 +95,13 @@ export class FlowControl {
     const { promise, resolve } = Promise.withResolvers<void>();
     const beginMs = this.#nowMs();
     const ticket = queues.enter(one.flow, resolve);
-    if (ticket === undefined) throw this.#refused(one, queues.hasQueues ? 'queue-full' : 'concurrency-limit');
+    if (ticket === undefined) {
+      this.#observer?.waited(one, 0, false);
+      throw this.#refused(one, queues.hasQueues ? 'queue-full' : 'concurrency-limit');
+    }
+    if (ticket.queue !== undefined) this.#observer?.enqueued(one, ticket.length);
     if (ticket.startMs === undefined) await this.#wait(one, { ticket, started: promise, maxWaitMs, signal });
-    if (queues.hasQueues) this.#observer?.waited(one, (this.#nowMs() - beginMs) / 1000, true);
+    this.#observer?.waited(one, (this.#nowMs() - beginMs) / 1000, true);
     return this.#running(one, () => queues.leave(ticket));
   }
 
@@ -129,7 +133,7 @@ export class FlowControl {
     const { ticket, started, maxWaitMs, signal } = waiting;
     const queues = one.level.queues!;
     const beginMs = this.#nowMs();
-    this.#observer?.queued(one, 1, queues.lengthOf(ticket));
+    this.#observer?.queued(one, 1);
     const ended = new AbortController();
     const isLate = await raceAbort(
       Promise.race([started.then(() => false), pause(maxWaitMs, ended.signal).then(() => true)]),

@@ -72,9 +72,12 @@ export class FlowMetrics implements FlowObserver {
     this.#current.remove({ priority_level: name });
   }
 
-  queued(one: FlowClass, change: 1 | -1, length?: number): void {
+  enqueued(one: FlowClass, length: number): void {
+    this.#length.observe(labelsOf(one), length);
+  }
+
+  queued(one: FlowClass, change: 1 | -1): void {
     this.#inQueue.inc(labelsOf(one), change);
-    if (length !== undefined) this.#length.observe(labelsOf(one), length);
   }
 
   waited(one: FlowClass, seconds: number, runs: boolean): void {
