@@ -7,6 +7,7 @@ import {
   MessageValue,
   overload,
   type Program,
+  textOf,
   celTypes as types,
   UnsignedValue,
   type Value,
@@ -42,7 +43,7 @@ function operationOf(patch: MapValue): object {
   const [op, path, from] = ['op', 'path', 'from'].map((name) => String(patch.get(name) ?? ''));
   const value = patch.get('value');
   const checked = value instanceof MessageValue ? withFieldNames(value) : value;
-  return { op, path, ...(from && { from }), ...(checked !== undefined && { value: jsonOf(checked) }) };
+  return { op, path, ...(from && { from }), ...(checked !== undefined && { value: jsonOf(checked, textInPatch) }) };
 }
 
 /** Returns the configuration that an expression of the type `Object` describes. Throws `EvaluationError`. */
@@ -68,15 +69,23 @@ function nameProblems(value: Value, expected: string): string[] {
   return [...(isWrong ? [problem] : []), ...within];
 }
 
-/** Returns the JSON of a value. Throws an `EvaluationError` if it has none. */
-function jsonOf(value: Value): unknown {
+type OwnText = (value: Value) => string | undefined;
+
+/** Returns the text of bytes, a time or a duration in a JSON patch, as JSON of protobuf has them. */
+const textInPatch: OwnText = (value) =>
+  value instanceof Uint8Array ? Buffer.from(value).toString('base64') : textOf(value);
+
+/** Returns the JSON of a value. `ownText` returns the text of values that JSON does not have. Throws an `EvaluationError` if it has none. */
+function jsonOf(value: Value, ownText: OwnText = () => undefined): unknown {
   if (value === null || typeof value === 'boolean' || typeof value === 'string') return value;
   if (typeof value === 'bigint') return numberOf(value);
   if (typeof value === 'number' && Number.isFinite(value)) return value;
   if (value instanceof UnsignedValue) return numberOf(value.value);
-  if (value instanceof ListValue) return [...value].map(jsonOf);
+  if (value instanceof ListValue) return [...value].map((one) => jsonOf(one, ownText));
   if (value instanceof MapValue)
-    return Object.fromEntries([...value.keys()].map((key) => [keyOf(key), jsonOf(value.get(key)!)]));
+    return Object.fromEntries([...value.keys()].map((key) => [keyOf(key), jsonOf(value.get(key)!, ownText)]));
+  const text = typeof value === 'number' ? undefined : ownText(value);
+  if (text !== undefined) return text;
   throw new EvaluationError('the value could not be converted to JSON');
 }
 

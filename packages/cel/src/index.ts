@@ -7,6 +7,7 @@ export { CompileError } from './syntax/compile-error.ts';
 export * as celTypes from './types/types.ts';
 export { fromJson, toJson } from './values/json-values.ts';
 export { lazyFields } from './values/lazy-fields.ts';
+export { textOf } from './values/texts.ts';
 export {
   CelError as EvaluationError,
   CelList as ListValue,
