@@ -7,14 +7,14 @@ import { policyEnvironment, policyFunctions } from './policy-environment.ts';
 const environment = policyEnvironment(policyFunctions(), { hasParams: false, hasAuthorizer: false, hasPatches: true });
 
 /** Evaluates an expression that uses no variables. */
-function valueOf(expression: string) {
+function evaluated(expression: string) {
   const outcome = compile(expression, environment).evaluate({});
   if ('error' in outcome) throw new Error(String(outcome.error));
   return outcome.value;
 }
 
 const patchValue = (expression: string) => {
-  const [operation] = jsonPatchOperations(valueOf(`[JSONPatch{op: "add", path: "/data/a", value: ${expression}}]`));
+  const [operation] = jsonPatchOperations(evaluated(`[JSONPatch{op: "add", path: "/data/a", value: ${expression}}]`));
   return (operation as { value: unknown }).value;
 };
 
@@ -34,5 +34,5 @@ test('bytes, times and durations are texts in JSON patches', () => {
 
 test('configurations have no bytes, times and durations', () => {
   for (const value of ['b"abc"', 'duration("90s")'])
-    assert.throws(() => configurationOf(valueOf(`Object{data: ${value}}`)), /could not be converted to JSON/, value);
+    assert.throws(() => configurationOf(evaluated(`Object{data: ${value}}`)), /could not be converted to JSON/, value);
 });
