@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Claim, StorageClass, Volume } from '../objects/storage.ts';
-import { decideClaim, matchingVolume, volumePhase } from './decide-claim.ts';
+import { decideClaim, defaultClassOf, matchingVolume, volumePhase } from './decide-claim.ts';
 
 const SPEC = { storageClassName: 'fast', accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '2Gi' } } };
 
@@ -23,14 +23,20 @@ const storageClass = (more: Partial<StorageClass> = {}): StorageClass => ({
 const reference = (uid?: string) => ({ namespace: 'shop', name: 'data', ...(uid !== undefined && { uid }) });
 
 /** Checks the decision as `type volume-or-reason-or-provisioner`. */
-function check(given: Claim, cluster: { volumes?: Volume[]; storageClass?: StorageClass }, expected: string) {
+function check(
+  given: Claim,
+  cluster: { volumes?: Volume[]; storageClass?: StorageClass; defaultClass?: string },
+  expected: string,
+) {
   const decision = decideClaim(given, { volumes: [], storageClass: undefined, ...cluster });
   const detail =
     'volume' in decision
       ? decision.volume.metadata.name
       : 'reason' in decision
         ? decision.reason
-        : decision.provisioner;
+        : decision.type === 'assign'
+          ? decision.storageClassName
+          : decision.provisioner;
   assert.equal(`${decision.type} ${detail}`, expected);
 }
 
@@ -73,6 +79,26 @@ test('upstream has no provisioner of its own for a class', () => {
       message: `no volume plugin matched name: ${name}`,
     });
   assert.deepEqual(ofClass('kubernetes.io/aws-ebs'), { type: 'provision', provisioner: 'kubernetes.io/aws-ebs' });
+});
+
+test('a claim without a class gets the default class once there is one, unless a volume satisfies it', () => {
+  const unset = claim({ storageClassName: undefined });
+  check(unset, {}, 'wait FailedBinding');
+  check(unset, { defaultClass: 'fast' }, 'assign fast');
+  check(unset, { defaultClass: 'fast', volumes: [volume('a', { storageClassName: '' })] }, 'bind a');
+  check(claim({ storageClassName: '' }), { defaultClass: 'fast' }, 'wait FailedBinding');
+  const annotated = claim({ storageClassName: undefined }, { 'volume.beta.kubernetes.io/storage-class': '' });
+  check(annotated, { defaultClass: 'fast' }, 'wait FailedBinding');
+});
+
+test('the newest default class counts, then the first by name', () => {
+  const made = (name: string, creationTimestamp: string, isDefault = 'true') => {
+    const annotations = { 'storageclass.kubernetes.io/is-default-class': isDefault };
+    return storageClass({ metadata: { name, creationTimestamp, annotations } });
+  };
+  const [old, recent] = ['2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z'];
+  assert.equal(defaultClassOf([made('a', old), made('c', recent), made('b', recent), made('d', old)]), 'b');
+  assert.equal(defaultClassOf([made('a', old, 'false'), storageClass()]), undefined);
 });
 
 test('a class that waits for the first consumer leaves the choice to the scheduler', () => {

@@ -7,6 +7,12 @@ export const BOUND_BY_CONTROLLER = 'pv.kubernetes.io/bound-by-controller';
 export const PROVISIONER = 'volume.kubernetes.io/storage-provisioner';
 export const BETA_PROVISIONER = 'volume.beta.kubernetes.io/storage-provisioner';
 export const SELECTED_NODE = 'volume.kubernetes.io/selected-node';
+const BETA_CLASS = 'volume.beta.kubernetes.io/storage-class';
+/** The annotations of a default class. */
+const DEFAULT_CLASS = [
+  'storageclass.kubernetes.io/is-default-class',
+  'storageclass.beta.kubernetes.io/is-default-class',
+];
 /** The names of upstream's own volume plugins, none of which provisions volumes any longer. */
 const IN_TREE = 'kubernetes.io/';
 /** Those whose volumes CSI drivers provision instead. */
@@ -22,14 +28,22 @@ export type ClaimDecision =
   | { type: 'bound'; volume: Volume }
   /** The volume of a bound claim does not exist. */
   | { type: 'lost'; reason: string; message: string }
+  /** The claim gets the default class, which did not exist when the claim was created. */
+  | { type: 'assign'; storageClassName: string }
   /** A provisioner makes a volume. */
   | { type: 'provision'; provisioner: string }
   /** Nothing can be done now. The event says why. */
   | { type: 'wait'; event: 'Normal' | 'Warning'; reason: string; message: string };
 
-type Cluster = { volumes: readonly Volume[]; storageClass: StorageClass | undefined };
+type Cluster = {
+  volumes: readonly Volume[];
+  /** The class of the claim. */
+  storageClass: StorageClass | undefined;
+  /** The name of the default class. */
+  defaultClass?: string | undefined;
+};
 
-export function decideClaim(claim: Claim, { volumes, storageClass }: Cluster): ClaimDecision {
+export function decideClaim(claim: Claim, { volumes, storageClass, defaultClass }: Cluster): ClaimDecision {
   const { volumeName = '' } = claim.spec;
   if (claim.metadata.annotations?.[BIND_COMPLETED] === 'yes') return ofBound(claim, volumes);
   if (volumeName !== '') return ofNamed(claim, volumes);
@@ -41,6 +55,7 @@ export function decideClaim(claim: Claim, { volumes, storageClass }: Cluster): C
     return waiting('WaitForFirstConsumer', 'waiting for first consumer to be created before binding');
   const found = isDelayed ? undefined : matchingVolume(claim, volumes);
   if (found !== undefined) return { type: 'bind', volume: found };
+  if (defaultClass !== undefined && !hasClass(claim)) return { type: 'assign', storageClassName: defaultClass };
   return ofUnmatched(claim, storageClass);
 }
 
@@ -123,6 +138,21 @@ function ofUnmatched(claim: Claim, storageClass: StorageClass | undefined): Clai
   if (provisioner.startsWith(IN_TREE) && !MIGRATED.has(provisioner))
     return failed(`no volume plugin matched name: ${provisioner}`);
   return { type: 'provision', provisioner };
+}
+
+/** Whether the claim has a class, or '' for none. */
+const hasClass = ({ metadata, spec }: Claim): boolean =>
+  metadata.annotations?.[BETA_CLASS] !== undefined || spec.storageClassName !== undefined;
+
+/** Returns the name of the newest default class; of those created at the same time the first by name. */
+export function defaultClassOf(classes: readonly StorageClass[]): string | undefined {
+  const isDefault = ({ metadata: { annotations = {} } }: StorageClass) =>
+    DEFAULT_CLASS.some((name) => annotations[name] === 'true');
+  const created = ({ metadata }: StorageClass) => Date.parse(metadata.creationTimestamp ?? '') || 0;
+  const [newest] = classes
+    .filter(isDefault)
+    .sort((a, b) => created(b) - created(a) || (a.metadata.name < b.metadata.name ? -1 : 1));
+  return newest?.metadata.name;
 }
 
 const waiting = (reason: string, message: string): ClaimDecision => ({

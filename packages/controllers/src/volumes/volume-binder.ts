@@ -11,6 +11,7 @@ import {
   BIND_COMPLETED,
   BOUND_BY_CONTROLLER,
   decideClaim,
+  defaultClassOf,
   PROVISIONER,
   volumePhase,
 } from './decide-claim.ts';
@@ -63,10 +64,15 @@ class VolumeBinder {
     const { objects } = this.#parts;
     const claim = objects.of<Claim>(PERSISTENT_VOLUME_CLAIMS).get(placeOfText(key));
     if (claim === undefined || claim.metadata.deletionTimestamp !== undefined) return;
-    const storageClass = objects.of<StorageClass>(STORAGE_CLASSES).get({ name: storageClassOf(claim) });
-    const decision = decideClaim(claim, { volumes: objects.of<Volume>(PERSISTENT_VOLUMES).list(), storageClass });
+    const classes = objects.of<StorageClass>(STORAGE_CLASSES);
+    const decision = decideClaim(claim, {
+      volumes: objects.of<Volume>(PERSISTENT_VOLUMES).list(),
+      storageClass: classes.get({ name: storageClassOf(claim) }),
+      defaultClass: defaultClassOf(classes.list()),
+    });
     if (decision.type === 'bind' || decision.type === 'bound') return this.#bind(claim, decision.volume);
     if (decision.type === 'provision') return this.#provision(claim, decision.provisioner);
+    if (decision.type === 'assign') return this.#assign(claim, decision.storageClassName);
     if (decision.type === 'lost') {
       this.#report(claim, 'Warning', decision);
       return this.#setStatus(claim, { phase: 'Lost' });
@@ -135,6 +141,15 @@ class VolumeBinder {
       });
     }
     await this.#setStatus(asked, { phase: 'Pending' });
+  }
+
+  /** The change of the claim leads to its next sync. */
+  async #assign(claim: Claim, storageClassName: string): Promise<void> {
+    const { resourceVersion } = claim.metadata;
+    await this.#patchClaim(claim, {
+      type: 'merge',
+      body: { metadata: { resourceVersion }, spec: { storageClassName } },
+    });
   }
 
   async #setStatus(claim: Claim, status: NonNullable<Claim['status']>): Promise<void> {
