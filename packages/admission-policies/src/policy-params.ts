@@ -26,11 +26,11 @@ export function paramsOf(
   if (kind === undefined || reference === undefined) return [undefined];
   const [apiVersion, name] = [textAt(kind, 'apiVersion'), textAt(kind, 'kind')];
   const resource = schema.resources.find((one) => apiVersionOf(one) === apiVersion && one.kind === name);
-  if (resource === undefined)
-    throw new ConfigurationProblem(
-      `failed to find resource referenced by paramKind: '${apiVersion}, Kind=${name}'`,
-      true,
-    );
+  if (resource === undefined) {
+    const group = apiVersion.includes('/') ? '' : '/'; // as Go prints kinds of the group ''
+    const problem = `failed to find resource referenced by paramKind: '${group}${apiVersion}, Kind=${name}'`;
+    throw new ConfigurationProblem(problem, true);
+  }
   const given = textAt(reference, 'namespace');
   if (!resource.namespaced && given !== '')
     throw new ConfigurationProblem('paramRef.namespace must not be provided for a cluster-scoped `paramKind`');

@@ -102,6 +102,13 @@ test('variables, parameters and conditions are evaluated', async () => {
   const byParam = [apply('Object{spec: Object.spec{replicas: int(params.data.replicas)}}')];
   const paramRef = { name: 'settings', parameterNotFoundAction: 'Deny' };
   assert.equal(await replicas({ paramKind, mutations: byParam }, { paramRef }), 8);
+  const unknown = { paramKind: { apiVersion: 'v1', kind: 'None' }, mutations: [PLUS_ONE] };
+  const refused = await mutated(unknown, { paramRef });
+  assert.equal(refused.status, 403);
+  assert.equal(
+    refused.json().message,
+    `policy "p" denied request: failed to configure policy: failed to find resource referenced by paramKind: '/v1, Kind=None'`,
+  );
   const matchConditions = [{ name: 'c', expression: 'object.spec.replicas > 0' }];
   assert.equal(await replicas({ matchConditions, mutations: [PLUS_ONE] }), 0);
 });
