@@ -325,7 +325,7 @@ test('calls are counted, and recorded in the audit log', async () => {
   await configure('mutating', [webhook.config('counted', CONFIG_MAPS)]);
   webhook.handle = () => ({
     ...patched({ op: 'add', path: '/data/b', value: '2' }),
-    auditAnnotations: { why: 'because' },
+    auditAnnotations: { why: 'because', 'a b': 'c' },
   });
   await create('audited', { a: '1' });
   const metrics = (await call('GET', '/metrics')).text;
@@ -346,6 +346,7 @@ test('calls are counted, and recorded in the audit log', async () => {
   using signal = withTimeout(undefined, 10_000, 'wait for the audit log');
   const { annotations } = await waitFor(logged, { intervalMs: 20, signal });
   assert.equal(annotations['counted.example.com/why'], 'because');
+  assert.equal(annotations['counted.example.com/a b'], undefined);
   const common = { configuration: 'test', webhook: 'counted.example.com' };
   assert.deepEqual(JSON.parse(annotations['mutation.webhook.admission.k8s.io/round_0_index_0']), {
     ...common,

@@ -1,4 +1,5 @@
 import type { AddAnnotation, RequestContext } from '@podwright/api-machinery';
+import { qualifiedNameProblems } from '@podwright/kube-kinds';
 import type { GroupVersionKind } from '@podwright/kube-schema';
 import { includeObjectOf } from '../wire/encode-table.ts';
 import { managerOf } from '../wire/field-manager.ts';
@@ -70,9 +71,11 @@ export function contextOf(
   };
 }
 
+/** As upstream: the first value of a key remains, and keys of webhooks that are not valid are left out. */
 const annotator =
   (bodies: ObservedBodies): AddAnnotation =>
   (key, value, level) => {
     bodies.annotations ??= new Map();
-    if (!bodies.annotations.has(key)) bodies.annotations.set(key, { value, level });
+    if (qualifiedNameProblems(key).length === 0 && !bodies.annotations.has(key))
+      bodies.annotations.set(key, { value, level });
   };
