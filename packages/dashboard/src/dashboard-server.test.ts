@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { waitFor, withTimeout } from '@podwright/base';
-import { MAX_BODY_BYTES, MAX_OWN_BODY_BYTES, MAX_SESSION_REQUESTS } from './limits.ts';
+import { MAX_BODY_BYTES, MAX_DASHBOARD_BODY_BYTES, MAX_SESSION_REQUESTS } from './limits.ts';
 import { ServedDashboard } from './served-dashboard.fixture.ts';
 
 const PODS = '/api/v1/namespaces/default/pods';
@@ -38,9 +38,9 @@ test('a session ends when its page logs out', async (t) => {
   assert.equal((await dashboard.call({ path: PODS, headers })).status, 401);
 });
 
-test('requests for other hosts and of other origins are refused, even with the credentials', async (t) => {
+test('requests for other hosts and from other origins are refused, even with the credentials of a session', async (t) => {
   const dashboard = await ServedDashboard.start(t, (_request, response) => response.end('{}'));
-  const own = await dashboard.logIn();
+  const credentials = await dashboard.logIn();
   const refused: Record<string, string>[] = [
     { host: 'attacker.example' },
     { origin: 'http://attacker.example' },
@@ -48,7 +48,7 @@ test('requests for other hosts and of other origins are refused, even with the c
   ];
   for (const headers of refused)
     for (const path of ['/', PODS, '/dashboard/session']) {
-      const answer = await dashboard.call({ path, headers: { ...own, ...headers } });
+      const answer = await dashboard.call({ path, headers: { ...credentials, ...headers } });
       assert.deepEqual([answer.status, reason(answer.text)], [403, 'Forbidden'], `${path} ${JSON.stringify(headers)}`);
     }
   const login = { method: 'POST', path: '/dashboard/login', body: '{"token":"x"}' };
@@ -57,7 +57,7 @@ test('requests for other hosts and of other origins are refused, even with the c
   assert.equal(dashboard.seen.length, 0);
 });
 
-test('the document has a policy without exceptions, and every answer the headers of security', async (t) => {
+test('the document has a strict Content Security Policy, and every answer has the security headers', async (t) => {
   const dashboard = await ServedDashboard.start(t, (_request, response) => response.end('{}'));
   const headers = await dashboard.logIn();
   const answers = {
@@ -80,7 +80,7 @@ test('the document has a policy without exceptions, and every answer the headers
   }
 });
 
-test('requests are forwarded with their method, query and body, and without credentials of the browser', async (t) => {
+test('requests are forwarded with their method, query and body, and without the headers of the browser', async (t) => {
   let body = '';
   const dashboard = await ServedDashboard.start(t, async (request, response) => {
     for await (const chunk of request) body += chunk;
@@ -136,11 +136,11 @@ test('bodies are bounded', async (t) => {
       .call({ method: 'POST', path, headers, body: `{"a":"${'x'.repeat(length)}"}` })
       .catch(() => ({ status: 0 }));
   assert.notEqual((await send(PODS, MAX_BODY_BYTES)).status, 200);
-  assert.notEqual((await send('/dashboard/try', MAX_OWN_BODY_BYTES)).status, 200);
+  assert.notEqual((await send('/dashboard/try', MAX_DASHBOARD_BODY_BYTES)).status, 200);
   assert.equal(dashboard.seen.length, 0);
 });
 
-test('an API server that cannot be reached is reported, and works again without a new session', async (t) => {
+test('an answer of 503 reports an API server that cannot be reached, and the session remains', async (t) => {
   let isDown = true;
   const dashboard = await ServedDashboard.start(t, (request, response) => {
     if (isDown) request.socket.destroy();
@@ -153,7 +153,7 @@ test('an API server that cannot be reached is reported, and works again without 
   assert.equal((await dashboard.call({ path: PODS, headers })).status, 200);
 });
 
-test('the end of a session ends its streams, and a page that leaves ends those of the API server', async (t) => {
+test('a closed WebSocket ends the stream of the API server, and the end of a session ends all its streams', async (t) => {
   let open = 0;
   const dashboard = await ServedDashboard.start(t, (_request, response) => {
     open++;

@@ -5,13 +5,13 @@ import type { Duplex } from 'node:stream';
 import { errorMessage, type Logger, PodwrightError } from '@podwright/base';
 import { credentialsOf, setCookie } from './access/credentials.ts';
 import { Links } from './access/links.ts';
-import { refusalOf } from './access/request-guard.ts';
+import { requestProblem } from './access/request-guard.ts';
 import { type Session, Sessions } from './access/sessions.ts';
+import { NodeUsageReader } from './dashboard-paths/node-usage.ts';
+import { bodyFields, type DashboardCall, dashboardPaths } from './dashboard-paths.ts';
 import type { PageFiles } from './files/page-files.ts';
 import { serveFile } from './files/serve-file.ts';
 import { HEAD_TIMEOUT_MS, MAX_CONNECTIONS, MAX_HEAD_BYTES, MAX_HEADERS, REQUEST_TIMEOUT_MS } from './limits.ts';
-import { NodeUsageReader } from './own/node-usage.ts';
-import { bodyFields, type OwnCall, ownPaths } from './own-paths.ts';
 import { refusal, sendError, sendJson, statusOf } from './status-answer.ts';
 import type { ApiServer } from './upstream/api-server.ts';
 import { forwardRequest } from './upstream/forward-request.ts';
@@ -21,7 +21,7 @@ import { JsonCalls } from './upstream/json-calls.ts';
 import { serveStream } from './upstream/stream-socket.ts';
 
 export type DashboardServerOptions = {
-  /** Forwarded requests have this server's rights. The dashboard has none of its own. */
+  /** Requests are forwarded to this server with its credentials. The dashboard has no other rights. */
   api: ApiServer;
   page: PageFiles;
   /** An IP address, and a port; 0 for a free one. */
@@ -32,13 +32,13 @@ export type DashboardServerOptions = {
 type Exchange = { request: IncomingMessage; response: ServerResponse };
 type Upgrade = { request: IncomingMessage; socket: Duplex; head: Buffer };
 
-/** Serves the page, and forwards its requests to an API server. README.md is the contract with the page. */
+/** Serves the page, and forwards requests of the page to an API server. README.md is the contract with the page. */
 export class DashboardServer {
   readonly #options: DashboardServerOptions;
   readonly #links = new Links();
   readonly #sessions = new Sessions();
   readonly #usage: NodeUsageReader;
-  readonly #own: Record<string, (call: OwnCall) => Promise<unknown>>;
+  readonly #dashboardPaths: Record<string, (call: DashboardCall) => Promise<unknown>>;
   readonly #server: Server;
   #port = 0;
 
@@ -47,7 +47,7 @@ export class DashboardServer {
     this.#options = options;
     const calls = new JsonCalls(api);
     this.#usage = new NodeUsageReader(api, calls, logger);
-    this.#own = ownPaths({ api, calls, usage: this.#usage });
+    this.#dashboardPaths = dashboardPaths({ api, calls, usage: this.#usage });
     const limits = {
       maxHeaderSize: MAX_HEAD_BYTES,
       headersTimeout: HEAD_TIMEOUT_MS,
@@ -59,7 +59,7 @@ export class DashboardServer {
     this.#server.on('upgrade', (request, socket, head) => void this.#upgrade({ request, socket, head }));
   }
 
-  /** Rejects with `unavailable` if the address is in use. */
+  /** Begins to listen. Rejects with `unavailable` if it cannot, for example because the address is in use. */
   async listen(): Promise<void> {
     const { host, port } = this.#options.listen;
     this.#server.listen({ host, port });
@@ -71,13 +71,12 @@ export class DashboardServer {
     this.#port = (this.#server.address() as AddressInfo).port;
   }
 
-  /** Returns a link that begins one session. The token is in its fragment, which browsers send to no server. */
+  /** Returns a link that begins one session. Its token is in the fragment, which browsers do not send to servers. */
   link(): string {
-    const { host } = this.#options.listen;
-    const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
-    return `http://${name}:${this.#port}/#token=${this.#links.issue(Date.now())}`;
+    return `http://${urlHost(this.#options.listen.host)}:${this.#port}/#token=${this.#links.issue(Date.now())}`;
   }
 
+  /** Ends all sessions and connections. */
   async close(): Promise<void> {
     this.#sessions.endAll();
     this.#usage.stop();
@@ -90,7 +89,7 @@ export class DashboardServer {
     const { request, response } = exchange;
     const [path] = splitTarget(request.url ?? '/');
     try {
-      const problem = refusalOf(request, this.#options.listen.host);
+      const problem = requestProblem(request, this.#options.listen.host);
       if (problem !== undefined) throw refusal(problem);
       const file = this.#options.page.get(path);
       if (file !== undefined && (request.method === 'GET' || request.method === 'HEAD'))
@@ -98,7 +97,7 @@ export class DashboardServer {
       if (path === '/dashboard/login' && request.method === 'POST') return await this.#logIn(exchange);
       await this.#serve(exchange, path);
     } catch (error) {
-      this.#note(error, path);
+      this.#logFailure(error, path);
       sendError(response, error);
     }
   }
@@ -106,12 +105,15 @@ export class DashboardServer {
   async #logIn({ request, response }: Exchange): Promise<void> {
     const { token } = await bodyFields(request);
     if (typeof token !== 'string' || !this.#links.redeem(token, Date.now()))
-      throw new PodwrightError('unauthenticated', 'the link is not valid, or no longer: the command prints a new one');
+      throw new PodwrightError(
+        'unauthenticated',
+        'the link is not valid, was used before, or has expired: press Enter in the terminal of the command for a new one',
+      );
     const { cookie, key } = this.#sessions.begin(Date.now());
     sendJson(response, { key }, { headers: { 'set-cookie': setCookie(this.#port, cookie) } });
   }
 
-  /** Serves what needs a session. */
+  /** Answers a request for a path that needs a session. */
   async #serve(exchange: Exchange, path: string): Promise<void> {
     const { request, response } = exchange;
     const method = request.method ?? '';
@@ -124,10 +126,10 @@ export class DashboardServer {
       closed.abort();
     });
     const signal = AbortSignal.any([closed.signal, session.ended]);
-    const own = this.#own[`${method} ${path}`];
-    if (own !== undefined) {
+    const answer = this.#dashboardPaths[`${method} ${path}`];
+    if (answer !== undefined) {
       const query = new URLSearchParams(splitTarget(request.url ?? '')[1]);
-      return sendJson(response, await own({ request, query, signal }));
+      return sendJson(response, await answer({ request, query, signal }));
     }
     if (!isForwarded(path)) throw new PodwrightError('not_found', `${method} ${path}: no such path`);
     const problem = forwardingProblem({ method, target: request.url ?? '', stream: false });
@@ -143,7 +145,7 @@ export class DashboardServer {
   #sessionOf(request: IncomingMessage): Session {
     const session = this.#sessions.find(credentialsOf(request, this.#port), Date.now());
     if (session !== undefined) return session;
-    throw new PodwrightError('unauthenticated', 'no session: open a link that the command prints');
+    throw new PodwrightError('unauthenticated', 'the request has no session: open a link that the command prints');
   }
 
   async #upgrade(client: Upgrade): Promise<void> {
@@ -152,7 +154,7 @@ export class DashboardServer {
     const target = request.url ?? '';
     const [path] = splitTarget(target);
     try {
-      const problem = refusalOf(request, this.#options.listen.host);
+      const problem = requestProblem(request, this.#options.listen.host);
       if (problem !== undefined) throw refusal(problem);
       const session = this.#sessionOf(request);
       const finish = session.begin('socket') ?? tooMany();
@@ -167,20 +169,28 @@ export class DashboardServer {
       if (refused !== undefined) throw refusal(refused);
       await forwardUpgrade(this.#options.api, client, signal);
     } catch (error) {
-      this.#note(error, path);
+      this.#logFailure(error, path);
       refuseUpgrade(socket, error);
     }
   }
 
-  #note(error: unknown, path: string): void {
-    this.#options.logger.debug({ path, error: errorMessage(error) }, 'a request was refused or has failed');
+  #logFailure(error: unknown, path: string): void {
+    this.#options.logger.debug({ path, error: errorMessage(error) }, 'request failed or was refused');
   }
 }
 
-function tooMany(): never {
-  throw new PodwrightError('resource_exhausted', 'the session has too many requests under way');
+/** Returns the host of a URL that reaches a server that listens on this address. A wildcard address is reached on loopback. */
+function urlHost(address: string): string {
+  if (address === '0.0.0.0') return '127.0.0.1';
+  if (address === '::') return '[::1]';
+  return address.includes(':') ? `[${address}]` : address;
 }
 
+function tooMany(): never {
+  throw new PodwrightError('resource_exhausted', 'the session has too many concurrent requests');
+}
+
+/** Answers a request for a WebSocket with an error, and closes the connection. */
 function refuseUpgrade(socket: Duplex, error: unknown): void {
   const status = statusOf(error);
   const body = JSON.stringify(status);

@@ -8,8 +8,9 @@ import { PodwrightError, PRIVATE_FILE } from '@podwright/base';
 const OPENER = 'xdg-open';
 
 /**
- * Opens a link in the user's browser. The browser gets a file that only this user can read: arguments of programs are readable by all
- * users, and the link has a token. Disposing removes the file. Rejects with `not_found` without `xdg-open`.
+ * Opens a link in the user's browser. All users can read the arguments of a program, and the link has a token. So the argument is the path
+ * of a file that only this user can read, and the file redirects to the link. Disposing removes the file. Rejects with `not_found` if
+ * `xdg-open` is not installed.
  */
 export async function openInBrowser(link: string): Promise<Disposable> {
   const directory = mkdtempSync(join(tmpdir(), 'podwright-dashboard-'));

@@ -1,4 +1,4 @@
-/** A dashboard in front of a scripted API server on a unix socket, and a client that acts as a browser does. */
+/** A dashboard in front of a fake API server on a unix socket, and a client that sends the headers of a browser. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
@@ -17,10 +17,10 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 const DOCUMENT = '<!doctype html><title>page</title>';
 
-/** A dashboard of which all requests end at `handler`. */
+/** A dashboard whose API server answers with `handler`. */
 export class ServedDashboard {
   readonly server: DashboardServer;
-  /** Every request that has reached the API server. */
+  /** The requests that the API server has received. */
   readonly seen: IncomingMessage[] = [];
   readonly api: Server;
   readonly port: number;
@@ -62,9 +62,9 @@ export class ServedDashboard {
   }
 
   async call({ method = 'GET', path, headers = {}, body }: Call): Promise<Answer> {
-    const own = method === 'GET' ? {} : { origin: this.origin };
+    const origin = method === 'GET' ? {} : { origin: this.origin };
     const type = body === undefined ? {} : { 'content-type': 'application/json' };
-    const options = { host: '127.0.0.1', port: this.port, method, path, headers: { ...own, ...type, ...headers } };
+    const options = { host: '127.0.0.1', port: this.port, method, path, headers: { ...origin, ...type, ...headers } };
     const sent = request({ ...options, agent: false });
     sent.end(body);
     const [response] = (await once(sent, 'response')) as [IncomingMessage];
@@ -73,7 +73,7 @@ export class ServedDashboard {
     return { status: response.statusCode ?? 0, headers: response.headers, text };
   }
 
-  /** Begins a session. Returns the headers of its requests. */
+  /** Begins a session. Returns the headers that its requests need. */
   async logIn(token = new URL(this.server.link()).hash.slice('#token='.length)): Promise<Record<string, string>> {
     const answer = await this.call({ method: 'POST', path: '/dashboard/login', body: JSON.stringify({ token }) });
     if (answer.status !== 200) throw new Error(answer.text);
@@ -81,6 +81,7 @@ export class ServedDashboard {
     return { cookie: cookie.split(';')[0]!, 'x-podwright-key': (JSON.parse(answer.text) as { key: string }).key };
   }
 
+  /** Opens a WebSocket with the headers of `logIn`. */
   open(path: string, protocols: string[], headers: Record<string, string>): WebSocket {
     const { 'x-podwright-key': key = '', ...others } = headers;
     const all = [...protocols, ...(key === '' ? [] : [`podwright.key.${key}`])];

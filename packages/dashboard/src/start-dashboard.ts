@@ -6,7 +6,7 @@ import { kubeconfigServer } from './upstream/kubeconfig-server.ts';
 import { nodeSocket } from './upstream/node-socket.ts';
 
 export type DashboardOptions = {
-  /** Whose API server the page shows: a kubeconfig's, or that of a node on its socket. */
+  /** The API server that the page shows: that of a kubeconfig file, or that of a node, by the path of its socket. */
   from: { kubeconfig: string } | { socketPath: string };
   /** An IP address, and a port; 0 for a free one. */
   listen: { host: string; port: number };
@@ -16,11 +16,12 @@ export type DashboardOptions = {
 export type Dashboard = {
   /** Returns a new link, which works once within five minutes. */
   link(): string;
+  /** Ends all sessions, and stops the server. */
   close(): Promise<void>;
 };
 
 /**
- * Starts the server of the page. Rejects with `invalid_argument` if the kubeconfig is invalid, with `failed_precondition` if the page has
+ * Starts the server of the dashboard. Rejects with `invalid_argument` if the kubeconfig is invalid, with `failed_precondition` if the page has
  * not been built, and with `unavailable` if the address is in use.
  */
 export async function startDashboard({ from, listen, logger = silentLogger }: DashboardOptions): Promise<Dashboard> {

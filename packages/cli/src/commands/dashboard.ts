@@ -11,7 +11,7 @@ import type { CommandContext } from '../settings/node-config.ts';
 
 export type DashboardCommandOptions = { kubeconfig?: string; listen: string; open?: boolean };
 
-/** `podwright dashboard`: serves the page until Ctrl-C. Each Enter prints another link. */
+/** `podwright dashboard`: serves the page until it is interrupted. Enter prints another link. Returns the exit code. */
 export async function dashboard({ config }: CommandContext, options: DashboardCommandOptions): Promise<number> {
   const listen = addressOf(options.listen);
   const { kubeconfig } = options;
@@ -26,8 +26,9 @@ export async function dashboard({ config }: CommandContext, options: DashboardCo
     const { port } = new URL(link);
     printError('the link works once, within five minutes: Enter prints another one, Ctrl-C ends the dashboard');
     if (process.env.SSH_CONNECTION !== undefined)
-      printError(`on the other machine: ssh -L ${port}:127.0.0.1:${port} HOST`);
-    if (!isLoopback(listen.host)) printError('warning: others on the network can read along, as there is no TLS');
+      printError(`from another machine, forward the port first: ssh -L ${port}:127.0.0.1:${port} HOST`);
+    if (!isLoopback(listen.host))
+      printError('warning: the connection is not encrypted: others on the network can read it');
     printLinks(running);
     using _opened = options.open ? await openInBrowser(running.link()) : undefined;
     if (!stopped.aborted) await once(stopped, 'abort');
@@ -37,15 +38,16 @@ export async function dashboard({ config }: CommandContext, options: DashboardCo
   return stopped.reason instanceof Interrupted && stopped.reason.exitCode === 1 ? 1 : 0;
 }
 
+/** Rejects with `failed_precondition` if the node of this machine has no Kubernetes API. */
 async function requireNodeApi(socketPath: string): Promise<void> {
   if ((await new NodeClient(socketPath).node()).kubernetesApi) return;
-  const message = `dashboard: this node has no Kubernetes API; ${API_HINT}, or give the --kubeconfig of a cluster`;
+  const message = `dashboard: this node has no Kubernetes API; ${API_HINT}, or use --kubeconfig FILE for a cluster`;
   throw new PodwrightError('failed_precondition', message);
 }
 
 const isLoopback = (host: string) => host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 
-/** Prints a link for each line of standard input. */
+/** Prints another link when a line is entered on standard input. */
 function printLinks(running: Dashboard): void {
   process.stdin.on('data', () => print(running.link()));
   process.stdin.on('error', () => undefined);

@@ -1,20 +1,20 @@
 import type { IncomingMessage } from 'node:http';
 import type { Credentials } from './sessions.ts';
 
-/** The subprotocol with which a WebSocket sends the key: browsers allow no headers there. */
+/** Prefix of the subprotocol that carries the session key: a page cannot set headers on the handshake of a WebSocket. */
 const KEY_PROTOCOL = 'podwright.key.';
 const KEY_HEADER = 'x-podwright-key';
 
-/** Returns the cookie's name. It has the port, because servers on other ports of the host share the browser's cookies. */
-export const cookieName = (port: number) => `podwright-dashboard-${port}`;
+/** Returns the name of the session cookie. It contains the port, because browsers send the cookies of a host to all its ports. */
+const cookieName = (port: number) => `podwright-dashboard-${port}`;
 
-/** Returns the `Set-Cookie` header of a new session; with an empty value, of one that has ended. */
+/** Returns the `Set-Cookie` header for the session cookie. An empty value deletes the cookie. */
 export function setCookie(port: number, cookie: string): string {
   const life = cookie === '' ? '; Max-Age=0' : '';
   return `${cookieName(port)}=${cookie}; Path=/; HttpOnly; SameSite=Strict${life}`;
 }
 
-/** Returns the credentials of a request. Those that it lacks are ''. */
+/** Returns the credentials of a request; '' for each one that it does not have. */
 export function credentialsOf(request: IncomingMessage, port: number): Credentials {
   const { headers } = request;
   const wanted = `${cookieName(port)}=`;
@@ -24,7 +24,7 @@ export function credentialsOf(request: IncomingMessage, port: number): Credentia
   return { cookie, key: key ?? '' };
 }
 
-/** Returns the subprotocols that a WebSocket's client offers, without the one that has the key. */
+/** Returns the subprotocols that the client of a WebSocket offers, except the one that carries the session key. */
 export function offeredProtocols(request: IncomingMessage): string[] {
   return protocolsOf(request).filter((protocol) => !protocol.startsWith(KEY_PROTOCOL));
 }

@@ -6,7 +6,7 @@ import { isOwnHost } from './hosts.ts';
 const check = (listenHost: string, header: string, expected: boolean) =>
   assert.equal(isOwnHost(header, listenHost), expected, `${header} at ${listenHost}`);
 
-test('loopback is accepted with any port, as of a forwarded one', () => {
+test('loopback is accepted with any port, because ssh may forward another one', () => {
   for (const host of ['localhost', 'LOCALHOST', '127.0.0.1', '[::1]'])
     for (const port of ['', ':1', ':8080', ':65535']) check('127.0.0.1', host + port, true);
 });

@@ -1,12 +1,12 @@
 import { LINK_LIFE_MS, MAX_LINKS } from '../limits.ts';
 import { digestOf, newSecret } from './secret.ts';
 
-/** Tokens in the links that the command prints. Each begins one session. */
+/** One-time tokens of the links that the command prints. Each token begins one session. */
 export class Links {
-  /** When each token becomes invalid, by its digest; the oldest one first. */
+  /** Expiry of each unused token in Unix milliseconds, by the token's digest; the oldest token first. */
   readonly #expiries = new Map<string, number>();
 
-  /** Returns a new token. `now` is in milliseconds. */
+  /** Returns a new token. `now` is in Unix milliseconds. */
   issue(now: number): string {
     const token = newSecret();
     this.#expiries.set(digestOf(token), now + LINK_LIFE_MS);
@@ -15,7 +15,7 @@ export class Links {
     return token;
   }
 
-  /** Whether the token is valid. It is not valid again. */
+  /** Invalidates the token. Returns whether it was valid. */
   redeem(token: string, now: number): boolean {
     const digest = digestOf(token);
     const expiry = this.#expiries.get(digest);

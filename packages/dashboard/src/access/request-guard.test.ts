@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { test } from 'node:test';
-import { refusalOf } from './request-guard.ts';
+import { requestProblem } from './request-guard.ts';
 
 const HOST = '127.0.0.1:8080';
 const ORIGIN = `http://${HOST}`;
 
-/** Checks a request, to which `changes` are made, and `undefined` removes a header. */
+/** Checks whether an acceptable request with these changes is accepted. A header of `undefined` is removed. */
 function check(isAccepted: boolean, changes: { method?: string; url?: string; headers?: Record<string, unknown> }) {
   const { method = 'GET', url = '/api/v1/pods', headers: given = {} } = changes;
   const headers = Object.fromEntries(
     Object.entries({ host: HOST, ...given }).filter(([, value]) => value !== undefined),
   );
   const headersDistinct = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value].flat()]));
-  const refusal = refusalOf({ method, url, headers, headersDistinct } as unknown as IncomingMessage, '127.0.0.1');
+  const refusal = requestProblem({ method, url, headers, headersDistinct } as unknown as IncomingMessage, '127.0.0.1');
   assert.equal(refusal === undefined, isAccepted, `${JSON.stringify(changes)}: ${refusal}`);
 }
 
@@ -25,7 +25,7 @@ test('a request must name this server as its host, once', () => {
   check(false, { headers: { host: [HOST, 'attacker.example'] } });
 });
 
-test('a request of a page of another origin is refused', () => {
+test('a request from a page of another origin is refused', () => {
   check(true, { headers: { origin: ORIGIN } });
   check(true, { headers: { host: 'localhost:9000', origin: 'http://localhost:9000' } });
   for (const origin of [
@@ -52,7 +52,7 @@ test('requests that may change something, and WebSockets, must have an Origin', 
     check(false, { method, headers: { origin: ORIGIN } });
 });
 
-test('requests from other sites are refused, but a link in one may open the document', () => {
+test('requests from other sites are refused, except for a link that opens the document', () => {
   const navigation = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
   for (const site of ['cross-site', 'same-site', 'none']) {
     check(false, { headers: { 'sec-fetch-site': site } });

@@ -2,15 +2,16 @@ import type { IncomingMessage } from 'node:http';
 import { MAX_TARGET_LENGTH } from '../limits.ts';
 import { isOwnHost } from './hosts.ts';
 
-/** Requests that change something. `POST` also where it only asks: browsers send their Origin with all of them. */
+/** The accepted methods. `OPTIONS` is not one of them: no cross-origin request is allowed, so no preflight has to succeed. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
+/** Methods with which browsers may send no Origin header. */
 const READS = new Set(['GET', 'HEAD']);
 
 /**
- * Returns why a request is refused from every sender: it was not made for this server, or by a page of another origin. Undefined if it may go
- * on to the check of its session.
+ * Returns why a request is refused whatever its session: it is not for this host, or comes from a page of another origin. Returns undefined
+ * if its session may be checked.
  */
-export function refusalOf(request: IncomingMessage, listenHost: string): string | undefined {
+export function requestProblem(request: IncomingMessage, listenHost: string): string | undefined {
   const { method = '', url = '', headersDistinct } = request;
   if (!METHODS.has(method)) return `the method ${JSON.stringify(method.slice(0, 20))} is not accepted`;
   if (!url.startsWith('/') || url.startsWith('//') || url.length > MAX_TARGET_LENGTH)
@@ -25,7 +26,10 @@ export function refusalOf(request: IncomingMessage, listenHost: string): string 
   return isOwnSite(request) ? undefined : 'the request comes from another site, or from a frame';
 }
 
-/** Browsers say where a request comes from (Fetch Metadata). A link in another site may open the document, but not in a frame. */
+/**
+ * Reports whether a request comes from a page of this server, by its Fetch Metadata headers (`Sec-Fetch-*`). Clients without these headers
+ * pass. A link on another site may open the document, but not in a frame.
+ */
 function isOwnSite({ headers, url }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site'];
   if (site === undefined || site === 'same-origin') return true;

@@ -1,4 +1,4 @@
-/** What the document may load: only files of this server, and nothing inline. */
+/** Content Security Policy of the document: it loads only files of this server, and runs nothing inline. */
 const DOCUMENT_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -13,7 +13,7 @@ const DOCUMENT_POLICY = [
   "trusted-types 'none'",
 ].join('; ');
 
-/** Other answers are data. A browser that shows one as a document runs nothing in it. */
+/** Content Security Policy of all other answers, which are data: a browser that shows one as a document runs no script in it. */
 const DATA_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
 const SHARED = {
@@ -24,7 +24,7 @@ const SHARED = {
   'cross-origin-resource-policy': 'same-origin',
 } as const;
 
-/** Headers of every answer of the server. */
+/** Returns the security headers, which every answer has. */
 export function securityHeaders(kind: 'document' | 'data'): Record<string, string> {
   return { ...SHARED, 'content-security-policy': kind === 'document' ? DOCUMENT_POLICY : DATA_POLICY };
 }

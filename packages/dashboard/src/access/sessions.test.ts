@@ -12,7 +12,7 @@ test('a session is found by its cookie and its key together', () => {
   assert.equal(sessions.find({ cookie: one.cookie, key: other.key }, 1), undefined);
 });
 
-test('a session ends after twelve hours, and at a log-out', () => {
+test('a session ends after twelve hours, and at log-out', () => {
   const sessions = new Sessions();
   const [one, other] = [sessions.begin(0), sessions.begin(0)];
   const session = sessions.find(one, SESSION_LIFE_MS - 1)!;

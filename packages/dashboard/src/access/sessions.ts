@@ -1,15 +1,15 @@
 import { MAX_SESSION_REQUESTS, MAX_SESSION_SOCKETS, MAX_SESSIONS, SESSION_LIFE_MS } from '../limits.ts';
 import { digestOf, newSecret } from './secret.ts';
 
-/** Counts the requests of a session that are under way. */
+/** A session of one browser, with the numbers of its concurrent requests and WebSockets. */
 export class Session {
   readonly #ended = new AbortController();
-  /** Aborts when the session ends, which ends its streams. */
+  /** Aborts when the session ends. Its streams end then. */
   readonly ended = this.#ended.signal;
   #requests = 0;
   #sockets = 0;
 
-  /** Returns a function for the end of the request, or undefined if the session has too many requests. */
+  /** Counts a request. Returns the function to call at the end of the request, or undefined if the session has too many of them. */
   begin(kind: 'request' | 'socket'): (() => void) | undefined {
     if (this.#requests >= MAX_SESSION_REQUESTS) return undefined;
     if (kind === 'socket' && this.#sockets >= MAX_SESSION_SOCKETS) return undefined;
@@ -30,15 +30,15 @@ export class Session {
   }
 }
 
-/** Both are needed for each request. Browsers send the cookie to all ports of a host, but no other origin can read the key. */
+/** The two secrets of a session. A request needs both: browsers send the cookie to all ports of a host, but no other origin can read the key. */
 export type Credentials = { cookie: string; key: string };
 
-/** The sessions of a server. */
+/** All sessions of the dashboard. */
 export class Sessions {
-  /** By the digest of both credentials; the oldest one first. */
+  /** Sessions by the digest of their credentials, the oldest one first. `expiry` is in Unix milliseconds. */
   readonly #sessions = new Map<string, { session: Session; expiry: number }>();
 
-  /** Begins a session. `now` is in milliseconds. */
+  /** Begins a session, and ends the oldest one if there are too many. `now` is in Unix milliseconds. */
   begin(now: number): Credentials {
     const credentials = { cookie: newSecret(), key: newSecret() };
     this.#sessions.set(digestOfBoth(credentials), { session: new Session(), expiry: now + SESSION_LIFE_MS });
@@ -47,6 +47,7 @@ export class Sessions {
     return credentials;
   }
 
+  /** Returns the session of these credentials; undefined if there is none, or if it has expired. */
   find(credentials: Credentials, now: number): Session | undefined {
     const digest = digestOfBoth(credentials);
     const found = this.#sessions.get(digest);

@@ -5,11 +5,11 @@ import { gzip } from 'node:zlib';
 import { PodwrightError, wrapError } from '@podwright/base';
 import { type PageFile, type PageFiles, typeOf } from './page-files.ts';
 
-/** Where `scripts/dashboard-page.ts` writes the page. */
+/** The directory to which `scripts/dashboard-page.ts` writes the page. */
 const DIRECTORY = join(import.meta.dirname, '../../../../dist/dashboard');
 
 /**
- * Reads the built page, when the command runs from the sources. In bundles, the build replaces this module by one that contains the files.
+ * Reads the built page. Only a command that runs from the sources uses this module: a bundle has a module with the files in its place.
  * Rejects with `failed_precondition` if the page has not been built.
  */
 export async function readPage(): Promise<PageFiles> {

@@ -1,7 +1,7 @@
-/** A file of the page, compressed by gzip. */
+/** A file of the page: its media type, and its content compressed by gzip. */
 export type PageFile = { type: string; gzipped: Buffer };
 
-/** The files of the page by their path: `/`, and `/assets/NAME`. */
+/** The files of the page by path: the document is `/`, all others are `/assets/NAME`. */
 export type PageFiles = ReadonlyMap<string, PageFile>;
 
 const TYPES: Record<string, string> = {
@@ -11,9 +11,9 @@ const TYPES: Record<string, string> = {
   svg: 'image/svg+xml',
 };
 
-/** Returns the media type of a file of the page. Throws for a kind that the page does not have. */
+/** Returns the media type of a file of the page, by its extension. Throws for an extension that no file of the page has. */
 export function typeOf(name: string): string {
   const type = TYPES[name.slice(name.lastIndexOf('.') + 1)];
-  if (type === undefined) throw new Error(`the type of ${name} is unknown`);
+  if (type === undefined) throw new Error(`${name}: no media type is known for this extension`);
   return type;
 }

@@ -3,9 +3,12 @@ import { gunzipSync } from 'node:zlib';
 import { securityHeaders } from '../access/security-headers.ts';
 import type { PageFile } from './page-files.ts';
 
-const A_YEAR = 'public, max-age=31536000, immutable';
+const CACHED_FOR_A_YEAR = 'public, max-age=31536000, immutable';
 
-/** Sends a file of the page. The names of all but the document contain a hash of their contents. */
+/**
+ * Sends a file of the page. The name of every file but the document contains a hash of its content, so browsers may keep these files. The
+ * document is not kept, so that it names the files of the running version.
+ */
 export function serveFile(
   { request, response }: { request: IncomingMessage; response: ServerResponse },
   path: string,
@@ -17,7 +20,7 @@ export function serveFile(
     ...securityHeaders(path === '/' ? 'document' : 'data'),
     'content-type': type,
     'content-length': body.length,
-    'cache-control': path === '/' ? 'no-store' : A_YEAR,
+    'cache-control': path === '/' ? 'no-store' : CACHED_FOR_A_YEAR,
     vary: 'accept-encoding',
     ...(accepts ? { 'content-encoding': 'gzip' } : {}),
   });

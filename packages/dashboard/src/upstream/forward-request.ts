@@ -8,7 +8,10 @@ import { answerHeaders, forwardedHeaders } from './forwarded-headers.ts';
 import { splitTarget } from './forwarded-path.ts';
 import { sendUpstream } from './send.ts';
 
-/** Forwards a request whose path has been checked, and streams the answer to the page. Rejects if the API server cannot be reached. */
+/**
+ * Forwards a request to the API server, and streams the answer to the page. The caller has checked the path with `forwardingProblem`. Rejects
+ * with `unavailable` if the API server cannot be reached.
+ */
 export async function forwardRequest(
   api: ApiServer,
   { request, response }: { request: IncomingMessage; response: ServerResponse },
@@ -16,20 +19,20 @@ export async function forwardRequest(
 ): Promise<void> {
   const { method = '', url: target = '', headers } = request;
   const body = await bodyOf(request, MAX_BODY_BYTES);
-  const own = isStream(target);
-  const call = { method, target, headers: forwardedHeaders(headers), body, own };
+  const dedicated = isStream(target);
+  const call = { method, target, headers: forwardedHeaders(headers), body, dedicated };
   const answer = await sendUpstream(api, call, signal);
   if (answer.type === 'upgrade') {
     answer.socket.destroy();
     throw new PodwrightError('unavailable', 'the API server upgraded the connection without a request for it');
   }
   const { statusCode = 502, headers: given } = answer.response;
-  response.writeHead(safeStatus(statusCode), { ...securityHeaders('data'), ...answerHeaders(given) });
+  response.writeHead(withoutRedirect(statusCode), { ...securityHeaders('data'), ...answerHeaders(given) });
   response.flushHeaders(); // a watch may have no event for a long time
   await pipeline(answer.response, response, { signal });
 }
 
-/** Reads the body of a request. Returns undefined without one. Rejects with `invalid_argument` if it is too large. */
+/** Reads the body of a request. Resolves to undefined if it has none. Rejects with `invalid_argument` if it is too large. */
 export async function bodyOf(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
   const { headers } = request;
   if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return undefined;
@@ -40,11 +43,11 @@ export async function bodyOf(request: IncomingMessage, maxBytes: number): Promis
   );
 }
 
-/** Whether an answer may take minutes. Others share connections. */
+/** Reports whether the answer may last for minutes, so that the request needs a dedicated connection. */
 function isStream(target: string): boolean {
   const query = new URLSearchParams(splitTarget(target)[1] ?? '');
   return query.has('watch') || query.has('follow');
 }
 
-/** Redirects would send the browser to another place: their bodies are shown with an error's status. */
-const safeStatus = (status: number) => (status >= 300 && status < 400 && status !== 304 ? 502 : status);
+/** Returns 502 (Bad Gateway) in place of a redirect, which the browser would follow. */
+const withoutRedirect = (status: number) => (status >= 300 && status < 400 && status !== 304 ? 502 : status);

@@ -7,7 +7,7 @@ import { ServedDashboard } from '../served-dashboard.fixture.ts';
 const EXEC = '/api/v1/namespaces/default/pods/web/exec?command=sh&stdin=true&tty=true';
 const V5 = 'v5.channel.k8s.io';
 
-test('a terminal is joined with that of the API server, which does not receive the key', async (t) => {
+test('a WebSocket of exec is forwarded without the session key, and ends with the session', async (t) => {
   const dashboard = await ServedDashboard.start(t, (_request, response) => response.end());
   const server = new WebSocketServer({ noServer: true });
   let protocols: string | undefined;

@@ -7,29 +7,31 @@ import type { ApiServer } from './api-server.ts';
 import { USER_AGENT } from './forwarded-headers.ts';
 import { sendUpstream } from './send.ts';
 
-/** The subprotocols of exec and attach that browsers can speak. */
+/** The subprotocols of exec and attach on WebSockets that are forwarded. */
 const PROTOCOLS = ['v5.channel.k8s.io', 'v4.channel.k8s.io'];
+/** A value of `Sec-WebSocket-Accept`: a SHA-1 digest in Base64 (RFC 6455, section 4.2.2). */
 const ACCEPT = /^[\w+/]{27}=$/;
 const MAX_STATUS_BYTES = 64 << 10;
 
 /**
- * Forwards a WebSocket of exec or attach, whose path has been checked, and joins the connections. Only headers of the handshake are
- * forwarded in both directions. Rejects if the API server refuses or cannot be reached; the caller answers the page.
+ * Forwards a WebSocket of exec or attach, and joins the two connections. The caller has checked the path with `forwardingProblem`, and
+ * answers the page if this function rejects: with `permission_denied` if the API server refuses, with `unavailable` if it cannot be reached.
+ * Only the headers of the handshake are forwarded, in both directions.
  */
 export async function forwardUpgrade(
   api: ApiServer,
   { request, socket, head }: { request: IncomingMessage; socket: Duplex; head: Buffer },
   signal: AbortSignal,
 ): Promise<void> {
-  const call = { method: 'GET', target: request.url ?? '', headers: handshakeOf(request), own: true };
+  const call = { method: 'GET', target: request.url ?? '', headers: handshakeOf(request), dedicated: true };
   const answer = await sendUpstream(api, call, signal);
-  if (answer.type === 'response') throw await refusalOf(answer.response);
+  if (answer.type === 'response') throw await upgradeRefusal(answer.response);
   const { response, socket: upstream, head: upstreamHead } = answer;
   const protocol = response.headers['sec-websocket-protocol'] ?? '';
   const accept = response.headers['sec-websocket-accept'] ?? '';
   if (!PROTOCOLS.includes(protocol) || !ACCEPT.test(accept)) {
     upstream.destroy();
-    throw new PodwrightError('unavailable', 'the API server selected no protocol of exec that browsers speak');
+    throw new PodwrightError('unavailable', `the API server selected none of the subprotocols ${PROTOCOLS.join(', ')}`);
   }
   const lines = ['HTTP/1.1 101 Switching Protocols', 'Upgrade: websocket', 'Connection: Upgrade'];
   lines.push(`Sec-WebSocket-Accept: ${accept}`, `Sec-WebSocket-Protocol: ${protocol}`);
@@ -45,7 +47,7 @@ export async function forwardUpgrade(
   joinConnections(socket, upstream);
 }
 
-/** Returns the headers of the handshake. Throws `invalid_argument` if it is not one of a WebSocket, or offers no known protocol. */
+/** Returns the headers of the handshake. Throws `invalid_argument` if it is not one of a WebSocket, or offers no known subprotocol. */
 function handshakeOf(request: IncomingMessage): Record<string, string> {
   const { headers } = request;
   const key = headers['sec-websocket-key'];
@@ -53,7 +55,10 @@ function handshakeOf(request: IncomingMessage): Record<string, string> {
     throw new PodwrightError('invalid_argument', 'the request is not the handshake of a WebSocket');
   const protocols = offeredProtocols(request).filter((protocol) => PROTOCOLS.includes(protocol));
   if (protocols.length === 0)
-    throw new PodwrightError('invalid_argument', `offer a protocol of ${PROTOCOLS.join(', ')}`);
+    throw new PodwrightError(
+      'invalid_argument',
+      `the WebSocket must offer one of the subprotocols ${PROTOCOLS.join(', ')}`,
+    );
   return {
     connection: 'Upgrade',
     upgrade: 'websocket',
@@ -64,8 +69,9 @@ function handshakeOf(request: IncomingMessage): Record<string, string> {
   };
 }
 
-async function refusalOf(response: IncomingMessage): Promise<PodwrightError> {
-  const tooLong = () => new PodwrightError('resource_exhausted', 'the answer is too long');
+async function upgradeRefusal(response: IncomingMessage): Promise<PodwrightError> {
+  const tooLong = () =>
+    new PodwrightError('resource_exhausted', `the answer has more than ${MAX_STATUS_BYTES >> 10} KiB`);
   const text = await gatherBytes(response, MAX_STATUS_BYTES, tooLong).then(String, () => '');
   return new PodwrightError('permission_denied', `the API server answered ${response.statusCode}: ${messageOf(text)}`);
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { answerHeaders, dataType, forwardedHeaders } from './forwarded-headers.ts';
 
-test('the API server receives no credentials, cookies, hop-by-hop headers or impersonation of the browser', () => {
+test('credentials, cookies, hop-by-hop and impersonation headers of the browser are not forwarded', () => {
   const kept = { accept: 'application/json', 'content-type': 'application/json', 'if-match': 'x' };
   const dropped = {
     ...{
@@ -20,7 +20,7 @@ test('the API server receives no credentials, cookies, hop-by-hop headers or imp
   assert.match(agent!, /^podwright-dashboard\//);
 });
 
-test('the page receives no cookies, redirects or policies of the API server', () => {
+test('cookies, redirects and policies of the API server are not forwarded', () => {
   const headers = answerHeaders({
     ...{ 'set-cookie': ['a=b'], location: '/x', 'content-security-policy': 'x', 'access-control-allow-origin': '*' },
     ...{ 'content-type': 'application/json', 'content-encoding': 'gzip', 'content-length': '5', refresh: '0' },

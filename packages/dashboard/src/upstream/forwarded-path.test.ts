@@ -39,7 +39,7 @@ test("Kubernetes' paths are forwarded, and no others", () => {
   }
 });
 
-test('paths that a server could read as another one are refused', () => {
+test('paths that another server could take for a different path are refused', () => {
   for (const target of [
     '/api/../podwright/v1/stop',
     '/api/./v1',
@@ -69,7 +69,7 @@ test('paths that a server could read as another one are refused', () => {
     assert.ok(!isAccepted(target), target);
 });
 
-test('answers of programs in pods are not forwarded, but the statistics of a node', () => {
+test('the subresource proxy is not forwarded, except for the statistics of a node', () => {
   for (const target of [
     '/api/v1/namespaces/default/pods/web/proxy',
     '/api/v1/namespaces/default/pods/web/proxy/',

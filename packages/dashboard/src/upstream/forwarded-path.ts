@@ -1,24 +1,25 @@
-/** The paths that are forwarded to the API server, without its own prefix. */
+/** The paths that are forwarded to the API server. */
 const FORWARDED = /^\/(?:api|apis|openapi|version)(?:\/|$)/;
-/** The characters of a path (RFC 3986, section 3.3), without empty segments. */
+/** A path (RFC 3986, section 3.3) without empty segments. */
 const PATH = /^(?:\/(?:[\w.~!$&'()*+,;=:@-]|%[\da-f]{2})+)+\/?$/i;
+/** Subresources that accept WebSockets. */
 const STREAMS = new Set(['exec', 'attach']);
 
-/** A request of a page for the API server. `stream`: it upgrades its connection. */
+/** A page's request for the API server. `target` is the path with its query; `stream` is true for a WebSocket. */
 export type ForwardedCall = { method: string; target: string; stream: boolean };
 
-/** Whether a path belongs to the API server. */
+/** Reports whether a path, without its query, belongs to the API server. */
 export const isForwarded = (path: string): boolean => FORWARDED.test(path);
 
 /**
- * Returns why a request must not be forwarded, or undefined. Answers of the subresource `proxy` come from programs in pods, and would have
- * this server's origin; of these only a node's summary of statistics is data of a known form.
+ * Returns why a request must not be forwarded; undefined if it may be. Answers of the subresource `proxy` come from programs in pods, and the
+ * browser would take them for files of the page. Only a node's `stats/summary` is forwarded, because the kubelet writes it.
  */
 export function forwardingProblem({ method, target, stream }: ForwardedCall): string | undefined {
   const [path = '', query] = splitTarget(target);
   if (!isForwarded(path) || !PATH.test(path)) return 'the path is not forwarded to the API server';
   const segments = path.split('/').slice(1).map(decoded);
-  if (segments.some((segment) => segment === undefined || isTrick(segment))) return 'the path is ambiguous';
+  if (segments.some((segment) => segment === undefined || isAmbiguous(segment))) return 'the path is ambiguous';
   if (query !== undefined && !/^[\x21-\x7e]*$/.test(query)) return 'the query has characters that must be encoded';
   const subresource = subresourceOf(segments as string[]);
   if (stream)
@@ -36,12 +37,12 @@ export function splitTarget(target: string): [path: string, query?: string] {
   return mark === -1 ? [target] : [target.slice(0, mark), target.slice(mark + 1)];
 }
 
-/** Returns the subresource that a path names, as '' if it names none; undefined for paths outside of `/api/v1` and `/apis`. */
+/** Returns the subresource that a path names; '' if it names none, and undefined for paths outside of `/api` and `/apis`. */
 function subresourceOf(segments: readonly string[]): string | undefined {
   const depth = segments[0] === 'api' ? 2 : segments[0] === 'apis' ? 3 : undefined;
   if (depth === undefined) return undefined;
   const rest = segments.slice(depth);
-  // `/api/v1/proxy/…` and `/api/v1/watch/…` of old API servers
+  // `/api/v1/proxy/…` was removed from API servers, and `/api/v1/watch/…` is deprecated
   if (rest[0] === 'proxy') return 'proxy';
   const place = rest[0] === 'watch' ? rest.slice(1) : rest;
   const isNamespaced = place[0] === 'namespaces' && place.length > 3;
@@ -56,7 +57,7 @@ function decoded(segment: string): string | undefined {
   }
 }
 
-/** Whether a decoded segment could be read as several ones, or as another place, by a server that decodes twice or normalizes. */
-function isTrick(segment: string): boolean {
+/** Reports whether a server that decodes a path twice or normalizes it could take a decoded segment for another one, or for several. */
+function isAmbiguous(segment: string): boolean {
   return segment === '.' || segment === '..' || /[/\\%?#\x00-\x1f\x7f]/.test(segment);
 }

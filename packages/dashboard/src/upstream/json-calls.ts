@@ -4,7 +4,7 @@ import type { ApiServer } from './api-server.ts';
 import { USER_AGENT } from './forwarded-headers.ts';
 import { readUpstream } from './send.ts';
 
-/** Calls that this server itself makes, with the rights of the page's user. */
+/** The calls that the dashboard itself makes to the API server, with the same credentials as forwarded requests. */
 export class JsonCalls {
   readonly #api: ApiServer;
 
@@ -12,21 +12,22 @@ export class JsonCalls {
     this.#api = api;
   }
 
-  /** Reads a JSON object. Rejects with the error of the API server's status. */
+  /** Reads a JSON object. Rejects with the error code of the API server's HTTP status, and with the message of its Status object. */
   async get(target: string, signal?: AbortSignal): Promise<Record<string, unknown>> {
     return recordOf(target, await this.text(target, signal));
   }
 
-  /** Reads a JSON object. Resolves to undefined if there is none. */
+  /** Like `get`, but resolves to undefined if the object does not exist. */
   async find(target: string, signal?: AbortSignal): Promise<Record<string, unknown> | undefined> {
     return await absentAsUndefined(this.get(target, signal));
   }
 
+  /** Reads an answer as text. Rejects like `get`. */
   async text(target: string, signal?: AbortSignal): Promise<string> {
     return await this.#call({ method: 'GET', target }, signal);
   }
 
-  /** Creates a review, which answers a question and is not stored. */
+  /** Creates a review, such as a SelfSubjectAccessReview, and returns it with the API server's answer. */
   async review(target: string, review: object, signal?: AbortSignal): Promise<Record<string, unknown>> {
     return recordOf(target, await this.#call({ method: 'POST', target, body: JSON.stringify(review) }, signal));
   }
@@ -44,7 +45,7 @@ export class JsonCalls {
   }
 }
 
-/** Resolves to undefined instead of rejecting with `not_found`: the object, or its kind, does not exist. */
+/** Resolves to undefined instead of rejecting with `not_found`: the object or its kind does not exist. */
 export function absentAsUndefined<T>(reading: Promise<T>): Promise<T | undefined> {
   return reading.catch((error: unknown) => {
     if (isNotFound(error)) return undefined;
@@ -52,7 +53,7 @@ export function absentAsUndefined<T>(reading: Promise<T>): Promise<T | undefined
   });
 }
 
-/** Resolves to undefined if the user may not read it, or if it does not exist. */
+/** Resolves to undefined instead of rejecting with `permission_denied` or `not_found`. */
 export function unlessForbidden<T>(reading: Promise<T>): Promise<T | undefined> {
   return reading.catch((error: unknown) => {
     if (errorCode(error) === 'permission_denied' || isNotFound(error)) return undefined;

@@ -6,7 +6,10 @@ import { type Kubeconfig, readKubeconfig, type TlsOptions } from '@podwright/kub
 import { MAX_SHARED_CONNECTIONS } from '../limits.ts';
 import type { ApiServer } from './api-server.ts';
 
-/** The API server that a kubeconfig names. Follows changes of its files. Rejects with `invalid_argument` if it is invalid. */
+/**
+ * Returns the API server of the current context of a kubeconfig file. Changed certificates and tokens are read again. Rejects with
+ * `invalid_argument` if the file is invalid.
+ */
 export async function kubeconfigServer(path: string): Promise<ApiServer> {
   const kubeconfig = await readKubeconfig(path);
   const agents = new Agents(kubeconfig);
@@ -20,17 +23,21 @@ export async function kubeconfigServer(path: string): Promise<ApiServer> {
     prefix: pathname.replace(/\/+$/, ''),
     isNode: false,
     authorization: kubeconfig.authorization,
-    connection: async (own) => ({
+    connection: async (dedicated) => ({
       secure,
-      options: { ...address, agent: secure ? (await agents.open(host))[own ? 'streams' : 'calls'] : agents.plain },
+      options: {
+        ...address,
+        agent: secure ? (await agents.open(host))[dedicated ? 'streams' : 'calls'] : agents.plain,
+      },
     }),
     close: () => agents.close(),
   };
 }
 
+/** Agents of node:https: `calls` keeps and shares connections, `streams` opens one for each request. */
 type TlsAgents = { calls: Agent; streams: Agent };
 
-/** The connections of a kubeconfig's server; new ones after its certificates have changed. */
+/** The agents of a kubeconfig's server. They are replaced when its certificates change. */
 class Agents {
   readonly plain = new HttpAgent({ keepAlive: false });
   readonly #kubeconfig: Kubeconfig;
@@ -64,14 +71,14 @@ class Agents {
     };
   }
 
-  /** Streams continue on their connections. */
+  /** Drops the agents, so that the next request makes new ones. Streams continue on their old connections. */
   #renew(): void {
     const before = this.#agents;
     this.#agents = undefined;
     if (before === undefined) return;
     ignoreFailure(
       before.then(({ calls }) => calls.destroy()),
-      'without agents there is nothing to end, and the request that made them reports the problem',
+      'there are no connections to close, and the request for which the agents were made reports the error',
     );
   }
 }

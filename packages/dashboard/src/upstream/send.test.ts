@@ -30,7 +30,7 @@ const read = async (api: ApiServer) => {
   return `${status} ${body}`;
 };
 
-test('a request that the server refuses is sent once more if there are new credentials', async (t) => {
+test('a request that is answered with 401 is sent once more if there are new credentials', async (t) => {
   const seen: unknown[] = [];
   const socket = await serve(t, ({ headers }, response) => {
     seen.push(headers.authorization);
@@ -49,7 +49,7 @@ test('a request that the server refuses is sent once more if there are new crede
   assert.equal(await read(api), '401 x');
 });
 
-test('a kept connection that the server has closed is replaced', async (t) => {
+test('a GET is sent once more if the server had closed the kept connection', async (t) => {
   let requests = 0;
   const api = await serve(t, (request, response) => {
     requests++;
@@ -61,7 +61,7 @@ test('a kept connection that the server has closed is replaced', async (t) => {
   assert.equal(requests, 3);
 });
 
-test('a server that is absent is reported with its name', async () => {
+test('the error names the API server that cannot be reached', async () => {
   await assert.rejects(read(nodeSocket('/nonexistent/socket')), /cannot reach the API server \/nonexistent\/socket/);
 });
 

@@ -11,8 +11,8 @@ export type UpstreamCall = {
   target: string;
   headers: Record<string, string>;
   body?: Buffer;
-  /** On a connection of its own, for streams. */
-  own?: boolean;
+  /** Whether the request needs a connection that no other request uses, as streams do. */
+  dedicated?: boolean;
 };
 
 /** The API server's answer: an ordinary one, or the upgraded connection. */
@@ -21,9 +21,9 @@ export type UpstreamAnswer =
   | { type: 'upgrade'; response: IncomingMessage; socket: Duplex; head: Buffer };
 
 /**
- * Sends a request with the credentials of the API server's kubeconfig, and once more with new ones if the server refuses these. Rejects
- * with `unavailable` if the server cannot be reached, and with the signal's reason. The caller must read or destroy the response. An
- * abort destroys it.
+ * Sends a request with the API server's credentials. It is sent a second time if the server answers 401 and there are new credentials, or if
+ * it is a GET and the server had closed the kept connection. Rejects with `unavailable` if the server cannot be reached, and with the
+ * signal's reason if the signal aborts. The caller must read or destroy the response; the signal destroys it too.
  */
 export async function sendUpstream(api: ApiServer, call: UpstreamCall, signal: AbortSignal): Promise<UpstreamAnswer> {
   for (let attempt = 0; ; attempt++) {
@@ -40,7 +40,10 @@ export async function sendUpstream(api: ApiServer, call: UpstreamCall, signal: A
   }
 }
 
-/** Reads a whole answer. Rejects with `resource_exhausted` if it is too large, and with `unavailable` if the connection is lost. */
+/**
+ * Sends a request, and reads the whole answer. Rejects like `sendUpstream`, with `resource_exhausted` if the answer is too large, and with
+ * `unavailable` if the connection is lost.
+ */
 export async function readUpstream(
   api: ApiServer,
   call: UpstreamCall,
@@ -62,7 +65,7 @@ export async function readUpstream(
   }
 }
 
-/** A kept connection that the server had closed. */
+/** The server had closed the kept connection before it received the request. */
 class StaleConnection extends PodwrightError {}
 
 function withCredentials(call: UpstreamCall, authorization: string | undefined): UpstreamCall {
@@ -78,8 +81,8 @@ async function hasNewCredentials(api: ApiServer, header: string | undefined): Pr
 }
 
 async function sendOnce(api: ApiServer, call: UpstreamCall, signal: AbortSignal): Promise<UpstreamAnswer> {
-  const { method, target, body, own = false } = call;
-  const { secure, options } = await connectionOf(api, own);
+  const { method, target, body, dedicated = false } = call;
+  const { secure, options } = await connectionOf(api, dedicated);
   const length = body === undefined ? {} : { 'content-length': String(body.length) };
   const headers = { ...call.headers, ...length };
   const { promise, resolve, reject } = Promise.withResolvers<UpstreamAnswer>();
@@ -101,14 +104,15 @@ async function sendOnce(api: ApiServer, call: UpstreamCall, signal: AbortSignal)
   return promise;
 }
 
-async function connectionOf(api: ApiServer, own: boolean) {
+async function connectionOf(api: ApiServer, dedicated: boolean) {
   try {
-    return await api.connection(own);
+    return await api.connection(dedicated);
   } catch (error) {
     throw wrapError(`cannot connect to the API server ${api.name}`, error, 'unavailable');
   }
 }
 
+/** Fails the request if the TCP connection is not established in time. */
 function boundConnecting(request: ClientRequest): void {
   request.once('socket', (socket) => {
     if (!socket.connecting) return;

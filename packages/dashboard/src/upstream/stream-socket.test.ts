@@ -8,7 +8,7 @@ const PROTOCOL = 'podwright.stream.v1';
 const streamOf = (path: string, accept = '') =>
   `/dashboard/stream?path=${encodeURIComponent(path)}${accept && `&accept=${encodeURIComponent(accept)}`}`;
 
-/** Resolves to all messages and the code with which the server closes. */
+/** Resolves to the first message, the text of the binary messages, and the code with which the server closes. */
 async function readAll(socket: WebSocket): Promise<{ first: unknown; body: string; code: number }> {
   const messages: { text: string; binary: boolean }[] = [];
   socket.on('message', (data, binary) => messages.push({ text: String(data), binary }));
@@ -24,7 +24,7 @@ async function refusal(socket: WebSocket): Promise<number> {
   return response.statusCode;
 }
 
-test('an answer is sent as its status, its body and a normal closure', async (t) => {
+test('an answer is sent as its status and its body, and then the WebSocket is closed with 1000', async (t) => {
   const dashboard = await ServedDashboard.start(t, (request, response) => {
     response.writeHead(200, { 'content-type': 'application/json;stream=watch' });
     response.write('{"type":');
@@ -41,7 +41,7 @@ test('an answer is sent as its status, its body and a normal closure', async (t)
   assert.equal(dashboard.seen[0]!.url, path);
 });
 
-test('a page that does not read stops the stream of the API server, and then receives all of it', async (t) => {
+test("a page that does not read pauses the API server's stream, and later receives all of it", async (t) => {
   const chunk = Buffer.alloc(64 << 10, 'x');
   const chunks = 640;
   let written = 0;
@@ -68,7 +68,7 @@ test('a page that does not read stops the stream of the API server, and then rec
   assert.equal(bytes, chunk.length * chunks);
 });
 
-test('an API server that is lost closes the WebSocket with 1011', async (t) => {
+test('the WebSocket is closed with 1011 when the connection to the API server is lost', async (t) => {
   const dashboard = await ServedDashboard.start(t, (request, response) => {
     if (request.url === '/version') return request.socket.destroy();
     response.writeHead(200, { 'content-type': 'application/json' }).write('{}');
@@ -83,7 +83,7 @@ test('an API server that is lost closes the WebSocket with 1011', async (t) => {
   assert.equal(JSON.parse(unreached.body).reason, 'ServiceUnavailable');
 });
 
-test('a WebSocket without a session, or of another origin, or for another path is refused', async (t) => {
+test('a WebSocket without a session, from another origin or for another path is refused', async (t) => {
   const dashboard = await ServedDashboard.start(t, (_request, response) => response.end('{}'));
   const headers = await dashboard.logIn();
   const path = streamOf('/api/v1/pods?watch=true');
@@ -97,7 +97,7 @@ test('a WebSocket without a session, or of another origin, or for another path i
   assert.equal(dashboard.seen.length, 0);
 });
 
-test('a page that sends much is disconnected', async (t) => {
+test('a page that sends a large message is disconnected', async (t) => {
   const dashboard = await ServedDashboard.start(t, (_request, response) => response.writeHead(200).flushHeaders());
   const socket = dashboard.open(streamOf('/api/v1/pods?watch=true'), [PROTOCOL], await dashboard.logIn());
   await once(socket, 'open');

@@ -12,11 +12,12 @@ import { sendUpstream } from './send.ts';
 
 const PROTOCOL = 'podwright.stream.v1';
 const NORMAL_CLOSURE = 1000;
-const LOST = 1011;
+/** Internal error (RFC 6455, section 7.4.1): the connection to the API server was lost. */
+const INTERNAL_ERROR = 1011;
 
 /**
- * Serves one answer of the API server, usually a watch or a log that is followed, as messages of a WebSocket: browsers open only six
- * HTTP/1.1 connections to a host. The first message is a text with the answer's status. Rejects if the request is invalid.
+ * Sends one answer of the API server, usually a watch or a followed log, over a WebSocket: browsers open only six HTTP/1.1 connections to a
+ * host. README.md describes the messages. Rejects if the request is invalid; later errors are sent to the page.
  */
 export async function serveStream(
   api: ApiServer,
@@ -35,7 +36,7 @@ export async function serveStream(
   const headers = { accept: query?.get('accept') ?? 'application/json', 'user-agent': USER_AGENT };
   let hasStatus = false;
   try {
-    const call = { method: 'GET', target, headers, own: true };
+    const call = { method: 'GET', target, headers, dedicated: true };
     const answer = await sendUpstream(api, call, closed.signal);
     if (answer.type === 'upgrade') {
       answer.socket.destroy();
@@ -46,16 +47,16 @@ export async function serveStream(
   } catch (error) {
     if (closed.signal.aborted) return;
     if (!hasStatus) sendFailure(socket, error);
-    socket.close(LOST);
+    socket.close(INTERNAL_ERROR);
   }
 }
 
 function acceptWebSocket({ request, socket, head }: { request: IncomingMessage; socket: Duplex; head: Buffer }) {
   if (!offeredProtocols(request).includes(PROTOCOL))
-    throw new PodwrightError('invalid_argument', `offer the protocol ${PROTOCOL}`);
+    throw new PodwrightError('invalid_argument', `the WebSocket must offer the subprotocol ${PROTOCOL}`);
   const server = new WebSocketServer({
     noServer: true,
-    maxPayload: 1 << 10, // a page sends nothing
+    maxPayload: 1 << 10, // pages send no messages
     perMessageDeflate: false,
     clientTracking: false,
     handleProtocols: () => PROTOCOL,
@@ -68,7 +69,7 @@ function acceptWebSocket({ request, socket, head }: { request: IncomingMessage; 
   return accepted;
 }
 
-/** Sends the status and the body, which is read only as fast as the browser receives it. */
+/** Sends the status and the body of an answer. The body is read only as fast as the browser receives it. */
 async function sendAnswer(socket: WebSocket, response: IncomingMessage): Promise<void> {
   socket.send(JSON.stringify({ status: response.statusCode, contentType: dataType(response.headers['content-type']) }));
   for await (const chunk of response as Readable as AsyncIterable<Buffer>) {
@@ -81,7 +82,7 @@ async function sendAnswer(socket: WebSocket, response: IncomingMessage): Promise
   socket.close(NORMAL_CLOSURE);
 }
 
-/** Sends what an API server would answer that cannot serve the request. */
+/** Sends an error as the status and the Status object that an API server would answer. */
 function sendFailure(socket: WebSocket, error: unknown): void {
   const status = statusOf(error);
   socket.send(JSON.stringify({ status: status.code, contentType: 'application/json' }));

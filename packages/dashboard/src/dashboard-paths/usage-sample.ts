@@ -2,7 +2,7 @@ import { isRecord } from '@podwright/base';
 
 /** The usage of a node at one time. Fields that the node does not report are 0. README.md describes them. */
 export type UsageSample = {
-  /** Milliseconds since 1970. */
+  /** Unix milliseconds. */
   time: number;
   cpuNanoCores: number;
   memoryWorkingSetBytes: number;
@@ -13,7 +13,7 @@ export type UsageSample = {
   pods: number;
 };
 
-/** Reads the node's part of a summary (kubelet's `/stats/summary`, stats/v1alpha1). */
+/** Returns the node's usage from a summary of the kubelet (`/stats/summary`, stats/v1alpha1). `time` is in Unix milliseconds. */
 export function sampleOf(summary: Record<string, unknown>, time: number): UsageSample {
   const node = fieldsOf(summary.node);
   const rootfs = fieldsOf(node.fs);

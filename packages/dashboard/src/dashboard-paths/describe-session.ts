@@ -3,7 +3,7 @@ import { isRecord, VERSION } from '@podwright/base';
 import type { ApiServer } from '../upstream/api-server.ts';
 import { type JsonCalls, unlessForbidden } from '../upstream/json-calls.ts';
 
-/** What a page must know about the server and its user. README.md describes the fields. */
+/** The answer of `GET dashboard/session`. README.md describes the fields. */
 export type SessionInfo = {
   server: string;
   version: string;
@@ -19,7 +19,7 @@ export type SessionInfo = {
 const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
 const SELF = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
 
-/** Asks the API server who the user is and what the user may do. Rejects if the server cannot be reached. */
+/** Reads from the API server who the user is, and what the user may do. Rejects with `unavailable` if the server cannot be reached. */
 export async function describeSession(api: ApiServer, calls: JsonCalls, signal: AbortSignal): Promise<SessionInfo> {
   const [version, user, canWrite, canExec, node] = await Promise.all([
     calls.get('/version', signal),
@@ -41,7 +41,10 @@ export async function describeSession(api: ApiServer, calls: JsonCalls, signal: 
   };
 }
 
-/** Returns the node whose usage is shown: that of the socket, the one with the name of this host, or the only one. */
+/**
+ * Returns the name of the node whose usage is shown. On a node's socket, it is that node. In a cluster, it is the node with the name of this
+ * host or, if there is none, the cluster's only node. Undefined if there is no such node, or if the user may not list nodes.
+ */
 export async function findNode(api: ApiServer, calls: JsonCalls, signal: AbortSignal): Promise<string | undefined> {
   if (api.isNode) return textOf((await calls.get('/podwright/v1/node', signal)).name);
   const list = await unlessForbidden(calls.get('/api/v1/nodes?limit=100', signal));

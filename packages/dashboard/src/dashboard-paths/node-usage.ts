@@ -4,10 +4,10 @@ import { SAMPLE_PERIOD_MS } from '../limits.ts';
 import type { ApiServer } from '../upstream/api-server.ts';
 import type { JsonCalls } from '../upstream/json-calls.ts';
 import { findNode } from './describe-session.ts';
-import { UsageRing } from './usage-ring.ts';
 import { sampleOf, type UsageSample } from './usage-sample.ts';
+import { UsageSampler } from './usage-sampler.ts';
 
-/** The usage of a node. README.md describes the fields. */
+/** The answer of `GET dashboard/usage`. README.md describes the fields. */
 export type NodeUsage = {
   node: string;
   periodMs: number;
@@ -16,34 +16,40 @@ export type NodeUsage = {
   samples: UsageSample[];
 };
 
-/** Reads the usage of the node of a session, and keeps that of the last hour. */
+/** Reads the usage of the node that the dashboard shows, and keeps the samples of the last hour. */
 export class NodeUsageReader {
   readonly #api: ApiServer;
   readonly #calls: JsonCalls;
-  readonly #ring: UsageRing;
+  readonly #sampler: UsageSampler;
   #node: { name: string; cpuCores: number; memoryBytes: number } | undefined;
 
   constructor(api: ApiServer, calls: JsonCalls, logger: Logger) {
     this.#api = api;
     this.#calls = calls;
-    this.#ring = new UsageRing({ read: (signal) => this.#sample(signal), logger });
+    this.#sampler = new UsageSampler({ read: (signal) => this.#sample(signal), logger });
   }
 
-  /** Rejects with `not_found` if there is no such node, and with `permission_denied` without the right to read its statistics. */
+  /**
+   * Returns the samples that are later than `after`, in Unix milliseconds. Rejects with `not_found` if no node can be shown, and with
+   * `permission_denied` if the user may not read the node's statistics.
+   */
   async read(after: number, signal: AbortSignal): Promise<NodeUsage> {
     this.#node ??= await this.#findNode(signal);
     const { name: node, cpuCores, memoryBytes } = this.#node;
-    return { node, periodMs: SAMPLE_PERIOD_MS, cpuCores, memoryBytes, samples: await this.#ring.samples(after) };
+    return { node, periodMs: SAMPLE_PERIOD_MS, cpuCores, memoryBytes, samples: await this.#sampler.samples(after) };
   }
 
   stop(): void {
-    this.#ring.stop();
+    this.#sampler.stop();
   }
 
   async #findNode(signal: AbortSignal) {
     const name = await findNode(this.#api, this.#calls, signal);
     if (name === undefined)
-      throw new PodwrightError('not_found', 'no node has the name of this host, and the cluster has not just one');
+      throw new PodwrightError(
+        'not_found',
+        'no node has the name of this host, and the cluster has more than one node, or none',
+      );
     const object = await this.#calls.get(`/api/v1/nodes/${encodeURIComponent(name)}`, signal);
     const capacity = isRecord(object.status) && isRecord(object.status.capacity) ? object.status.capacity : {};
     const cpuCores = numberOf(capacity.cpu, (text) => Number(quantityMilliValue(text)) / 1000);

@@ -3,13 +3,13 @@ import { type Explanation, VIEWED, why } from '@podwright/kube-view';
 import type { JsonCalls } from '../upstream/json-calls.ts';
 import { ApiReader } from './api-reader.ts';
 
-/** Kinds that explanations read but do not begin with. */
+/** Resources that an explanation of another object may read, but that cannot be explained themselves. */
 const PARTS = ['nodes', 'claims', 'endpointSlices'];
 const EXPLAINED = Object.entries(VIEWED).flatMap(([name, resource]) => (PARTS.includes(name) ? [] : [resource]));
 
 /**
- * Explains why an object is or is not ready, as `podwright why` does. `kind` is a plural. Rejects with `invalid_argument` for other kinds,
- * and with `not_found` without the object.
+ * Explains why an object is ready or not, as `podwright why` does. `kind` is a plural, such as `pods`. Rejects with `invalid_argument` for a
+ * kind that cannot be explained, and with `not_found` if the object does not exist.
  */
 export async function explain(
   calls: JsonCalls,
@@ -18,7 +18,10 @@ export async function explain(
 ): Promise<Explanation> {
   const resource = EXPLAINED.find(({ plural }) => plural === kind);
   if (resource === undefined)
-    throw new PodwrightError('invalid_argument', `kind: one of ${EXPLAINED.map(({ plural }) => plural).join(', ')}`);
+    throw new PodwrightError(
+      'invalid_argument',
+      `kind: must be one of ${EXPLAINED.map(({ plural }) => plural).join(', ')}`,
+    );
   if (namespace === '' || name === '') throw new PodwrightError('invalid_argument', 'namespace and name are required');
   const reader = new ApiReader(calls, signal);
   const object = await reader.get(resource, namespace, name);

@@ -2,26 +2,26 @@ import { background, type Logger } from '@podwright/base';
 import { MAX_SAMPLES, SAMPLE_PERIOD_MS, USAGE_INTEREST_MS } from '../limits.ts';
 import type { UsageSample } from './usage-sample.ts';
 
-export type UsageRingOptions = {
+export type UsageSamplerOptions = {
   read: (signal: AbortSignal) => Promise<UsageSample>;
   logger: Logger;
   now?: () => number;
 };
 
-/** The samples of the last hour. They are taken only while pages ask for them. */
-export class UsageRing {
-  readonly #options: Required<UsageRingOptions>;
+/** Samples a node's usage while pages ask for it, and keeps the samples of the last hour. */
+export class UsageSampler {
+  readonly #options: Required<UsageSamplerOptions>;
   readonly #stopping = new AbortController();
   #samples: UsageSample[] = [];
   #wantedUntil = 0;
   #timer: NodeJS.Timeout | undefined;
   #first: Promise<void> | undefined;
 
-  constructor({ now = Date.now, ...options }: UsageRingOptions) {
+  constructor({ now = Date.now, ...options }: UsageSamplerOptions) {
     this.#options = { now, ...options };
   }
 
-  /** Returns the samples after a time. Rejects if no sample can be taken. */
+  /** Returns the samples that are later than `after`, in Unix milliseconds. Rejects if the first sample cannot be taken. */
   async samples(after: number): Promise<UsageSample[]> {
     this.#wantedUntil = this.#options.now() + USAGE_INTEREST_MS;
     if (this.#timer === undefined) await this.#start();
@@ -34,7 +34,10 @@ export class UsageRing {
     this.#stopping.abort();
   }
 
-  /** Takes the first sample at once, for all pages that wait. Samples continue only if it succeeds: the user may lack the right. */
+  /**
+   * Takes the first sample at once; concurrent callers share it. Begins to sample periodically only if it succeeds, since the user may not be
+   * allowed to read the statistics.
+   */
   async #start(): Promise<void> {
     this.#first ??= this.#take().finally(() => {
       this.#first = undefined;
@@ -46,7 +49,7 @@ export class UsageRing {
 
   #tick(): void {
     if (this.#options.now() <= this.#wantedUntil)
-      return background(this.#options.logger, "the node's usage could not be read", this.#take());
+      return background(this.#options.logger, "cannot read the node's usage", this.#take());
     clearInterval(this.#timer);
     this.#timer = undefined;
   }

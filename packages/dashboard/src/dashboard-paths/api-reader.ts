@@ -3,7 +3,7 @@ import type { ViewReader } from '@podwright/kube-view';
 import { LOG_LINES, MAX_LINE_BYTES } from '../limits.ts';
 import { absentAsUndefined, type JsonCalls } from '../upstream/json-calls.ts';
 
-/** Reads what explanations need from an API server. */
+/** Reads the objects, events and logs that an explanation needs from an API server. */
 export class ApiReader implements ViewReader {
   readonly #calls: JsonCalls;
   readonly #signal: AbortSignal;
@@ -45,7 +45,7 @@ export class ApiReader implements ViewReader {
 
 const PODS = { group: '', version: 'v1', plural: 'pods', namespaced: true };
 
-/** Returns the path of an object, or of a collection; with the namespace '', of the collection in all namespaces. */
+/** Returns the API path of an object or, without `name`, of a collection. The namespace '' means all namespaces. */
 export function pathOf(
   { group, version, plural, namespaced }: Pick<Resource, 'group' | 'version' | 'plural' | 'namespaced'>,
   namespace: string,

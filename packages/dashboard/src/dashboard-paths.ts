@@ -1,19 +1,24 @@
 import type { IncomingMessage } from 'node:http';
 import { isRecord, PodwrightError } from '@podwright/base';
-import { MAX_OWN_BODY_BYTES } from './limits.ts';
-import { describeSession } from './own/describe-session.ts';
-import { explain } from './own/explain.ts';
-import type { NodeUsageReader } from './own/node-usage.ts';
-import { tryService } from './own/try-service.ts';
+import { describeSession } from './dashboard-paths/describe-session.ts';
+import { explain } from './dashboard-paths/explain.ts';
+import type { NodeUsageReader } from './dashboard-paths/node-usage.ts';
+import { tryService } from './dashboard-paths/try-service.ts';
+import { MAX_DASHBOARD_BODY_BYTES } from './limits.ts';
 import type { ApiServer } from './upstream/api-server.ts';
 import { bodyOf } from './upstream/forward-request.ts';
 import type { JsonCalls } from './upstream/json-calls.ts';
 
-export type OwnCall = { request: IncomingMessage; query: URLSearchParams; signal: AbortSignal };
-export type OwnParts = { api: ApiServer; calls: JsonCalls; usage: NodeUsageReader };
+/** A request for a path of the dashboard. */
+export type DashboardCall = { request: IncomingMessage; query: URLSearchParams; signal: AbortSignal };
+export type DashboardPathOptions = { api: ApiServer; calls: JsonCalls; usage: NodeUsageReader };
 
-/** The server's own paths, by method and path. Each returns the answer, which is sent as JSON. */
-export function ownPaths({ api, calls, usage }: OwnParts): Record<string, (call: OwnCall) => Promise<unknown>> {
+/** Returns the handlers of the paths under `/dashboard`, by method and path. What a handler resolves to is sent as JSON. */
+export function dashboardPaths({
+  api,
+  calls,
+  usage,
+}: DashboardPathOptions): Record<string, (call: DashboardCall) => Promise<unknown>> {
   return {
     'GET /dashboard/session': ({ signal }) => describeSession(api, calls, signal),
     'GET /dashboard/why': ({ query, signal }) => {
@@ -22,34 +27,40 @@ export function ownPaths({ api, calls, usage }: OwnParts): Record<string, (call:
     },
     'GET /dashboard/traces': ({ query, signal }) => {
       if (!api.isNode)
-        throw new PodwrightError('not_found', 'traces are read from the socket of a Podwright node only');
+        throw new PodwrightError('not_found', 'traces are available only through the socket of a Podwright node');
       return readTraces(calls, query.get('uid') ?? '', signal);
     },
     'GET /dashboard/usage': ({ query, signal }) => usage.read(Number(query.get('after')) || 0, signal),
     'POST /dashboard/try': async ({ request, signal }) => {
       const { namespace, service, port } = await bodyFields(request);
       if (typeof namespace !== 'string' || typeof service !== 'string' || typeof port !== 'number')
-        throw new PodwrightError('invalid_argument', 'namespace and service must be texts, and port a number');
+        throw new PodwrightError(
+          'invalid_argument',
+          'namespace and service must be strings, and port must be a number',
+        );
       return await tryService(calls, { namespace, service, port }, signal);
     },
   };
 }
 
 async function readTraces(calls: JsonCalls, uid: string, signal: AbortSignal): Promise<unknown> {
-  if (!/^[\w.-]{1,253}$/.test(uid)) throw new PodwrightError('invalid_argument', "uid: the pod's UID is required");
+  if (!/^[\w.-]{1,253}$/.test(uid)) throw new PodwrightError('invalid_argument', 'uid: must be the UID of a pod');
   return JSON.parse(await calls.text(`/podwright/v1/traces/${encodeURIComponent(uid)}`, signal));
 }
 
-/** Reads a body with a JSON object. Throws `invalid_argument` if it is none, or has another type: forms of other pages have theirs. */
+/**
+ * Reads the JSON object in a request's body. Rejects with `invalid_argument` if it is not one, or if the content type is not JSON. A page of
+ * another origin cannot send this type without a preflight.
+ */
 export async function bodyFields(request: IncomingMessage): Promise<Record<string, unknown>> {
   if (!/^application\/json\s*(?:;|$)/i.test(request.headers['content-type'] ?? ''))
     throw new PodwrightError('invalid_argument', 'the body must have the type application/json');
-  const body = await bodyOf(request, MAX_OWN_BODY_BYTES);
+  const body = await bodyOf(request, MAX_DASHBOARD_BODY_BYTES);
   let value: unknown;
   try {
     value = JSON.parse(String(body ?? ''));
   } catch {
-    // reported below
+    // not a record: reported below
   }
   if (isRecord(value)) return value;
   throw new PodwrightError('invalid_argument', 'the body must be a JSON object');

@@ -7,28 +7,28 @@ import { type JsonCalls, unlessForbidden } from '../upstream/json-calls.ts';
 import { pathOf } from './api-reader.ts';
 
 const SERVICES = { group: '', version: 'v1', plural: 'services', namespaced: true };
-/** Where clusters have the Service of their name server, and its name. */
+/** The Service of the cluster's name server, which has this name with CoreDNS too. */
 const NAME_SERVICE = pathOf(SERVICES, 'kube-system', 'kube-dns');
 const CLUSTER_DOMAIN = 'cluster.local';
 
 export type ServiceToTry = { namespace: string; service: string; port: number };
 
-/** What a client of a Service on this machine would see. README.md describes the fields. */
-export type TriedService = {
+/** The answer of `POST dashboard/try`. README.md describes the fields. */
+export type TryResult = {
   from: string;
   dns: { name: string; server?: string; addresses: string[]; ms: number; error?: string };
   connects: { address: string; port: number; ms: number; error?: string }[];
 };
 
 /**
- * Looks up the name of a Service with the cluster's name server, and connects to its addresses. Only addresses that the API server has
- * assigned to the Service are connected to, and none of loopback. Rejects with `not_found` without the Service or the port.
+ * Looks up the name of a Service on the cluster's name server, and connects to the cluster IPs of the Service. Loopback and link-local
+ * addresses are left out. Rejects with `not_found` if the Service or the port does not exist.
  */
 export async function tryService(
   calls: JsonCalls,
   { namespace, service, port }: ServiceToTry,
   signal: AbortSignal,
-): Promise<TriedService> {
+): Promise<TryResult> {
   const { spec } = await calls.get(pathOf(SERVICES, namespace, service), signal);
   const fields = isRecord(spec) ? spec : {};
   const ports = Array.isArray(fields.ports) ? (fields.ports as { port?: unknown; protocol?: unknown }[]) : [];
@@ -43,26 +43,33 @@ export async function tryService(
   return { from: hostname(), dns, connects };
 }
 
-/** Returns the addresses that the API server has assigned to a Service. A headless one has none. */
+/** Returns the cluster IPs of a Service. A headless Service has none. */
 export function addressesOf({ clusterIP, clusterIPs }: Record<string, unknown>): string[] {
   const given = Array.isArray(clusterIPs) ? clusterIPs : [clusterIP];
-  return given.filter((address): address is string => typeof address === 'string' && isForeign(address));
+  return given.filter((address): address is string => typeof address === 'string' && isConnectable(address));
 }
 
-/** Whether an address is of another host or of a Service: not of loopback, link-local or unspecified. */
-function isForeign(address: string): boolean {
+/** Reports whether a text is an IP address that is not a loopback, link-local or unspecified address. */
+function isConnectable(address: string): boolean {
   if (isIP(address) === 0) return false;
   return !/^(?:127\.|169\.254\.|0\.|::1$|::$|::ffff:|fe[89ab])/i.test(address);
 }
 
+/** Returns the address of the cluster's name server; undefined if its Service does not exist or may not be read. */
 async function nameServer(calls: JsonCalls, signal: AbortSignal): Promise<string | undefined> {
   const found = await unlessForbidden(calls.get(NAME_SERVICE, signal));
   const [address] = addressesOf(isRecord(found?.spec) ? found.spec : {});
   return address;
 }
 
-async function lookUp(name: string, server: string | undefined): Promise<TriedService['dns']> {
-  if (server === undefined) return { name, addresses: [], ms: 0, error: 'no Service kube-system/kube-dns can be read' };
+async function lookUp(name: string, server: string | undefined): Promise<TryResult['dns']> {
+  if (server === undefined)
+    return {
+      name,
+      addresses: [],
+      ms: 0,
+      error: 'the name server is unknown: no Service kube-system/kube-dns can be read',
+    };
   const resolver = new Resolver({ timeout: TRY_TIMEOUT_MS, tries: 1 });
   resolver.setServers([isIP(server) === 6 ? `[${server}]:53` : `${server}:53`]);
   const start = performance.now();
@@ -74,7 +81,7 @@ async function lookUp(name: string, server: string | undefined): Promise<TriedSe
   return { name, server, addresses, ms, error: errorMessage(first.reason) };
 }
 
-async function tryConnect(address: string, port: number): Promise<TriedService['connects'][number]> {
+async function tryConnect(address: string, port: number): Promise<TryResult['connects'][number]> {
   const start = performance.now();
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
   const socket = connect({ host: address, port, timeout: TRY_TIMEOUT_MS });

@@ -5,7 +5,7 @@ import { ServedDashboard } from './served-dashboard.fixture.ts';
 
 const FORBIDDEN = { code: 403, body: { kind: 'Status', message: 'not for you' } };
 
-/** A dashboard whose API server has these documents, by path. Functions receive the request's body. */
+/** Starts a dashboard whose API server answers with these documents, by path. A function is called with the request's body. */
 async function serve(t: TestContext, documents: Record<string, unknown>) {
   const dashboard = await ServedDashboard.start(t, async (request, response) => {
     let body = '';
@@ -36,7 +36,7 @@ async function serve(t: TestContext, documents: Record<string, unknown>) {
 const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
 const SELF = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
 
-test('a page learns who its user is and what the user may do', async (t) => {
+test('the session describes the API server, the user and what the user may do', async (t) => {
   const { get } = await serve(t, {
     '/version': { gitVersion: 'v1.36.0' },
     '/podwright/v1/node': { name: 'one' },
@@ -57,7 +57,7 @@ test('a page learns who its user is and what the user may do', async (t) => {
   );
 });
 
-test('a user who may not ask about rights is taken for one without them', async (t) => {
+test('a user whose rights may not be reviewed is shown as one without rights', async (t) => {
   const { get } = await serve(t, {
     ...{ '/version': {}, '/podwright/v1/node': { name: 'one' }, [SELF]: FORBIDDEN, [REVIEWS]: FORBIDDEN },
   });
@@ -105,7 +105,7 @@ test("a page reads the node's usage and a pod's traces", async (t) => {
   for (const uid of ['', '..%2fnode', 'a/b']) assert.equal((await get(`traces?uid=${uid}`)).status, 400, uid);
 });
 
-test('without the right to read statistics, usage is refused and not asked for again', async (t) => {
+test('a user who may not read statistics is refused, and the node is not sampled', async (t) => {
   let reads = 0;
   const refuse = () => {
     reads++;
@@ -118,7 +118,7 @@ test('without the right to read statistics, usage is refused and not asked for a
   assert.deepEqual([status, body.message, reads], [403, 'not for you', 1]);
 });
 
-test('a Service without addresses is looked up only, and one that points at this host is not connected to', async (t) => {
+test('a Service without a cluster IP, or with a loopback address, is looked up but not connected to', async (t) => {
   const of = (spec: object) => ({ spec: { ports: [{ port: 80 }], ...spec } });
   const { post } = await serve(t, {
     '/api/v1/namespaces/default/services/headless': of({ clusterIP: 'None' }),
