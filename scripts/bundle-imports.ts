@@ -23,9 +23,9 @@ const FILES = /\/packages\/[^/]+\/src\/.*\.ts$|\/commander\/.*\.js$/;
 const INDEX_IMPORT = /^import \{([^}]*)\} from '@podwright\/([a-z-]+)';$/gm;
 const BUILTIN_IMPORT = /^import (?:(\w+)|\{([^}]*)\}) from ('node:[a-z0-9_/]+');$/gm;
 
-/** The sources of the dashboard's page, which is bundled with the same direct imports, for browsers. */
+/** The sources of the dashboard's page, in which imports from packages are rewritten too. */
 const PAGE_FILES = /\/packages\/(?:[^/]+\/src|dashboard\/page)\/.*\.tsx?$/;
-/** Files that the page contains although they import built-in modules: it does not call the functions that need these. */
+/** Files that import built-in modules of Node.js, but of which the page calls no function that needs them. */
 const UNUSED_BUILTINS = /\/packages\/base\/src\/system-error-message\.ts$/;
 
 /** Packages that can be loaded late: only their functions and classes are used, and no class extends one of them. */
@@ -34,9 +34,12 @@ const LATE_PACKAGES = /^yaml$/;
 /** Packages that are never used: the Prometheus client needs this one for exemplars, which no metric has. */
 const UNUSED_PACKAGES = /^@opentelemetry\/api$/;
 
-/** An esbuild plugin for the page of the dashboard: only direct imports. Fails if a file would need a built-in module of Node.js. */
+/**
+ * An esbuild plugin for the page of the dashboard. It rewrites imports from the index of a package to imports from the files that define
+ * the names. The build fails if a file of the page, other than those of UNUSED_BUILTINS, imports a built-in module of Node.js.
+ */
 export function pageImports(checkout: string): Plugin {
-  const direct = directly(checkout);
+  const direct = directImporter(checkout);
   return {
     name: 'page-imports',
     setup(build) {
@@ -55,8 +58,8 @@ export function pageImports(checkout: string): Plugin {
   };
 }
 
-/** Returns a function that rewrites an import of names from a package's index. */
-function directly(checkout: string): (list: string, name: string) => string {
+/** Returns a function that rewrites an import from the index of a package. `list` has the imported names, `name` is that of the package. */
+function directImporter(checkout: string): (list: string, name: string) => string {
   const known = new Map<string, Map<string, Place>>();
   const placesOf = (file: string): Map<string, Place> => {
     const places = known.get(file) ?? findPlaces(file, placesOf);
@@ -70,7 +73,7 @@ function directly(checkout: string): (list: string, name: string) => string {
 }
 
 export function bundleImports(checkout: string): Plugin {
-  const direct = directly(checkout);
+  const direct = directImporter(checkout);
   return {
     name: 'bundle-imports',
     setup(build) {

@@ -11,13 +11,13 @@ import { pageImports } from './bundle-imports.ts';
 import { pageStyles } from './page-styles.ts';
 
 const PAGE = 'packages/dashboard/page';
-/** The module that bundles replace by one with the files of the page. */
+/** The module that `embedPage` replaces in bundles by one with the files of the page. */
 const READER = /\/packages\/dashboard\/src\/files\/built-page\.ts$/;
 
-/** `files`: by the path under which they are served. */
+/** `files` has the contents by the path at which they are served. */
 export type BuiltPage = { files: Map<string, Buffer>; metafile: Metafile };
 
-/** Bundles the page. The names of all files but the document contain a hash of their contents. */
+/** Bundles the page. The name of every file but the document contains a hash of its content. */
 export async function buildPage(): Promise<BuiltPage> {
   const { outputFiles, metafile } = await build({
     entryPoints: { page: `${PAGE}/main.tsx`, style: `${PAGE}/page.css` },
@@ -48,7 +48,7 @@ export async function buildPage(): Promise<BuiltPage> {
   return { files: new Map(files.sort(([a], [b]) => (a < b ? -1 : 1))), metafile };
 }
 
-/** The document with the names of its script, its style and the chunks that the script imports. All are relative. */
+/** Returns the document with the relative URLs of its script, its style sheet, its icon and the chunks that the script imports. */
 function documentOf({ outputs }: Metafile, iconPath: string): Buffer {
   const named = (entry: string) => {
     const found = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint === `${PAGE}/${entry}`);
@@ -68,7 +68,7 @@ function documentOf({ outputs }: Metafile, iconPath: string): Buffer {
   return Buffer.from(template.replaceAll(/%[A-Z]+%/g, (place) => values[place] ?? place));
 }
 
-/** An esbuild plugin that makes the files of the page a part of the program. */
+/** An esbuild plugin that embeds the files of the page in a bundle of the command. */
 export function embedPage({ files }: BuiltPage): Plugin {
   return {
     name: 'embed-page',
@@ -85,14 +85,17 @@ export function embedPage({ files }: BuiltPage): Plugin {
   };
 }
 
-/** The same bytes on every machine: the header that gzip writes has no time, and here also no operating system. */
+/**
+ * Compresses by gzip, with the same result on every machine: node:zlib writes no time, and byte 9, the operating system, is set to unknown
+ * (RFC 1952).
+ */
 function gzipped(bytes: Buffer): Buffer {
   const compressed = gzipSync(bytes, { level: 9 });
   compressed[9] = 0xff;
   return compressed;
 }
 
-/** Writes the files for a command that runs from the sources. */
+/** Writes the files to a directory, from which a command that runs from the sources reads them. */
 export function writePage(directory: string, { files }: BuiltPage): void {
   rmSync(directory, { recursive: true, force: true });
   for (const [path, bytes] of files) {

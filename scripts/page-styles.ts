@@ -1,6 +1,7 @@
 /**
- * An esbuild plugin that adapts xterm.js to the policy of the dashboard's page, which allows neither `<style>` elements nor `style`
- * attributes: its style elements become constructed style sheets, and its attributes assignments of `cssText`.
+ * An esbuild plugin that adapts xterm.js to the Content Security Policy of the dashboard's page, which allows neither `<style>` elements
+ * nor `style` attributes. The plugin replaces `<style>` elements by constructed style sheets, and `style` attributes by
+ * `element.style.cssText`.
  */
 import { readFileSync } from 'node:fs';
 import type { Plugin } from 'esbuild';
@@ -8,10 +9,10 @@ import type { Plugin } from 'esbuild';
 const FILE = /\/@xterm\/xterm\/lib\/xterm\.mjs$/;
 const STYLE_ELEMENT = /[\w.]+\.createElement\("style"\)/g;
 const STYLE_ATTRIBUTE = /([\w.]+)\.setAttribute\("style",/g;
-/** Ways of xterm.js 6.0 to add styles. A version with others must be looked at. */
+/** Number of places at which xterm.js 6.0 adds styles. Other numbers fail the build, because a new version may add styles in other ways. */
 const EXPECTED = { elements: 3, attributes: 1 };
 
-/** An element without a meaning, whose text is that of a style sheet of the document. */
+/** Functions for the adapted source. `styleElement` returns an element whose text is set on a constructed style sheet of the document. */
 const PRELUDE = `
 function styleElement() {
   const sheet = new CSSStyleSheet();
@@ -42,7 +43,9 @@ export const pageStyles: Plugin = {
         attributes: source.match(STYLE_ATTRIBUTE)?.length ?? 0,
       };
       if (JSON.stringify(found) !== JSON.stringify(EXPECTED))
-        throw new Error(`${path} adds styles in other ways than expected: ${JSON.stringify(found)}`);
+        throw new Error(
+          `${path} adds styles at other places than expected: ${JSON.stringify({ found, expected: EXPECTED })}`,
+        );
       const adapted = source
         .replaceAll(STYLE_ELEMENT, 'styleElement()')
         .replaceAll(STYLE_ATTRIBUTE, (_call, element) => `styleText(${element},`);

@@ -1,4 +1,4 @@
-/** How the page of `podwright dashboard` looks: on any screen, in both colour schemes, and for assistive technology. */
+/** The page of `podwright dashboard` on small and large screens, in both colour schemes, and for assistive technology. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import axe from 'axe-core';
@@ -20,7 +20,7 @@ before(async () => {
 });
 after(() => place.stop());
 
-/** Places of the page, and what shows that they are complete. */
+/** The fragments of pages, with functions that wait until the page is complete. */
 const PLACES: Record<string, (tab: Page) => Promise<void>> = {
   '/': (tab) => tab.getByRole('link', { name: 'default/crash' }).waitFor(),
   '/pods/default/crash': (tab) => tab.getByRole('heading', { name: /Why is it not ready/ }).waitFor(),
@@ -35,13 +35,14 @@ const PLACES: Record<string, (tab: Page) => Promise<void>> = {
   '/events': (tab) => tab.getByText('BackOff').first().waitFor(),
 };
 
+/** The rules of axe-core that are checked in each colour scheme. */
 const RULES = {
   light: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'] },
-  dark: { type: 'rule', values: ['color-contrast'] }, // the others do not depend on colours
+  dark: { type: 'rule', values: ['color-contrast'] }, // other rules do not depend on colours
 };
 
 for (const colorScheme of ['light', 'dark'] as const)
-  test(`every place is accessible in ${colorScheme} colours`, async () => {
+  test(`every page is accessible in ${colorScheme} colours`, async () => {
     const page = await place.open({ colorScheme, viewport: { width: 1280, height: 800 } });
     for (const [where, isComplete] of Object.entries(PLACES)) {
       await page.show(where);
@@ -59,7 +60,7 @@ for (const colorScheme of ['light', 'dark'] as const)
   });
 
 for (const width of [360, 3840])
-  test(`no place is wider than a screen of ${width} pixels`, async () => {
+  test(`no page is wider than a screen of ${width} pixels`, async () => {
     const page = await place.open({ viewport: { width, height: 740 } });
     for (const [where, isComplete] of Object.entries(PLACES)) {
       await page.show(where);

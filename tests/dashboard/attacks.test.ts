@@ -1,4 +1,4 @@
-/** Attacks on `podwright dashboard` in a real browser: by other pages, and by texts of objects, logs and programs. */
+/** Attacks on `podwright dashboard` in a real browser: from other pages, and through the text of objects, logs and programs. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
@@ -9,14 +9,15 @@ import { configMap, pod, together } from './manifests.fixture.ts';
 import { OpenedPage } from './opened-dashboard.fixture.ts';
 
 const HTML = '<img src=x onerror=alert(1)><script>alert(2)</script><a href=javascript:alert(3)>x</a>';
-/** A title, the clipboard, a cleared screen, and text that is drawn over. */
+/** Escape sequences that set the title and the clipboard, clear the screen, and return to the start of the line. */
 const ESCAPES = `\\033]0;owned\\007\\033]52;c;b3duZWQ=\\007\\033[2J\\033[H\\r`;
 const LINK = '\\033]8;;http://link.attacker.example/\\007link\\033]8;;\\007';
 
 let place: DashboardPlace;
-/** Pages of an attacker, on another port of this host and under another name. */
+/** The attacker's server, on another port of this host. `attacker.example` resolves to it too. */
 let attacker: Server;
 let attackerPort: number;
+/** The attacker's documents by path. */
 const pages = new Map<string, string>();
 /** What the attacker has received. */
 const received: { url: string; headers: NodeJS.Dict<string | string[]> }[] = [];
@@ -51,7 +52,7 @@ after(async () => {
   await place.stop();
 });
 
-/** Opens the dashboard, and then a page of the attacker in the same profile. Returns what its script resolves to. */
+/** Opens the dashboard, and then a page of the attacker in the same profile. Returns the result of the attacker's script. */
 async function attack(host: string, script: string): Promise<unknown> {
   const page = await place.open();
   const tab = await page.tab.context().newPage();
@@ -64,7 +65,7 @@ async function attack(host: string, script: string): Promise<unknown> {
 
 const HOSTS = ['127.0.0.1', 'localhost', 'www.attacker.example'];
 
-test('texts of objects, logs and events are shown as text', async () => {
+test('HTML in objects, logs and events is shown as text', async () => {
   await place.node.until(async () => (await place.node.ok('get', 'pods')).includes('CrashLoopBackOff'));
   const page = await place.open();
   const { tab } = page;
@@ -92,7 +93,7 @@ test('texts of objects, logs and events are shown as text', async () => {
   await page.close();
 });
 
-test('escape sequences of logs change neither the page nor other lines', async () => {
+test('escape sequences in logs change neither the page nor other lines', async () => {
   const page = await place.open();
   const { tab } = page;
   await page.show('/pods/default/hostile/logs');
@@ -120,7 +121,7 @@ test('a program in a terminal changes neither the title nor the clipboard, and i
   await page.close();
 });
 
-test('a name that is rebound to this host reaches nothing', async () => {
+test('requests under a rebound name are refused', async () => {
   const tab = await place.browser.newPage();
   const { port } = new URL(place.dashboard.origin);
   for (const path of ['/', '/dashboard/session', '/api/v1/secrets']) {
@@ -130,7 +131,7 @@ test('a name that is rebound to this host reaches nothing', async () => {
   await tab.close();
 });
 
-test('pages of other origins can send nothing and read nothing, with the session of the browser', async () => {
+test('pages of other origins can neither read answers nor change objects, although the browser has a session', async () => {
   const script = `
     const results = [];
     const tries = {
@@ -166,7 +167,7 @@ test('the page cannot be shown in a frame', async () => {
   await tab.close();
 });
 
-test('a window that another page opened is not connected to it', async () => {
+test('a window that another page has opened is not accessible to that page', async () => {
   const script = `const w = open(target + '/'); await new Promise((done) => setTimeout(done, 1000)); return w === null || w.closed;`;
   assert.equal(await attack('www.attacker.example', script), true);
 });

@@ -35,12 +35,12 @@ export class DashboardPlace {
     this.#daemon = parts.daemon;
   }
 
-  /** Opens the page in a profile of its own. */
+  /** Opens the page in a new profile of the browser. */
   async open(options: BrowserContextOptions = {}, dashboard = this.dashboard): Promise<OpenedPage> {
     return await dashboard.open(await this.browser.newContext(options));
   }
 
-  /** Ends the daemon; its pods go on. */
+  /** Stops the daemon. The pods continue to run. */
   async stopNode(): Promise<void> {
     this.#daemon.child.kill('SIGTERM');
     await this.#daemon.ended();
@@ -50,7 +50,7 @@ export class DashboardPlace {
     this.#daemon = await this.node.startDaemon();
   }
 
-  /** Sends a request to the API as an administrator. */
+  /** Sends a request with a body to the API as an administrator. Returns the JSON answer. */
   async send(method: string, path: string, body: object, type = 'application/json'): Promise<Record<string, never>> {
     const socket = ['--unix-socket', this.node.path('state/node.sock'), `http://node${path}`];
     const data = ['-X', method, '-H', `Content-Type: ${type}`, '-d', JSON.stringify(body)];

@@ -6,7 +6,7 @@ import type { StartedProgram } from '../pods/started-program.ts';
 
 const LINK = /^(http:\/\/\S+\/#token=\S+)$/gm;
 
-/** Starts Debian's Chromium, or the one that PODWRIGHT_TEST_CHROMIUM names. Names of `attacker.example` are this host. */
+/** Starts Debian's Chromium, or the one that PODWRIGHT_TEST_CHROMIUM names. In it, names below `attacker.example` resolve to this host. */
 export function startBrowser(): Promise<Browser> {
   const executablePath = process.env.PODWRIGHT_TEST_CHROMIUM ?? '/usr/bin/chromium';
   // The tests run as root, for whom Chromium has no sandbox.
@@ -14,7 +14,7 @@ export function startBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath, args });
 }
 
-/** The command, and the links that it prints. */
+/** A running `podwright dashboard`, and the links that it has printed. */
 export class OpenedDashboard {
   readonly program: StartedProgram;
   readonly #place: NodePlace;
@@ -44,7 +44,7 @@ export class OpenedDashboard {
     return new URL(this.#printed()[0]!).origin;
   }
 
-  /** Opens the page in a tab with a session of its own. */
+  /** Opens the page in a new tab, with a new session. */
   async open(context: BrowserContext): Promise<OpenedPage> {
     const page = await context.newPage();
     const opened = new OpenedPage(page);
@@ -53,12 +53,14 @@ export class OpenedDashboard {
     return opened;
   }
 
+  /** Interrupts the command. Throws if it does not exit with 0. */
   async stop(): Promise<void> {
     this.program.child.kill('SIGINT');
     const { code, err } = await this.program.ended();
     if (code !== 0) throw new Error(`podwright dashboard: exit code ${code}: ${err}`);
   }
 
+  /** Waits until the command has printed this many links. Throws if it exits. */
   async #until(links: number): Promise<void> {
     const { child } = this.program;
     await this.#place.until(() => this.#printed().length >= links || child.exitCode !== null, 30_000);
@@ -70,10 +72,10 @@ export class OpenedDashboard {
   }
 }
 
-/** A tab, which records everything that the page should not do. */
+/** A tab with the page. It records what the page must not do. */
 export class OpenedPage {
   readonly tab: Page;
-  /** Uncaught errors, violations of the policy, dialogs, and requests to other servers. */
+  /** Uncaught errors, violations of the Content Security Policy, dialogs, popups, and requests to other servers. */
   readonly problems: string[] = [];
 
   constructor(tab: Page) {
@@ -94,7 +96,7 @@ export class OpenedPage {
     });
   }
 
-  /** Shows a place of the page, such as `/pods/default/web`. */
+  /** Opens a fragment of the page, such as `/pods/default/web`. */
   async show(place: string): Promise<void> {
     await this.tab.goto(`${new URL(this.tab.url()).origin}/#${place}`);
   }

@@ -1,13 +1,13 @@
-/** The size of what a browser loads before the page is shown, and what the bundle may not contain. */
+/** The size of the files that a browser loads before the page is shown, and what the bundle must not contain. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { buildPage } from '../../scripts/dashboard-page.ts';
 
-/** Before graphs, terminal and editor, which are loaded when they are shown. */
+/** Maximum size by gzip of the files for the first paint. Graphs, terminal and editor are loaded later. */
 const MAX_FIRST_BYTES = 60_000;
 
-test('the first paint needs less than 60 KB, and no file names another host or makes code of text', async () => {
+test('the first paint needs less than 60 KB, and no file loads from another host or evaluates text as code', async () => {
   const { files } = await buildPage();
   const document = files.get('/')!.toString();
   const named = [...document.matchAll(/(?:src|href)="(assets\/[^"]+)"/g)].map(([, path]) => `/${path}`);

@@ -27,9 +27,10 @@ before(async () => {
 });
 after(() => place.stop());
 
-const assertQuiet = ({ problems }: OpenedPage) => assert.deepEqual(problems, []);
+/** Asserts that the page has done nothing that it must not do. */
+const assertNoProblems = ({ problems }: OpenedPage) => assert.deepEqual(problems, []);
 
-test('the page shows the machine and its pods, and why one does not run', async () => {
+test('the overview shows the usage of the node, the pods, and why one does not run', async () => {
   const page = await place.open();
   const { tab } = page;
   await tab.getByRole('link', { name: 'default/crash' }).waitFor();
@@ -48,7 +49,7 @@ test('the page shows the machine and its pods, and why one does not run', async 
     .getByText(/container main fails \(exit code 3\)/i)
     .first()
     .waitFor();
-  assertQuiet(page);
+  assertNoProblems(page);
   await page.close();
 });
 
@@ -66,7 +67,7 @@ test('a terminal runs a shell in a container', async () => {
     .waitFor();
   await page.tab.keyboard.type('exit\n');
   await page.tab.getByText('The shell has ended').waitFor();
-  assertQuiet(page);
+  assertNoProblems(page);
   await page.close();
 });
 
@@ -85,11 +86,11 @@ test('a log of 100 MB can be read to its end and scrolled, in bounded memory', a
   await log.getByText('the last line').waitFor();
   const rows = Number(await tab.evaluate("document.querySelectorAll('.log-row').length"));
   assert.ok(rows < 300, `${rows} rows are drawn`);
-  assertQuiet(page);
+  assertNoProblems(page);
   await page.close();
 });
 
-test('an edit is compared before it is applied, and joined with the change of another user', async () => {
+test('an edit is reviewed before it is applied, and merged with the change of another user', async () => {
   const page = await place.open();
   const { tab } = page;
   await page.show('/object/v1/configmaps/default/settings/yaml');
@@ -108,11 +109,11 @@ test('an edit is compared before it is applied, and joined with the change of an
   await tab.getByText('Applied.').waitFor();
   const { data } = await place.node.api<{ data: Record<string, string> }>(path);
   assert.deepEqual(data, { colour: 'blue-green', size: '2' });
-  assertQuiet(page);
+  assertNoProblems(page);
   await page.close();
 });
 
-test('an object is found by the keyboard alone', async () => {
+test('an object can be found and opened by keyboard alone', async () => {
   const page = await place.open();
   const { tab } = page;
   await tab.keyboard.press('/');
@@ -120,18 +121,18 @@ test('an object is found by the keyboard alone', async () => {
   await tab.getByRole('dialog').getByText('settings').first().waitFor();
   await tab.keyboard.press('Enter');
   await tab.getByRole('heading', { name: /settings/ }).waitFor();
-  assertQuiet(page);
+  assertNoProblems(page);
   await page.close();
 });
 
-test('a Service is tried from the machine: its name is resolved, and nothing listens', async () => {
+test('a Service can be tried: its name is resolved, and the connection fails', async () => {
   const page = await place.open();
   const { tab } = page;
   await page.show('/object/v1/services/default/steady');
   await tab.getByRole('button', { name: 'Try port 80' }).click();
   await tab.getByText(/steady\.default\.svc\.cluster\.local: 10\./).waitFor();
   await tab.getByText('not connected').waitFor();
-  assertQuiet(page);
+  assertNoProblems(page);
   await page.close();
 });
 
@@ -153,7 +154,7 @@ test('the page can be reached through a forwarded port', async () => {
   relay.close();
 });
 
-test('a page that is open while the node restarts says so, and then is current again', async () => {
+test('an open page reports a lost connection while the node restarts, and then shows new pods', async () => {
   const page = await place.open();
   const { tab } = page;
   await tab.getByRole('link', { name: 'default/crash' }).waitFor();
@@ -163,6 +164,6 @@ test('a page that is open while the node restarts says so, and then is current a
   await tab.getByText('Connection lost').waitFor({ state: 'detached' });
   await place.node.ok('apply', place.node.file('later.yaml', pod({ name: 'later' })));
   await tab.getByRole('link', { name: /later/ }).first().waitFor();
-  assertQuiet(page);
+  assertNoProblems(page);
   await page.close();
 });

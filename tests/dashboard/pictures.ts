@@ -1,4 +1,4 @@
-/** Takes the pictures of docs/dashboard.md in a real browser, in front of a real node: `node tests/dashboard/pictures.ts`. Needs root. */
+/** Takes the screenshots of docs/dashboard.md, with a real node and a real browser: `node tests/dashboard/pictures.ts`. Needs root. */
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { DashboardPlace } from './dashboard-place.fixture.ts';
@@ -56,7 +56,7 @@ async function take({ file, height, colorScheme, place: where, isComplete }: Pic
   const page: OpenedPage = await place.open({ colorScheme, viewport: { width: WIDTH, height } });
   await page.show(where);
   await isComplete(page.tab);
-  // kernel and distribution of the machine that took the picture
+  // hides the kernel and the distribution of the machine
   await page.tab.evaluate("document.querySelectorAll('.node-line > .faint').forEach((one) => { one.hidden = true; })");
   await page.tab.screenshot({ path: join(DOCS, file) });
   await page.close();

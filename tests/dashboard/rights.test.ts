@@ -1,4 +1,4 @@
-/** `podwright dashboard` with a kubeconfig: the page can do what the user of the file may do, and no more. */
+/** `podwright dashboard` with a kubeconfig: the page has the rights of the kubeconfig's user. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
@@ -34,7 +34,7 @@ after(async () => {
   await place.stop();
 });
 
-/** Writes a kubeconfig with a token of the service account. */
+/** Writes a kubeconfig with a token of the service account `viewer`. Returns its path. */
 async function kubeconfig(): Promise<string> {
   const path = '/api/v1/namespaces/default/serviceaccounts/viewer/token';
   const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} };
@@ -52,7 +52,7 @@ async function kubeconfig(): Promise<string> {
   return place.node.file('viewer.kubeconfig', JSON.stringify(file));
 }
 
-test('a user who may only look sees the reason of a failure, and is offered nothing else', async () => {
+test('a user with the ClusterRole view sees the reason of a failure, but no Secrets and no terminal', async () => {
   const page = await place.open({}, dashboard);
   const { tab } = page;
   await tab.getByText('system:serviceaccount:default:viewer (reads only)').waitFor();
@@ -81,7 +81,7 @@ test('the API server refuses what the user may not do', async () => {
   await page.close();
 });
 
-test('without a Kubernetes API, the command says how to get one', async () => {
+test('the command fails if there is no node', async () => {
   const { code, err } = await place.node.call('--state', place.node.path('none'), 'dashboard');
   assert.equal(code, 1);
   assert.match(err, /node/);
