@@ -1,4 +1,4 @@
-/** Starts the page. */
+/** The entry point of the page: chooses what to show for the session and the place in the fragment. */
 import { render } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { App, AppContext, useApp } from './state/app.ts';
@@ -34,7 +34,7 @@ function Page() {
   return (
     <>
       <Shell>
-        <Place />
+        <CurrentPage />
       </Shell>
       {app.isSearchOpen.value ? <SearchDialog /> : null}
       {app.isHelpOpen.value ? <HelpDialog /> : null}
@@ -42,7 +42,7 @@ function Page() {
   );
 }
 
-function Place() {
+function CurrentPage() {
   const { value: route } = useApp().route;
   useEffect(() => {
     if (route.page !== 'pod' && route.page !== 'object') document.title = 'Podwright';

@@ -49,8 +49,8 @@ async function readTraces(calls: JsonCalls, uid: string, signal: AbortSignal): P
 }
 
 /**
- * Reads the JSON object in a request's body. Rejects with `invalid_argument` if it is not one, or if the content type is not JSON. A page of
- * another origin cannot send this type without a preflight.
+ * Reads the JSON object in a request's body. Rejects with `invalid_argument` if it is not one, or if the content type is not JSON. A page
+ * of another origin cannot send this type without a preflight.
  */
 export async function bodyFields(request: IncomingMessage): Promise<Record<string, unknown>> {
   if (!/^application\/json\s*(?:;|$)/i.test(request.headers['content-type'] ?? ''))

@@ -21,8 +21,8 @@ export type Dashboard = {
 };
 
 /**
- * Starts the server of the dashboard. Rejects with `invalid_argument` if the kubeconfig is invalid, with `failed_precondition` if the page has
- * not been built, and with `unavailable` if the address is in use.
+ * Starts the server of the dashboard. Rejects with `invalid_argument` if the kubeconfig is invalid, with `failed_precondition` if the page
+ * has not been built, and with `unavailable` if the address is in use.
  */
 export async function startDashboard({ from, listen, logger = silentLogger }: DashboardOptions): Promise<Dashboard> {
   const page = await readPage();

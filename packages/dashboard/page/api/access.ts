@@ -3,7 +3,10 @@ import { call } from './request.ts';
 
 export type AccessAttributes = { verb: string; group: string; resource: string; namespace: string; name: string };
 
-/** Asks the API server. A server that cannot say refuses the request itself, if need be. */
+/**
+ * Reports whether the API server would allow a request (SelfSubjectAccessReview). Resolves to true if the review fails: the API server
+ * checks the request itself anyway. Rejects only if the signal aborts.
+ */
 export async function isAllowed(resourceAttributes: AccessAttributes, signal: AbortSignal): Promise<boolean> {
   const review = {
     apiVersion: 'authorization.k8s.io/v1',

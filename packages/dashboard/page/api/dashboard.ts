@@ -1,4 +1,7 @@
-/** The paths of the page's own server (its contract is in packages/dashboard/README.md). */
+/**
+ * Calls of the paths under `/dashboard`, which the page's server answers itself. Their fields are described in
+ * packages/dashboard/README.md.
+ */
 import type { Explanation } from '@podwright/kube-view';
 import { call } from './request.ts';
 import { keepSessionKey } from './session-key.ts';
@@ -17,7 +20,7 @@ export type Session = {
   traces: boolean;
 };
 
-/** A step of a pod's start. Times are Unix milliseconds; `open` marks a step under way. */
+/** A step of a pod's start. Times are in Unix milliseconds. `open` marks a step that has not ended. */
 export type TraceSpan = {
   name: string;
   startMs: number;
@@ -34,7 +37,7 @@ export type UsageSample = {
   memoryWorkingSetBytes: number;
   rootfs: { usedBytes: number; capacityBytes: number; inodesUsed: number; inodes: number };
   images: { usedBytes: number; capacityBytes: number };
-  /** Counters since the machine's start. */
+  /** Counters since the machine booted. */
   network: { receivedBytes: number; sentBytes: number };
   pods: number;
 };
@@ -47,20 +50,20 @@ export type Usage = {
   samples: UsageSample[];
 };
 
-export type Tried = {
+export type TryResult = {
   from: string;
   dns: { name: string; server?: string; addresses: string[]; ms: number; error?: string };
   connects: { address: string; port: number; ms: number; error?: string }[];
 };
 
-/** Takes the token off the address, so that it is neither kept in the history nor seen. Returns undefined if there is none. */
+/** Returns the token in the page's fragment, and removes it from the address bar and the history. Undefined if there is none. */
 export function takeToken(): string | undefined {
   const token = /^#token=([\w.~-]+)$/.exec(location.hash)?.[1];
   if (token !== undefined) history.replaceState(null, '', location.pathname);
   return token;
 }
 
-/** Exchanges a token for a session. */
+/** Begins a session with a token, and stores the session key. Throws an ApiError with code 401 if the token is not valid. */
 export async function exchangeToken(token: string): Promise<void> {
   const { key } = await call<{ key: string }>('dashboard/login', { method: 'POST', body: { token } });
   keepSessionKey(key);
@@ -71,6 +74,7 @@ export const readSession = (signal?: AbortSignal): Promise<Session> => call<Sess
 export const readTraces = (uid: string, signal: AbortSignal): Promise<TraceSpan[]> =>
   call<TraceSpan[]>('dashboard/traces', { query: { uid }, signal });
 
+/** Reads the samples that are later than `after`, in Unix milliseconds; all of the last hour if it is undefined. */
 export const readUsage = (after: number | undefined, signal: AbortSignal): Promise<Usage> =>
   call<Usage>('dashboard/usage', { query: { after }, signal });
 
@@ -79,5 +83,5 @@ type WhyOptions = { plural: string; namespace: string; name: string; signal: Abo
 export const readWhy = ({ plural, namespace, name, signal }: WhyOptions): Promise<Explanation> =>
   call<Explanation>('dashboard/why', { query: { kind: plural, namespace, name }, signal });
 
-export const tryService = (target: { namespace: string; service: string; port: number }): Promise<Tried> =>
-  call<Tried>('dashboard/try', { method: 'POST', body: target });
+export const tryService = (target: { namespace: string; service: string; port: number }): Promise<TryResult> =>
+  call<TryResult>('dashboard/try', { method: 'POST', body: target });

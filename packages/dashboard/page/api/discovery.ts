@@ -1,7 +1,8 @@
-/** Which resources the API server has. */
+/** Discovery: the resources of the API server. */
 import type { Resource } from './objects.ts';
 import { call } from './request.ts';
 
+/** Aggregated discovery, or the list of groups from a server without it. */
 const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;q=0.5';
 
 type Aggregated = {
@@ -22,7 +23,7 @@ type Aggregated = {
 
 type ResourceList = { resources?: { name: string; kind: string; namespaced: boolean; verbs?: string[] }[] };
 
-/** Lists the resources that can be listed, each in its group's preferred version. */
+/** Returns the resources with the verb `list`, each in the preferred version of its group. */
 export async function discover(signal: AbortSignal): Promise<Resource[]> {
   const [core, groups] = await Promise.all([
     call<Aggregated>('api', { accept: AGGREGATED, signal }),
@@ -30,11 +31,11 @@ export async function discover(signal: AbortSignal): Promise<Resource[]> {
   ]);
   if (groups.items !== undefined) return resourcesOf([...(core.items ?? []), ...groups.items]);
   const versions = (groups.groups ?? []).map(({ name, preferredVersion }) => [name, preferredVersion?.version ?? 'v1']);
-  const lists = [['', 'v1'], ...versions].map(([group, version]) => listed(group!, version!, signal));
+  const lists = [['', 'v1'], ...versions].map(([group, version]) => resourcesOfVersion(group!, version!, signal));
   return (await Promise.all(lists)).flat();
 }
 
-/** The resources of an aggregated discovery document. Pure. */
+/** Returns the resources with the verb `list` of aggregated discovery. A group's preferred version comes first. */
 export function resourcesOf(groups: NonNullable<Aggregated['items']>): Resource[] {
   return groups.flatMap(({ metadata, versions = [] }) => {
     const seen = new Set<string>();
@@ -49,8 +50,8 @@ export function resourcesOf(groups: NonNullable<Aggregated['items']>): Resource[
   });
 }
 
-/** A group whose server does not answer has no resources: the others are shown. */
-async function listed(group: string, version: string, signal: AbortSignal): Promise<Resource[]> {
+/** Returns the resources of one group version; none if it cannot be read, for example because an aggregated API server is down. */
+async function resourcesOfVersion(group: string, version: string, signal: AbortSignal): Promise<Resource[]> {
   const path = group === '' ? `api/${version}` : `apis/${group}/${version}`;
   try {
     const { resources = [] } = await call<ResourceList>(path, { signal });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Following, followList, type Transport } from './follow-list.ts';
+import { followList, type ListHandler, type Transport } from './follow-list.ts';
 import type { KubeObject } from './objects.ts';
 import { ApiError } from './request.ts';
 
@@ -13,7 +13,10 @@ const list = (items: KubeObject[], resourceVersion: string, more?: string) => ({
   items,
 });
 
-/** Answers requests one after the other, and records their queries and what is reported. Aborts after the last answer. */
+/**
+ * Follows a list with these answers, in this order. Returns the queries of the requests and the calls of the handler. Aborts after the last
+ * answer.
+ */
 async function follow(answers: (() => unknown)[]) {
   const abort = new AbortController();
   const queries: Record<string, unknown>[] = [];
@@ -33,17 +36,17 @@ async function follow(answers: (() => unknown)[]) {
       yield new TextEncoder().encode(next(query) as string);
     },
   };
-  const following: Following<KubeObject> = {
+  const handler: ListHandler<KubeObject> = {
     onList: (objects) => seen.push(`list ${objects.map(({ metadata }) => metadata.name)}`),
     onChange: ({ type, object: { metadata } }) => seen.push(`${type} ${metadata.name}`),
     onFailure: (error, isFinal) => seen.push(`${isFinal ? 'final ' : ''}failure: ${(error as Error).message}`),
     onLive: () => seen.push('live'),
   };
-  await followList({ path: 'api/v1/pods' }, { following, signal: abort.signal, transport });
+  await followList({ path: 'api/v1/pods' }, { handler, signal: abort.signal, transport });
   return { queries, seen };
 }
 
-test('a list is read page by page, and the watch begins at its version', async () => {
+test('a list is read page by page, and the watch begins at its resource version', async () => {
   const { queries, seen } = await follow([
     () => list([object('a', '1')], '7', 'next'),
     () => list([object('b', '2')], '7'),
@@ -76,7 +79,7 @@ test('a watch that breaks is resumed from its last bookmark', async () => {
   );
 });
 
-test('a version that is too old leads to a new list', async () => {
+test('a resource version that is too old leads to a new list', async () => {
   const { seen } = await follow([
     () => list([object('a', '1')], '7'),
     () => lines({ type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' } }),
@@ -85,7 +88,7 @@ test('a version that is too old leads to a new list', async () => {
   assert.deepEqual(seen, ['list a', 'live', 'list b', 'live']);
 });
 
-test('without the right, it is not tried again', async () => {
+test('a list that the user may not read is not tried again', async () => {
   const forbidden = () => {
     throw new ApiError(403, { reason: 'Forbidden', message: 'no right' });
   };

@@ -1,54 +1,57 @@
-/** Lists objects, then watches them, and goes on after failures from where it was. */
+/** Lists objects and then watches them. After a failure, the watch continues from the last resource version. */
 import { linesOf } from './lines.ts';
 import type { KubeObject } from './objects.ts';
 import { call, isExpired, isForbidden, isNotFound } from './request.ts';
 import { stream } from './stream.ts';
 import { type Change, watchMessage } from './watch-event.ts';
 
-/** Objects that one answer of a list has; the next ones follow by `continue`. */
-const PAGE_SIZE = 500;
-const FIRST_DELAY_MS = 500;
-const MAX_DELAY_MS = 15_000;
+/** Maximum number of objects in one answer to a list. Others follow with `continue`. */
+export const PAGE_SIZE = 500;
+/** Delay before the first retry; it doubles with each further one. Also the pause between two watches. */
+export const FIRST_DELAY_MS = 500;
+export const MAX_DELAY_MS = 15_000;
 
-export type Following<T> = {
-  /** All objects of a new list, which replace the earlier ones. */
+/** Receives the objects of a list and their changes. */
+export type ListHandler<T> = {
+  /** A list was read; its objects replace all earlier ones. */
   onList(objects: T[]): void;
   onChange(change: Change<T>): void;
-  /** A list or a watch failed; the next attempt follows, unless `isFinal`: without the right or the kind. */
+  /** A list or a watch failed. It is tried again unless `isFinal`: the user lacks the right, or the server lacks the resource. */
   onFailure(error: unknown, isFinal: boolean): void;
-  /** The objects are current. Also called after a failure. */
+  /** A watch is about to begin, so the objects are current or soon will be. Called for each attempt. */
   onLive(): void;
 };
 
-export type ListPlace = { path: string; query?: Record<string, string> };
+/** The path of a collection, without a leading slash, and the query of its lists and watches. */
+export type ListTarget = { path: string; query?: Record<string, string> };
 
-/** How answers are read: over the network, except in tests. */
+/** How requests are sent. Tests answer them without a network. */
 export type Transport = { call: typeof call; stream: typeof stream };
 
 const NETWORK: Transport = { call, stream };
 
-type FollowOptions<T> = { following: Following<T>; signal: AbortSignal; transport?: Transport };
+type FollowOptions<T> = { handler: ListHandler<T>; signal: AbortSignal; transport?: Transport };
 
-/** Calls `following` until the signal aborts, or until a final failure. */
+/** Lists and watches until the signal aborts, or until a final failure. Never rejects. */
 export async function followList<T extends KubeObject>(
-  place: ListPlace,
-  { following, signal, transport = NETWORK }: FollowOptions<T>,
+  target: ListTarget,
+  { handler, signal, transport = NETWORK }: FollowOptions<T>,
 ): Promise<void> {
   let version: string | undefined;
   let delayMs = FIRST_DELAY_MS;
   while (!signal.aborted) {
     try {
       if (version === undefined) {
-        const listed = await listAll<T>(place, signal, transport);
+        const listed = await listAll<T>(target, signal, transport);
         version = listed.resourceVersion;
-        following.onList(listed.objects);
+        handler.onList(listed.objects);
       }
-      following.onLive();
-      for await (const next of watch(place, { version, following, signal, transport })) {
+      handler.onLive();
+      for await (const next of watch(target, { version, handler, signal, transport })) {
         version = next;
         delayMs = FIRST_DELAY_MS;
       }
-      // a watch that ends at once, again and again, must not be repeated without a pause
+      // limits the rate of watches that the server ends at once
       await pause(FIRST_DELAY_MS, signal);
     } catch (error) {
       if (signal.aborted) return;
@@ -57,7 +60,7 @@ export async function followList<T extends KubeObject>(
         continue;
       }
       const isFinal = isForbidden(error) || isNotFound(error);
-      following.onFailure(error, isFinal);
+      handler.onFailure(error, isFinal);
       if (isFinal) return;
       await pause(delayMs * (0.8 + Math.random() * 0.4), signal);
       delayMs = Math.min(delayMs * 2, MAX_DELAY_MS);
@@ -67,7 +70,7 @@ export async function followList<T extends KubeObject>(
 
 type List<T> = { metadata?: { resourceVersion?: string; continue?: string }; items?: T[] | null };
 
-async function listAll<T>({ path, query }: ListPlace, signal: AbortSignal, { call }: Transport) {
+async function listAll<T>({ path, query }: ListTarget, signal: AbortSignal, { call }: Transport) {
   const objects: T[] = [];
   for (let next: string | undefined; ; ) {
     const list: List<T> = await call<List<T>>(path, { query: { ...query, limit: PAGE_SIZE, continue: next }, signal });
@@ -77,12 +80,12 @@ async function listAll<T>({ path, query }: ListPlace, signal: AbortSignal, { cal
   }
 }
 
-type Watching<T> = { version: string; following: Following<T>; signal: AbortSignal; transport: Transport };
+type WatchOptions<T> = { version: string; handler: ListHandler<T>; signal: AbortSignal; transport: Transport };
 
-/** Yields the versions from which the watch can be resumed. Ends when the server ends the watch. */
+/** Yields the resource versions from which the watch can be resumed. Ends when the server ends the watch; throws if it fails. */
 async function* watch<T extends KubeObject>(
-  { path, query }: ListPlace,
-  { version, following, signal, transport }: Watching<T>,
+  { path, query }: ListTarget,
+  { version, handler, signal, transport }: WatchOptions<T>,
 ): AsyncGenerator<string> {
   const watching = { ...query, watch: 1, allowWatchBookmarks: true, resourceVersion: version };
   for await (const lines of linesOf(transport.stream(path, { query: watching, signal }))) {
@@ -90,7 +93,7 @@ async function* watch<T extends KubeObject>(
     for (const line of lines) {
       const message = watchMessage<T>(line);
       if (message?.kind === 'error') throw message.error;
-      if (message?.kind === 'change') following.onChange(message.change);
+      if (message?.kind === 'change') handler.onChange(message.change);
       const seen =
         message?.kind === 'change' ? message.change.object.metadata.resourceVersion : message?.resourceVersion;
       newest = seen || newest;
@@ -99,7 +102,7 @@ async function* watch<T extends KubeObject>(
   }
 }
 
-/** Resolves after the time, or when the signal aborts. */
+/** Waits for `ms`, or until the signal aborts. Never rejects. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {

@@ -1,9 +1,9 @@
 /** Splits a stream of text into lines. Pure. */
 
-/** Longer lines of a stream are cut, so that a stream without line ends stays bounded. */
+/** Maximum length of a line by default. It bounds the memory for a stream without newlines. */
 const MAX_LINE_CHARACTERS = 4 << 20;
 
-/** Collects chunks, and returns the lines that each completes. Of a line that is too long, the end is dropped. */
+/** Splits chunks of text into lines. The end of a line that is longer than `max` characters is dropped. */
 export class LineSplitter {
   readonly #max: number;
   #rest = '';
@@ -13,7 +13,7 @@ export class LineSplitter {
     this.#max = max;
   }
 
-  /** Returns the lines that end in this chunk, without their line ends. */
+  /** Returns the lines that end in this chunk, without their newlines. */
   push(chunk: string): string[] {
     const parts = chunk.split('\n');
     const last = parts.pop()!;
@@ -26,7 +26,7 @@ export class LineSplitter {
     return lines;
   }
 
-  /** Returns the line that the stream has left unfinished; undefined if there is none. */
+  /** Returns the text after the last newline; undefined if there is none. */
   end(): string | undefined {
     const rest = this.#rest;
     this.#rest = '';
@@ -42,7 +42,7 @@ export class LineSplitter {
   }
 }
 
-/** Yields the lines of a stream, a list for each chunk. Ends with the stream; throws when it breaks. */
+/** Yields lists of lines, one for each chunk that completes a line. Throws what `chunks` throws. */
 export async function* linesOf(chunks: AsyncIterable<Uint8Array>, max?: number): AsyncGenerator<string[]> {
   const decoder = new TextDecoder();
   const splitter = new LineSplitter(max);

@@ -1,4 +1,4 @@
-/** The parts of API objects that the page reads. Fields of an object from an API server may be absent. */
+/** Types of the API objects that the page reads. A field may be absent from an object although its kind requires it. */
 import type { KubeObject, Pod, Resource } from '@podwright/kube-api';
 
 export type { KubeObject, Pod, Resource };
@@ -59,16 +59,16 @@ export type EndpointSlice = KubeObject & {
   }[];
 };
 
-/** When an event was seen last, in Unix milliseconds; 0 if it does not say. */
+/** Returns the time at which an event last occurred, in Unix milliseconds; 0 if it has none. */
 export function eventTimeMs(event: EventObject): number {
   const { series, lastTimestamp, eventTime, firstTimestamp, metadata } = event;
   const text = series?.lastObservedTime || lastTimestamp || eventTime || firstTimestamp || metadata.creationTimestamp;
   return text ? Date.parse(text) || 0 : 0;
 }
 
-/** How often an event was seen. */
+/** Returns how often an event occurred. */
 export const eventCount = ({ series, count }: EventObject): number => series?.count ?? count ?? 1;
 
-/** The container that an event is about, from its field path `spec.containers{NAME}`. */
+/** Returns the container that an event is about, from its field path `spec.containers{NAME}`; undefined if it is about none. */
 export const eventContainer = ({ involvedObject }: EventObject): string | undefined =>
   /\{(.+)\}$/.exec(involvedObject?.fieldPath ?? '')?.[1];

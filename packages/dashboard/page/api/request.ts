@@ -1,7 +1,7 @@
-/** Calls of the page's server, which forwards them to the API server. */
+/** Requests to the page's server, which forwards most of them to the API server. */
 import { sessionKey } from './session-key.ts';
 
-/** An answer that is not a success, with the fields of a Kubernetes Status if it is one. */
+/** An answer with an error status. `reason` and the message are those of the Kubernetes Status in its body, if it has one. */
 export class ApiError extends Error {
   readonly code: number;
   readonly reason: string;
@@ -16,16 +16,16 @@ export class ApiError extends Error {
 
 export const isForbidden = (error: unknown): boolean => error instanceof ApiError && error.code === 403;
 export const isNotFound = (error: unknown): boolean => error instanceof ApiError && error.code === 404;
-/** The object has been changed since it was read. */
+/** Reports whether an update was refused because the object has been changed since it was read. */
 export const isConflict = (error: unknown): boolean => error instanceof ApiError && error.reason === 'Conflict';
-/** A watch cannot be resumed from this resource version. */
+/** Reports whether a watch cannot continue because its resource version is too old (410 Gone). */
 export const isExpired = (error: unknown): boolean => error instanceof ApiError && error.code === 410;
-/** The session of the page has ended. */
+/** Reports whether the page has no session, or no longer (401). */
 export const isSignedOut = (error: unknown): boolean => error instanceof ApiError && error.code === 401;
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Of a body that is no success. */
+/** Maximum length of the part of an error's body that is read. */
 const MAX_ERROR_CHARACTERS = 16_384;
 
 type RequestOptions = {
@@ -33,13 +33,12 @@ type RequestOptions = {
   query?: Record<string, string | number | boolean | undefined>;
   accept?: string;
   body?: unknown;
-  contentType?: string;
   signal?: AbortSignal;
 };
 
-/** Sends a request to a path without a leading slash. Throws an ApiError unless the answer is a success. */
+/** Sends a request. `path` has no leading slash. Throws an ApiError if the answer has an error status. */
 export async function send(path: string, options: RequestOptions = {}): Promise<Response> {
-  const { method = 'GET', query = {}, accept = 'application/json', body, contentType, signal } = options;
+  const { method = 'GET', query = {}, accept = 'application/json', body, signal } = options;
   const pairs = Object.entries(query).flatMap(([key, value]) =>
     value === undefined ? [] : [[key, String(value)] as [string, string]],
   );
@@ -49,7 +48,7 @@ export async function send(path: string, options: RequestOptions = {}): Promise<
     headers: {
       Accept: accept,
       'X-Podwright-Key': sessionKey(),
-      ...(body !== undefined && { 'Content-Type': contentType ?? 'application/json' }),
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
     },
     body: body === undefined ? undefined : JSON.stringify(body),
     signal,
@@ -61,14 +60,14 @@ export async function send(path: string, options: RequestOptions = {}): Promise<
   throw await errorOf(response);
 }
 
-/** Like `send`, and decodes the answer as JSON. */
+/** Sends a request like `send`, and decodes the answer as JSON. */
 export async function call<T>(path: string, options: RequestOptions = {}): Promise<T> {
   return (await (await send(path, options)).json()) as T;
 }
 
 const errorOf = async (response: Response): Promise<ApiError> => errorFrom(response.status, await response.text());
 
-/** The error of an answer with this status and body. */
+/** Returns the error for an answer with this status and body. */
 export function errorFrom(status: number, body: string): ApiError {
   const text = body.slice(0, MAX_ERROR_CHARACTERS);
   try {

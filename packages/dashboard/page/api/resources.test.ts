@@ -21,7 +21,7 @@ test('a resource is found by its id', () => {
   assert.equal(resourceOf('v1/secrets', all), undefined);
 });
 
-test('discovery has each resource once, in the preferred version, if it can be listed', () => {
+test('discovery returns each resource that can be listed once, in the preferred version', () => {
   const verbs = ['get', 'list'];
   const found = resourcesOf([
     {

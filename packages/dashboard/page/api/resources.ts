@@ -1,4 +1,4 @@
-/** The resources that the page names itself, and paths of the API server. Pure. */
+/** The built-in resources that the page names itself, and the paths of resources. Pure. */
 import type { Resource } from './objects.ts';
 
 type Row = [group: string, version: string, plural: string, kind: string, isNamespaced?: false];
@@ -9,7 +9,7 @@ const resource = ([group, version, plural, kind, isNamespaced]: Row): Resource =
 
 const rows = (list: Row[]): Resource[] => list.map(resource);
 
-/** The built-in resources that have a place in the navigation, by section. */
+/** The sections of the navigation with their resources. */
 export const SECTIONS: readonly { title: string; id: string; resources: Resource[] }[] = [
   {
     title: 'Workloads',
@@ -66,6 +66,7 @@ export const SECTIONS: readonly { title: string; id: string; resources: Resource
   },
 ];
 
+/** All built-in resources that the page names itself. */
 const KNOWN: readonly Resource[] = [
   ...SECTIONS.flatMap(({ resources }) => resources),
   ...rows([
@@ -75,29 +76,29 @@ const KNOWN: readonly Resource[] = [
   ]),
 ];
 
-/** Returns the built-in resource of a kind. Throws for a kind that the page does not know: a defect of the page. */
+/** Returns the built-in resource of a kind. Throws if this file has no resource of the kind, which is a defect of the page. */
 export function builtIn(kind: string): Resource {
   const found = KNOWN.find((one) => one.kind === kind);
   if (found === undefined) throw new Error(`no built-in resource has the kind ${kind}`);
   return found;
 }
 
-/** Returns the resource `GROUP/VERSION/PLURAL`, or `VERSION/PLURAL`, of a list; undefined if none matches. */
+/** Returns the resource of a list that has this ID (see `resourceId`); undefined if there is none. */
 export function resourceOf(id: string, all: readonly Resource[]): Resource | undefined {
   return all.find((one) => resourceId(one) === id);
 }
 
-/** `apps/v1/deployments`, or `v1/pods`. */
+/** Returns the ID of a resource: `apps/v1/deployments`, or `v1/pods` in the core group. */
 export const resourceId = ({ group, version, plural }: Resource): string =>
   group === '' ? `${version}/${plural}` : `${group}/${version}/${plural}`;
 
-/** Whether a built-in resource of the page has this group and plural. */
+/** Reports whether this file has a resource with the same group and plural. */
 export const isKnown = ({ group, plural }: Resource): boolean =>
   KNOWN.some((one) => one.group === group && one.plural === plural);
 
 type Place = { namespace?: string; name?: string; subresource?: string };
 
-/** The path of a list, an object or a subresource, without a leading slash: the page may be served below another path. */
+/** Returns the path of a collection, an object or a subresource. It has no leading slash, so it is relative to the URL of the page. */
 export function pathOf(resource: Resource, { namespace = '', name, subresource }: Place = {}): string {
   const root = resource.group === '' ? ['api'] : ['apis', resource.group];
   const place = resource.namespaced && namespace !== '' ? ['namespaces', namespace] : [];

@@ -1,8 +1,11 @@
-/** The key of the session, which every request carries besides the cookie. The storage belongs to this origin alone. */
+/**
+ * The session key, which every request carries in addition to the cookie. It is in `localStorage`, which servers on other ports of the host
+ * cannot read.
+ */
 
 const NAME = 'podwright-key';
 
-/** '' before the first login. */
+/** Returns the session key; '' if there is none. */
 export const sessionKey = (): string => localStorage.getItem(NAME) ?? '';
 
 export function keepSessionKey(key: string): void {
@@ -13,10 +16,10 @@ export function forgetSessionKey(): void {
   localStorage.removeItem(NAME);
 }
 
-/** The subprotocol that carries the key for a WebSocket, which has no headers of its own. */
+/** Returns the subprotocol that carries the session key: a page cannot set headers on the handshake of a WebSocket. */
 export const keyProtocol = (): string => `podwright.key.${sessionKey()}`;
 
-/** The URL of a WebSocket at a path without a leading slash. */
+/** Returns the URL of a WebSocket. `path` has no leading slash. */
 export function socketUrl(path: string): string {
   const url = new URL(path, location.href);
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';

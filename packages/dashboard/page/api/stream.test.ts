@@ -3,7 +3,7 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { ApiError } from './request.ts';
 import { stream } from './stream.ts';
 
-/** A WebSocket without a network: the test sends its messages. */
+/** A WebSocket without a network. The test sends the server's messages. */
 class FakeSocket extends EventTarget {
   static last: FakeSocket;
   readonly url: URL;
@@ -48,7 +48,7 @@ afterEach(() => {
   });
 });
 
-/** Collects the text of a stream while `act` drives its socket. */
+/** Returns the text of a stream. `act` plays the server, or aborts. */
 async function collect(act: (socket: FakeSocket, abort: AbortController) => void) {
   const abort = new AbortController();
   const query = { watch: true, resourceVersion: '5', continue: undefined };
@@ -61,7 +61,7 @@ async function collect(act: (socket: FakeSocket, abort: AbortController) => void
   return text;
 }
 
-test('an answer is read to its end, and its path and key are sent', async () => {
+test('an answer is read to its end, and its path and the session key are sent', async () => {
   const text = await collect((socket) => {
     socket.send({ status: 200 }, 'one\n', 'two\n');
     socket.end(1000);
@@ -75,7 +75,7 @@ test('an answer is read to its end, and its path and key are sent', async () => 
   assert.ok(isClosed);
 });
 
-test('an answer that is no success is an error with its reason', async () => {
+test('an answer with an error status is thrown with its reason', async () => {
   const refused = collect((socket) => {
     socket.send({ status: 410 }, '{"reason":"Expired",', '"message":"too old"}');
     socket.end(1000);
@@ -86,7 +86,7 @@ test('an answer that is no success is an error with its reason', async () => {
   );
 });
 
-test('what came before a loss of the connection is read, and then the loss is an error', async () => {
+test('chunks from before a lost connection are read, and then the loss is thrown', async () => {
   let read = '';
   const abort = new AbortController();
   const chunks = stream('api', { signal: abort.signal });

@@ -1,9 +1,10 @@
-/** Long answers, such as watches: as WebSockets, because a browser opens six HTTP connections to a server at most. */
+/** Streams of the API server, such as watches, over WebSockets: browsers open at most six HTTP/1.1 connections to a host. */
 import { errorFrom } from './request.ts';
 import { keyProtocol, socketUrl } from './session-key.ts';
 
 const STREAM_PROTOCOL = 'podwright.stream.v1';
-const SOCKET_ENDED_WELL = 1000;
+/** RFC 6455, section 7.4.1. */
+const NORMAL_CLOSURE = 1000;
 
 export type StreamOptions = {
   query?: Record<string, string | number | boolean | undefined>;
@@ -12,8 +13,8 @@ export type StreamOptions = {
 };
 
 /**
- * Yields the chunks of an answer. Ends with it. Throws an ApiError for an answer that is no success, and an Error when the connection is lost
- * or the signal aborts.
+ * Sends a GET request, and yields the chunks of the answer. Throws an ApiError if the answer has an error status, and an Error if the
+ * connection is lost or the signal aborts. `path` has no leading slash.
  */
 export async function* stream(path: string, { query = {}, accept, signal }: StreamOptions): AsyncGenerator<Uint8Array> {
   const pairs = Object.entries(query).flatMap(([key, value]) =>
@@ -37,6 +38,7 @@ export async function* stream(path: string, { query = {}, accept, signal }: Stre
   }
 }
 
+/** Reads all remaining messages as text. */
 async function restOf(messages: Messages): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
@@ -45,12 +47,12 @@ async function restOf(messages: Messages): Promise<string> {
   return text;
 }
 
-/** The messages of a socket, one after the other. */
+/** A queue of the messages that a socket has received. */
 class Messages {
   readonly #queue: (string | ArrayBuffer)[] = [];
   readonly #signal: AbortSignal;
   readonly #abort = () => this.#end(new Error('the request was cancelled'));
-  /** Null after a good end. */
+  /** Undefined while the socket is open, null after a normal closure. */
   #failure: Error | null | undefined;
   #wake = () => {};
 
@@ -62,11 +64,11 @@ class Messages {
       this.#wake();
     });
     socket.addEventListener('close', ({ code }) =>
-      this.#end(code === SOCKET_ENDED_WELL ? null : new Error('the connection was lost')),
+      this.#end(code === NORMAL_CLOSURE ? null : new Error('the connection was lost')),
     );
   }
 
-  /** Resolves to undefined at a good end. Rejects if the connection is lost. */
+  /** Resolves to the next message, or to undefined after a normal closure. Rejects if the connection is lost or the signal aborts. */
   async next(): Promise<string | ArrayBuffer | undefined> {
     while (this.#queue.length === 0 && this.#failure === undefined)
       await new Promise<void>((resolve) => {

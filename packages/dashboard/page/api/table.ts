@@ -1,6 +1,5 @@
-/** Lists and watches of a resource as the API's Table, with the columns that the server chooses. */
-
-import { pause } from './follow-list.ts';
+/** Lists and watches a resource as a Table of meta/v1, whose columns the server chooses. */
+import { FIRST_DELAY_MS, MAX_DELAY_MS, PAGE_SIZE, pause } from './follow-list.ts';
 import { linesOf } from './lines.ts';
 import type { KubeObject, Resource } from './objects.ts';
 import { ApiError, call, isExpired, isForbidden, isNotFound } from './request.ts';
@@ -17,22 +16,23 @@ type Table = {
 };
 
 const AS_TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io';
-/** A server that cannot make tables answers with plain objects. */
+/** A server without tables answers with plain objects. */
 const ACCEPT = `${AS_TABLE},application/json;q=0.5`;
-const PAGE_SIZE = 500;
-const FIRST_DELAY_MS = 500;
-const MAX_DELAY_MS = 15_000;
 
-export type TableFollowing = {
+/** Receives the rows of a table and their changes. */
+export type TableHandler = {
+  /** A list was read; its rows replace all earlier ones. */
   onTable(columns: TableColumn[], rows: TableRow[]): void;
+  /** Rows were added, changed or deleted. `type` is that of the watch event. */
   onRows(type: string, rows: TableRow[]): void;
+  /** A list or a watch failed. It is tried again unless `isFinal`. */
   onFailure(error: unknown, isFinal: boolean): void;
 };
 
-/** Follows a table until the signal aborts. */
+/** Lists and watches until the signal aborts, or until a final failure. Never rejects. */
 export async function followTable(
   { resource, namespace }: { resource: Resource; namespace: string },
-  following: TableFollowing,
+  handler: TableHandler,
   signal: AbortSignal,
 ): Promise<void> {
   const path = pathOf(resource, { namespace });
@@ -40,11 +40,11 @@ export async function followTable(
   let delayMs = FIRST_DELAY_MS;
   while (!signal.aborted) {
     try {
-      version ??= await readTable(path, following, signal);
+      version ??= await readTable(path, handler, signal);
       const query = { watch: 1, allowWatchBookmarks: true, resourceVersion: version };
       for await (const lines of linesOf(stream(path, { accept: ACCEPT, query, signal }))) {
         delayMs = FIRST_DELAY_MS;
-        for (const line of lines) version = onLine(line, following) ?? version;
+        for (const line of lines) version = handleLine(line, handler) ?? version;
       }
       await pause(FIRST_DELAY_MS, signal);
     } catch (error) {
@@ -54,7 +54,7 @@ export async function followTable(
         continue;
       }
       const isFinal = isForbidden(error) || isNotFound(error) || isWithoutWatch(error);
-      following.onFailure(error, isFinal);
+      handler.onFailure(error, isFinal);
       if (isFinal) return;
       await pause(delayMs, signal);
       delayMs = Math.min(delayMs * 2, MAX_DELAY_MS);
@@ -62,10 +62,11 @@ export async function followTable(
   }
 }
 
-/** A resource without the verb `watch`, such as metrics. */
+/** Reports whether the resource lacks the verb `watch` (405 Method Not Allowed), as those of metrics.k8s.io do. */
 const isWithoutWatch = (error: unknown) => error instanceof ApiError && error.code === 405;
 
-async function readTable(path: string, following: TableFollowing, signal: AbortSignal): Promise<string> {
+/** Reads all pages of a list. Returns its resource version. */
+async function readTable(path: string, handler: TableHandler, signal: AbortSignal): Promise<string> {
   const rows: TableRow[] = [];
   let columns: TableColumn[] = [];
   for (let next: string | undefined; ; ) {
@@ -79,12 +80,12 @@ async function readTable(path: string, following: TableFollowing, signal: AbortS
     rows.push(...(table.rows ?? []));
     next = table.metadata?.continue || undefined;
     if (next !== undefined) continue;
-    following.onTable(columns, rows);
+    handler.onTable(columns, rows);
     return table.metadata?.resourceVersion ?? '';
   }
 }
 
-/** Makes a table with names and creation times of a list of plain objects. */
+/** Returns the table of an answer. A list of plain objects becomes a table of names and creation times. */
 function tableOf(answer: Table & { items?: KubeObject[] }): Table {
   if (answer.kind === 'Table') return answer;
   const columnDefinitions = [
@@ -99,8 +100,8 @@ const rowOf = (object: KubeObject): TableRow => ({
   object,
 });
 
-/** Reports a line of a watch, and returns the version from which the watch can be resumed. */
-function onLine(line: string, { onRows }: TableFollowing): string | undefined {
+/** Handles a line of a watch. Returns the resource version from which the watch can be resumed. Throws an ApiError for an ERROR event. */
+function handleLine(line: string, { onRows }: TableHandler): string | undefined {
   const { type = '', object = {} } = JSON.parse(line) as { type?: string; object?: Table & Partial<KubeObject> };
   if (type === 'ERROR') throw new ApiError((object as { code?: number }).code ?? 500, object as object);
   const rows = object.kind === 'Table' ? (object.rows ?? []) : [rowOf(object as KubeObject)];
@@ -108,6 +109,6 @@ function onLine(line: string, { onRows }: TableFollowing): string | undefined {
   return (rows.at(-1)?.object ?? object).metadata?.resourceVersion || undefined;
 }
 
-/** What identifies a row: the UID of its object or, in tables without objects, its first cell. */
+/** Returns the key of a row: the UID of its object or, for an object without one, its namespace and name. */
 export const rowKey = ({ object, cells }: TableRow): string =>
   object?.metadata.uid ?? `${object?.metadata.namespace ?? ''}/${object?.metadata.name ?? String(cells[0])}`;

@@ -19,7 +19,7 @@ test('colours become classes, and end where they are reset', () => {
   );
 });
 
-test('sequences that move, clear, link or set titles leave nothing', () => {
+test('sequences that move the cursor, clear, link or set titles are removed', () => {
   const check = (text: string, expected: string) => {
     assert.equal(plainText(text), expected);
     assert.equal(
@@ -39,13 +39,13 @@ test('sequences that move, clear, link or set titles leave nothing', () => {
   check('a\u009b31mb', 'ab');
 });
 
-test('control characters and changes of direction are visible', () => {
+test('control characters and characters that change the direction of text are made visible', () => {
   assert.equal(plainText('a\rb\u0008\tc'), 'a\u240db\u2408\tc');
   assert.equal(plainText('x\u202egnp.exe\u200b'), 'x\ufffdgnp.exe\ufffd');
   assert.equal(piecesOf('<script>&amp;')[0]?.text, '<script>&amp;');
 });
 
-test('a hostile line is handled in time that grows with its length', () => {
+test('a line of unfinished sequences does not take quadratic time', () => {
   const line = '\u001b]'.repeat(50_000);
   const begin = performance.now();
   piecesOf(line);

@@ -1,31 +1,34 @@
-/** Text of logs as pieces that can be shown: colours become classes, all other control sequences and characters lose their effect. Pure. */
+/**
+ * Makes text of programs safe to show: colours become CSS classes, other control sequences are removed, control characters become visible.
+ * Pure.
+ */
 
-/** A piece of a line. `style`: names of classes, such as `ansi-red ansi-bold`; '' for plain text. */
+/** A piece of a line. `style` has names of CSS classes, such as `ansi-red ansi-bold`; '' for plain text. */
 export type Piece = { text: string; style: string };
 
 const COLOURS = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'];
 
-/** CSI sequences, OSC, DCS, SOS, PM and APC strings up to their end, and other escape sequences. */
+/** Control sequences (ECMA-48): CSI; the strings OSC, DCS, SOS, PM and APC up to their end; other escape sequences. */
 const SEQUENCE =
   /\u001b\[[0-?]*[ -/]*[@-~]|\u001b[\]PX^_][^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c|$)|\u001b[ -/]*[0-~]?|\u009b[0-?]*[ -/]*[@-~]/g;
 const COLOUR_SEQUENCE = /^(?:\u001b\[|\u009b)([\d;:]*)m$/;
 
-/** Characters that are not shown, or change the direction or place of the text around them. A tab stays. */
+/** Control characters except tab, and invisible characters, such as those that change the direction of text. */
 const HARMFUL =
   /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g;
 
-/** The text without control sequences, with a visible sign for each other control character. */
+/** Returns the text without control sequences, and with a visible character for each control character. */
 export const plainText = (text: string): string =>
   (text.includes('\u001b') || text.includes('\u009b') ? text.replace(SEQUENCE, '') : text).replace(HARMFUL, visible);
 
-/** Pictures of the control characters of ASCII; a replacement character for others. */
+/** Returns the symbol of an ASCII control character (U+2400 to U+2421), or U+FFFD for another character. */
 function visible(character: string): string {
   const code = character.charCodeAt(0);
   if (code < 0x20) return String.fromCharCode(0x2400 + code);
   return code === 0x7f ? '\u2421' : '\ufffd';
 }
 
-/** Splits a line where its colours change. */
+/** Splits a line where its style changes. The pieces are safe to show. */
 export function piecesOf(line: string): Piece[] {
   if (!line.includes('\u001b') && !line.includes('\u009b'))
     return [{ text: line.replace(HARMFUL, visible), style: '' }];
@@ -46,7 +49,10 @@ export function piecesOf(line: string): Piece[] {
   return pieces;
 }
 
-/** Colours and attributes of SGR sequences, of which only the sixteen named colours are kept: the page's own have enough contrast. */
+/**
+ * The style that SGR sequences set. Only bold, dim and named foreground colours are kept, for which the page has colours with enough
+ * contrast.
+ */
 class Style {
   readonly #colour: string;
   readonly #isBold: boolean;
@@ -64,6 +70,7 @@ class Style {
       .join(' ');
   }
 
+  /** Returns the style after an SGR sequence with these parameters, such as `1;31`. */
   with(codes: string): Style {
     let [colour, isBold, isDim] = [this.#colour, this.#isBold, this.#isDim];
     const numbers = codes.split(/[;:]/).map(Number);

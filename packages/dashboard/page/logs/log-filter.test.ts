@@ -17,7 +17,7 @@ test('a filter is a text in any case, or a regular expression', () => {
   assert.equal(lineTest({ text: '', hidden: new Set([1]) })!(line('x', 1)), false);
 });
 
-test('lines that are added, put between and removed are found', () => {
+test('the filter finds lines after others were added, inserted and removed', () => {
   const filtered = new FilteredLines();
   filtered.setFilter({ text: 'a', hidden: new Set() });
   const [a, b, c] = [line('a1'), line('b'), line('a2')];

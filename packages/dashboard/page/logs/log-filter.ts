@@ -1,14 +1,14 @@
-/** Which lines of a log are shown. Pure. */
+/** Selects the lines of a log that are shown. Pure. */
 import type { LogLine } from './log-line.ts';
 
 export type LogFilter = {
-  /** A text that lines contain in any case, or `/…/` as a regular expression. '' for all lines. */
+  /** Text that a line must contain, in upper or lower case; `/…/` is a regular expression. '' selects all lines. */
   text: string;
-  /** Sources that are not shown. */
+  /** Containers whose lines are not shown, by their index (`LogLine.source`). */
   hidden: ReadonlySet<number>;
 };
 
-/** Returns a test for lines. A regular expression that is not valid is looked for as text. */
+/** Returns a predicate for lines; undefined if all are shown. An invalid regular expression is searched as text. */
 export function lineTest({ text, hidden }: LogFilter): ((line: LogLine) => boolean) | undefined {
   if (text === '' && hidden.size === 0) return undefined;
   const has = textTest(text);
@@ -22,16 +22,14 @@ function textTest(text: string): (line: string) => boolean {
       const pattern = new RegExp(source, 'i');
       return (line) => pattern.test(line);
     } catch {
-      // below, as text
+      // not a regular expression: searched as text
     }
   }
   const wanted = text.toLowerCase();
   return (line) => line.toLowerCase().includes(wanted);
 }
 
-/**
- * Indexes of the lines that pass a filter, kept up to date without testing a line twice while lines are only added at the end.
- */
+/** The lines that pass a filter. While lines are only added at the end of the log, none is tested twice. */
 export class FilteredLines {
   #test: ((line: LogLine) => boolean) | undefined;
   #seen = 0;
@@ -45,7 +43,7 @@ export class FilteredLines {
     this.#found = [];
   }
 
-  /** Returns the lines that pass, of all present lines of the log. */
+  /** Returns the lines that pass, from all current lines of the log. */
   of(lines: readonly LogLine[]): readonly LogLine[] {
     if (this.#test === undefined) return lines;
     const isGrown = this.#seen > 0 && lines[0] === this.#first && lines[this.#seen - 1] === this.#last;

@@ -1,4 +1,4 @@
-/** The lines of a log in a box of their own, of which the visible ones are drawn. */
+/** The lines of a log in a box that scrolls. Only the visible lines are drawn. */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { rowWindow } from '../widgets/window-of-rows.ts';
 import { piecesOf, plainText } from './ansi.ts';
@@ -6,10 +6,11 @@ import type { LogLine } from './log-line.ts';
 import type { LogModel } from './log-model.ts';
 
 const LINE_PX = 18;
-/** A log that is scrolled to within this of its end stays at its end. */
+/** Distance to the end of the log within which the box follows new lines. */
 const AT_END_PX = 30;
-/** Characters of a line that are drawn; the whole line is shown below when it is chosen. */
+/** Maximum number of characters of a line that are drawn. A click on a longer line shows it below the box. */
 const MAX_DRAWN = 2000;
+/** Maximum number of characters of such a line. */
 const MAX_DETAIL = 200_000;
 
 type LogLinesProps = { model: LogModel; containers: readonly string[]; showsTimes: boolean; isFollowing: boolean };

@@ -1,4 +1,4 @@
-/** A log that is being read, with its filter, as the view shows it. */
+/** Reads a log, and filters it for the view. */
 import { signal } from '@preact/signals';
 import { FrameBatch } from '../state/frame-batch.ts';
 import { FilteredLines, type LogFilter } from './log-filter.ts';
@@ -7,22 +7,26 @@ import { type LogRequest, readLogs } from './log-streams.ts';
 import { MergedLog } from './merged-log.ts';
 
 export type Shown = {
+  /** The lines that pass the filter. */
   lines: readonly LogLine[];
+  /** Number of lines that are kept, before the filter. */
   total: number;
+  /** Number of the oldest lines that were removed, to bound the memory. */
   dropped: number;
-  /** How many lines were shown before, of which the first may have been dropped meanwhile. */
+  /** Increases with each change. */
   version: number;
 };
 
 export class LogModel {
   readonly shown = signal<Shown>({ lines: [], total: 0, dropped: 0, version: 0 });
+  /** The state of each container's stream: see `LogReceiver.setState`. */
   readonly states = signal<readonly string[]>([]);
   readonly #log = new MergedLog();
   readonly #filtered = new FilteredLines();
   readonly #batch = new FrameBatch<LogLine[]>((batches) => this.#add(batches));
   #abort = new AbortController();
 
-  /** Reads from the beginning, in place of what was read before. */
+  /** Begins to read a log. Drops the lines of the log that was read before. */
   open(request: LogRequest): void {
     this.close();
     this.#abort = new AbortController();
@@ -48,7 +52,7 @@ export class LogModel {
   }
 
   #add(batches: LogLine[][]): void {
-    // one batch, because lines of a stream that is behind the others are put between theirs
+    // one batch: late lines are inserted between earlier ones, which costs the same for one line as for many
     this.#log.add(batches.flat());
     this.#show();
   }

@@ -1,5 +1,4 @@
-/** Reads the logs of a pod's containers into one log. */
-
+/** Reads the logs of a pod's containers. */
 import { pause } from '../api/follow-list.ts';
 import { linesOf } from '../api/lines.ts';
 import { ApiError, messageOf, send } from '../api/request.ts';
@@ -11,35 +10,38 @@ export type LogRequest = {
   namespace: string;
   name: string;
   containers: readonly string[];
-  /** Lines of each container, from the end; undefined for all. */
+  /** Number of last lines of each container that are read; undefined for all. */
   tailLines?: number;
   isFollowing: boolean;
-  /** Of the run before the present one. */
+  /** Whether to read the logs of the previous run of each container. */
   isPrevious: boolean;
 };
 
+/** Receives lines and states. `source` is the index of the container in the request. */
 export type LogReceiver = {
   add(lines: LogLine[]): void;
-  /** What became of a container's stream; '' while it is read. */
+  /** Reports the state of a container's stream: '' while it is read, `ended`, or the message of an error. */
   setState(source: number, state: string): void;
 };
 
 const POD = builtIn('Pod');
+/** Pause before the log of a container is requested again. */
 const RETRY_MS = 2000;
-/** Longer lines are cut. */
+/** Maximum length of a line. Longer lines are cut. */
 const MAX_LINE_CHARACTERS = 64 << 10;
 
-/** Reads until the signal aborts or, without following, to the ends. */
+/** Reads until the signal aborts or, if the log is not followed, to the end of each container's log. Never rejects. */
 export async function readLogs(request: LogRequest, receiver: LogReceiver, signal: AbortSignal): Promise<void> {
   await Promise.all(request.containers.map((_name, source) => readOne(request, source, { receiver, signal })));
 }
 
-type Reading = { receiver: LogReceiver; signal: AbortSignal };
+type ReadOptions = { receiver: LogReceiver; signal: AbortSignal };
 
-async function readOne(request: LogRequest, source: number, { receiver, signal }: Reading): Promise<void> {
+async function readOne(request: LogRequest, source: number, { receiver, signal }: ReadOptions): Promise<void> {
   let since: string | undefined;
   while (!signal.aborted) {
-    const from = since; // lines of one write have the same time, so later batches may begin with it
+    // fixed for this stream: lines may share a timestamp, so a later chunk may begin with that of the last line
+    const from = since;
     try {
       for await (const lines of linesOf(chunksOf(request, { source, since, signal }), MAX_LINE_CHARACTERS)) {
         const read = lines
@@ -56,16 +58,16 @@ async function readOne(request: LogRequest, source: number, { receiver, signal }
       receiver.setState(source, messageOf(error));
       if (!request.isFollowing || (error instanceof ApiError && error.code === 403)) return;
     }
-    // the container may start (again), and the connection may come back
+    // the container may start later or restart, or the connection may work again
     await pause(RETRY_MS, signal);
   }
 }
 
-type Place = { source: number; since?: string; signal: AbortSignal };
+type StreamPosition = { source: number; since?: string; signal: AbortSignal };
 
 async function* chunksOf(
   { namespace, name, containers, tailLines, isFollowing, isPrevious }: LogRequest,
-  { source, since, signal }: Place,
+  { source, since, signal }: StreamPosition,
 ): AsyncGenerator<Uint8Array> {
   const path = pathOf(POD, { namespace, name, subresource: 'log' });
   const query = {
@@ -75,7 +77,8 @@ async function* chunksOf(
     previous: isPrevious || undefined,
     ...(since === undefined ? { tailLines } : { sinceTime: since }),
   };
-  // a followed log is open for long, and a browser has few connections; others may be large, and are read as fast as they are shown
+  // a followed log is open for long, and browsers open few connections; another log may be large, and fetch reads it only as fast as it is
+  // shown
   if (isFollowing) return yield* stream(path, { query, signal });
   const { body } = await send(path, { query, accept: 'text/plain, */*', signal });
   const reader = body!.getReader();

@@ -1,4 +1,4 @@
-/** The logs of a pod's containers as one: filtered, followed, and of any length. */
+/** The logs of a pod's containers, merged by time, with a filter. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Pod } from '../api/objects.ts';
 import { countText } from '../state/text.ts';
@@ -7,7 +7,8 @@ import type { LogFilter } from './log-filter.ts';
 import { LogLines } from './log-lines.tsx';
 import { LogModel } from './log-model.ts';
 
-const SOME_LINES = 1000;
+/** Number of last lines of each container that are read at first. */
+const TAIL_LINES = 1000;
 
 type Choice = { isWhole: boolean; isPrevious: boolean; isFollowing: boolean };
 
@@ -23,7 +24,7 @@ export function LogView({ pod }: { pod: Pod }) {
   const [showsTimes, setShowsTimes] = useState(false);
   useEffect(() => {
     const { isWhole, isPrevious, isFollowing } = choice;
-    const tailLines = isWhole ? undefined : SOME_LINES;
+    const tailLines = isWhole ? undefined : TAIL_LINES;
     model.open({ namespace, name, containers, tailLines, isPrevious, isFollowing: isFollowing && !isPrevious });
     return () => model.close();
   }, [model, namespace, name, containers, choice]);
@@ -71,7 +72,7 @@ type SourcesProps = {
   model: LogModel;
 };
 
-/** Which containers are shown. */
+/** Check boxes that select the containers whose lines are shown. */
 function Sources({ containers, filter, setFilter }: SourcesProps) {
   if (containers.length < 2) return null;
   return (
@@ -96,7 +97,7 @@ function Sources({ containers, filter, setFilter }: SourcesProps) {
   );
 }
 
-/** Containers whose logs cannot be read, or have ended. */
+/** The errors of containers whose logs cannot be read. */
 function States({ containers, model }: { containers: readonly string[]; model: LogModel }) {
   const states = model.states.value;
   const failed = containers.flatMap((name, source) => {

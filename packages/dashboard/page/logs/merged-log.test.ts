@@ -10,7 +10,7 @@ const at = (second: number, source: number): LogLine => ({
 });
 const texts = (log: MergedLog) => log.lines.map(({ text }) => text).join(' ');
 
-test('a stamp is taken off, and its fraction is filled up', () => {
+test('a timestamp is split from the text, in UTC and with nanoseconds', () => {
   assert.deepEqual(logLine('2026-01-01T00:00:00.5Z hello', 1), {
     time: '2026-01-01T00:00:00.500000000Z',
     source: 1,
@@ -21,7 +21,7 @@ test('a stamp is taken off, and its fraction is filled up', () => {
   assert.equal(logLine('2026-01-01T00:00:00Z  two', 0).text, ' two');
 });
 
-test('lines of two containers are in the order of their times, however they come', () => {
+test('lines of two containers are sorted by time, in whatever order they arrive', () => {
   const log = new MergedLog();
   log.add([at(1, 0), at(4, 0), at(5, 0)]);
   log.add([at(2, 1), at(3, 1), at(6, 1)]);
@@ -29,7 +29,7 @@ test('lines of two containers are in the order of their times, however they come
   assert.equal(texts(log), '1:0 0:1 1:2 1:3 0:4 0:5 1:6 0:7');
 });
 
-test('lines with the same time keep the order in which they came', () => {
+test('lines with the same time stay in the order in which they arrived', () => {
   const log = new MergedLog();
   log.add([at(1, 0), at(1, 1)]);
   log.add([at(1, 0), at(0, 0)]);
@@ -44,7 +44,7 @@ test('the oldest lines are removed when there are too many, and counted', () => 
   assert.equal(log.lines.at(-1)?.text.trim(), '999');
 });
 
-test('a million lines are added in a second or so', () => {
+test('a million lines are added within seconds', () => {
   const log = new MergedLog();
   const begin = performance.now();
   for (let batch = 0; batch < 1000; batch++)

@@ -1,14 +1,14 @@
-/** The lines of several containers in the order of their times, of which a bounded number is kept. Pure. */
+/** Merges the lines of several containers by time, in bounded memory. Pure. */
 import { type LogLine, sizeOf } from './log-line.ts';
 
-/** What a page keeps of a log. */
-export const MAX_LOG_BYTES = 16 << 20;
-/** Lines that are removed at once, so that removing them costs little for each. */
+/** Maximum size of the lines that are kept, as `sizeOf` estimates it. */
+const MAX_LOG_BYTES = 16 << 20;
+/** Share of the size that is removed at once. Removing few lines at a time would copy the list too often. */
 const REMOVED_SHARE = 1 / 8;
 
 /**
- * Lines are added in batches. A line that comes later than one with a later time is put where it belongs: the
- * containers' streams are read at the same time, but not in step.
+ * Lines of several containers, sorted by time. Lines are added in batches. A line that arrives late is inserted at its place, because the
+ * containers' streams are read concurrently.
  */
 export class MergedLog {
   readonly #maxBytes: number;
@@ -24,12 +24,12 @@ export class MergedLog {
     return this.#lines;
   }
 
-  /** How many of the oldest lines were removed. */
+  /** Number of the oldest lines that were removed. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** Adds lines. Those of one source are in their order. */
+  /** Adds lines. The lines of one container must be in their order. */
   add(batch: readonly LogLine[]): void {
     if (batch.length === 0) return;
     const sorted = isInOrder(batch) ? batch : batch.toSorted(byTime);
@@ -47,7 +47,7 @@ export class MergedLog {
     this.#dropped = 0;
   }
 
-  /** Takes off the lines that are later than the first one of the batch, and puts both back in order. */
+  /** Merges a batch whose first line is earlier than the last line of the log. */
   #mergeLate(batch: readonly LogLine[]): void {
     const { time } = batch[0]!;
     let at = this.#lines.length;
@@ -70,7 +70,7 @@ export class MergedLog {
   }
 }
 
-/** A stable order, in which lines without a time keep their places before those with one. */
+/** Compares lines by time. Lines without a time come first. */
 const byTime = (a: LogLine, b: LogLine): number => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0);
 
 function isInOrder(lines: readonly LogLine[]): boolean {

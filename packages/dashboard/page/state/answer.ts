@@ -1,15 +1,19 @@
-/** An answer of the server that a component shows, read again at times. */
+/** A hook for a component that shows an answer of the server. */
 import { useEffect, useState } from 'preact/hooks';
 import { messageOf } from '../api/request.ts';
 
+/** `value` is the last answer, `error` the failure of the last attempt. `again` reads at once. */
 export type Answer<T> = { value?: T; error?: unknown; isReading: boolean; again(): void };
 
 type AnswerOptions = {
-  /** Reads again so long after an answer; absent for answers that are read once. */
+  /** Time after an answer or a failure at which it is read again; undefined to read once. */
   periodMs?: number;
 };
 
-/** Calls `read` when the component is shown, and when `keys` change. The last value stays while a new one is read, and after a failure. */
+/**
+ * Calls `read` when the component is shown, when `keys` change, and periodically. The last value is kept while it is read again and after a
+ * failure, and is dropped when `keys` change.
+ */
 export function useAnswer<T>(
   read: (signal: AbortSignal) => Promise<T>,
   keys: readonly unknown[],
@@ -44,4 +48,5 @@ export function useAnswer<T>(
   return { ...answer, again: () => setRound((one) => one + 1) };
 }
 
+/** Returns the message of an error; undefined without one. */
 export const errorText = (error: unknown): string | undefined => (error === undefined ? undefined : messageOf(error));

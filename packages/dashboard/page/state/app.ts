@@ -1,4 +1,4 @@
-/** What all views share. Made once by main.tsx, and handed to views as a Preact context. */
+/** State that all views share. main.tsx creates it once, and provides it as a Preact context. */
 import { type Signal, signal } from '@preact/signals';
 import { createContext } from 'preact';
 import { useContext, useEffect, useMemo } from 'preact/hooks';
@@ -15,10 +15,11 @@ import { SearchEntries } from './search-entries.ts';
 
 export type SessionState =
   | { kind: 'starting' }
-  /** There is a session, unless its first answer says otherwise. */
+  /** The page has a session key. The first answer shows whether the session still exists. */
   | { kind: 'ready' }
-  /** The page needs a new link from the command. */
+  /** The page has no session, and needs a new link from the command. */
   | { kind: 'signed-out' }
+  /** The link could not be exchanged for a session. It is tried again. */
   | { kind: 'failed'; message: string };
 
 const NAMESPACE = 'podwright-namespace';
@@ -28,21 +29,19 @@ const CLOCK_MS = 1000;
 export class App {
   readonly route: Signal<Route> = signal(routeOf(location.hash));
   readonly state: Signal<SessionState> = signal({ kind: 'starting' });
-  /** Every resource that can be listed; the built-in ones until the API server has answered. */
+  /** Every resource that can be listed. Until discovery has succeeded, the built-in ones of the navigation. */
   readonly resources: Signal<readonly Resource[]> = signal(SECTIONS.flatMap(({ resources }) => resources));
-  /** The namespace that lists are limited to; '' for all. */
+  /** The namespace to which lists are limited; '' for all. */
   readonly namespace: Signal<string> = signal(sessionStorage.getItem(NAMESPACE) ?? '');
-  /** The time, which ages are computed from. It stands still while the page is in the background. */
+  /** The current time in Unix milliseconds, for ages. It is not updated while the page is in the background. */
   readonly now = signal(Date.now());
   readonly collections = new Collections();
   readonly entries = new SearchEntries();
   readonly isHelpOpen = signal(false);
   readonly isSearchOpen = signal(false);
-  /** What assistive technology reads out. */
-  readonly notice = signal('');
   readonly #session: Signal<Session | undefined> = signal(undefined);
   readonly #abort = new AbortController();
-  /** Of a link whose exchange has failed because the server did not answer. */
+  /** The token of a link that could not be exchanged yet because the server did not answer. */
   #token: string | undefined;
 
   start(): void {
@@ -54,7 +53,7 @@ export class App {
     void this.#open();
   }
 
-  /** Undefined until the server has described it. */
+  /** The description of the session; undefined until it has been read. */
   get session(): Session | undefined {
     return this.#session.value;
   }
@@ -64,7 +63,7 @@ export class App {
     this.namespace.value = namespace;
   }
 
-  /** The fragment of an object's page; undefined for a kind that the API server does not list. */
+  /** Returns the link to an object's page; undefined if no resource of this kind can be listed. */
   hrefOf({ kind, namespace, name }: ObjectName, group?: string): string | undefined {
     const resource = this.resourceOfKind(kind, group);
     return resource && objectHref(resource, { namespace, name });
@@ -74,7 +73,7 @@ export class App {
     return this.resources.value.find((one) => one.kind === kind && (group === undefined || one.group === group));
   }
 
-  /** Asks whether the session has ended, which a WebSocket does not report. Other failures are left to the next attempt. */
+  /** Checks whether the session has ended: a refused WebSocket does not report its status to the page. Other failures are ignored. */
   async checkSession(): Promise<void> {
     try {
       await readSession(this.#abort.signal);
@@ -95,7 +94,7 @@ export class App {
     window.scrollTo(0, 0);
   }
 
-  /** Lists begin at once, next to the description of the session. */
+  /** Exchanges the link's token, if there is one. Views begin to list before the session has been described. */
   async #open(): Promise<void> {
     try {
       await this.#login();
@@ -123,7 +122,7 @@ export class App {
     }
   }
 
-  /** A link that has been used before is no failure while the session that it began lives. */
+  /** Exchanges the token. A refused token is ignored: the session that it began before may still exist. */
   async #login(): Promise<void> {
     this.#token = takeToken() ?? this.#token;
     if (this.#token === undefined) return;
@@ -139,7 +138,7 @@ export class App {
     try {
       this.resources.value = await discover(this.#abort.signal);
     } catch (error) {
-      // the built-in resources are shown; the API server may be restarting
+      // the built-in resources are shown meanwhile; the API server may be restarting
       if (!isSignedOut(error)) setTimeout(() => void this.#discover(), RETRY_MS * 5);
     }
   }
@@ -149,18 +148,18 @@ export const AppContext = createContext<App | undefined>(undefined);
 
 export function useApp(): App {
   const app = useContext(AppContext);
-  if (app === undefined) throw new Error('a view is outside of the page');
+  if (app === undefined) throw new Error('useApp: the component is not inside AppContext.Provider');
   return app;
 }
 
-/** A collection that stays open while the component is shown. */
+/** Returns a shared collection that stays open while the component is shown. */
 export function useCollection<T extends KubeObject>(resource: Resource, query: CollectionQuery = {}): Collection<T> {
   const { collections } = useApp();
   const { namespace, fieldSelector, labelSelector } = query;
-  const held = useMemo(
+  const [collection, release] = useMemo(
     () => collections.use<T>(resource, { namespace, fieldSelector, labelSelector }),
     [collections, resource, namespace, fieldSelector, labelSelector],
   );
-  useEffect(() => held[1], [held]);
-  return held[0];
+  useEffect(() => release, [release]);
+  return collection;
 }

@@ -7,7 +7,7 @@ const object = (name: string, resourceVersion = '1') => ({
   metadata: { name, uid: name, resourceVersion, managedFields: [{}] },
 });
 
-/** A transport with a list and events that the test sends, and a schedule that the test runs. */
+/** Makes a collection of two objects. The test sends watch events, and decides when a frame is drawn. */
 function setUp(maxObjects?: number) {
   const events = new TransformStream<Uint8Array, Uint8Array>();
   const writer = events.writable.getWriter();

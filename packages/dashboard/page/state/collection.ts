@@ -1,6 +1,6 @@
 /** The objects of a resource, kept current by a watch. */
 import { type ReadonlySignal, signal } from '@preact/signals';
-import { type Following, followList, type ListPlace, type Transport } from '../api/follow-list.ts';
+import { followList, type ListHandler, type ListTarget, type Transport } from '../api/follow-list.ts';
 import type { KubeObject } from '../api/objects.ts';
 import { messageOf } from '../api/request.ts';
 import type { Change } from '../api/watch-event.ts';
@@ -9,13 +9,13 @@ import { FrameBatch, type Schedule } from './frame-batch.ts';
 export type CollectionState =
   | { kind: 'loading' }
   | { kind: 'live' }
-  /** The connection is lost; the objects are those from before. */
+  /** The connection is lost; the objects are those that were received before. */
   | { kind: 'stale'; message: string }
-  /** The user lacks the right, or the server the kind. */
+  /** The user may not list the resource, or the server does not have it. */
   | { kind: 'refused'; message: string };
 
 export type CollectionOptions = {
-  /** The oldest objects beyond this number are dropped. */
+  /** Maximum number of objects. Those that were received first are dropped. */
   maxObjects?: number;
   schedule?: Schedule;
   transport?: Transport;
@@ -28,37 +28,37 @@ export class Collection<T extends KubeObject> {
   readonly #batch: FrameBatch<Change<T>>;
   readonly #maxObjects: number;
   readonly #abort = new AbortController();
-  #sorted: { version: number; list: readonly T[] } = { version: -1, list: [] };
+  #listed: { version: number; list: readonly T[] } = { version: -1, list: [] };
 
   constructor(
-    place: ListPlace,
+    target: ListTarget,
     { maxObjects = Number.POSITIVE_INFINITY, schedule, transport }: CollectionOptions = {},
   ) {
     this.#maxObjects = maxObjects;
     this.#batch = new FrameBatch((changes) => this.#apply(changes), schedule);
-    const following: Following<T> = {
+    const handler: ListHandler<T> = {
       onList: (objects) => this.#replace(objects),
       onChange: (change) => this.#batch.add(change),
       onLive: () => this.#setState({ kind: 'live' }),
       onFailure: (error, isFinal) => this.#setState({ kind: isFinal ? 'refused' : 'stale', message: messageOf(error) }),
     };
-    void followList<T>(place, { following, signal: this.#abort.signal, transport });
+    void followList<T>(target, { handler, signal: this.#abort.signal, transport });
   }
 
   get state(): ReadonlySignal<CollectionState> {
     return this.#state;
   }
 
-  /** Changes with each change of the objects. */
+  /** A number that increases with each change of the objects. */
   get version(): ReadonlySignal<number> {
     return this.#version;
   }
 
-  /** The objects in the order in which they came. A component that reads it is drawn again when they change. */
+  /** The objects in the order in which they were first received. A component that reads this is rendered again when they change. */
   get list(): readonly T[] {
     const version = this.#version.value;
-    if (this.#sorted.version !== version) this.#sorted = { version, list: [...this.#objects.values()] };
-    return this.#sorted.list;
+    if (this.#listed.version !== version) this.#listed = { version, list: [...this.#objects.values()] };
+    return this.#listed.list;
   }
 
   close(): void {
@@ -81,7 +81,7 @@ export class Collection<T extends KubeObject> {
   }
 
   #set(object: T): void {
-    this.#objects.set(keyOf(object), slim(object));
+    this.#objects.set(keyOf(object), dropManagedFields(object));
     if (this.#objects.size <= this.#maxObjects) return;
     const [oldest] = this.#objects.keys();
     this.#objects.delete(oldest!);
@@ -96,8 +96,8 @@ export class Collection<T extends KubeObject> {
 const keyOf = ({ metadata }: KubeObject): string =>
   metadata.uid ?? `${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
 
-/** Removes the parts that no list shows and that are as large as the rest. */
-function slim<T extends KubeObject>(object: T): T {
+/** Removes `managedFields`, which no list shows and which are as large as the rest of the object. */
+function dropManagedFields<T extends KubeObject>(object: T): T {
   const metadata = object.metadata as T['metadata'] & { managedFields?: unknown };
   delete metadata.managedFields;
   return object;

@@ -1,11 +1,11 @@
-/** Collections that several views share. */
+/** Collections that views share: one for each path and selector. */
 import type { KubeObject, Resource } from '../api/objects.ts';
 import { builtIn, pathOf } from '../api/resources.ts';
 import { Collection } from './collection.ts';
 
-/** A collection stays open so long after its last view, because views change often between a few. */
+/** Time for which a collection stays open without a view, because users return to a page soon. */
 const LINGER_MS = 20_000;
-/** Of events, of which a busy cluster has very many. */
+/** Maximum number of events that are kept: a busy cluster has very many. */
 const MAX_EVENTS = 3000;
 
 type Shared = { collection: Collection<KubeObject>; users: number; timer?: ReturnType<typeof setTimeout> };
@@ -15,7 +15,7 @@ export type CollectionQuery = { namespace?: string; fieldSelector?: string; labe
 export class Collections {
   readonly #shared = new Map<string, Shared>();
 
-  /** Returns a collection, and the function that ends its use. */
+  /** Returns a collection, and the function to call when it is no longer used. */
   use<T extends KubeObject>(
     resource: Resource,
     { namespace, ...query }: CollectionQuery = {},
@@ -34,6 +34,7 @@ export class Collections {
     return [shared.collection as unknown as Collection<T>, () => this.#release(key, shared)];
   }
 
+  /** Closes all collections, also those in use. */
   closeAll(): void {
     for (const { collection, timer } of this.#shared.values()) {
       clearTimeout(timer);

@@ -1,9 +1,11 @@
-/** Events by the objects that they are about. Pure. */
+/** Groups events by the object that they are about. Pure. */
 import { type EventObject, eventTimeMs } from '../api/objects.ts';
 
 const NONE: readonly EventObject[] = [];
 
-/** Groups events by UID, oldest first. A group that has not changed stays the same list, so that views of it stay valid. */
+/**
+ * Events by the UID of their object, oldest first. A group without changes keeps its list, so that what was computed from it stays valid.
+ */
 export class EventsByObject {
   #groups = new Map<string, EventObject[]>();
   #source: readonly EventObject[] | undefined;

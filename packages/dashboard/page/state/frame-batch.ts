@@ -1,12 +1,13 @@
-/** Collects calls, and makes them together before the next frame is drawn. */
+/** Collects changes, and applies them together before the browser draws the next frame. */
 
-/** A page in the background draws no frames. */
+/** Delay in a page in the background, which draws no frames. */
 const HIDDEN_DELAY_MS = 1000;
 
+/** Calls `run` once, later. */
 export type Schedule = (run: () => void) => void;
 
-/** Runs at the next frame or, in a hidden page, after a second. */
-export const atNextFrame: Schedule = (run) => {
+/** Calls `run` before the next frame or, in a page in the background, after a second. */
+const atNextFrame: Schedule = (run) => {
   const once = () => {
     cancelAnimationFrame(frame);
     clearTimeout(timer);
@@ -16,7 +17,7 @@ export const atNextFrame: Schedule = (run) => {
   const timer = setTimeout(once, HIDDEN_DELAY_MS);
 };
 
-/** A list of changes that is handed on once for a frame. */
+/** Items that are applied together, once for each frame. */
 export class FrameBatch<T> {
   readonly #apply: (batch: T[]) => void;
   readonly #schedule: Schedule;
@@ -29,17 +30,17 @@ export class FrameBatch<T> {
 
   add(item: T): void {
     this.#waiting.push(item);
-    if (this.#waiting.length === 1) this.#schedule(() => this.flush());
+    if (this.#waiting.length === 1) this.#schedule(() => this.#flush());
   }
 
-  /** Hands on what waits. */
-  flush(): void {
+  /** Discards the items that have not been applied. */
+  drop(): void {
+    this.#waiting = [];
+  }
+
+  #flush(): void {
     const batch = this.#waiting;
     this.#waiting = [];
     if (batch.length > 0) this.#apply(batch);
-  }
-
-  drop(): void {
-    this.#waiting = [];
   }
 }

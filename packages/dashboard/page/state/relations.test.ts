@@ -9,7 +9,7 @@ const object = (name: string, ...owners: ReturnType<typeof owner>[]) => ({
   metadata: { name, ownerReferences: owners },
 });
 
-test('owners and owned objects are found by UID, the controller first', () => {
+test('the controller is the owner of an object, and owned objects are found by UID', () => {
   const [a, b] = [object('a', owner('1'), owner('2', true)), object('b', owner('3'))];
   assert.deepEqual([ownerOf(a)?.uid, ownerOf(b)?.uid, ownerOf(object('c'))?.uid], ['2', '3', undefined]);
   assert.deepEqual(ownedBy('2', [a, b]), [a]);

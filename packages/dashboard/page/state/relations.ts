@@ -1,10 +1,11 @@
-/** How objects belong together: owners, what they own, and what pods use. Pure. */
+/** Relations between objects: owners, owned objects, and the objects that a pod uses. Pure. */
 import { podReferences } from '@podwright/kube-api';
 import type { KubeObject, ObjectName, Pod, ServiceObject } from '../api/objects.ts';
 
+/** An object, and a verb such as `mounts` that says how it is used. */
 export type Relation = { object: ObjectName; note: string };
 
-/** Kinds whose objects each kind of workload makes. */
+/** The kinds of objects that each kind of workload creates. */
 export const OWNED_KINDS: Record<string, string[]> = {
   Deployment: ['ReplicaSet'],
   ReplicaSet: ['Pod'],
@@ -15,18 +16,18 @@ export const OWNED_KINDS: Record<string, string[]> = {
   CronJob: ['Job'],
 };
 
-/** The objects of a list that an object owns. */
+/** Returns the objects of a list whose owner has this UID. */
 export function ownedBy<T extends KubeObject>(uid: string | undefined, objects: readonly T[]): T[] {
   return objects.filter(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === uid) ?? false);
 }
 
-/** The controller of an object, else its first owner. */
+/** Returns the controller of an object or, without one, its first owner. */
 export function ownerOf({ metadata }: KubeObject) {
   const owners = metadata.ownerReferences ?? [];
   return owners.find(({ controller }) => controller === true) ?? owners[0];
 }
 
-/** The objects that a pod uses: its node, account, claims, and what its containers read. */
+/** Returns the objects that a pod uses: its node, service account and claims, and the ConfigMaps and Secrets that it reads. */
 export function usedBy(pod: Pod): Relation[] {
   const { namespace } = pod.metadata;
   const { nodeName, serviceAccountName, volumes = [] } = pod.spec;
@@ -44,7 +45,7 @@ export function usedBy(pod: Pod): Relation[] {
   return found;
 }
 
-/** Whether a Service selects a pod. */
+/** Reports whether a Service selects a pod. */
 export function selectsPod({ metadata, spec }: ServiceObject, pod: Pod): boolean {
   const wanted = Object.entries(spec?.selector ?? {});
   const { labels = {}, namespace } = pod.metadata;

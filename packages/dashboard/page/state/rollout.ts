@@ -1,20 +1,22 @@
-/** Workloads that are being changed, or cannot go on. Pure. */
+/** Rollouts of workloads that are in progress or have failed. Pure. */
 import { type Workload, workloadState } from '@podwright/kube-view';
 import type { KubeObject, ObjectName } from '../api/objects.ts';
 
 export type Rollout = {
   object: ObjectName;
-  /** Pods that the workload keeps, that have the new template, and that are available. */
+  /** Number of pods that the workload should have. */
   wanted: number;
+  /** Number of pods of the current template. */
   updated: number;
+  /** Number of available pods, of any template. */
   available: number;
-  /** Pods of an earlier template that still run. */
+  /** Number of pods of earlier templates that still exist. */
   old: number;
   progress: string;
   failure?: string;
 };
 
-/** Returns how far a Deployment, StatefulSet or DaemonSet has come; undefined if it is complete. */
+/** Returns the rollout of a Deployment, StatefulSet or DaemonSet; undefined if it is complete. */
 export function rolloutOf(kind: string, object: KubeObject): Rollout | undefined {
   const workload = { ...object, kind } as Workload & KubeObject;
   const state = workloadState(workload);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { builtIn } from '../api/resources.ts';
 import { listHref, objectHref, routeOf } from './route.ts';
 
-test('fragments name places, and links lead to them', () => {
+test('a fragment is translated to a page, and a link to the fragment of its page', () => {
   assert.deepEqual(routeOf(''), { page: 'overview' });
   assert.deepEqual(routeOf('#/'), { page: 'overview' });
   assert.deepEqual(routeOf('#/events'), { page: 'events' });
@@ -22,6 +22,6 @@ test('fragments name places, and links lead to them', () => {
   assert.equal(objectHref(builtIn('Pod'), { namespace: 'a', name: 'b' }), '#/pods/a/b');
 });
 
-test('a fragment that is not encoded well is a place all the same', () => {
+test('a fragment with invalid escapes is accepted', () => {
   assert.deepEqual(routeOf('#/pods/a/%E0%A4%A'), { page: 'pod', namespace: 'a', name: '%E0%A4%A', tab: '' });
 });

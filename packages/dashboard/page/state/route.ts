@@ -1,12 +1,12 @@
-/** Places inside the page, which its fragment names. Pure. */
+/** Translates between the fragment of the URL and the page that it names. Pure. */
 import type { ObjectName, Resource } from '../api/objects.ts';
-import { resourceId } from '../api/resources.ts';
+import { resourceId, SECTIONS } from '../api/resources.ts';
 
 export type Route =
   | { page: 'overview' | 'events' | 'images' | 'custom' }
-  /** A section of the navigation, such as `workloads`. */
+  /** The ID of a section of the navigation, such as `workloads`. */
   | { page: 'section'; section: string }
-  /** The list of a resource such as `apps/v1/deployments`. */
+  /** The list of a resource, by its ID such as `apps/v1/deployments`. */
   | { page: 'list'; resource: string }
   | { page: 'pod'; namespace: string; name: string; tab: string }
   /** `namespace` is '' for objects of the whole cluster. */
@@ -14,10 +14,10 @@ export type Route =
   | { page: 'unknown' };
 
 const PAGES = ['events', 'images', 'custom'] as const;
-const SECTIONS = ['workloads', 'services', 'configuration', 'storage'];
+/** Stands for the namespace of a cluster-scoped object. */
 const NO_NAMESPACE = '-';
 
-/** Returns the place that a fragment such as `#/pods/default/web` names. */
+/** Returns the page that a fragment such as `#/pods/default/web` names. */
 export function routeOf(fragment: string): Route {
   const parts = fragment
     .replace(/^#?\/?/, '')
@@ -27,12 +27,12 @@ export function routeOf(fragment: string): Route {
   if (first === '') return { page: 'overview' };
   const page = PAGES.find((one) => one === first);
   if (page !== undefined) return { page };
-  if (SECTIONS.includes(first)) return { page: 'section', section: first };
+  if (SECTIONS.some(({ id }) => id === first)) return { page: 'section', section: first };
   if (first === 'pods' && rest.length >= 2)
     return { page: 'pod', namespace: rest[0]!, name: rest[1]!, tab: rest[2] ?? '' };
   if (first === 'list') return { page: 'list', resource: rest.join('/') };
   if (first !== 'object') return { page: 'unknown' };
-  // a version comes first in the group '' alone
+  // the ID of a resource in the core group begins with its version
   const length = /^v\d/.test(rest[0] ?? '') ? 2 : 3;
   const [namespace, name, tab = ''] = rest.slice(length);
   if (namespace === undefined || name === undefined) return { page: 'unknown' };
@@ -40,7 +40,7 @@ export function routeOf(fragment: string): Route {
   return { page: 'object', resource, namespace: namespace === NO_NAMESPACE ? '' : namespace, name, tab };
 }
 
-/** A part that is not encoded well is taken as it is. */
+/** Decodes a part of a fragment. A part with invalid escapes is returned as it is. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -53,7 +53,7 @@ const fragment = (...parts: string[]): string => `#/${parts.map(encodeURICompone
 
 export const listHref = (resource: Resource): string => fragment('list', ...resourceId(resource).split('/'));
 
-/** The fragment of an object's page; pods have one of their own. */
+/** Returns the fragment of an object's page. Pods have a page of their own. */
 export function objectHref(resource: Resource, { namespace, name }: Omit<ObjectName, 'kind'>, tab?: string): string {
   const end = tab === undefined || tab === '' ? [] : [tab];
   if (resource.group === '' && resource.plural === 'pods') return fragment('pods', namespace, name, ...end);

@@ -1,4 +1,4 @@
-/** Reads the names of all objects, of every resource that can be listed, for the search box. */
+/** The entries of the search box: the names of all objects of every resource that can be listed. */
 import { signal } from '@preact/signals';
 import type { KubeObject, Resource } from '../api/objects.ts';
 import { call } from '../api/request.ts';
@@ -7,25 +7,24 @@ import { objectHref } from './route.ts';
 import type { SearchEntry } from './search-rank.ts';
 
 const NAMES_ONLY = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json;q=0.5';
-/** Requests under way at once: a browser has six connections, and the page needs some. */
+/** Maximum number of concurrent requests: browsers open six connections to a host, and the page needs some for other requests. */
 const CONCURRENCY = 3;
-/** Names of a resource beyond these are not found. */
+/** Maximum number of objects of a resource that are read. Others cannot be found. */
 const MAX_OBJECTS = 2000;
-/** How long names are used before they are read again. */
+/** Time after which the names are read again when the search box is opened. */
 const FRESH_MS = 30_000;
-/** Resources whose many objects are not looked for by name. */
+/** Resources with many objects that users do not search by name. */
 const LEFT_OUT = new Set(['events', 'leases', 'endpointslices', 'controllerrevisions', 'endpoints']);
-
-/** Its objects have the names of nodes and pods. */
+/** A group whose objects have the names of nodes and pods. */
 const METRICS = 'metrics.k8s.io';
 
 export class SearchEntries {
-  /** Grows while resources are read. */
+  /** The entries. During the first reading, they are added resource by resource. */
   readonly entries = signal<readonly SearchEntry[]>([]);
   readonly isReading = signal(false);
   #readMs = Number.NEGATIVE_INFINITY;
 
-  /** Reads the names, unless they have been read a moment ago. */
+  /** Reads the names, unless they were read less than 30 seconds ago. Never rejects. */
   async refresh(resources: readonly Resource[], signal: AbortSignal): Promise<void> {
     if (this.isReading.value || Date.now() - this.#readMs < FRESH_MS) return;
     this.isReading.value = true;
@@ -46,7 +45,7 @@ export class SearchEntries {
   }
 }
 
-/** A resource that may not be listed has no entries. */
+/** Returns the entries of a resource; none if it cannot be listed. */
 async function entriesOf(resource: Resource, signal: AbortSignal): Promise<SearchEntry[]> {
   try {
     const query = { limit: MAX_OBJECTS };

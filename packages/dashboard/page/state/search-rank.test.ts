@@ -13,7 +13,7 @@ const ENTRIES = [
 ];
 const found = (text: string) => search(text, ENTRIES).map(({ entry: { name } }) => name);
 
-test('names that begin with the text come first, then parts, then the middle, then namespaces', () => {
+test('matches at the beginning of names come first, then of parts, then in namespaces, then anywhere', () => {
   assert.deepEqual(found('web'), ['web-frontend', 'web-frontend-1', 'my-web', 'settings', 'cobweb']);
   assert.deepEqual(found('wfr'), ['web-frontend', 'web-frontend-1']);
   assert.deepEqual(found('EVENTS'), ['Events']);

@@ -1,9 +1,10 @@
-/** What the search box finds. Pure. */
+/** Ranks the entries of the search box for a text. Pure. */
+import { compareText } from './text.ts';
 
 export type SearchEntry = {
-  /** The name that is searched first. */
+  /** The name. It counts more than the kind and the namespace. */
   name: string;
-  /** What it is: a kind, or `page`. */
+  /** The kind of an object, `list` for the list of a resource, or `page`. */
   kind: string;
   namespace: string;
   href: string;
@@ -11,12 +12,13 @@ export type SearchEntry = {
 
 export type SearchHit = { entry: SearchEntry; score: number };
 
-/** Results that are shown. */
+/** Maximum number of results. */
 const MAX_HITS = 50;
 
 /**
- * Returns the best entries for a text, whose words must all be found in the name, kind or namespace: at the beginning of a name best, then at
- * the beginning of one of its parts, then anywhere, and then as letters in this order (`wfr` finds `web-frontend`).
+ * Returns the best entries for a text, best first. All words of the text must be found in the name, kind or namespace. A match at the
+ * beginning of a name scores highest, then one at the beginning of a part, then one anywhere, then letters in this order (`wfr` finds
+ * `web-frontend`).
  */
 export function search(text: string, entries: readonly SearchEntry[]): SearchHit[] {
   const words = text
@@ -29,11 +31,11 @@ export function search(text: string, entries: readonly SearchEntry[]): SearchHit
     const score = scoreOf(words, entry);
     if (score > 0) hits.push({ entry, score });
   }
-  hits.sort((a, b) => b.score - a.score || a.entry.name.length - b.entry.name.length || compare(a.entry, b.entry));
+  hits.sort(
+    (a, b) => b.score - a.score || a.entry.name.length - b.entry.name.length || compareText(a.entry.name, b.entry.name),
+  );
   return hits.slice(0, MAX_HITS);
 }
-
-const compare = (a: SearchEntry, b: SearchEntry) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
 
 function scoreOf(words: readonly string[], { name, kind, namespace }: SearchEntry): number {
   let total = 0;
@@ -57,7 +59,7 @@ function wordScore(word: string, text: string): number {
   return word.length >= 2 && hasLetters(word, text) ? 10 : 0;
 }
 
-/** Whether the text begins with the first letter, and has the others after it in their order. */
+/** Reports whether the text begins with the first letter of the word, and has its other letters later in this order. */
 function hasLetters(word: string, text: string): boolean {
   if (text[0] !== word[0]) return false;
   let at = -1;

@@ -1,11 +1,11 @@
-/** Times and sizes as short text. Pure. */
+/** Formats times, sizes and counts as short text, and compares text. Pure. */
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** `45s`, `5m`, `3h20m`, `12d`: as long as it takes to see which. */
+/** Formats an age in milliseconds with one or two units: `45s`, `5m`, `3h20m`, `12d`. */
 export function ageText(ms: number): string {
   const age = Math.max(0, ms);
   if (age < 2 * MINUTE_MS) return `${Math.floor(age / SECOND_MS)}s`;
@@ -15,7 +15,7 @@ export function ageText(ms: number): string {
   return `${Math.floor(age / DAY_MS)}d`;
 }
 
-/** `350 ms`, `1.2 s`, `45 s`, `5m10s`: the duration of a step. */
+/** Formats a duration in milliseconds: `350 ms`, `1.2 s`, `45 s`, `5m10s`. */
 export function durationText(ms: number): string {
   if (ms < 10) return `${ms.toFixed(1)} ms`;
   if (ms < SECOND_MS) return `${Math.round(ms)} ms`;
@@ -27,7 +27,7 @@ export function durationText(ms: number): string {
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 
-/** `1.5 MiB`: binary units, with one decimal below 10. */
+/** Formats bytes in binary units, with one decimal below 10: `1.5 MiB`, `24 GiB`. */
 export function bytesText(bytes: number): string {
   let [value, unit] = [Math.max(0, bytes), 0];
   while (value >= 1000 && unit < UNITS.length - 1) {
@@ -37,19 +37,22 @@ export function bytesText(bytes: number): string {
   return `${value < 10 && unit > 0 ? value.toFixed(1) : Math.round(value)} ${UNITS[unit]}`;
 }
 
-/** `0.25` or `12`: processor cores. */
+/** Formats a number of processor cores: `0.25`, `12`. */
 export const coresText = (cores: number): string => (cores < 10 ? cores.toFixed(2) : cores.toFixed(0));
 
-/** `42 %` */
+/** Formats a share from 0 to 1: `42 %`. */
 export const percentText = (share: number): string => `${Math.round(share * 100)} %`;
 
-/** The time of day, and the date unless it is today's. */
+/** Formats a time in Unix milliseconds: the time of day, after the date if that is not today's. */
 export function clockText(timeMs: number, nowMs: number): string {
   const date = new Date(timeMs);
   const time = date.toLocaleTimeString(undefined, { hour12: false });
   return date.toDateString() === new Date(nowMs).toDateString() ? time : `${date.toLocaleDateString()} ${time}`;
 }
 
-/** `1 pod`, `2 pods`; `many` if the plural is not made by an s. */
+/** Formats a count with its noun: `1 pod`, `2,000 pods`. `many` is for nouns whose plural is not formed with an s. */
 export const countText = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+
+/** Compares text by UTF-16 code units, for `sort`. */
+export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

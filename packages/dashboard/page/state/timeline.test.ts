@@ -6,7 +6,7 @@ import { chartsOf } from './waterfall.ts';
 
 const at = (second: number) => `2026-01-01T00:00:${String(second).padStart(2, '0')}Z`;
 
-test('the life of a pod is in the order of its times', () => {
+test('the history of a pod is sorted by time', () => {
   const pod = {
     metadata: { name: 'web', namespace: 'a', uid: 'u', creationTimestamp: at(0) },
     spec: { containers: [{ name: 'c' }] },
@@ -48,7 +48,7 @@ test('the life of a pod is in the order of its times', () => {
   );
 });
 
-test('failures of probes name the probe and the container', () => {
+test('failures of probes have the probe, the container and the count', () => {
   const unhealthy = {
     metadata: {},
     reason: 'Unhealthy',
@@ -62,7 +62,7 @@ test('failures of probes name the probe and the container', () => {
   assert.equal(mark!.lastMs - mark!.firstMs, 4000);
 });
 
-test('each start has a chart of its own, the newest first, with parts below their steps', () => {
+test('each start has a chart, newest first, with children below their spans', () => {
   const charts = chartsOf([
     { name: 'run', startMs: 0, endMs: 100, id: 'a' },
     { name: 'cni', startMs: 50, endMs: 100, id: 'b', parentId: 'a' },
@@ -80,7 +80,7 @@ test('each start has a chart of its own, the newest first, with parts below thei
   ]);
 });
 
-test('a sync that repeats its first step alone is no start', () => {
+test('a sync that only repeats its first step has no chart', () => {
   const sync = (startMs: number, more: object = {}) => ({ name: 'cgroup', startMs, endMs: startMs + 1, ...more });
   const namesOf = (spans: Parameters<typeof chartsOf>[0]) => chartsOf(spans).map(({ beginMs }) => beginMs);
   const start = [sync(0), { name: 'run', startMs: 1, endMs: 9 }];
@@ -89,7 +89,7 @@ test('a sync that repeats its first step alone is no start', () => {
   assert.deepEqual(namesOf([sync(0), sync(60_000)]), [60_000]);
 });
 
-test('spans that are their own parents end', () => {
+test('a span that is its own parent is left out', () => {
   const charts = chartsOf([
     { name: 'a', startMs: 0, endMs: 1, id: 'a', parentId: 'a' },
     { name: 'b', startMs: 0, endMs: 1 },

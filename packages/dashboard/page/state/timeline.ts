@@ -1,15 +1,16 @@
-/** What has happened to a pod, from its object and its events, oldest first. Pure. */
+/** The history of a pod, from its object and its events. Pure. */
 import { type EventObject, eventContainer, eventCount, eventTimeMs, type Pod } from '../api/objects.ts';
 
 export type Moment = {
+  /** Unix milliseconds. */
   timeMs: number;
   text: string;
   isWarning: boolean;
-  /** How often it was seen. */
+  /** How often it occurred; the time is that of the last occurrence. */
   count: number;
 };
 
-/** Conditions whose change to True is a step of the start. */
+/** Conditions of a pod that are shown when they become True, with their text. */
 const CONDITIONS: Record<string, string> = {
   PodScheduled: 'assigned to its node',
   PodReadyToStartContainers: 'sandbox and network ready',
@@ -17,6 +18,7 @@ const CONDITIONS: Record<string, string> = {
   Ready: 'ready',
 };
 
+/** Returns the history of a pod, oldest first. */
 export function timelineOf(pod: Pod, events: readonly EventObject[]): Moment[] {
   const moments = [...lifeOf(pod), ...containersOf(pod), ...events.map(ofEvent)];
   return moments.filter(({ timeMs }) => timeMs > 0).sort((a, b) => a.timeMs - b.timeMs);
@@ -42,7 +44,7 @@ function lifeOf({ metadata, status }: Pod): Moment[] {
       : [];
   });
   const deleted =
-    metadata.deletionTimestamp === undefined ? [] : [moment(metadata.deletionTimestamp, 'to be ended by now')];
+    metadata.deletionTimestamp === undefined ? [] : [moment(metadata.deletionTimestamp, 'deadline of its deletion')];
   return [moment(metadata.creationTimestamp, 'created'), ...conditions, ...deleted];
 }
 
@@ -72,7 +74,7 @@ const ofEvent = (event: EventObject): Moment => ({
   count: eventCount(event),
 });
 
-/** Times at which probes failed: of events, of which the API keeps the first and the last time and the count. */
+/** Failures of a probe with the same message, from one event. The API keeps only the first time, the last time and the count. */
 export type ProbeMark = {
   probe: string;
   container: string;
@@ -82,6 +84,7 @@ export type ProbeMark = {
   message: string;
 };
 
+/** Returns the failures of probes that the events report. */
 export function probeFailures(events: readonly EventObject[]): ProbeMark[] {
   return events.flatMap((event) => {
     if (event.reason !== 'Unhealthy') return [];

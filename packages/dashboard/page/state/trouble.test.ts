@@ -44,7 +44,7 @@ const completed = podOf('done', {
   containerStatuses: [container({ terminated: { exitCode: 0 } })],
 });
 
-test('pods are in the order of trouble, and those that are not ready have a reason', () => {
+test('pods are sorted by level, and those that are not ready have a reason', () => {
   const views = new PodViews().of([completed, well, starting, restarted, slow, failing], () => [], NOW);
   assert.deepEqual(
     views.map(({ pod, level }) => `${pod.metadata.name}: ${level}`),
@@ -72,7 +72,7 @@ test('a view is computed again only when the pod or its events have changed', ()
   assert.deepEqual(events.of('none'), []);
 });
 
-test('500 pods are put in order in a frame', () => {
+test('500 pods are sorted within the time of a frame', () => {
   const pods = Array.from({ length: 500 }, (_, index) => podOf(`p${index}`, failing.status as object));
   const views = new PodViews();
   const none: EventObject[] = [];

@@ -1,30 +1,31 @@
-/** Pods in the order in which they need attention, each with the reason in a sentence. Pure. */
-
+/** Sorts pods by how much they need attention, and finds out why they are not ready. Pure. */
 import { podSummary } from '@podwright/kube-api';
 import { explainPod, type Finding, isPodWell } from '@podwright/kube-view';
 import type { EventObject, Pod } from '../api/objects.ts';
+import { compareText } from './text.ts';
 
 export type Level = 'failing' | 'starting' | 'restarted' | 'well' | 'completed';
 
 export type PodView = {
   pod: Pod;
   level: Level;
-  /** `ready/total`, such as `1/2`. */
+  /** Ready and all containers, such as `1/2`. */
   ready: string;
-  /** kubectl's STATUS. */
+  /** The column STATUS of `kubectl get pods`. */
   status: string;
   restarts: number;
   /** Why the pod is not ready; undefined for pods that are. */
   finding?: Finding;
 };
 
-const ORDER: readonly Level[] = ['failing', 'starting', 'restarted', 'well', 'completed'];
-/** A pod whose container was restarted within this time is worth a look. */
+/** The levels in the order of the list. */
+const LEVELS: readonly Level[] = ['failing', 'starting', 'restarted', 'well', 'completed'];
+/** Time after the restart of a container for which its pod has the level `restarted`. */
 const RECENT_RESTART_MS = 10 * 60_000;
-/** A pod that is on its way for longer than this needs attention. */
-const PATIENCE_MS = 60_000;
+/** Age up to which a pod that is not ready has the level `starting` rather than `failing`. */
+const MAX_START_MS = 60_000;
 
-/** Describes a pod, from its object and its events, oldest first. */
+/** Describes a pod. `events` are those of the pod, oldest first; `now` is in Unix milliseconds. */
 export function viewOf(pod: Pod, events: readonly EventObject[], now: number): PodView {
   const { ready, status, restarts, restartedAt } = podSummary(pod);
   const seen = { pod, ready, status, restarts };
@@ -38,13 +39,13 @@ export function viewOf(pod: Pod, events: readonly EventObject[], now: number): P
   }));
   const finding = explainPod({ pod, events: known, log: undefined, unboundClaims: [], nodes: [], now });
   const ageMs = now - Date.parse(pod.metadata.creationTimestamp ?? '');
-  const isStarting = finding.cause === 'starting' && !(ageMs > PATIENCE_MS);
+  const isStarting = finding.cause === 'starting' && !(ageMs > MAX_START_MS);
   return { ...seen, level: isStarting ? 'starting' : 'failing', finding };
 }
 
-/** Failing pods first; pods of one level by namespace and name, so that rows keep their places. */
-export function byTrouble(a: PodView, b: PodView): number {
-  const level = ORDER.indexOf(a.level) - ORDER.indexOf(b.level);
+/** Compares pods by level, then by namespace and name, so that rows keep their positions. */
+function byTrouble(a: PodView, b: PodView): number {
+  const level = LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level);
   return (
     level ||
     compareText(a.pod.metadata.namespace, b.pod.metadata.namespace) ||
@@ -52,13 +53,11 @@ export function byTrouble(a: PodView, b: PodView): number {
   );
 }
 
-const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
-
-/** Views of pods, each computed again only when the pod, its events or the minute have changed. */
+/** Caches the views of pods. A view is computed again when the pod, its events or the minute of the clock have changed. */
 export class PodViews {
   readonly #views = new WeakMap<Pod, { view: PodView; events: readonly EventObject[]; minute: number }>();
 
-  /** Returns the views in the order of trouble. `eventsOf` returns the same list while nothing has changed. */
+  /** Returns the views, sorted by level. `eventsOf` returns a pod's events, and must return the same list until they change. */
   of(pods: readonly Pod[], eventsOf: (uid: string) => readonly EventObject[], now: number): PodView[] {
     const minute = Math.floor(now / 60_000);
     const views = pods.map((pod) => {

@@ -26,7 +26,7 @@ test('samples are kept for an hour, each once', () => {
   );
 });
 
-test('rates come from counters, and gaps and counters that began again have none', () => {
+test('rates are computed from counters, except after gaps and resets of the counters', () => {
   const { times, cpuCores, receivedRate } = seriesOf(
     [sample(0, 100), sample(10, 300), sample(20, 50), sample(100, 90), sample(110, 90)],
     10_000,

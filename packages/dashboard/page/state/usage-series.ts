@@ -1,9 +1,9 @@
-/** The machine's samples of the last hour as lines of graphs. Pure. */
+/** Turns samples of the node's usage into the values of graphs. Pure. */
 import type { UsageSample } from '../api/dashboard.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** Adds newer samples, and drops those that are older than an hour. */
+/** Returns the samples with newer ones added, without those that are an hour older than the newest. */
 export function withSamples(before: readonly UsageSample[], more: readonly UsageSample[]): readonly UsageSample[] {
   const last = before.at(-1)?.time ?? Number.NEGATIVE_INFINITY;
   const newer = more.filter(({ time }) => time > last);
@@ -13,17 +13,18 @@ export function withSamples(before: readonly UsageSample[], more: readonly Usage
 }
 
 export type Series = {
-  /** Unix seconds; a gap in which no sample was taken has a time without values. */
+  /** Unix seconds. After a gap without samples, a time with null values interrupts the lines. */
   times: number[];
   cpuCores: (number | null)[];
   memoryBytes: (number | null)[];
   diskBytes: (number | null)[];
   imageBytes: (number | null)[];
-  /** Bytes in a second, from the counters of two samples. */
+  /** Bytes per second, from the counters of two samples. */
   receivedRate: (number | null)[];
   sentRate: (number | null)[];
 };
 
+/** Returns the values of all graphs. `periodMs` is the period at which samples are taken. */
 export function seriesOf(samples: readonly UsageSample[], periodMs: number): Series {
   const series: Series = {
     times: [],
@@ -50,7 +51,7 @@ export function seriesOf(samples: readonly UsageSample[], periodMs: number): Ser
     if (isAfterGap) add(before.time + periodMs, []);
     const known = isAfterGap ? undefined : before;
     add(sample.time, [
-      // the node reports it from its second measurement on
+      // a node reports 0 until it has measured twice
       sample.cpuNanoCores === 0 ? null : sample.cpuNanoCores / 1e9,
       sample.memoryWorkingSetBytes,
       sample.rootfs.usedBytes,
@@ -62,7 +63,7 @@ export function seriesOf(samples: readonly UsageSample[], periodMs: number): Ser
   return series;
 }
 
-/** A counter that has become smaller began again at 0. */
+/** Returns the rate of a counter in bytes per second; null without an earlier sample, or if the counter was reset. */
 function rate(
   before: UsageSample | undefined,
   sample: UsageSample,

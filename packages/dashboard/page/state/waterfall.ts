@@ -1,19 +1,20 @@
-/** The steps of a pod's starts as bars of a chart. Pure. */
+/** Arranges the spans of a pod's starts as waterfall charts. Pure. */
 import type { TraceSpan } from '../api/dashboard.ts';
 
 export type Bar = {
   span: TraceSpan;
+  /** Number of ancestors. */
   depth: number;
-  /** Shares of the chart's width. */
+  /** The left edge and the width, as shares of the chart's width. */
   from: number;
   width: number;
 };
 
 export type Chart = { beginMs: number; endMs: number; bars: Bar[] };
 
-/** A pause longer than this separates two starts, each with a scale of its own, so that a start is readable after hours. */
+/** Spans that are further apart belong to different starts. Each start has a chart with a time scale of its own. */
 const PAUSE_MS = 5000;
-/** A bar is visible however short its step was. */
+/** Minimum width of a bar, so that the bar of a short span can be seen. */
 const MIN_SHARE = 0.004;
 
 /** Returns a chart for each start, the newest first. */
@@ -31,7 +32,7 @@ export function chartsOf(spans: readonly TraceSpan[]): Chart[] {
   return starts.length === 0 ? charts.slice(0, 1) : starts;
 }
 
-/** Whether a sync did more than its first step: the kubelet repeats it while it waits for a back-off. */
+/** Reports whether a sync of the pod did more than its first step, which the kubelet repeats while it waits for a back-off. */
 const isStart = ({ bars }: Chart): boolean =>
   bars.length > 1 || bars.some(({ span }) => span.open === true || span.detail !== undefined);
 
@@ -49,7 +50,7 @@ function chartOf(rows: Row[]): Chart {
   return { beginMs, endMs, bars };
 }
 
-/** Each span, followed by its parts. A span whose parent is not known is at the top. */
+/** Returns each span followed by its children. A span whose parent is unknown has depth 0. */
 function nested(ordered: TraceSpan[]): Row[] {
   const ids = new Set(ordered.flatMap(({ id }) => (id === undefined ? [] : [id])));
   const isTop = ({ parentId }: TraceSpan) => parentId === undefined || !ids.has(parentId);

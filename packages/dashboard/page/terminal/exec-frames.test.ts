@@ -18,7 +18,7 @@ test('output and the end are decoded', () => {
   assert.equal(execMessage(new Uint8Array()), undefined);
 });
 
-test('the end says how the program failed', () => {
+test('the end of a program has a description of its failure', () => {
   const check = (status: unknown, message: string | undefined) =>
     assert.deepEqual(execMessage(bytes(3, JSON.stringify(status))), { kind: 'end', message });
   check({ status: 'Success' }, undefined);

@@ -1,4 +1,4 @@
-/** Frames of the WebSocket protocol v5.channel.k8s.io: a byte that names the channel, and data. Pure. */
+/** Messages of the WebSocket subprotocol v5.channel.k8s.io: the first byte is the channel, the rest is data. Pure. */
 
 export const EXEC_PROTOCOL = 'v5.channel.k8s.io';
 
@@ -6,7 +6,7 @@ const CHANNELS = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4, close: 2
 
 export type ExecMessage =
   | { kind: 'output'; data: Uint8Array }
-  /** The program has ended; `message` says how, unless it ended well. */
+  /** The program has ended. `message` describes the failure; it is undefined if the program succeeded. */
   | { kind: 'end'; message?: string };
 
 const encoder = new TextEncoder();
@@ -18,20 +18,21 @@ function frame(channel: number, data: Uint8Array): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
+/** Returns the message with text for the program's standard input. */
 export const inputFrame = (text: string): Uint8Array<ArrayBuffer> => frame(CHANNELS.stdin, encoder.encode(text));
 
-/** Bytes that xterm.js gives as a string with a character for each byte, such as mouse reports. */
+/** Like `inputFrame`, for bytes in a string with one character for each byte: xterm.js sends mouse reports so. */
 export const binaryFrame = (text: string): Uint8Array<ArrayBuffer> =>
   frame(
     CHANNELS.stdin,
     Uint8Array.from(text, (character) => character.charCodeAt(0) & 0xff),
   );
 
-/** Informs the program of the size of its terminal, in characters. */
+/** Returns the message that sets the size of the program's terminal, in characters. */
 export const resizeFrame = ({ columns, rows }: { columns: number; rows: number }): Uint8Array<ArrayBuffer> =>
   frame(CHANNELS.resize, encoder.encode(JSON.stringify({ Width: columns, Height: rows })));
 
-/** Decodes a frame from the server. Returns undefined for channels without meaning for a terminal. */
+/** Decodes a message from the server. Returns undefined for other channels and for empty output. */
 export function execMessage(bytes: Uint8Array): ExecMessage | undefined {
   const [channel] = bytes;
   const data = bytes.subarray(1);
@@ -43,7 +44,7 @@ export function execMessage(bytes: Uint8Array): ExecMessage | undefined {
 
 type Status = { status?: string; message?: string; details?: { causes?: { reason?: string; message?: string }[] } };
 
-/** Returns how the program failed, from the Status on the error channel; undefined if it succeeded. */
+/** Returns a description of the failure from the Status on the error channel; undefined if the program succeeded. */
 function failureOf(text: string): string | undefined {
   try {
     const { status, message, details } = JSON.parse(text) as Status;

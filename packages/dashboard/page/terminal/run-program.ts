@@ -1,17 +1,16 @@
-/** Runs a program in a container, and collects what it writes. */
-
+/** Runs programs in containers (the subresource `exec`). */
 import { builtIn, pathOf } from '../api/resources.ts';
 import { keyProtocol, socketUrl } from '../api/session-key.ts';
 import { EXEC_PROTOCOL, execMessage } from './exec-frames.ts';
 
-/** Output beyond this is dropped. */
+/** Maximum length of the output that is kept. */
 const MAX_OUTPUT_CHARACTERS = 256 << 10;
 
-export type ExecPlace = { namespace: string; name: string; container: string };
+export type ExecTarget = { namespace: string; name: string; container: string };
 
-/** Opens a WebSocket to a program in a container. */
+/** Starts a program in a container, and returns the WebSocket of its input and output. */
 export function execSocket(
-  { namespace, name, container }: ExecPlace,
+  { namespace, name, container }: ExecTarget,
   command: readonly string[],
   isTerminal: boolean,
 ): WebSocket {
@@ -32,10 +31,10 @@ export function execSocket(
   return socket;
 }
 
-/** Resolves to the output; rejects if the program fails or does not run. */
-export function runProgram(place: ExecPlace, command: readonly string[], signal: AbortSignal): Promise<string> {
+/** Runs a program without input. Resolves to its output; rejects if it fails, cannot be started, or the connection is lost. */
+export function runProgram(target: ExecTarget, command: readonly string[], signal: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
-    const socket = execSocket(place, command, false);
+    const socket = execSocket(target, command, false);
     const decoder = new TextDecoder();
     let output = '';
     signal.addEventListener('abort', () => socket.close(), { once: true });

@@ -1,4 +1,4 @@
-/** A shell in a container, in xterm.js. This file and xterm.js are loaded when a terminal is opened. */
+/** A shell in a container, shown by xterm.js. This module and xterm.js are loaded when a terminal is first opened. */
 import { FitAddon } from '@xterm/addon-fit';
 import { Terminal } from '@xterm/xterm';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -6,9 +6,9 @@ import type { Pod } from '../api/objects.ts';
 import { useApp } from '../state/app.ts';
 import { Problem } from '../widgets/marks.tsx';
 import { binaryFrame, execMessage, inputFrame, resizeFrame } from './exec-frames.ts';
-import { type ExecPlace, execSocket } from './run-program.ts';
+import { type ExecTarget, execSocket } from './run-program.ts';
 
-/** bash, if the image has it. */
+/** Runs bash if the image has it, otherwise sh. */
 const SHELL = ['sh', '-c', 'command -v bash >/dev/null 2>&1 && exec bash || exec sh'];
 const SCROLLBACK_LINES = 5000;
 
@@ -41,15 +41,15 @@ export function TerminalView({ pod }: { pod: Pod }) {
         </button>
         <span class="faint">Ctrl+Shift+Esc leaves the terminal</span>
       </div>
-      <Screen key={`${present} ${round}`} place={{ namespace, name, container: present }} />
+      <Screen key={`${present} ${round}`} target={{ namespace, name, container: present }} />
     </section>
   );
 }
 
-function Screen({ place }: { place: ExecPlace }) {
+function Screen({ target }: { target: ExecTarget }) {
   const element = useRef<HTMLDivElement>(null);
   const [end, setEnd] = useState<string | undefined>();
-  useEffect(() => openSession(element.current!, place, setEnd), []);
+  useEffect(() => openSession(element.current!, target, setEnd), []);
   return (
     <>
       <div ref={element} class="screen" data-keys />
@@ -60,8 +60,8 @@ function Screen({ place }: { place: ExecPlace }) {
   );
 }
 
-/** Opens a terminal in an element. Returns the function that closes it. */
-function openSession(element: HTMLElement, place: ExecPlace, onEnd: (text: string) => void): () => void {
+/** Opens a terminal in an element. `onEnd` receives the reason when it ends. Returns the function that closes it. */
+function openSession(element: HTMLElement, target: ExecTarget, onEnd: (text: string) => void): () => void {
   const style = getComputedStyle(element);
   const colour = (name: string) => style.getPropertyValue(name).trim();
   const terminal = new Terminal({
@@ -70,14 +70,14 @@ function openSession(element: HTMLElement, place: ExecPlace, onEnd: (text: strin
     fontSize: 13,
     cursorBlink: true,
     screenReaderMode: false,
-    // a link of a program must not be followed by a click
+    // a click must not open links that a program prints
     linkHandler: { activate: () => undefined },
     theme: { background: '#10151c', foreground: '#e6e9ee' },
   });
   const fit = new FitAddon();
   terminal.loadAddon(fit);
   terminal.open(element);
-  const socket = execSocket(place, SHELL, true);
+  const socket = execSocket(target, SHELL, true);
   const send = (frame: Uint8Array<ArrayBuffer>) => {
     if (socket.readyState === WebSocket.OPEN) socket.send(frame);
   };

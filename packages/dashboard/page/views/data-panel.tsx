@@ -1,4 +1,4 @@
-/** What ConfigMaps and Secrets contain. Values of Secrets are hidden until they are asked for. */
+/** The data of a ConfigMap or Secret. A value of a Secret is hidden until the user clicks Show. */
 import { useState } from 'preact/hooks';
 import type { KubeObject } from '../api/objects.ts';
 import { plainText } from '../logs/ansi.ts';
@@ -6,7 +6,7 @@ import { bytesText } from '../state/text.ts';
 import { Text } from '../widgets/marks.tsx';
 import { Panel } from '../widgets/panel.tsx';
 
-/** Of a value; the rest can be seen in the YAML. */
+/** Maximum number of characters of a value that are shown. The YAML has the rest. */
 const MAX_SHOWN = 6000;
 
 type DataObject = KubeObject & { data?: Record<string, string>; binaryData?: Record<string, string> };
@@ -58,7 +58,7 @@ function shownText(text: string): string {
   return text.length > MAX_SHOWN ? `${shown}\n… the rest is in the YAML` : shown;
 }
 
-/** Bytes that are no UTF-8 become replacement characters. */
+/** Decodes Base64 as UTF-8. Invalid bytes become replacement characters; a text that is not Base64 is returned as it is. */
 function decoded(base64: string): string {
   try {
     return new TextDecoder().decode(Uint8Array.from(atob(base64), (character) => character.charCodeAt(0)));

@@ -76,10 +76,10 @@ const newestFirst = (events: readonly EventObject[]): EventObject[] => {
   return events.toSorted((a, b) => times.get(b)! - times.get(a)!);
 };
 
-/** Events of an object that are shown: the newest. */
+/** Maximum number of events of an object that are shown. */
 const SHOWN = 50;
 
-/** The events of one object, as a list. */
+/** The events of one object, newest first. */
 export function EventList({ events }: { events: readonly EventObject[] }) {
   if (events.length === 0) return <p class="faint">No events. The API keeps them for an hour.</p>;
   return (
@@ -105,7 +105,7 @@ export function EventList({ events }: { events: readonly EventObject[] }) {
   );
 }
 
-/** The container that the event is about, if it is about one. */
+/** The name of the container that the event is about; nothing if it is about none. */
 function ContainerName({ event }: { event: EventObject }) {
   const name = eventContainer(event);
   if (name === undefined) return null;

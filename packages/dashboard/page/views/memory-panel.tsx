@@ -1,4 +1,4 @@
-/** The memory of a pod's containers against their limits, from metrics.k8s.io, while the page is open. */
+/** Graphs of the memory of a pod's containers and their limits, from metrics.k8s.io. Values are kept only while the page is open. */
 import { quantityValue } from '@podwright/kube-api';
 import { useMemo } from 'preact/hooks';
 import type { KubeObject, Pod, Resource } from '../api/objects.ts';
@@ -13,16 +13,17 @@ import { Meter } from '../widgets/meter.tsx';
 import { Panel } from '../widgets/panel.tsx';
 
 const PERIOD_MS = 10_000;
-/** An hour. */
+/** Number of values that are kept: those of an hour. */
 const MAX_SAMPLES = 360;
 
 type PodMetrics = KubeObject & { containers?: { name: string; usage?: { cpu?: string; memory?: string } }[] };
 type Kept = { times: number[]; bytes: Map<string, number[]> };
 
+/** Reads the memory of the containers periodically, and keeps the values. */
 function useMemory({ metadata: { namespace, name, uid } }: Pod, metrics: Resource) {
   const kept = useMemo<Kept>(() => ({ times: [], bytes: new Map() }), [uid]);
   const read = async (signal: AbortSignal): Promise<Kept> => {
-    // a list, because a pod that does not run has no metrics, which is no failure
+    // a list, because a pod that does not run has no metrics: a list is empty then, where a single object would be an error
     const query = { fieldSelector: `metadata.name=${name}` };
     const { items = [] } = await call<{ items?: PodMetrics[] }>(pathOf(metrics, { namespace }), { query, signal });
     const { containers = [] } = items.find(({ metadata }) => metadata.name === name) ?? {};
@@ -43,7 +44,7 @@ function keep(kept: Kept, containers: NonNullable<PodMetrics['containers']>): vo
   for (const list of [kept.times, ...kept.bytes.values()]) if (list.length > MAX_SAMPLES) list.shift();
 }
 
-/** NaN for a text that is no quantity. */
+/** Returns the bytes of a quantity; NaN if the text is undefined or not a quantity. */
 function bytesOf(text: string | undefined): number {
   try {
     return text === undefined ? Number.NaN : Number(quantityValue(text));

@@ -1,4 +1,4 @@
-/** The machine: processor, memory, disks, images, network and pressure. */
+/** The nodes with their conditions, and graphs of the usage of the node of this machine. */
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { readUsage, type Usage, type UsageSample } from '../api/dashboard.ts';
@@ -17,7 +17,7 @@ const PERIOD_MS = 10_000;
 
 type Kept = { usage: Usage; samples: readonly UsageSample[] };
 
-/** Reads the samples of the last hour, and then those that are new. */
+/** Reads the samples of the last hour, and then newer ones periodically. */
 function useUsage() {
   const kept = useMemo<{ samples: readonly UsageSample[] }>(() => ({ samples: [] }), []);
   const read = async (signal: AbortSignal): Promise<Kept> => {
@@ -41,7 +41,7 @@ export function NodePanel() {
   );
 }
 
-/** Conditions that are bad when they are true. */
+/** Conditions that report a problem when they are True, with their text. */
 const PRESSURES: Record<string, string> = {
   MemoryPressure: 'memory pressure',
   DiskPressure: 'disk pressure',
@@ -80,7 +80,7 @@ function NodeLine({ node: { metadata, spec, status } }: { node: NodeObject }) {
   );
 }
 
-/** The tiles before the first sample, in the size that they will have. */
+/** Placeholders for the tiles until the first sample, in their size. */
 const Measuring = () => (
   <div class="tiles">
     {['CPU', 'Memory', 'Disk', 'Images', 'Network'].map((title) => (

@@ -1,4 +1,4 @@
-/** The first page: the machine, what is being changed, and pods in the order in which they need attention. */
+/** The first page: the nodes, rollouts in progress, and pods sorted by how much they need attention. */
 import { useMemo } from 'preact/hooks';
 import type { EventObject, KubeObject, Pod } from '../api/objects.ts';
 import { builtIn } from '../api/resources.ts';
@@ -25,6 +25,7 @@ export function Overview() {
   );
 }
 
+/** The kinds of workloads whose rollouts are shown. */
 const ROLLED = ['Deployment', 'StatefulSet', 'DaemonSet'] as const;
 const RESOURCES = ROLLED.map(builtIn);
 
@@ -48,19 +49,19 @@ function Rollouts() {
   );
 }
 
-/** All pods, described. */
+/** Returns the views of all pods in the chosen namespace. They are computed again every ten seconds, because some depend on the time. */
 function usePodViews(): { views: PodView[]; state: ReturnType<typeof useCollection<Pod>>['state'] } {
   const { now, namespace } = useApp();
   const pods = useCollection<Pod>(PODS);
   const events = useCollection<EventObject>(EVENTS);
   const memory = useMemo(() => ({ views: new PodViews(), events: new EventsByObject() }), []);
-  const minute = Math.floor(now.value / 10_000);
+  const tenSeconds = Math.floor(now.value / 10_000);
   const [podList, eventList, wanted] = [pods.list, events.list, namespace.value];
   const views = useMemo(() => {
     memory.events.update(eventList);
     const shown = wanted === '' ? podList : podList.filter(({ metadata }) => metadata.namespace === wanted);
     return memory.views.of(shown, memory.events.of, now.peek());
-  }, [podList, eventList, wanted, minute]);
+  }, [podList, eventList, wanted, tenSeconds]);
   return { views, state: pods.state };
 }
 

@@ -1,4 +1,4 @@
-/** A pod's page, with its parts as tabs. */
+/** The page of a pod. Its tabs are the overview, logs, a terminal and the YAML. */
 import { useEffect } from 'preact/hooks';
 import type { EventObject, Pod } from '../api/objects.ts';
 import { useApp, useCollection } from '../state/app.ts';
@@ -131,6 +131,7 @@ function PodFacts({ pod: { metadata, spec, status } }: { pod: Pod }) {
   );
 }
 
+/** A list of labels or annotations. */
 export function Pairs({ pairs = {} }: { pairs?: Record<string, string> }) {
   const entries = Object.entries(pairs);
   if (entries.length === 0) return <span class="faint">none</span>;

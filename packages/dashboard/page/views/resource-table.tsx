@@ -1,4 +1,4 @@
-/** The objects of a resource with the columns of the API's Table. */
+/** The list of a resource, with the columns of the server's Table and a filter. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Resource } from '../api/objects.ts';
 import { rowKey, type TableColumn, type TableRow } from '../api/table.ts';
@@ -6,7 +6,7 @@ import { plainText } from '../logs/ansi.ts';
 import { useApp } from '../state/app.ts';
 import { LiveTable } from '../state/live-table.ts';
 import { objectHref } from '../state/route.ts';
-import { countText } from '../state/text.ts';
+import { compareText, countText } from '../state/text.ts';
 import { type Column, GridTable } from '../widgets/grid-table.tsx';
 import { Ago, Mark, Problem, Text, type Tone, Waiting } from '../widgets/marks.tsx';
 
@@ -62,14 +62,14 @@ function filtered(rows: readonly TableRow[], filter: string): readonly TableRow[
   const textOf = ({ cells, object }: TableRow) =>
     `${object?.metadata.namespace ?? ''} ${cells.join(' ')}`.toLowerCase();
   const found = words.length === 0 ? rows : rows.filter((row) => words.every((word) => textOf(row).includes(word)));
-  return found.toSorted((a, b) => compare(placeOf(a), placeOf(b)));
+  return found.toSorted((a, b) => compareText(sortKeyOf(a), sortKeyOf(b)));
 }
 
-const placeOf = ({ object, cells }: TableRow): string =>
+/** Returns the namespace and the name of a row's object, by which rows are sorted. */
+const sortKeyOf = ({ object, cells }: TableRow): string =>
   `${object?.metadata.namespace ?? ''}/${object?.metadata.name ?? String(cells[0])}`;
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** The columns of priority 0: those of `kubectl get` without `-o wide`. */
+/** Returns the columns of priority 0, which `kubectl get` shows without `-o wide`. */
 function columnsOf(resource: Resource, columns: readonly TableColumn[]): Column<TableRow>[] {
   const place: Column<TableRow>[] = resource.namespaced
     ? [{ title: 'Namespace', track: '1fr', isMinor: true, cell: ({ object }) => object?.metadata.namespace }]
@@ -83,7 +83,7 @@ function columnsOf(resource: Resource, columns: readonly TableColumn[]): Column<
   return [...drawn.slice(0, 1), ...place, ...drawn.slice(1)];
 }
 
-/** Columns that narrow screens show too. */
+/** Columns that are shown on narrow screens too. */
 const ALWAYS = new Set(['Status', 'Age']);
 
 type Places = { index: number; readyIndex: number };
@@ -134,7 +134,9 @@ function Cell({ text, tone }: { text: string; tone: Tone | undefined }) {
   );
 }
 
-/** The tone of the words that the API's tables use as states. `ready`: such as `0/1`, or '' for kinds without it. */
+/**
+ * Returns the tone of a cell of the column Status. `ready` is the cell of the column Ready, such as `0/1`; '' if there is no such column.
+ */
 function toneOf(text: string, ready: string): Tone | undefined {
   const [, up, all] = /^(\d+)\/(\d+)$/.exec(ready) ?? [];
   if (/NotReady|Err|BackOff|Fail|Evicted|OOM|Invalid|Lost|Unknown|ExitCode|Signal/.test(text)) return 'bad';

@@ -3,7 +3,7 @@ import { countText } from '../state/text.ts';
 import { Mark, ObjectLink, Text } from '../widgets/marks.tsx';
 import { Meter } from '../widgets/meter.tsx';
 
-/** Rollouts with how far they have come. */
+/** Rollouts and their progress. */
 export function RolloutList({ rollouts }: { rollouts: readonly Rollout[] }) {
   return (
     <ul class="rollouts">

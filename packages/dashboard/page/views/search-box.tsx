@@ -1,4 +1,4 @@
-/** One box that finds everything: pages, kinds and all objects by name. */
+/** The search box, which finds pages, lists and objects by name. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { SECTIONS } from '../api/resources.ts';
 import { plainText } from '../logs/ansi.ts';
@@ -23,6 +23,7 @@ const PAGE_ENTRIES: SearchEntry[] = [
   { name: 'Custom resources', id: 'custom' },
 ].map(({ name, id }) => ({ name, kind: 'page', namespace: '', href: id === '' ? '#/' : pageHref(id) }));
 
+/** Returns all entries. Begins to read the names of objects. */
 function useEntries(): readonly SearchEntry[] {
   const { entries, resources } = useApp();
   useEffect(() => {

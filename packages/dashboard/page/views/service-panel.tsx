@@ -1,6 +1,6 @@
-/** Who answers a Service now, and a try of its name from the machine. */
+/** The endpoints and ports of a Service, and a button that tries the Service from the machine of the dashboard. */
 import { useState } from 'preact/hooks';
-import { type Tried, tryService } from '../api/dashboard.ts';
+import { type TryResult, tryService } from '../api/dashboard.ts';
 import type { EndpointSlice, ServiceObject } from '../api/objects.ts';
 import { messageOf } from '../api/request.ts';
 import { builtIn } from '../api/resources.ts';
@@ -88,16 +88,17 @@ function Endpoints({ slices, namespace }: { slices: readonly EndpointSlice[]; na
   );
 }
 
-type Result = { tried?: Tried; error?: unknown; isRunning: boolean };
+type TryState = { result?: TryResult; error?: unknown; isRunning: boolean };
 
+/** A button that looks up and connects to a port of a Service, and the result. */
 function Try(target: { namespace: string; service: string; port: number }) {
-  const [{ tried, error, isRunning }, setResult] = useState<Result>({ isRunning: false });
+  const [{ result, error, isRunning }, setState] = useState<TryState>({ isRunning: false });
   const run = async () => {
-    setResult({ isRunning: true });
+    setState({ isRunning: true });
     try {
-      setResult({ tried: await tryService(target), isRunning: false });
+      setState({ result: await tryService(target), isRunning: false });
     } catch (failure) {
-      setResult({ error: failure, isRunning: false });
+      setState({ error: failure, isRunning: false });
     }
   };
   return (
@@ -107,13 +108,13 @@ function Try(target: { namespace: string; service: string; port: number }) {
       </button>
       <div role="status">
         {error === undefined ? null : <Problem what="Not tried">{messageOf(error)}</Problem>}
-        {tried === undefined ? null : <TriedResult tried={tried} />}
+        {result === undefined ? null : <TryReport result={result} />}
       </div>
     </>
   );
 }
 
-function TriedResult({ tried: { from, dns, connects } }: { tried: Tried }) {
+function TryReport({ result: { from, dns, connects } }: { result: TryResult }) {
   return (
     <ul class="tried">
       <li>

@@ -60,7 +60,7 @@ function Navigation() {
   );
 }
 
-/** The entry of the navigation that a place belongs to. */
+/** Returns the ID of the navigation entry that a page belongs to. */
 function sectionOf(route: Route): string {
   if (route.page === 'overview') return '';
   if (route.page === 'section') return route.section;
@@ -94,9 +94,10 @@ function NamespaceChoice() {
   );
 }
 
-/** How often a page without a connection asks whether its session has ended. */
+/** Period at which a page that has lost its connection checks whether its session has ended. */
 const CHECK_MS = 3000;
 
+/** A banner while the connection is lost, by the state of the list of pods. */
 function Connection() {
   const app = useApp();
   const state = useCollection(PODS).state.value;

@@ -1,4 +1,4 @@
-/** Shown without a session. */
+/** The page without a session: explains how to get a new link. */
 export function SignedOut() {
   return (
     <main class="signed-out">

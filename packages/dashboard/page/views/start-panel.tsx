@@ -1,4 +1,4 @@
-/** The steps of a pod's starts as a waterfall, with those that are under way. */
+/** Waterfall charts of the steps of a pod's starts, including steps that have not ended. */
 import { readTraces } from '../api/dashboard.ts';
 import { messageOf } from '../api/request.ts';
 import { plainText } from '../logs/ansi.ts';
@@ -9,7 +9,7 @@ import { Mark, Problem, Text, Waiting } from '../widgets/marks.tsx';
 import { Panel } from '../widgets/panel.tsx';
 
 const PERIOD_MS = 2000;
-/** Starts that are drawn: the newest. */
+/** Maximum number of starts that are shown. */
 const SHOWN = 5;
 
 export function StartPanel({ uid }: { uid: string }) {

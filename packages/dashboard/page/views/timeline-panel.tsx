@@ -6,10 +6,10 @@ import { timelineOf } from '../state/timeline.ts';
 import { Ago, Mark, Text } from '../widgets/marks.tsx';
 import { Panel } from '../widgets/panel.tsx';
 
-/** Moments that are shown: the newest. */
+/** Maximum number of entries that are shown. */
 const SHOWN = 30;
 
-/** What has happened to the pod, newest first. */
+/** The history of a pod, newest first. */
 export function TimelinePanel({ pod, events }: { pod: Pod; events: readonly EventObject[] }) {
   const { now } = useApp();
   const moments = useMemo(() => timelineOf(pod, events).reverse().slice(0, SHOWN), [pod, events]);

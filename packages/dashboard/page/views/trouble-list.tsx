@@ -1,4 +1,4 @@
-/** Pods that are not ready, each with the reason in a sentence and what to do next. */
+/** Pods that are not ready, each with the reason and advice. */
 import type { Finding } from '@podwright/kube-view';
 import { useState } from 'preact/hooks';
 import { readWhy } from '../api/dashboard.ts';
@@ -10,7 +10,7 @@ import { countText } from '../state/text.ts';
 import type { PodView } from '../state/trouble.ts';
 import { Ago, Mark, Text, TONES } from '../widgets/marks.tsx';
 
-/** Pods that are shown before the button for more. */
+/** Number of pods that are shown before the user clicks Show more. */
 const SHOWN = 20;
 
 export function TroubleList({ views }: { views: readonly PodView[] }) {
@@ -31,13 +31,13 @@ export function TroubleList({ views }: { views: readonly PodView[] }) {
   );
 }
 
-/** Causes that the objects alone do not explain well: the log says more. */
-const IN_LOG = new Set(['crash', 'killed', 'exits-with-0', 'no-program', 'not-executable']);
+/** Causes for which the end of the container's log is shown too. */
+const WITH_LOG = new Set(['crash', 'killed', 'exits-with-0', 'no-program', 'not-executable']);
 
-/** The finding with what the server adds from the log. Asked again after a restart. */
+/** Returns the finding, with the end of the log if its cause is one of WITH_LOG. The log is read again after a restart. */
 function useFinding({ pod, finding, restarts }: PodView): Finding | undefined {
   const { namespace, name, uid } = pod.metadata;
-  const isAsked = finding !== undefined && IN_LOG.has(finding.cause);
+  const isAsked = finding !== undefined && WITH_LOG.has(finding.cause);
   const { value } = useAnswer(
     async (signal) => (isAsked ? (await readWhy({ plural: 'pods', namespace, name, signal })).finding : undefined),
     [uid, restarts, isAsked],
@@ -45,7 +45,7 @@ function useFinding({ pod, finding, restarts }: PodView): Finding | undefined {
   return value ?? finding;
 }
 
-/** Lines of the log that are shown. */
+/** Number of lines of the log that are shown. */
 const LOG_LINES = 3;
 
 function Trouble({ view }: { view: PodView }) {

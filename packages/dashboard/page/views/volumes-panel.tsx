@@ -1,4 +1,4 @@
-/** The places where a pod's volumes are mounted, and the files in them. */
+/** The mount points of a pod's volumes. A button lists the files, by `ls` in the container. */
 import { useState } from 'preact/hooks';
 import type { Pod } from '../api/objects.ts';
 import { messageOf } from '../api/request.ts';
@@ -51,8 +51,8 @@ function Mount({
     setListing('Reading …');
     const { namespace, name } = pod.metadata;
     try {
-      const place = { namespace, name, container };
-      setListing(await runProgram(place, ['ls', '-la', '--', path], AbortSignal.timeout(LIST_TIMEOUT_MS)));
+      const target = { namespace, name, container };
+      setListing(await runProgram(target, ['ls', '-la', '--', path], AbortSignal.timeout(LIST_TIMEOUT_MS)));
     } catch (error) {
       setListing(`The files cannot be listed: ${messageOf(error)}`);
     }

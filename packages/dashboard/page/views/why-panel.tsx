@@ -1,4 +1,4 @@
-/** Why an object is not ready: the chain from it to the cause, what to do, and the log lines that show it. */
+/** Explains why an object is not ready: the chain of objects from it to the cause, advice, and the end of the log. */
 import { readWhy } from '../api/dashboard.ts';
 import type { Resource } from '../api/objects.ts';
 import { messageOf } from '../api/request.ts';
@@ -9,7 +9,7 @@ import { Panel } from '../widgets/panel.tsx';
 
 const PERIOD_MS = 10_000;
 
-/** Kinds that can be explained. */
+/** Resources that `dashboard/why` explains. */
 const EXPLAINED = new Set([
   'pods',
   'services',
@@ -22,6 +22,7 @@ const EXPLAINED = new Set([
   'replicationcontrollers',
 ]);
 
+/** Reports whether the objects of a resource can be explained. */
 export const isExplained = ({ group, plural }: Resource): boolean =>
   EXPLAINED.has(plural) && ['', 'apps', 'batch'].includes(group);
 

@@ -1,25 +1,29 @@
-/** A line of values over time, drawn by uPlot, which is loaded with the first graph. */
+/** A graph of values over time, drawn by uPlot. uPlot is loaded when the first graph is shown. */
 import { useEffect, useRef } from 'preact/hooks';
 import type uPlot from 'uplot';
 
 export type Line = { name: string; values: readonly (number | null)[] };
 
 type GraphProps = {
-  /** Read out in place of the picture. */
+  /** The text alternative of the graph. */
   label: string;
   /** Unix seconds. */
   times: readonly number[];
   lines: readonly Line[];
-  /** The top of the scale; by default the largest value. */
+  /** The top of the scale; by default slightly more than the largest value. */
   max?: number;
+  /** Formats a value for the scale. */
   text(value: number): string;
+  /** Pixels. */
   height?: number;
 };
 
+/** Custom properties with the colours of the lines. */
 const COLOURS = ['--graph-1', '--graph-2'];
 const HOUR_S = 3600;
-const LEAST_S = 600;
-/** Narrower graphs have no scale: the number above says enough. */
+/** The shortest time that the scale shows. */
+const MIN_RANGE_S = 600;
+/** Width below which a graph has no vertical scale, for lack of space. */
 const NARROW_PX = 170;
 
 export function Graph(props: GraphProps) {
@@ -48,7 +52,7 @@ export function Graph(props: GraphProps) {
         () => scheme.removeEventListener('change', draw),
       );
     };
-    // without the library, the number above the graph remains
+    // if uPlot cannot be loaded, the page still shows the current value above the graph
     import('uplot').then(begin, () => undefined);
     return () => {
       isOver = true;
@@ -93,7 +97,7 @@ function optionsOf(latest: { current: GraphProps }, element: HTMLElement): uPlot
       {},
       ...lines.map((_line, index) => ({
         stroke: colourOf(element, COLOURS[index] ?? COLOURS[0]!),
-        // the second line differs without its colour
+        // dashed, so that the lines differ without colours too
         dash: index === 0 ? undefined : [4, 3],
         width: 1.5,
         fill: index === 0 && lines.length === 1 ? colourOf(element, '--graph-fill') : undefined,
@@ -114,10 +118,10 @@ function optionsOf(latest: { current: GraphProps }, element: HTMLElement): uPlot
   };
 }
 
-/** The top of the scale. */
+/** Returns the top of the scale. */
 const topOf = ({ max }: GraphProps, largest: number): number => max ?? (largest > 0 ? largest * 1.1 : 1);
 
-/** The present value of a colour of the style sheet, as a canvas reads it. */
+/** Returns the current value of a custom property with a colour, as a canvas needs it. */
 function colourOf(element: HTMLElement, name: string): string {
   const probe = document.createElement('span');
   probe.style.color = `var(${name})`;
@@ -127,9 +131,9 @@ function colourOf(element: HTMLElement, name: string): string {
   return color;
 }
 
-/** From the first time, which is an hour ago at most and ten minutes at least. */
+/** Returns the first and last time of the scale: from the first value, but at least ten minutes and at most an hour. */
 function scaleOf({ times }: GraphProps): [number, number] {
   const end = times.at(-1) ?? Date.now() / 1000;
-  const first = Math.min(times[0] ?? end, end - LEAST_S);
+  const first = Math.min(times[0] ?? end, end - MIN_RANGE_S);
   return [Math.max(first, end - HOUR_S), end];
 }

@@ -1,13 +1,13 @@
-/** A table whose rows are links: a long one too, and by keyboard. */
+/** A table of objects. Of a long table, only the visible rows are drawn. Keys move between the links of its rows (see keys.ts). */
 import type { ComponentChildren } from 'preact';
 import { VirtualRows } from './virtual-rows.tsx';
 
 export type Column<T> = {
   title: string;
-  /** A track of CSS grid, such as `2fr`. */
+  /** The width as a CSS grid track, such as `2fr`. */
   track: string;
   cell(row: T): ComponentChildren;
-  /** On narrow screens, this cell is left out. */
+  /** Whether the column is left out on narrow screens. */
   isMinor?: boolean;
   isNumber?: boolean;
 };
@@ -17,9 +17,9 @@ type GridTableProps<T> = {
   columns: readonly Column<T>[];
   rows: readonly T[];
   keyOf(row: T): string;
-  /** What is shown without rows. */
+  /** The text in place of a table without rows. */
   empty: string;
-  /** How wide the table is at least; below, it scrolls. */
+  /** The minimum width. In a narrower window, the table scrolls sideways. */
   minPx?: number;
 };
 

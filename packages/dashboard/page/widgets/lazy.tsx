@@ -1,10 +1,10 @@
-/** Parts of the page that are loaded when they are shown first. */
+/** Components that are loaded when they are first shown. */
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { messageOf } from '../api/request.ts';
 import { Problem, Waiting } from './marks.tsx';
 
-/** Returns a component that loads another one. */
+/** Returns a component that loads another one and then shows it. `what` names it in messages. */
 export function lazy<P extends object>(what: string, load: () => Promise<ComponentType<P>>): ComponentType<P> {
   return function Lazy(props: P) {
     const [state, setState] = useState<{ part?: ComponentType<P>; error?: unknown }>({});

@@ -1,9 +1,9 @@
 import { percentText } from '../state/text.ts';
 
-/** From this share on, a meter is marked as nearly full. */
+/** Share from which a meter has the colour of a nearly full one. */
 const NEARLY_FULL = 0.9;
 
-/** A share of something, as a bar with its number. */
+/** A bar that shows a share from 0 to 1. */
 export function Meter({ share, label }: { share: number; label: string }) {
   const bounded = Number.isFinite(share) ? Math.min(1, Math.max(0, share)) : 0;
   return (

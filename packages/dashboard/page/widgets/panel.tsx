@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 
-/** A part of a page with a heading. */
+/** A section of a page with a heading. `aside` is shown next to the heading. */
 export function Panel({
   title,
   aside,
@@ -25,7 +25,7 @@ export function Panel({
   );
 }
 
-/** Pairs of names and values. */
+/** A list of `Fact`s. */
 export function Facts({ children }: { children: ComponentChildren }) {
   return <dl class="facts">{children}</dl>;
 }
@@ -39,7 +39,7 @@ export function Fact({ name, children }: { name: string; children: ComponentChil
   );
 }
 
-/** Links to the parts of a page; the present one is marked. */
+/** Links to the parts of a page. `present` is the ID of the current one. */
 export function Tabs({
   label,
   tabs,

@@ -1,4 +1,4 @@
-/** A long list whose rows have one height, of which the visible ones are drawn. */
+/** A long list of rows of the same height. Only the visible rows are drawn. */
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { type RowWindow, rowWindow } from './window-of-rows.ts';
@@ -12,8 +12,8 @@ type VirtualRowsProps = {
 };
 
 /**
- * Scrolls with the page. Space above and below stands for the rows that are not drawn. A row is measured when the width changes, because rows
- * are higher on narrow screens.
+ * Scrolls with the page. Empty space above and below takes the place of the rows that are not drawn. The height of a row is measured,
+ * because rows are higher on narrow screens.
  */
 export function VirtualRows({ count, rowPx: guessPx, children }: VirtualRowsProps) {
   const place = useRef<HTMLDivElement>(null);

@@ -1,4 +1,7 @@
-/** The editor for YAML. CodeMirror adds its styles as constructed style sheets inside a shadow root only, as the page's policy requires. */
+/**
+ * The YAML editor (CodeMirror). It is inside a shadow root, where CodeMirror adds its styles as constructed style sheets. The `<style>`
+ * elements that it adds elsewhere are refused by the page's Content Security Policy.
+ */
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { yaml } from '@codemirror/lang-yaml';
 import { defaultHighlightStyle, indentUnit, syntaxHighlighting } from '@codemirror/language';
@@ -12,6 +15,7 @@ export type Editor = {
   close(): void;
 };
 
+/** `label` is the accessible name. `onChange` is called for each change, also by `setText`. */
 type EditorOptions = { text: string; isReadOnly: boolean; label: string; onChange(): void };
 
 const THEME = EditorView.theme({
@@ -31,7 +35,7 @@ const THEME = EditorView.theme({
   '&.cm-focused .cm-selectionBackground, .cm-selectionBackground': { backgroundColor: 'var(--selection)' },
 });
 
-/** Opens an editor in an element, in a shadow root. Tab leaves it, so that it is no trap for keyboards. */
+/** Opens an editor in an element. The Tab key leaves it, so that it can be used by keyboard alone. */
 export function openEditor(element: HTMLElement, { text, isReadOnly, label, onChange }: EditorOptions): Editor {
   const root = element.shadowRoot ?? element.attachShadow({ mode: 'open' });
   const isDark = matchMedia('(prefers-color-scheme: dark)').matches;
@@ -49,7 +53,7 @@ export function openEditor(element: HTMLElement, { text, isReadOnly, label, onCh
         search({ top: true }),
         yaml(),
         indentUnit.of('  '),
-        // its colours are for light pages
+        // the colours of this style are for light pages only
         ...(isDark ? [] : [syntaxHighlighting(defaultHighlightStyle)]),
         keymap.of([...defaultKeymap, ...historyKeymap, ...searchKeymap]),
         EditorState.readOnly.of(isReadOnly),

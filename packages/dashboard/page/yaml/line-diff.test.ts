@@ -7,7 +7,7 @@ const shown = (lines: DiffLine[]) => lines.map(({ kind, text }) => signs[kind] +
 const before = (lines: DiffLine[]) => lines.filter(({ kind }) => kind !== 'added').map(({ text }) => text);
 const after = (lines: DiffLine[]) => lines.filter(({ kind }) => kind !== 'removed').map(({ text }) => text);
 
-test('changes are the shortest ones', () => {
+test('a difference has the fewest changes', () => {
   const check = (a: string, b: string, expected: string) =>
     assert.equal(shown(diffLines(a.replaceAll(' ', '\n'), b.replaceAll(' ', '\n'))), expected);
   check('a b c', 'a b c', ' a  b  c');
@@ -17,7 +17,7 @@ test('changes are the shortest ones', () => {
   check('a b c a b b a', 'c b a b a c', '-a -b  c +b  a  b -b  a +c');
 });
 
-test('both texts can be read from the lines of any difference', () => {
+test('both texts can be rebuilt from the difference of random texts', () => {
   let seed = 7;
   const random = (below: number) => {
     seed = (seed * 1103515245 + 12345) % 2147483648;
@@ -30,7 +30,7 @@ test('both texts can be read from the lines of any difference', () => {
   }
 });
 
-test('very different texts are two blocks', () => {
+test('texts with too many changes are one removed and one added block', () => {
   const text = (letter: string) => Array.from({ length: 3000 }, (_, index) => letter + index).join('\n');
   const lines = diffLines(text('a'), text('b'));
   assert.deepEqual([lines.length, lines[0]?.kind, lines.at(-1)?.kind], [6000, 'removed', 'added']);

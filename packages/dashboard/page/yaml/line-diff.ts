@@ -2,10 +2,10 @@
 
 export type DiffLine = { kind: 'same' | 'removed' | 'added'; text: string };
 
-/** Above this number of differing lines, the texts are shown as one removed and one added block. */
+/** Maximum number of changes. Texts with more are shown as one removed and one added block. */
 const MAX_STEPS = 2000;
 
-/** Returns the lines of both texts: a shortest list of changes (Myers, "An O(ND) difference algorithm", 1986). */
+/** Returns the lines of both texts with the fewest changes (Myers, "An O(ND) difference algorithm and its variations", 1986). */
 export function diffLines(before: string, after: string): DiffLine[] {
   const a = before.split('\n');
   const b = after.split('\n');
@@ -28,7 +28,10 @@ function middle(a: readonly string[], b: readonly string[]): DiffLine[] {
   return trace === undefined ? [...block('removed', a), ...block('added', b)] : walk(a, b, trace);
 }
 
-/** For each number of changes, the furthest lines of `a` that can be reached on each diagonal; undefined if there are too many changes. */
+/**
+ * Returns, for each number of changes, how many lines of `a` can be passed at most on each diagonal before the last of these changes. A
+ * diagonal is the number of passed lines of `a` less that of `b`. Returns undefined if there are more than MAX_STEPS changes.
+ */
 function furthest(a: readonly string[], b: readonly string[]): Map<number, number>[] | undefined {
   const reached = new Map([[1, 0]]);
   const trace: Map<number, number>[] = [];
@@ -44,9 +47,11 @@ function furthest(a: readonly string[], b: readonly string[]): Map<number, numbe
   return undefined;
 }
 
+/** Reports whether the last change on the way to this diagonal adds a line of `b`; otherwise it removes a line of `a`. */
 const stepsDown = (reached: Map<number, number>, diagonal: number, changes: number): boolean =>
   diagonal === -changes || (diagonal !== changes && reached.get(diagonal - 1)! < reached.get(diagonal + 1)!);
 
+/** Follows the recorded steps backwards, from the ends of both texts to their beginnings. */
 function walk(a: readonly string[], b: readonly string[], trace: readonly Map<number, number>[]): DiffLine[] {
   const lines: DiffLine[] = [];
   let [x, y] = [a.length, b.length];
@@ -67,7 +72,7 @@ function walk(a: readonly string[], b: readonly string[], trace: readonly Map<nu
   return lines.reverse();
 }
 
-/** Leaves out unchanged lines that are far from a change. `skipped`: how many lines were left out at this place. */
+/** Replaces unchanged lines that are more than `context` lines from a change by their number (`skipped`). */
 export function hunks(lines: readonly DiffLine[], context = 3): (DiffLine | { kind: 'skipped'; count: number })[] {
   const near = new Set<number>();
   lines.forEach(({ kind }, index) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { objectOf, withoutManagedFields, yamlOf } from './object-yaml.ts';
 
-test('an object is the same after it has been shown and read', () => {
+test('an object is the same after a round trip through YAML', () => {
   const object = {
     apiVersion: 'v1',
     metadata: { name: 'a', annotations: { a: '1', b: 'yes', c: '2026-01-01', d: '1e3', e: 'two\nlines\n', f: '' } },
@@ -16,7 +16,7 @@ test('managed fields are left out', () => {
   assert.deepEqual(withoutManagedFields(object), { metadata: { name: 'a' } });
 });
 
-test('a text that is no object is refused with the reason', () => {
+test('a text that is not the YAML of an object is refused with the reason', () => {
   assert.throws(() => objectOf('a: [1'), /line 1/);
   assert.throws(() => objectOf('just text'), /not an object with metadata/);
   assert.throws(() => objectOf('metadata: 1'), /not an object with metadata/);

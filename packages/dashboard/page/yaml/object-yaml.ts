@@ -1,23 +1,23 @@
-/** An object as YAML text, and back. */
+/** Converts objects to YAML and back. */
 import { parseDocument, stringify } from 'yaml';
 import type { KubeObject } from '../api/objects.ts';
 
 type Metadata = KubeObject['metadata'] & { managedFields?: unknown };
 
-/** The object without `managedFields`, which are not edited. */
+/** Returns the object without `managedFields`, which users do not edit. */
 export function withoutManagedFields<T extends KubeObject>(object: T): T {
   const { managedFields: _left, ...metadata } = object.metadata as Metadata;
   return { ...object, metadata };
 }
 
-/** Texts that look like numbers or times are quoted, so that every reader takes them as text. */
+/** Returns the YAML of an object. Strings that YAML 1.1 or 1.2 reads as another type, such as `yes`, are quoted. */
 export const yamlOf = (object: unknown): string =>
   stringify(object, { lineWidth: 0, aliasDuplicateObjects: false, version: '1.1' });
 
-/** Aliases that one text may expand to: a small text must not become a large object. */
+/** Maximum number of expanded aliases, so that a small text cannot become a very large object. */
 const MAX_ALIASES = 100;
 
-/** Returns the object of a text. Throws with the line for a text that is not YAML, or not an object with metadata. */
+/** Parses the YAML of an object. Throws if the text is not valid YAML, with its line, or not an object with metadata. */
 export function objectOf(text: string): KubeObject {
   const document = parseDocument(text, { prettyErrors: true });
   const [error] = document.errors;

@@ -1,8 +1,8 @@
-/** Joins an edit with changes that were made to the object meanwhile. Pure. */
+/** Three-way merge of an edited object with the changes that others have made to it meanwhile. Pure. */
 
 export type Merged = {
   value: unknown;
-  /** Fields that both sides have changed in different ways, such as `spec.replicas`; the edit's values are taken. */
+  /** Paths of fields that both sides have changed differently, such as `spec.replicas`. `value` has those of the edit. */
   conflicts: string[];
 };
 
@@ -10,7 +10,7 @@ type Json = Record<string, unknown>;
 
 const isMap = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Whether two JSON values are equal, in any order of their keys. */
+/** Reports whether two JSON values are equal. The order of keys does not matter. */
 export function isEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a) && Array.isArray(b))
@@ -20,9 +20,10 @@ export function isEqual(a: unknown, b: unknown): boolean {
   return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && isEqual(a[key], b[key]));
 }
 
+/** The value that was read, the edited one, and the one that is stored now. */
 type Three = { base: unknown; mine: unknown; theirs: unknown };
 
-/** Applies what `mine` changes in `base` to `theirs`. Lists are taken as a whole, unless their items have names. */
+/** Applies the changes from `base` to `mine` to `theirs`. Lists whose items have unique names are merged by name; others are not merged. */
 export function mergeThree(three: Three, path: readonly string[] = []): Merged {
   const { base, mine, theirs } = three;
   if (isEqual(mine, base) || isEqual(mine, theirs)) return { value: theirs, conflicts: [] };
@@ -47,16 +48,16 @@ function mergeMaps({ base, mine, theirs }: { base: Json; mine: Json; theirs: Jso
   return { value: Object.fromEntries(entries), conflicts };
 }
 
-/** A field of the object itself: a ConfigMap may have the key `__proto__`. */
+/** Returns a field, but none of the prototype: a ConfigMap may have the key `__proto__`. */
 const own = (map: Json, key: string): unknown => (Object.hasOwn(map, key) ? map[key] : undefined);
 
-/** The items of a list by their names, such as containers; undefined if an item has none or shares it. */
+/** Returns the items of a list, such as containers, by name; undefined if an item has no name or two have the same one. */
 function byName(list: unknown): Json | undefined {
   if (!Array.isArray(list)) return undefined;
   const named: Json = {};
   for (const item of list) {
     const name = isMap(item) ? item.name : undefined;
-    // a number as key would be moved to the front
+    // the space keeps the order of the items: JavaScript moves keys that are numbers to the front
     if (typeof name !== 'string' || Object.hasOwn(named, ` ${name}`)) return undefined;
     named[` ${name}`] = item;
   }

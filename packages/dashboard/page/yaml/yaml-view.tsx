@@ -1,4 +1,6 @@
-/** An object's YAML: read, edited, compared before it is applied, and joined with changes that others made meanwhile. */
+/**
+ * Shows and edits the YAML of an object. Changes are reviewed before they are applied, and merged with changes that others made meanwhile.
+ */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { isAllowed } from '../api/access.ts';
 import type { KubeObject, Resource } from '../api/objects.ts';
@@ -14,10 +16,10 @@ type YamlViewProps = { resource: Resource; namespace: string; name: string };
 
 type Step =
   | { kind: 'editing'; problem?: string; note?: string }
-  /** The edit is shown next to the object before it is applied. */
+  /** The differences are shown before the edit is applied. */
   | { kind: 'reviewing'; edited: KubeObject; problem?: string }
   | { kind: 'applying' }
-  /** Somebody else has changed the object; `conflicts` are fields that both have changed. */
+  /** The object was changed after it had been read. `conflicts` are paths of fields that both sides have changed. */
   | { kind: 'conflict'; base: KubeObject; theirs: KubeObject; merged: KubeObject; conflicts: string[] };
 
 type Opened = { base: KubeObject; canUpdate: boolean };
@@ -168,13 +170,13 @@ function Review({ before, step: { edited, problem }, apply, back }: ReviewProps)
   );
 }
 
-/** Reads the object again, and joins the edit with its changes. */
+/** Reads the object again, and merges the edit into it. */
 async function conflictOf(path: string, base: KubeObject, edited: KubeObject): Promise<Step> {
   try {
     const theirs = await read(path);
     const { value, conflicts } = mergeThree({ base, mine: edited, theirs });
     const merged = value as KubeObject;
-    // the version is what makes the conflict, and always theirs
+    // the resource version always differs, and must be that of the stored object
     const { resourceVersion } = theirs.metadata;
     const own = conflicts.filter((field) => field !== 'metadata.resourceVersion');
     return {

@@ -30,7 +30,10 @@ export class Session {
   }
 }
 
-/** The two secrets of a session. A request needs both: browsers send the cookie to all ports of a host, but no other origin can read the key. */
+/**
+ * The two secrets of a session. A request needs both: browsers send the cookie to all ports of a host, but no other origin can read the
+ * key.
+ */
 export type Credentials = { cookie: string; key: string };
 
 /** All sessions of the dashboard. */

@@ -42,8 +42,8 @@ export async function describeSession(api: ApiServer, calls: JsonCalls, signal: 
 }
 
 /**
- * Returns the name of the node whose usage is shown. On a node's socket, it is that node. In a cluster, it is the node with the name of this
- * host or, if there is none, the cluster's only node. Undefined if there is no such node, or if the user may not list nodes.
+ * Returns the name of the node whose usage is shown. On a node's socket, it is that node. In a cluster, it is the node with the name of
+ * this host or, if there is none, the cluster's only node. Undefined if there is no such node, or if the user may not list nodes.
  */
 export async function findNode(api: ApiServer, calls: JsonCalls, signal: AbortSignal): Promise<string | undefined> {
   if (api.isNode) return textOf((await calls.get('/podwright/v1/node', signal)).name);

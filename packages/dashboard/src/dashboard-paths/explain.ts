@@ -8,8 +8,8 @@ const PARTS = ['nodes', 'claims', 'endpointSlices'];
 const EXPLAINED = Object.entries(VIEWED).flatMap(([name, resource]) => (PARTS.includes(name) ? [] : [resource]));
 
 /**
- * Explains why an object is ready or not, as `podwright why` does. `kind` is a plural, such as `pods`. Rejects with `invalid_argument` for a
- * kind that cannot be explained, and with `not_found` if the object does not exist.
+ * Explains why an object is ready or not, as `podwright why` does. `kind` is a plural, such as `pods`. Rejects with `invalid_argument` for
+ * a kind that cannot be explained, and with `not_found` if the object does not exist.
  */
 export async function explain(
   calls: JsonCalls,

@@ -35,8 +35,8 @@ export class UsageSampler {
   }
 
   /**
-   * Takes the first sample at once; concurrent callers share it. Begins to sample periodically only if it succeeds, since the user may not be
-   * allowed to read the statistics.
+   * Takes the first sample at once; concurrent callers share it. Begins to sample periodically only if it succeeds, since the user may not
+   * be allowed to read the statistics.
    */
   async #start(): Promise<void> {
     this.#first ??= this.#take().finally(() => {

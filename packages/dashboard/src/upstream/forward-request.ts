@@ -9,8 +9,8 @@ import { splitTarget } from './forwarded-path.ts';
 import { sendUpstream } from './send.ts';
 
 /**
- * Forwards a request to the API server, and streams the answer to the page. The caller has checked the path with `forwardingProblem`. Rejects
- * with `unavailable` if the API server cannot be reached.
+ * Forwards a request to the API server, and streams the answer to the page. The caller has checked the path with `forwardingProblem`.
+ * Rejects with `unavailable` if the API server cannot be reached.
  */
 export async function forwardRequest(
   api: ApiServer,

@@ -15,8 +15,8 @@ const MAX_STATUS_BYTES = 64 << 10;
 
 /**
  * Forwards a WebSocket of exec or attach, and joins the two connections. The caller has checked the path with `forwardingProblem`, and
- * answers the page if this function rejects: with `permission_denied` if the API server refuses, with `unavailable` if it cannot be reached.
- * Only the headers of the handshake are forwarded, in both directions.
+ * answers the page if this function rejects: with `permission_denied` if the API server refuses, with `unavailable` if it cannot be
+ * reached. Only the headers of the handshake are forwarded, in both directions.
  */
 export async function forwardUpgrade(
   api: ApiServer,

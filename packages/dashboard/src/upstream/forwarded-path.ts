@@ -12,8 +12,8 @@ export type ForwardedCall = { method: string; target: string; stream: boolean };
 export const isForwarded = (path: string): boolean => FORWARDED.test(path);
 
 /**
- * Returns why a request must not be forwarded; undefined if it may be. Answers of the subresource `proxy` come from programs in pods, and the
- * browser would take them for files of the page. Only a node's `stats/summary` is forwarded, because the kubelet writes it.
+ * Returns why a request must not be forwarded; undefined if it may be. Answers of the subresource `proxy` come from programs in pods, and
+ * the browser would take them for files of the page. Only a node's `stats/summary` is forwarded, because the kubelet writes it.
  */
 export function forwardingProblem({ method, target, stream }: ForwardedCall): string | undefined {
   const [path = '', query] = splitTarget(target);

@@ -21,8 +21,8 @@ export type UpstreamAnswer =
   | { type: 'upgrade'; response: IncomingMessage; socket: Duplex; head: Buffer };
 
 /**
- * Sends a request with the API server's credentials. It is sent a second time if the server answers 401 and there are new credentials, or if
- * it is a GET and the server had closed the kept connection. Rejects with `unavailable` if the server cannot be reached, and with the
+ * Sends a request with the API server's credentials. It is sent a second time if the server answers 401 and there are new credentials, or
+ * if it is a GET and the server had closed the kept connection. Rejects with `unavailable` if the server cannot be reached, and with the
  * signal's reason if the signal aborts. The caller must read or destroy the response; the signal destroys it too.
  */
 export async function sendUpstream(api: ApiServer, call: UpstreamCall, signal: AbortSignal): Promise<UpstreamAnswer> {
