@@ -9,6 +9,7 @@ import { type Change, watchMessage } from './watch-event.ts';
 export const PAGE_SIZE = 500;
 /** Delay before the first retry; it doubles with each further one. Also the pause between two watches. */
 export const FIRST_DELAY_MS = 500;
+/** Maximum delay before a retry. */
 export const MAX_DELAY_MS = 15_000;
 
 /** Receives the objects of a list and their changes. */
