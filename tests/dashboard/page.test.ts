@@ -104,7 +104,7 @@ test('an edit is reviewed before it is applied, and merged with the change of an
   await tab.getByText('blue-green').first().waitFor();
   await tab.getByRole('button', { name: 'Apply' }).click();
   await tab.getByText('The object has been changed since it was read').waitFor();
-  await tab.getByRole('button', { name: 'Join and review' }).click();
+  await tab.getByRole('button', { name: 'Merge and review' }).click();
   await tab.getByRole('button', { name: 'Apply' }).click();
   await tab.getByText('Applied.').waitFor();
   const { data } = await place.node.api<{ data: Record<string, string> }>(path);

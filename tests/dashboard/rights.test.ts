@@ -55,7 +55,7 @@ async function kubeconfig(): Promise<string> {
 test('a user with the ClusterRole view sees the reason of a failure, but no Secrets and no terminal', async () => {
   const page = await place.open({}, dashboard);
   const { tab } = page;
-  await tab.getByText('system:serviceaccount:default:viewer (reads only)').waitFor();
+  await tab.getByText('system:serviceaccount:default:viewer (read-only)').waitFor();
   await tab
     .getByText(/container main fails \(exit code 3\)/i)
     .first()

@@ -28,7 +28,7 @@ function Page() {
   if (state.kind === 'failed')
     return (
       <main>
-        <Problem what="The server does not answer; trying again">{state.message}</Problem>
+        <Problem what="The server does not answer. The page tries again">{state.message}</Problem>
       </main>
     );
   return (

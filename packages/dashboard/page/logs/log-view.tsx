@@ -42,11 +42,11 @@ export function LogView({ pod }: { pod: Pod }) {
         <Toggle title="Follow" isOn={choice.isFollowing} set={(isFollowing) => setChoice({ ...choice, isFollowing })} />
         <Toggle title="Whole log" isOn={choice.isWhole} set={(isWhole) => setChoice({ ...choice, isWhole })} />
         <Toggle
-          title="Run before"
+          title="Previous run"
           isOn={choice.isPrevious}
           set={(isPrevious) => setChoice({ ...choice, isPrevious })}
         />
-        <Toggle title="Times" isOn={showsTimes} set={setShowsTimes} />
+        <Toggle title="Timestamps" isOn={showsTimes} set={setShowsTimes} />
         <Sources containers={containers} filter={filter} setFilter={setFilter} model={model} />
       </div>
       <States containers={containers} model={model} />

@@ -60,7 +60,7 @@ function ContainerItem({ row: { container, status, note } }: { row: Row }) {
       </p>
       {last === undefined ? null : (
         <p class="faint">
-          <Text>{`ended before with exit code ${last.exitCode}${last.reason ? ` (${last.reason})` : ''}${last.message ? `: ${last.message}` : ''}`}</Text>
+          <Text>{`previous run ended with exit code ${last.exitCode}${last.reason ? ` (${last.reason})` : ''}${last.message ? `: ${last.message}` : ''}`}</Text>
           , <Ago time={last.finishedAt} /> ago
         </p>
       )}

@@ -4,7 +4,7 @@ import { useApp } from '../state/app.ts';
 const KEYS = [
   ['/', 'search everything'],
   ['j or ↓', 'next row'],
-  ['k or ↑', 'row before'],
+  ['k or ↑', 'previous row'],
   ['Enter', 'open the row'],
   ['Esc', 'close, or leave a field'],
   ['g o', 'overview'],

@@ -39,14 +39,15 @@ export function ImagesPage() {
     <>
       <h1>Images</h1>
       <p class="faint">
-        {countText(rows.length, 'image')} of the node's status, {bytesText(total)}. A node reports its largest ones.
+        {countText(rows.length, 'image')} in the status of the nodes, {bytesText(total)}. A node reports only its
+        largest images.
       </p>
       <GridTable
         label="Images"
         columns={COLUMNS}
         rows={rows}
         keyOf={({ node, names }) => `${node} ${names[0]}`}
-        empty="The node reports no images."
+        empty="The nodes report no images."
       />
     </>
   );

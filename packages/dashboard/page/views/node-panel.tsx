@@ -98,7 +98,11 @@ function UsageTiles() {
   const last = value?.samples.at(-1);
   if (value === undefined || series === undefined || last === undefined) {
     const text = errorText(error);
-    return text === undefined ? <Measuring /> : <Problem what="The machine's use cannot be read">{text}</Problem>;
+    return text === undefined ? (
+      <Measuring />
+    ) : (
+      <Problem what="The usage of the machine cannot be read">{text}</Problem>
+    );
   }
   return <Tiles usage={value.usage} series={series} last={last} />;
 }

@@ -70,7 +70,7 @@ function ObjectOverview({ resource, object: { namespace, name } }: { resource: R
   const rollout = isWorkload ? rolloutOf(resource.kind, value) : undefined;
   return (
     <div class="panels">
-      {error === undefined ? null : <Problem what="Not current">{messageOf(error)}</Problem>}
+      {error === undefined ? null : <Problem what="The object is not current">{messageOf(error)}</Problem>}
       {isExplained(resource) ? <WhyPanel resource={resource} namespace={namespace} name={name} /> : null}
       {rollout === undefined ? null : (
         <Panel title="Rollout in progress" wide>

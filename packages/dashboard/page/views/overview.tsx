@@ -83,7 +83,7 @@ function PodsByTrouble() {
       </Panel>
       {others.length === 0 ? null : (
         <Panel title="Other pods" aside={countText(others.length, 'pod')} wide>
-          <PodTable label="Pods without trouble" views={others} />
+          <PodTable label="Pods that are ready or completed" views={others} />
         </Panel>
       )}
     </>

@@ -47,7 +47,7 @@ export function ResourceTable({ resource }: { resource: Resource }) {
         columns={drawn}
         rows={shown}
         keyOf={rowKey}
-        empty={rows.length === 0 ? `There are no ${resource.plural}.` : 'Nothing has this text.'}
+        empty={rows.length === 0 ? `There are no ${resource.plural}.` : 'No object contains this text.'}
         minPx={drawn.length * 70}
       />
     </>

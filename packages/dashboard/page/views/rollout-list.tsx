@@ -27,12 +27,12 @@ function RolloutLine({
       <div class="trouble-head">
         <ObjectLink object={object} withKind />
         <span class="faint">{object.namespace}</span>
-        {failure === undefined ? <Mark tone="busy">in progress</Mark> : <Mark tone="bad">cannot go on</Mark>}
+        {failure === undefined ? <Mark tone="busy">in progress</Mark> : <Mark tone="bad">failed</Mark>}
       </div>
       <Meter share={wanted === 0 ? 0 : Math.min(updated, available) / wanted} label={`Rollout of ${object.name}`} />
       <p class="faint">
         {updated} of {countText(wanted, 'pod')} updated, {available} available
-        {old > 0 ? `, ${countText(old, 'old pod')} still there` : ''}
+        {old > 0 ? `, ${countText(old, 'old pod')} not yet removed` : ''}
       </p>
       {failure === undefined ? null : (
         <p class="reason">

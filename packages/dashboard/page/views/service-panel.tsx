@@ -20,7 +20,7 @@ export function ServicePanel({ service: { metadata, spec = {} } }: { service: Se
   const selector = Object.entries(spec.selector ?? {}).map(([key, value]) => `${key}=${value}`);
   return (
     <>
-      <Panel title="Answers now">
+      <Panel title="Endpoints">
         <Endpoints slices={slices.list} namespace={namespace} />
       </Panel>
       <Panel title="Service">
@@ -67,7 +67,7 @@ function Endpoints({ slices, namespace }: { slices: readonly EndpointSlice[]; na
         {endpoints.map(({ endpoint: { addresses = [], conditions, targetRef }, ports }) => (
           <li key={addresses.join()}>
             <Mark tone={conditions?.ready === false ? 'warn' : 'good'}>
-              {conditions?.ready !== false ? 'ready' : conditions.terminating ? 'ending' : 'not ready'}
+              {conditions?.ready !== false ? 'ready' : conditions.terminating ? 'terminating' : 'not ready'}
             </Mark>{' '}
             <span class="mono">
               <Text>
@@ -107,7 +107,7 @@ function Try(target: { namespace: string; service: string; port: number }) {
         {isRunning ? 'Trying …' : 'Try'}
       </button>
       <div role="status">
-        {error === undefined ? null : <Problem what="Not tried">{messageOf(error)}</Problem>}
+        {error === undefined ? null : <Problem what="The Service could not be tried">{messageOf(error)}</Problem>}
         {result === undefined ? null : <TryReport result={result} />}
       </div>
     </>

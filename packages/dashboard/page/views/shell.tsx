@@ -34,7 +34,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
         </button>
         <span class="faint user" title={session && `API server ${session.server} (${session.apiVersion})`}>
           {session?.user.username}
-          {session?.canWrite === false ? ' (reads only)' : ''}
+          {session?.canWrite === false ? ' (read-only)' : ''}
         </span>
       </header>
       <Navigation />
@@ -111,8 +111,8 @@ function Connection() {
     <div role="status" aria-live="polite">
       {state.kind === 'stale' ? (
         <p class="banner">
-          <span aria-hidden="true">▲ </span>Connection lost ({state.message}). What you see is from before; trying
-          again.
+          <span aria-hidden="true">▲ </span>Connection lost ({state.message}). The page shows what was received before,
+          and reconnects.
         </p>
       ) : null}
     </div>

@@ -45,7 +45,7 @@ export function WhyPanel({ resource: { plural }, namespace, name }: WhyProps) {
         {isReading ? (
           <Waiting what="Looking for the cause" />
         ) : (
-          <Problem what="No explanation">{messageOf(error)}</Problem>
+          <Problem what="The object cannot be explained">{messageOf(error)}</Problem>
         )}
       </Panel>
     );
@@ -74,7 +74,7 @@ export function WhyPanel({ resource: { plural }, namespace, name }: WhyProps) {
         <figure>
           <figcaption class="faint">
             Last lines of {plainText(finding.log.container)}
-            {finding.log.previous ? ', of its run before' : ''}
+            {finding.log.previous ? ', previous run' : ''}
           </figcaption>
           <pre class="log-end">{finding.log.lines.map(plainText).join('\n')}</pre>
         </figure>

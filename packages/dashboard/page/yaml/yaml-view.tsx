@@ -114,7 +114,7 @@ function Editing({ path, opened, label }: EditingProps) {
           <span class="faint">The user may not change this object.</span>
         )}
         <button type="button" onClick={reload}>
-          Read again
+          Reload
         </button>
         <span role="status">
           {step.kind === 'applying' ? (
@@ -127,7 +127,7 @@ function Editing({ path, opened, label }: EditingProps) {
         </span>
       </div>
       {step.kind === 'editing' && step.problem !== undefined ? (
-        <Problem what="Not valid">{step.problem}</Problem>
+        <Problem what="The YAML is not valid">{step.problem}</Problem>
       ) : null}
       {step.kind === 'reviewing' ? (
         <Review before={text} step={step} apply={apply} back={() => setStep({ kind: 'editing' })} />
@@ -156,14 +156,14 @@ function Review({ before, step: { edited, problem }, apply, back }: ReviewProps)
   const after = yamlOf(edited);
   return (
     <>
-      {problem === undefined ? null : <Problem what="Not applied">{problem}</Problem>}
+      {problem === undefined ? null : <Problem what="The changes were not applied">{problem}</Problem>}
       {after === before ? <p>The edit changes nothing.</p> : <DiffView label="Changes" before={before} after={after} />}
       <div class="list-head">
         <button type="button" class="main" disabled={after === before} onClick={() => apply(edited)}>
           Apply
         </button>
         <button type="button" onClick={back}>
-          Edit further
+          Continue editing
         </button>
       </div>
     </>
@@ -196,19 +196,19 @@ type ConflictProps = { step: Extract<Step, { kind: 'conflict' }>; take(merged: K
 function Conflict({ step: { base, theirs, merged, conflicts }, take, drop }: ConflictProps) {
   return (
     <div role="alert">
-      <Problem what="The object has been changed since it was read. What others changed" />
+      <Problem what="The object has been changed since it was read. Changes of others" />
       <DiffView label="Changes of others" before={yamlOf(base)} after={yamlOf(theirs)} />
       <p>
         {conflicts.length === 0
-          ? 'The edit touches other fields, and can be joined with these changes.'
-          : `Both have changed ${conflicts.join(', ')}; joined, your values are taken.`}
+          ? 'Your edit changes other fields, and can be merged with these changes.'
+          : `Both edits change ${conflicts.join(', ')}. The merged object has your values.`}
       </p>
       <div class="list-head">
         <button type="button" class="main" onClick={() => take(merged)}>
-          Join and review
+          Merge and review
         </button>
         <button type="button" onClick={drop}>
-          Drop the edit
+          Discard the edit
         </button>
       </div>
     </div>
