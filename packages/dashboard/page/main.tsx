@@ -1,4 +1,4 @@
-/** The entry point of the page: chooses what to show for the session and the place in the fragment. */
+/** The entry point of the page: shows the page that the URL's fragment names, or that there is no session. */
 import { render } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { App, AppContext, useApp } from './state/app.ts';

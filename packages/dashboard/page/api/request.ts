@@ -20,7 +20,7 @@ export const isNotFound = (error: unknown): boolean => error instanceof ApiError
 export const isConflict = (error: unknown): boolean => error instanceof ApiError && error.reason === 'Conflict';
 /** Reports whether a watch cannot continue because its resource version is too old (410 Gone). */
 export const isExpired = (error: unknown): boolean => error instanceof ApiError && error.code === 410;
-/** Reports whether the page has no session, or no longer (401). */
+/** Reports whether the page has no valid session (401 Unauthorized). */
 export const isSignedOut = (error: unknown): boolean => error instanceof ApiError && error.code === 401;
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

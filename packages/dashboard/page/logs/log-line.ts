@@ -8,7 +8,7 @@ export type LogLine = {
   text: string;
 };
 
-/** A timestamp (RFC 3339) and the space after it. The fraction may have any length. */
+/** A timestamp (RFC 3339) and the space after it. The fraction of the second may have any length. */
 const STAMPED = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d) ?/;
 
 /** The length of a timestamp in UTC with nanoseconds, which the kubelet usually writes. */

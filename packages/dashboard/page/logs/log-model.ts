@@ -19,7 +19,7 @@ export type Shown = {
 
 export class LogModel {
   readonly shown = signal<Shown>({ lines: [], total: 0, dropped: 0, version: 0 });
-  /** The state of each container's stream: see `LogReceiver.setState`. */
+  /** The state of each container's stream: `connecting`, or what `LogReceiver.setState` reported last. */
   readonly states = signal<readonly string[]>([]);
   readonly #log = new MergedLog();
   readonly #filtered = new FilteredLines();

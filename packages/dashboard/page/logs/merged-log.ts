@@ -7,8 +7,8 @@ const MAX_LOG_BYTES = 16 << 20;
 const REMOVED_SHARE = 1 / 8;
 
 /**
- * Lines of several containers, sorted by time. Lines are added in batches. A line that arrives late is inserted at its place, because the
- * containers' streams are read concurrently.
+ * Lines of several containers, sorted by time. Lines are added in batches. The containers' streams are read concurrently, so a line may
+ * arrive after later lines of other containers. It is inserted before these.
  */
 export class MergedLog {
   readonly #maxBytes: number;

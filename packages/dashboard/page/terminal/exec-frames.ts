@@ -21,7 +21,7 @@ function frame(channel: number, data: Uint8Array): Uint8Array<ArrayBuffer> {
 /** Returns the message with text for the program's standard input. */
 export const inputFrame = (text: string): Uint8Array<ArrayBuffer> => frame(CHANNELS.stdin, encoder.encode(text));
 
-/** Like `inputFrame`, for bytes in a string with one character for each byte: xterm.js sends mouse reports so. */
+/** Like `inputFrame`, for bytes in a string with one character for each byte. xterm.js reports mouse events in this form. */
 export const binaryFrame = (text: string): Uint8Array<ArrayBuffer> =>
   frame(
     CHANNELS.stdin,

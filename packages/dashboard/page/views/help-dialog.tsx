@@ -10,6 +10,7 @@ const KEYS = [
   ['g o', 'overview'],
   ['g w', 'workloads'],
   ['g s', 'services'],
+  ['g i', 'images'],
   ['g e', 'events'],
   ['?', 'this help'],
 ] as const;

@@ -110,8 +110,6 @@ function UsageTiles() {
 function Tiles({ usage, series, last }: { usage: Usage; series: Series; last: UsageSample }) {
   const cores = last.cpuNanoCores / 1e9;
   const { rootfs, images, memoryWorkingSetBytes } = last;
-  const received = series.receivedRate.at(-1) ?? 0;
-  const sent = series.sentRate.at(-1) ?? 0;
   return (
     <div class="tiles">
       <Tile
@@ -157,21 +155,22 @@ function Tiles({ usage, series, last }: { usage: Usage; series: Series; last: Us
         share={images.capacityBytes > 0 ? images.usedBytes / images.capacityBytes : undefined}
         {...{ times: series.times, lines: [{ name: 'bytes', values: series.imageBytes }], text: bytesText }}
       />
-      <Tile
-        title="Network"
-        now={`↓ ${bytesText(received)}/s  ↑ ${bytesText(sent)}/s`}
-        {...{
-          times: series.times,
-          lines: [
-            { name: 'received', values: series.receivedRate },
-            { name: 'sent', values: series.sentRate },
-          ],
-          text: bytesText,
-        }}
-      >
-        <span class="faint">dashed: sent</span>
-      </Tile>
+      <NetworkTile series={series} />
     </div>
+  );
+}
+
+function NetworkTile({ series: { times, receivedRate, sentRate } }: { series: Series }) {
+  const lines: Line[] = [
+    { name: 'received', values: receivedRate },
+    { name: 'sent', values: sentRate },
+  ];
+  const [received, sent] = [receivedRate.at(-1) ?? 0, sentRate.at(-1) ?? 0];
+  const now = `↓ ${bytesText(received)}/s  ↑ ${bytesText(sent)}/s`;
+  return (
+    <Tile title="Network" now={now} times={times} lines={lines} text={bytesText}>
+      <span class="faint">dashed: sent</span>
+    </Tile>
   );
 }
 

@@ -5,6 +5,7 @@ import { plainText } from '../logs/ansi.ts';
 import { useApp } from '../state/app.ts';
 import { listHref, pageHref } from '../state/route.ts';
 import { type SearchEntry, search } from '../state/search-rank.ts';
+import { countText } from '../state/text.ts';
 
 export function SearchButton() {
   const { isSearchOpen } = useApp();
@@ -93,16 +94,15 @@ export function SearchDialog() {
         ))}
       </div>
       <p class="faint" role="status">
-        {app.entries.isReading.value
-          ? 'Reading names …'
-          : text === ''
-            ? `${entries.length.toLocaleString('en')} names`
-            : hits.length === 0
-              ? 'Nothing found'
-              : '↑ ↓ to choose, Enter to open, Esc to close'}
+        {app.entries.isReading.value ? 'Reading names …' : statusOf(text, hits.length, entries.length)}
       </p>
     </dialog>
   );
+}
+
+function statusOf(text: string, hitCount: number, entryCount: number): string {
+  if (text === '') return countText(entryCount, 'name');
+  return hitCount === 0 ? 'Nothing found' : '↑ ↓ to choose, Enter to open, Esc to close';
 }
 
 type HitProps = { entry: SearchEntry; id: string; isChosen: boolean; onClick(): void };

@@ -97,7 +97,7 @@ function NamespaceChoice() {
 /** Period at which a page that has lost its connection checks whether its session has ended. */
 const CHECK_MS = 3000;
 
-/** A banner while the connection is lost, by the state of the list of pods. */
+/** A banner that is shown while the watch of pods is interrupted. */
 function Connection() {
   const app = useApp();
   const state = useCollection(PODS).state.value;

@@ -23,7 +23,7 @@ export function isEqual(a: unknown, b: unknown): boolean {
 /** The value that was read, the edited one, and the one that is stored now. */
 type Three = { base: unknown; mine: unknown; theirs: unknown };
 
-/** Applies the changes from `base` to `mine` to `theirs`. Lists whose items have unique names are merged by name; others are not merged. */
+/** Applies to `theirs` the changes that lead from `base` to `mine`. Lists are merged only if their items have unique names. */
 export function mergeThree(three: Three, path: readonly string[] = []): Merged {
   const { base, mine, theirs } = three;
   if (isEqual(mine, base) || isEqual(mine, theirs)) return { value: theirs, conflicts: [] };
@@ -48,7 +48,7 @@ function mergeMaps({ base, mine, theirs }: { base: Json; mine: Json; theirs: Jso
   return { value: Object.fromEntries(entries), conflicts };
 }
 
-/** Returns a field, but none of the prototype: a ConfigMap may have the key `__proto__`. */
+/** Returns a field of the map itself, not of its prototype: a ConfigMap may have the key `__proto__`. */
 const own = (map: Json, key: string): unknown => (Object.hasOwn(map, key) ? map[key] : undefined);
 
 /** Returns the items of a list, such as containers, by name; undefined if an item has no name or two have the same one. */

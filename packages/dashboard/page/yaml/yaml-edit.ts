@@ -1,0 +1,120 @@
+/** The state of an edit of an object's YAML: editing, review, applying, and merging after a conflict. */
+import type { RefObject } from 'preact';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { KubeObject } from '../api/objects.ts';
+import { call, isConflict, messageOf } from '../api/request.ts';
+import { type Editor, openEditor } from './editor.ts';
+import { objectOf, withoutManagedFields, yamlOf } from './object-yaml.ts';
+import { mergeThree } from './three-way.ts';
+
+/** The object that was read, and whether the user may update it. */
+export type Opened = { base: KubeObject; canUpdate: boolean };
+
+export type Step =
+  | { kind: 'editing'; problem?: string; note?: string }
+  /** The differences are shown before the edit is applied. */
+  | { kind: 'reviewing'; edited: KubeObject; problem?: string }
+  | { kind: 'applying' }
+  /** The object was changed after it had been read. `conflicts` are paths of fields that both sides have changed. */
+  | { kind: 'conflict'; base: KubeObject; theirs: KubeObject; merged: KubeObject; conflicts: string[] };
+
+export type StepOf<K extends Step['kind']> = Extract<Step, { kind: K }>;
+
+export type YamlEdit = {
+  step: Step;
+  /** The YAML of the stored object, with which an edit is compared. */
+  stored: string;
+  /** Whether the text in the editor has been changed. */
+  isChanged: boolean;
+  /** The element in which the editor is opened. */
+  place: RefObject<HTMLDivElement | null>;
+  /** Parses the text, and shows the differences. */
+  review(): void;
+  /** Returns from the review to the editor. */
+  edit(): void;
+  apply(edited: KubeObject): void;
+  /** Continues with the merged object of a conflict. */
+  merge(conflict: StepOf<'conflict'>): void;
+  /** Reads the object again, and discards the edit. */
+  reload(): void;
+};
+
+/** A hook that opens an editor, and keeps the state of the edit. `path` is that of the object. */
+export function useYamlEdit(path: string, { base: first, canUpdate }: Opened, label: string): YamlEdit {
+  const [base, setBase] = useState(first);
+  const place = useRef<HTMLDivElement>(null);
+  const editor = useRef<Editor | undefined>(undefined);
+  const [step, setStep] = useState<Step>({ kind: 'editing' });
+  const [isChanged, setChanged] = useState(false);
+  const stored = useMemo(() => yamlOf(base), [base]);
+  useEffect(() => {
+    const onChange = () => setChanged(true);
+    const created = openEditor(place.current!, { text: stored, label, isReadOnly: !canUpdate, onChange });
+    editor.current = created;
+    return () => created.close();
+  }, []);
+  const show = (object: KubeObject) => {
+    setBase(object);
+    editor.current?.setText(yamlOf(object));
+    setChanged(false);
+  };
+  const review = () => setStep(reviewOf(editor.current!.text()));
+  const apply = async (edited: KubeObject) => {
+    setStep({ kind: 'applying' });
+    try {
+      show(withoutManagedFields(await call<KubeObject>(path, { method: 'PUT', body: edited })));
+      setStep({ kind: 'editing', note: 'Applied.' });
+    } catch (error) {
+      const problem = messageOf(error);
+      setStep(isConflict(error) ? await conflictOf(path, base, edited) : { kind: 'reviewing', edited, problem });
+    }
+  };
+  const merge = ({ theirs, merged }: StepOf<'conflict'>) => {
+    setBase(theirs);
+    editor.current?.setText(yamlOf(merged));
+    setChanged(true);
+    setStep({ kind: 'reviewing', edited: merged });
+  };
+  const reload = async () => {
+    try {
+      show(await readObject(path));
+      setStep({ kind: 'editing' });
+    } catch (error) {
+      setStep({ kind: 'editing', problem: `The object cannot be read: ${messageOf(error)}` });
+    }
+  };
+  const edit = () => setStep({ kind: 'editing' });
+  return { step, stored, isChanged, place, review, edit, apply, merge, reload };
+}
+
+/** Reads an object, without its managed fields. */
+export const readObject = async (path: string, signal?: AbortSignal): Promise<KubeObject> =>
+  withoutManagedFields(await call<KubeObject>(path, { signal }));
+
+function reviewOf(text: string): Step {
+  try {
+    return { kind: 'reviewing', edited: objectOf(text) };
+  } catch (error) {
+    return { kind: 'editing', problem: `The YAML is not valid: ${messageOf(error)}` };
+  }
+}
+
+/** Reads the object again, and merges the edit into it. */
+async function conflictOf(path: string, base: KubeObject, edited: KubeObject): Promise<Step> {
+  try {
+    const theirs = await readObject(path);
+    const { value, conflicts } = mergeThree({ base, mine: edited, theirs });
+    const merged = value as KubeObject;
+    // the resource version always differs, and must be that of the stored object
+    const { resourceVersion } = theirs.metadata;
+    return {
+      kind: 'conflict',
+      base,
+      theirs,
+      conflicts: conflicts.filter((field) => field !== 'metadata.resourceVersion'),
+      merged: { ...merged, metadata: { ...merged.metadata, resourceVersion } },
+    };
+  } catch (error) {
+    return { kind: 'reviewing', edited, problem: messageOf(error) };
+  }
+}
