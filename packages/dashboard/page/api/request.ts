@@ -28,9 +28,11 @@ export const messageOf = (error: unknown): string => (error instanceof Error ? e
 /** Maximum length of the part of an error's body that is read. */
 const MAX_ERROR_CHARACTERS = 16_384;
 
+export type Query = Record<string, string | number | boolean | undefined>;
+
 type RequestOptions = {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  query?: Record<string, string | number | boolean | undefined>;
+  query?: Query;
   accept?: string;
   body?: unknown;
   signal?: AbortSignal;
@@ -39,11 +41,8 @@ type RequestOptions = {
 /** Sends a request. `path` has no leading slash. Throws an ApiError if the answer has an error status. */
 export async function send(path: string, options: RequestOptions = {}): Promise<Response> {
   const { method = 'GET', query = {}, accept = 'application/json', body, signal } = options;
-  const pairs = Object.entries(query).flatMap(([key, value]) =>
-    value === undefined ? [] : [[key, String(value)] as [string, string]],
-  );
-  const search = pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`;
-  const response = await fetch(path + search, {
+  const parameters = parametersOf(query);
+  const response = await fetch(parameters.size === 0 ? path : `${path}?${parameters}`, {
     method,
     headers: {
       Accept: accept,
@@ -58,6 +57,14 @@ export async function send(path: string, options: RequestOptions = {}): Promise<
   });
   if (response.ok) return response;
   throw await errorOf(response);
+}
+
+/** Returns the parameters of a URL, without those that are undefined. */
+export function parametersOf(query: Query): URLSearchParams {
+  const pairs = Object.entries(query).flatMap(([key, value]) =>
+    value === undefined ? [] : [[key, String(value)] as [string, string]],
+  );
+  return new URLSearchParams(pairs);
 }
 
 /** Sends a request like `send`, and decodes the answer as JSON. */

@@ -1,5 +1,5 @@
 /** Streams of the API server, such as watches, over WebSockets: browsers open at most six HTTP/1.1 connections to a host. */
-import { errorFrom } from './request.ts';
+import { errorFrom, parametersOf, type Query } from './request.ts';
 import { keyProtocol, socketUrl } from './session-key.ts';
 
 const STREAM_PROTOCOL = 'podwright.stream.v1';
@@ -7,7 +7,7 @@ const STREAM_PROTOCOL = 'podwright.stream.v1';
 const NORMAL_CLOSURE = 1000;
 
 export type StreamOptions = {
-  query?: Record<string, string | number | boolean | undefined>;
+  query?: Query;
   accept?: string;
   signal: AbortSignal;
 };
@@ -17,10 +17,7 @@ export type StreamOptions = {
  * connection is lost or the signal aborts. `path` has no leading slash.
  */
 export async function* stream(path: string, { query = {}, accept, signal }: StreamOptions): AsyncGenerator<Uint8Array> {
-  const pairs = Object.entries(query).flatMap(([key, value]) =>
-    value === undefined ? [] : [[key, String(value)] as [string, string]],
-  );
-  const wanted = new URLSearchParams({ path: `/${path}?${new URLSearchParams(pairs)}`, ...(accept && { accept }) });
+  const wanted = new URLSearchParams({ path: `/${path}?${parametersOf(query)}`, ...(accept && { accept }) });
   signal.throwIfAborted();
   const socket = new WebSocket(socketUrl(`dashboard/stream?${wanted}`), [STREAM_PROTOCOL, keyProtocol()]);
   socket.binaryType = 'arraybuffer';

@@ -2,6 +2,9 @@
 import { type Workload, workloadState } from '@podwright/kube-view';
 import type { KubeObject, ObjectName } from '../api/objects.ts';
 
+/** The kinds of workloads that have rollouts. */
+export const ROLLED_KINDS = ['Deployment', 'StatefulSet', 'DaemonSet'] as const;
+
 export type Rollout = {
   object: ObjectName;
   /** Number of pods that the workload should have. */

@@ -6,7 +6,7 @@ import { pathOf, resourceOf } from '../api/resources.ts';
 import { useAnswer } from '../state/answer.ts';
 import { useApp, useCollection } from '../state/app.ts';
 import { EVENTS } from '../state/collections.ts';
-import { rolloutOf } from '../state/rollout.ts';
+import { ROLLED_KINDS, rolloutOf } from '../state/rollout.ts';
 import { listHref, objectHref } from '../state/route.ts';
 import { lazy } from '../widgets/lazy.tsx';
 import { Ago, Mark, Problem, Text, Waiting } from '../widgets/marks.tsx';
@@ -66,8 +66,8 @@ function ObjectOverview({ resource, object: { namespace, name } }: { resource: R
     ) : (
       <Problem what={`${name} cannot be read`}>{messageOf(error)}</Problem>
     );
-  const isWorkload = ['Deployment', 'StatefulSet', 'DaemonSet'].includes(resource.kind);
-  const rollout = isWorkload ? rolloutOf(resource.kind, value) : undefined;
+  const hasRollouts = ROLLED_KINDS.some((kind) => kind === resource.kind);
+  const rollout = hasRollouts ? rolloutOf(resource.kind, value) : undefined;
   return (
     <div class="panels">
       {error === undefined ? null : <Problem what="The object is not current">{messageOf(error)}</Problem>}

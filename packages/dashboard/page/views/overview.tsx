@@ -5,7 +5,7 @@ import { builtIn } from '../api/resources.ts';
 import { useApp, useCollection } from '../state/app.ts';
 import { EVENTS, PODS } from '../state/collections.ts';
 import { EventsByObject } from '../state/events-by-object.ts';
-import { rolloutOf } from '../state/rollout.ts';
+import { ROLLED_KINDS, rolloutOf } from '../state/rollout.ts';
 import { countText } from '../state/text.ts';
 import { type PodView, PodViews } from '../state/trouble.ts';
 import { Problem, Waiting } from '../widgets/marks.tsx';
@@ -25,9 +25,7 @@ export function Overview() {
   );
 }
 
-/** The kinds of workloads whose rollouts are shown. */
-const ROLLED = ['Deployment', 'StatefulSet', 'DaemonSet'] as const;
-const RESOURCES = ROLLED.map(builtIn);
+const RESOURCES = ROLLED_KINDS.map(builtIn);
 
 function Rollouts() {
   const [deployments, statefulSets, daemonSets] = [
@@ -39,7 +37,7 @@ function Rollouts() {
   const rollouts = [deployments, statefulSets, daemonSets].flatMap((collection, index) =>
     collection.list
       .filter(({ metadata }) => namespace === '' || metadata.namespace === namespace)
-      .flatMap((object) => rolloutOf(ROLLED[index]!, object) ?? []),
+      .flatMap((object) => rolloutOf(ROLLED_KINDS[index]!, object) ?? []),
   );
   if (rollouts.length === 0) return null;
   return (

@@ -5,6 +5,7 @@ import { joinConnections } from '@podwright/streaming';
 import { offeredProtocols } from '../access/credentials.ts';
 import type { ApiServer } from './api-server.ts';
 import { USER_AGENT } from './forwarded-headers.ts';
+import { statusMessage } from './json-calls.ts';
 import { sendUpstream } from './send.ts';
 
 /** The subprotocols of exec and attach on WebSockets that are forwarded. */
@@ -73,14 +74,8 @@ async function upgradeRefusal(response: IncomingMessage): Promise<PodwrightError
   const tooLong = () =>
     new PodwrightError('resource_exhausted', `the answer has more than ${MAX_STATUS_BYTES >> 10} KiB`);
   const text = await gatherBytes(response, MAX_STATUS_BYTES, tooLong).then(String, () => '');
-  return new PodwrightError('permission_denied', `the API server answered ${response.statusCode}: ${messageOf(text)}`);
-}
-
-function messageOf(text: string): string {
-  try {
-    const { message } = JSON.parse(text) as { message?: unknown };
-    return typeof message === 'string' ? message : '';
-  } catch {
-    return '';
-  }
+  return new PodwrightError(
+    'permission_denied',
+    `the API server answered ${response.statusCode}: ${statusMessage(text) ?? ''}`,
+  );
 }

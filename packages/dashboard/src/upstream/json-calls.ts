@@ -41,7 +41,10 @@ export class JsonCalls {
     const text = answer.body.toString();
     if (answer.status >= 200 && answer.status < 300) return text;
     const code = codeOfHttpStatus(answer.status, 'failed_precondition') ?? 'internal';
-    throw new PodwrightError(code, messageOf(text) ?? `${method} ${target}: the API server answered ${answer.status}`);
+    throw new PodwrightError(
+      code,
+      statusMessage(text) ?? `${method} ${target}: the API server answered ${answer.status}`,
+    );
   }
 }
 
@@ -67,6 +70,7 @@ function recordOf(target: string, text: string): Record<string, unknown> {
   throw new PodwrightError('unavailable', `${target}: the answer is not a JSON object`);
 }
 
+/** Returns undefined if the text is not JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -75,7 +79,8 @@ function parsed(text: string): unknown {
   }
 }
 
-function messageOf(text: string): string | undefined {
+/** Returns the message of the Status object in an answer of the API server; undefined if the answer has none. */
+export function statusMessage(text: string): string | undefined {
   const status = parsed(text);
   return isRecord(status) && typeof status.message === 'string' ? status.message : undefined;
 }
