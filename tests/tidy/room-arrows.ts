@@ -203,8 +203,8 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
   },
   dashboard: {
     access: [],
+    'dashboard-paths': ['upstream'],
     files: ['access'],
-    own: ['upstream'],
     upstream: ['access'],
   },
   scheduling: {
