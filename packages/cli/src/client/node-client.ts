@@ -136,7 +136,7 @@ export class NodeClient {
   /**
    * Creates or replaces the objects in a manifest. With `dryRun`, the node only reports what it would do. Without `replace`, it does the
    * same if it would have to replace an existing object. With `leaveOutUnknown`, objects of kinds that the node's Kubernetes API does not
-   * have do not keep it from applying the others.
+   * have are left out, and the others are applied.
    */
   async apply(
     manifest: string,

@@ -3,8 +3,9 @@ import type { DashboardCommandOptions } from '../commands/dashboard.ts';
 import type { Action } from './action.ts';
 
 const EXAMPLES = `
-The page acts with the rights of the kubeconfig; on a node with a Kubernetes
-API, through its socket, with those of root. It ends with this command.
+The page has the rights of the kubeconfig's user. Without --kubeconfig, it uses
+the socket of this machine's node, with the rights of root; the node must have a
+Kubernetes API. The page is served until this command ends.
 
 Examples:
   podwright dashboard
@@ -15,7 +16,7 @@ Examples:
 export function addDashboard(program: Command, action: Action): void {
   program
     .command('dashboard')
-    .description('a page in the browser: what runs here, and why something does not')
+    .description('serve a web page that shows what runs, and why something does not')
     .option('--kubeconfig <file>', 'show the cluster of this file (default: the node of this machine)')
     .option('--listen <[host:]port>', 'address of the page', '127.0.0.1:0')
     .option('--open', 'open the page in the browser of this machine')

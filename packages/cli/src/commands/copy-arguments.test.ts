@@ -6,7 +6,7 @@ test('a path in a pod is distinguished from one on the host', () => {
   const remote = (text: string) => {
     const side = parseCopySide(text);
     assert.equal(side.kind, 'remote', text);
-    return side.kind === 'remote' ? [side.before, side.pod, side.path] : [];
+    return side.kind === 'remote' ? [side.qualifier, side.pod, side.path] : [];
   };
   assert.deepEqual(remote('web:/etc/hosts'), [undefined, 'web', '/etc/hosts']);
   assert.deepEqual(remote('team-a/web:x:y'), ['team-a', 'web', 'x:y']);

@@ -3,11 +3,11 @@ import { PodwrightError } from '@podwright/base';
 /** The source or destination of a copy: a path on this host or in a pod. `text` is the argument as given by the user. */
 export type CopySide =
   | { kind: 'local'; path: string }
-  | { kind: 'remote'; text: string; before?: string; pod: string; path: string };
+  | { kind: 'remote'; text: string; qualifier?: string; pod: string; path: string };
 
 /**
- * Parses `PATH`, `POD:PATH`, `NAMESPACE/POD:PATH` or `TYPE/NAME:PATH`; the word before the slash is `before`. A path that starts with `/` or
- * `.` is local even if it contains a colon.
+ * Parses `PATH`, `POD:PATH`, `NAMESPACE/POD:PATH` or `TYPE/NAME:PATH`. `qualifier` is the word before the slash, a namespace or a type.
+ * A path that starts with `/` or `.` is local even if it contains a colon.
  */
 export function parseCopySide(text: string): CopySide {
   const colon = text.indexOf(':');
@@ -18,6 +18,6 @@ export function parseCopySide(text: string): CopySide {
     const message = `cp: "${text}" is neither a path nor POD:PATH; a local path with a colon begins with ./`;
     throw new PodwrightError('invalid_argument', message);
   }
-  const [, before, pod = ''] = match;
-  return { kind: 'remote', text, before, pod, path };
+  const [, qualifier, pod = ''] = match;
+  return { kind: 'remote', text, qualifier, pod, path };
 }

@@ -48,11 +48,11 @@ export async function cp(
   skipped.report();
 }
 
-/** Finds the pod. A word before the slash that names a kind, such as `deploy`, is a kind, any other one a namespace. */
-async function podOf(socketPath: string, { before, pod: name }: Remote, namespace: string): Promise<Pod> {
-  const words = before === undefined ? [name] : [`${before}/${name}`];
-  const isType = before === undefined || kindOfWord(before, await knownKinds(socketPath, words)) !== undefined;
-  const place = isType ? { argument: words[0]!, namespace } : { argument: name, namespace: before };
+/** Finds the pod. The qualifier is a type if it names a kind, such as `deploy`, and otherwise a namespace. */
+async function podOf(socketPath: string, { qualifier, pod: name }: Remote, namespace: string): Promise<Pod> {
+  const words = qualifier === undefined ? [name] : [`${qualifier}/${name}`];
+  const isType = qualifier === undefined || kindOfWord(qualifier, await knownKinds(socketPath, words)) !== undefined;
+  const place = isType ? { argument: words[0]!, namespace } : { argument: name, namespace: qualifier };
   const choice = { namespace: place.namespace, purpose: 'streams' as const };
   return (await podsOfArgument(socketPath, place.argument, choice)).pods[0];
 }

@@ -47,7 +47,7 @@ async function requireNodeApi(socketPath: string): Promise<void> {
 
 const isLoopback = (host: string) => host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 
-/** Prints another link when a line is entered on standard input. */
+/** Prints another link when Enter is pressed. Errors of standard input, such as a closed terminal, are ignored. */
 function printLinks(running: Dashboard): void {
   process.stdin.on('data', () => print(running.link()));
   process.stdin.on('error', () => undefined);

@@ -16,27 +16,27 @@ export type EditOptions = {
   outputPatch?: boolean;
 };
 
-const HEADER = `# The object is changed as soon as the editor ends. Lines that begin with '#' do not count.
-# Without a change, or with an empty file, nothing happens. What the API refuses opens again, with the reasons.
+const HEADER = `# Save the file and leave the editor to change the objects. Lines that begin with '#' are ignored.
+# An unchanged or empty file cancels the edit. If a change is refused, the editor opens again and shows the reason.
 #
 `;
 
 /**
- * `podwright edit TYPE/NAME…`: opens the objects in an editor and sends the changes as merge patches, as kubectl does. Returns exit code 1 if
- * some could not be made; the text is then kept in a file, which is named.
+ * `podwright edit TYPE/NAME…`: opens the objects in an editor and sends the changes as JSON merge patches (kubectl sends strategic merge
+ * patches for built-in kinds). Returns exit code 1 if a change could not be made; the edited file is then kept, and its path is printed.
  */
 export async function edit({ config }: CommandContext, words: string[], options: EditOptions): Promise<number> {
   const { namespace, output, subresource } = options;
   const api = await requireApi(config.apiSocket, 'edit');
   const named = await apiTargets(api, words, { namespace, verb: 'edit', wholeKinds: true });
-  const targets = subresource === undefined ? named : named.map((target) => partOf(target, subresource));
+  const targets = subresource === undefined ? named : named.map((target) => subresourceOf(target, subresource));
   const file = join(mkdtempSync(join(tmpdir(), 'podwright-edit-')), `object.${output}`);
   const session = new EditSession({ api, targets, file, options });
-  const isKept = await session.run().catch((error: unknown) => {
+  const mustKeep = await session.run().catch((error: unknown) => {
     printError(`the changes are in ${file}`);
     throw error;
   });
-  if (!isKept) {
+  if (!mustKeep) {
     await removeTree(join(file, '..'));
     return 0;
   }
@@ -44,15 +44,17 @@ export async function edit({ config }: CommandContext, words: string[], options:
   return 1;
 }
 
-const partOf = (target: Target, subresource: string): Target => ({ ...target, path: `${target.path}/${subresource}` });
+const subresourceOf = (target: Target, name: string): Target => ({ ...target, path: `${target.path}/${name}` });
 
 type SessionParts = { api: ApiPort; targets: Target[]; file: string; options: EditOptions };
 
-/** Opens the editor until all changes are made, or none of the remaining ones can be made by another edit. */
+/** Opens the editor, and opens it again as long as the text or a change is refused as invalid, which the user can correct. */
 class EditSession {
   readonly #parts: SessionParts;
   readonly #targets: Target[];
+  /** Why the last edited text, or changes in it, were refused as invalid. */
   #reasons: string[] = [];
+  /** Whether a change failed for a reason that another edit does not correct, such as a lost connection. */
   #hasFailed = false;
 
   constructor(parts: SessionParts) {
@@ -60,7 +62,7 @@ class EditSession {
     this.#targets = [...parts.targets];
   }
 
-  /** Returns whether the file must be kept, because changes in it were not made. */
+  /** Returns whether the file must be kept because it has changes that were not made. */
   async run(): Promise<boolean> {
     let shown = await this.#textOf(editableValue(this.#targets));
     for (;;) {
@@ -101,7 +103,7 @@ class EditSession {
     const contentType = 'application/merge-patch+json';
     try {
       await api.call({ method: 'PATCH', path: target.path, query, body: patch, contentType });
-      // if the text opens again because of another object, it has this state of the object
+      // the text may open again because of another object; this change must then not be sent again
       this.#targets[this.#targets.indexOf(target)] = { ...target, object: after };
       print(`${name} edited`);
     } catch (error) {

@@ -146,8 +146,8 @@ function pressureRows({ pressure }: Pick<NodeInfo, 'pressure'>): [string, string
   if (conditions.length + reasons.length === 0) return [];
   const what = conditions.length === 0 ? 'no condition yet' : conditions.join(', ');
   const why = reasons.length === 0 ? 'it has recovered, and the condition ends soon' : reasons.join('; ');
-  const of = detail === '' ? '' : `; ${detail}`;
-  return [['pressure', `${what}: ${why}; pods are refused or evicted meanwhile${of}`]];
+  const cause = detail === '' ? '' : `; ${detail}`;
+  return [['pressure', `${what}: ${why}; pods are refused or evicted meanwhile${cause}`]];
 }
 
 function leftRows(left: { namespace: string; name: string }[]): [string, string][] {

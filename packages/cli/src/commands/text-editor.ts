@@ -3,21 +3,21 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { PodwrightError, PRIVATE_FILE } from '@podwright/base';
 
-/** Maximum size of an edited text: that of a request to the API. */
+/** Maximum size of an edited text: that of a request body of the Kubernetes API. */
 const MAX_BYTES = 3 << 20;
 
 /**
- * Lets the user edit a text in a file, with the program that `KUBE_EDITOR` or `EDITOR` names, else vi. Returns the text afterwards. Rejects
- * with `failed_precondition` if the program cannot be started or fails.
+ * Writes the text to the file, opens it in the editor that `KUBE_EDITOR` or `EDITOR` names, by default vi, and returns the edited text.
+ * Rejects with `failed_precondition` if the editor cannot be started or fails, and with `resource_exhausted` if the text is too large.
  */
 export async function editText(file: string, text: string): Promise<string> {
   const { KUBE_EDITOR, EDITOR } = process.env;
   const editor = KUBE_EDITOR || EDITOR || 'vi';
   writeFileSync(file, text, { mode: PRIVATE_FILE });
-  const ignore = () => undefined; // an interrupt is for the editor
+  const ignore = () => undefined; // Ctrl-C also reaches this process, but is meant for the editor
   process.on('SIGINT', ignore);
   try {
-    // the variable may have options, as in `code --wait`
+    // the variable may contain options, as in `code --wait`
     const child = spawn('/bin/sh', ['-c', `${editor} "$1"`, 'sh', file], { stdio: 'inherit' });
     const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
     if (code !== 0)

@@ -12,9 +12,9 @@ import type { NodeConfig } from '../settings/node-config.ts';
 export const CLUSTER_DOMAIN = 'cluster.local';
 /** The bridge of pods on a Docker Engine, unless they have a CNI network. */
 const DOCKER_BRIDGE = 'docker0';
-/** Pods of a CNI network: their subnet is not known. */
+/** The networks that may contain the pods of a CNI network, whose subnet is not known: RFC 1918 and RFC 6598. */
 const PRIVATE_NETWORKS = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10'];
-/** A proxy leaves a Service with this label to another one. The address of the DNS server is on the host. */
+/** A service proxy ignores a Service with this label. The DNS server listens at the cluster IP itself, so it needs no rules. */
 const OTHER_PROXY = { 'service.kubernetes.io/service-proxy-name': 'podwright.dev' };
 const MAX_LOGGED_ROUTES = 10;
 const USER = { username: 'system:kube-proxy', groups: ['system:masters', 'system:authenticated'] };
@@ -27,8 +27,8 @@ export type ClusterServices = {
 };
 
 /**
- * Claims the addresses that the node has in its range of Services. Pods also work without Services, so a failure is logged; the result is
- * then undefined.
+ * Claims the two addresses of the range of Services that the node uses itself, for its API and its DNS server. Returns `undefined` after a
+ * failure, which is logged: pods also work without Services.
  */
 export async function claimAddresses(config: NodeConfig, logger: Logger): Promise<ServiceAddresses | undefined> {
   const range = config.api.service_cidr;
@@ -58,7 +58,7 @@ export type ClusterServicesParts = {
   logger: Logger;
 };
 
-/** Starts all of them. */
+/** Starts the enforcement of network policies and, with addresses, the service proxy and the DNS server. */
 export async function openClusterServices(parts: ClusterServicesParts): Promise<ClusterServices> {
   const { config, server, addresses, logger } = parts;
   const client = server.client(USER);
@@ -94,7 +94,7 @@ function proxyOf({ node_name: nodeName, network, api }: NodeConfig, client: Kube
 
 type DnsParts = { address: string; logger: Logger };
 
-/** Serves names at an address of the host. */
+/** Starts the DNS server at an address of the host. Returns `undefined` after a failure, which is logged. */
 async function dnsOf(
   config: NodeConfig,
   client: KubeClient,

@@ -13,7 +13,7 @@ const TABLE_6 = `  sl  local_address                         remote_address     
    1: 0000000000000000FFFF00000100007F:0050 00000000000000000000000000000000:0000 0A
 `;
 
-test('sockets that listen at all addresses, or at one of those, hold their port', () => {
+test('sockets that listen at all addresses, or at one of the given ones, occupy their ports', () => {
   const ports = (table: string, ...addresses: string[]) => [...listeningPorts(table, { state: '0A', addresses })];
   assert.deepEqual(ports(TABLE), [22]);
   assert.deepEqual(ports(TABLE, '192.0.2.1', '172.17.0.1'), [22]);

@@ -9,8 +9,8 @@ const TABLES = [
 ];
 
 /**
- * Reads the ports at which programs of the host listen now, at one of the addresses or at the unspecified address. SCTP sockets are not
- * found. Returns a function that looks a port up.
+ * Reads at which ports programs of the host currently listen, at one of the addresses or at the unspecified address. Returns a function
+ * that reports whether one listens at a port. It is always false for SCTP, whose sockets are not in these tables.
  */
 export function readListeners(addresses: readonly string[]): (port: number, protocol: string) => boolean {
   const ports = new Map(
@@ -35,17 +35,20 @@ export function listeningPorts(
   table: string,
   { state, addresses }: { state: string; addresses: readonly string[] },
 ): Set<number> {
-  const held = new Set(addresses.flatMap(wordsOf));
+  const wanted = new Set(addresses.flatMap(wordsOf));
   const ports = new Set<number>();
   for (const line of table.split('\n')) {
     const [, local = '', , found] = line.trim().split(/\s+/);
     const [address = '', port = ''] = local.split(':');
-    if (found === state && (/^0+$/.test(address) || held.has(address))) ports.add(Number.parseInt(port, 16));
+    if (found === state && (/^0+$/.test(address) || wanted.has(address))) ports.add(Number.parseInt(port, 16));
   }
   return ports;
 }
 
-/** Formats an address as in the tables: 32-bit words as hexadecimal numbers in the byte order of the host. */
+/**
+ * Formats an address as in the tables: 32-bit words as hexadecimal numbers in the byte order of the host. An IPv4 address has two forms,
+ * because IPv6 sockets have it as an IPv4-mapped address (`::ffff:192.0.2.1`).
+ */
 function wordsOf(address: string): string[] {
   const bytes = Uint8Array.from(addressBytes(address));
   const words = [...new Uint32Array(bytes.buffer)].map((word) => word.toString(16).toUpperCase().padStart(8, '0'));
@@ -53,5 +56,5 @@ function wordsOf(address: string): string[] {
   return isIPv4(address) ? [text, `${MAPPED}${text}`] : [text];
 }
 
-/** The start of an IPv4 address in the tables of IPv6 sockets. */
+/** The words before the IPv4 address in an IPv4-mapped address. */
 const MAPPED = `${'0'.repeat(16)}${new Uint32Array(Uint8Array.from([0, 0, 255, 255]).buffer)[0]!.toString(16).toUpperCase().padStart(8, '0')}`;

@@ -257,7 +257,7 @@ test('only the first problems are reported', () => {
   );
 });
 
-test('Services have a range, or one of each IP family', () => {
+test('service_cidr is one range, or one of each IP family', () => {
   for (const range of ['10.96.0.0/12', 'fd00:96::/112', '10.96.0.0/16,fd00:96::/108', 'fd00:96::/120,10.96.0.0/24'])
     assert.equal(parseConfig(`[api]\nservice_cidr = "${range}"`, 'c.toml').api.service_cidr, range);
 });

@@ -58,16 +58,16 @@ test('the changes of one object or of a list are read from JSON or YAML', () => 
   );
 });
 
-test('a text that is not of these objects is refused with the reason', () => {
+test('a text that cannot be parsed, has other objects or changes their identity is refused', () => {
   const refuse = (text: string, message: RegExp, targets = [target('a')]) =>
     assert.throws(() => readEdits(text, targets), { code: 'invalid_argument', message });
   refuse('a: b: c', /^line 1, column \d+: /);
   refuse('', /no object/);
   refuse('a: 1\n---\na: 2\n', /several documents/);
-  refuse('a: 1\na: 2\n', /line 2: a field occurs twice: a/);
+  refuse('a: 1\na: 2\n', /line 2: duplicate field a/);
   refuse('apiVersion: apps/v2\n', /deployment\.apps\/a: apiVersion must stay apps\/v1/);
   refuse('apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: c}\n', /metadata\.name must stay a/);
   refuse('[]', /apiVersion must stay/);
-  refuse('items: 1', /not the list/, [target('a'), target('b')]);
-  refuse('items: [{metadata: {uid: x}}]', /metadata\.uid "x" is new/, [target('a'), target('b')]);
+  refuse('items: 1', /not a list/, [target('a'), target('b')]);
+  refuse('items: [{metadata: {uid: x}}]', /metadata\.uid "x", which is not being edited/, [target('a'), target('b')]);
 });

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isRecord } from '@podwright/base';
 
 type Fields = Record<string, unknown>;
 
@@ -16,12 +17,9 @@ export function mergePatchBetween(before: object, after: object): object | undef
   return patch.length === 0 ? undefined : Object.fromEntries(patch);
 }
 
-/** Returns the value of a field in the patch: null removes it; undefined if the field stays. */
+/** Returns the value of a field in the patch: null removes the field, and undefined leaves it as it is. */
 function changeOf(before: unknown, after: unknown): unknown {
   if (after === undefined) return before === undefined ? undefined : null;
-  if (isFields(before) && isFields(after)) return mergePatchBetween(before, after);
+  if (isRecord(before) && isRecord(after)) return mergePatchBetween(before, after);
   return isDeepStrictEqual(before, after) ? undefined : after;
 }
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
