@@ -1,24 +1,24 @@
-/** Ranges of addresses for a node that no configuration file describes. */
+/** Chooses unused ranges of addresses for an ephemeral node (`podwright up --ephemeral`), which has no configuration file. */
 import { randomInt } from 'node:crypto';
 import { PodwrightError } from '@podwright/base';
 import { NetlinkSockets } from '@podwright/system';
 import { readHostNetwork } from './host-network.ts';
 import { overlap, prefixOf } from './service-range.ts';
 
-/** The subnet of the pods and the range of Services. */
+/** The subnet of the pods and the range of Services, as CIDR blocks. */
 export type NodeRanges = { subnet: string; serviceCidr: string };
 
-/** Random choices of a block, of which most are free on a usual host. */
-const TRIES = 500;
+/** How many random blocks of a private network are tried. On most hosts, the first one is unused. */
+const MAX_TRIES = 500;
 /**
- * Private networks are often routed as a whole, to a company's network. If they all are, blocks are chosen that no narrower route has: the
- * prefixes of the routes that are respected, in the order of the attempts.
+ * Routes with a shorter prefix are ignored; each value is tried if the one before it leaves no unused block. Many hosts route whole private
+ * networks to a company's network (10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16), and use only narrower routes themselves.
  */
-const RESPECTED_PREFIXES = [0, 9, 13, 17];
-/** The private networks (RFC 1918), as functions that return the first two bytes of a block of 24 bits. */
-const NETWORKS = [() => `10.${randomInt(256)}`, () => `172.${randomInt(16, 32)}`, () => '192.168'] as const;
+const MIN_ROUTE_PREFIXES = [0, 9, 13, 17];
+/** The private networks (RFC 1918), as functions that return the first two bytes of a random /24 block. */
+const PRIVATE_NETWORKS = [() => `10.${randomInt(256)}`, () => `172.${randomInt(16, 32)}`, () => '192.168'] as const;
 
-/** Chooses ranges that the host neither has addresses of nor routes to. `given`: those that a user has chosen. */
+/** Chooses ranges in which the host has no addresses, and to which it has no routes. `given`: the ranges that the user has chosen. */
 export async function freeRanges(given: Partial<NodeRanges>): Promise<NodeRanges> {
   const socket = new NetlinkSockets().open('route');
   try {
@@ -30,19 +30,19 @@ export async function freeRanges(given: Partial<NodeRanges>): Promise<NodeRanges
   }
 }
 
-/** Chooses ranges that overlap none of the `used` blocks. Throws `failed_precondition` if there are none. */
+/** Chooses ranges that overlap neither the `used` blocks nor each other. Throws `failed_precondition` if there are none. */
 export function chooseRanges(used: readonly string[], given: Partial<NodeRanges> = {}): NodeRanges {
   const subnet = given.subnet ?? freeBlock([...used, ...(given.serviceCidr === undefined ? [] : [given.serviceCidr])]);
   return { subnet, serviceCidr: given.serviceCidr ?? freeBlock([...used, ...subnet.split(',')]) };
 }
 
 function freeBlock(used: readonly string[]): string {
-  for (const least of RESPECTED_PREFIXES) {
-    const respected = used.filter((block) => prefixOf(block) >= least);
-    for (const network of NETWORKS)
-      for (let attempt = 0; attempt < TRIES; attempt++) {
+  for (const minPrefix of MIN_ROUTE_PREFIXES) {
+    const avoided = used.filter((block) => prefixOf(block) >= minPrefix);
+    for (const network of PRIVATE_NETWORKS)
+      for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
         const block = `${network()}.${randomInt(256)}.0/24`;
-        if (!respected.some((one) => overlap(one, block))) return block;
+        if (!avoided.some((one) => overlap(one, block))) return block;
       }
   }
   const message =

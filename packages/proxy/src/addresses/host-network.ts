@@ -10,18 +10,21 @@ import {
 /** The index of the loopback interface. */
 export const LOOPBACK = 1;
 
-/** The addresses of the host's interfaces, and the CIDR blocks to which its main table has routes, apart from default and loopback ones. */
+/**
+ * The addresses of the host's interfaces, and the destinations of its main routing table as CIDR blocks, without default and loopback
+ * routes.
+ */
 export type HostNetwork = { addresses: LinkAddress[]; routed: string[] };
 
-/** Reads them through a socket of the protocol `route`. */
+/** Reads the addresses and routes through a netlink socket of the protocol `route`. */
 export async function readHostNetwork(socket: NetlinkSocket): Promise<HostNetwork> {
-  const [addresses = []] = await socket.request([listAddresses()]); // a socket sends one list at a time
+  const [addresses = []] = await socket.request([listAddresses()]); // the kernel answers one list request of a socket at a time
   const [routes = []] = await socket.request([listRoutes()]);
   return {
     addresses: addresses.flatMap((message) => decodeAddress(message) ?? []),
     routed: routes.flatMap((message) => {
       const route = decodeRoute(message);
-      if (route === undefined || route.linkIndex === LOOPBACK) return []; // an IPv6 address of the interface has a route
+      if (route === undefined || route.linkIndex === LOOPBACK) return []; // each IPv6 address of the loopback interface has a route
       return [`${route.destination}/${route.prefixLength}`];
     }),
   };

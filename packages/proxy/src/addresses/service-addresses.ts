@@ -1,4 +1,4 @@
-/** The addresses that a standalone node has in its range of Services. They are on the loopback interface while the node runs. */
+/** The addresses that a standalone node itself uses in its range of Services. They are on the loopback interface while the node runs. */
 import { PodwrightError, Undo } from '@podwright/base';
 import { addAddress, type LinkAddress, type NetlinkSocket, NetlinkSockets, removeAddress } from '@podwright/system';
 import { LOOPBACK, readHostNetwork } from './host-network.ts';
@@ -10,14 +10,17 @@ const LOCKS = '/run/podwright-services';
 const API_OFFSET = 1;
 const DNS_OFFSET = 10;
 
-/** The ranges of Services that belong to this node until they are released: one, or one of each IP family. */
+/** The ranges of Services that this node has locked (one, or one of each IP family), and its own addresses in the first one. */
 export class ServiceAddresses {
   readonly ranges: readonly string[];
   /** The cluster IP of the Service `kubernetes`. */
   readonly api: string;
   /** The cluster IP of the DNS server. */
   readonly dns: string;
-  /** The CIDR blocks within the ranges to which the host has routes. Services may get addresses of these. */
+  /**
+   * CIDR blocks within the ranges to which the host has routes. Services may get addresses in these blocks, whose hosts this node
+   * then cannot reach.
+   */
   routedElsewhere: readonly string[] = [];
   readonly #undo = new Undo();
 
@@ -28,9 +31,9 @@ export class ServiceAddresses {
   }
 
   /**
-   * Locks the ranges and adds the addresses, which are of the first range, to the host. Those of a process that was killed are taken over.
-   * Rejects with `already_exists` if a running node of this host serves a range that overlaps, and with `failed_precondition` if the host
-   * has or routes the addresses elsewhere; then nothing is changed.
+   * Locks the ranges and adds the two addresses, which are in the first range, to the loopback interface. If a killed process has left them
+   * there, they are used. Rejects with `already_exists` if a running node of this host serves an overlapping range, and with
+   * `failed_precondition` if another interface has one of the addresses, or a route within the ranges leads to it. Nothing is changed then.
    */
   static async claim(ranges: readonly string[], locks: string = LOCKS): Promise<ServiceAddresses> {
     const claimed = new ServiceAddresses(ranges);
@@ -43,7 +46,7 @@ export class ServiceAddresses {
     }
   }
 
-  /** Removes the addresses and unlocks the ranges. */
+  /** Removes the addresses and unlocks the ranges. Rejects with the first error after all steps were tried. */
   async release(): Promise<void> {
     const [failure] = await this.#undo.run();
     if (failure !== undefined) throw failure.error;
@@ -60,11 +63,11 @@ export class ServiceAddresses {
     for (const address of [this.api, this.dns]) {
       const link: LinkAddress = { linkIndex: LOOPBACK, address, prefixLength: prefixOf(blockOf(address)) };
       this.#undo.add(`remove ${address}`, async () => void (await socket.request([removeAddress(link)])));
-      await socket.request([addAddress(link)]); // one that exists was left by an earlier process: this one holds the lock
+      await socket.request([addAddress(link)]); // an existing one was left by an earlier process, as this one holds the lock
     }
   }
 
-  /** Returns the value of `routedElsewhere`. */
+  /** Checks that the host does not use the node's addresses. Returns the value of `routedElsewhere`. */
   async #checkRoutes(socket: NetlinkSocket): Promise<string[]> {
     const { addresses, routed } = await readHostNetwork(socket);
     const own = [this.api, this.dns];

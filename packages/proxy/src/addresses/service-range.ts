@@ -5,7 +5,7 @@ import { isAlreadyExists, PodwrightError, waitFor } from '@podwright/base';
 import { addressBytes, addressText, lockDirectory } from '@podwright/system';
 
 const TAKEN = 'another node of this host serves the range';
-/** Nodes that start at the same time look for each other's ranges one after another. */
+/** How often, and how long, a node waits for its turn if several check the ranges of each other at the same time. */
 const TURN_INTERVAL_MS = 20;
 const TURN_LIMIT_MS = 5000;
 
@@ -41,7 +41,7 @@ function tryLock(directory: string): (() => void) | undefined {
   }
 }
 
-/** The address at a distance from the start of a range. */
+/** Returns the address at an offset from the first address of a range. */
 export function addressIn(range: string, offset: number): string {
   const { from, width } = bounds(range)!;
   const digits = (from + BigInt(offset)).toString(16).padStart(width / 4, '0');
@@ -49,9 +49,8 @@ export function addressIn(range: string, offset: number): string {
 }
 
 /**
- * Divides the blocks within a range of Services to which the host has routes: those with one of the node's own addresses in the range
- * (`taken`), and others. A route to more than the range does not count: a private network is often routed as a whole, and a range of Services
- * is a part of it.
+ * Returns the routes of the host that lead into a range of Services: `taken` are those that contain one of the node's `own` addresses.
+ * Wider routes than the range are ignored: hosts often route a whole private network, such as 10.0.0.0/8, of which the range is a part.
  */
 export function routesInto(
   range: string,
@@ -69,14 +68,14 @@ export const blockOf = (address: string): string => `${address}/${isIP(address) 
 /** The length of the prefix of a CIDR block. */
 export const prefixOf = (block: string): number => Number(block.split('/')[1]);
 
-/** Whether two CIDR blocks have an address in common; false if one of the texts is none. */
+/** Whether two CIDR blocks have an address in common; false if one of the texts is not a CIDR block. */
 export function overlap(a: string, b: string): boolean {
   const [first, second] = [bounds(a), bounds(b)];
   if (first === undefined || second === undefined || first.width !== second.width) return false;
   return first.from <= second.to && second.from <= first.to;
 }
 
-/** The first and the last address of a CIDR block as numbers of `width` bits. */
+/** Returns the first and the last address of a CIDR block as numbers of `width` bits; `undefined` for another text. */
 function bounds(cidr: string): { from: bigint; to: bigint; width: number } | undefined {
   const [address = '', length = ''] = cidr.split('/');
   const width = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0;

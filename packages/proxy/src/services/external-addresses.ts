@@ -32,15 +32,15 @@ export function reservedCidrs({ serviceCidrs, podCidrs, node, interfaces }: Rese
 export type ReservedAddresses = {
   cidrs: string[];
   /**
-   * Addresses of the node that load balancers may have. If the status lists ports, it is only for these: the controller that writes the
-   * status checks that they are free, but users can change the ports in the specification at any time.
+   * Addresses of the node that load balancers may have. If the status lists ports, only these ports are served: the controller that writes
+   * the status checks that no program uses them, but users can change the ports in the specification at any time.
    */
   balanced: string[];
 };
 
 /**
- * Returns the Service without the external and load balancer addresses that are reserved, and those addresses. Only addresses of the node
- * keep `ports`.
+ * Returns the Service without its reserved external and load balancer addresses, and those addresses as `refused`. The field `ports` of the
+ * status is kept only for addresses of the node; other addresses are served for all ports, as by kube-proxy.
  */
 export function withoutReserved(
   service: ServiceObject,

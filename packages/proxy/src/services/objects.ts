@@ -22,7 +22,7 @@ export type ServiceObject = KubeObject & {
 export type LoadBalancerIngress = {
   ip?: string;
   ipMode?: 'VIP' | 'Proxy';
-  /** The ports of the Service for which it has the address; absent: all. */
+  /** The ports for which the Service has the address. Default: all its ports. */
   ports?: { port: number; protocol: string; error?: string }[];
 };
 

@@ -45,7 +45,7 @@ export function servicePortsOf(service: ServiceObject): ServicePort[] {
 }
 
 type Addresses = Pick<ServicePort, 'externalIps' | 'loadBalancerIps' | 'sourceRanges'> & {
-  /** Load balancer IPs of some ports only, with these ports, such as `80/TCP`. */
+  /** Load balancer IPs that are only for some ports, and these ports, such as `80/TCP`. */
   ofPorts: { ip: string; ports: ReadonlySet<string> }[];
 };
 

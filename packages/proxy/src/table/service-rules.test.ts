@@ -56,7 +56,7 @@ test('a cluster IP has its endpoints by number, and its own pods on this node ar
   assert.deepEqual(chains, ['pick_cluster4-2 1']);
 });
 
-test('a cluster IP that is an endpoint too has a port of the host, and its packets are not refused', () => {
+test('other ports of a cluster IP are not refused if a server of the host listens at that address', () => {
   assert.deepEqual(elements({}, [{ addresses: ['10.96.0.1'] }]), [
     'services4 10.96.0.1 6 80 : pick_cluster4-1',
     'cluster4 10.96.0.1 6 80 0 : 10.96.0.1 8080',

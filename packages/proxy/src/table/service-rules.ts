@@ -81,8 +81,8 @@ class PortRules {
   }
 
   /**
-   * Whether the cluster IP is an endpoint too, that is, an address of the host at which a server listens, as of a node's own API. The
-   * packets to the server keep the cluster IP as their destination, so other ports of it cannot be refused.
+   * Whether the cluster IP is also an endpoint of the Service: an address of the host at which a server listens, such as the node's own
+   * API. Packets to that server keep the cluster IP as their destination, so its other ports cannot be refused.
    */
   #isOnHost(clusterIp: string): boolean {
     const { cluster, local } = this.#endpoints;

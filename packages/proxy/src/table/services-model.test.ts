@@ -109,7 +109,7 @@ test('a load balancer may have the primary address of the node, unlike an extern
   assert.deepEqual(served(model), ['10.96.0.1 default/lb:80', '10.96.0.2 default/eve:80', '192.0.2.1 default/lb:80']);
 });
 
-test('the address of the node is served for the ports in the status of a load balancer only', () => {
+test('an address of the node is served only for the ports that the status of the load balancer lists', () => {
   const interfaces = { eth0: [{ address: '192.0.2.1' }] };
   const reserved = { serviceCidrs: ['10.96.0.0/16'], podCidrs: [], node: undefined, interfaces };
   const model = create({ reservedCidrs: reservedCidrs(reserved), addresses: ['192.0.2.1'] });

@@ -34,7 +34,7 @@ const statsOf = (pod: Pod, usedBytes: number): PodVolumeUse => ({
   volume: [{ name: 'v', usedBytes }],
 });
 
-/** Limits with claims of `shop`, whose directories have files of the given sizes in MiB. */
+/** Creates limits for claims in the namespace `shop`, each with a file of the given size in MiB. */
 function limitsOf(
   t: TestContext,
   uses: Record<string, number>,
@@ -54,7 +54,7 @@ function limitsOf(
   return { limits, claims, use };
 }
 
-test('a claim may exceed its capacity by 5 %, and by 16 MiB', () => {
+test('a claim may exceed its capacity by 5 %, but at least by 16 MiB', () => {
   const claim = (capacityMiB: number) => ({
     namespace: '',
     name: '',
@@ -71,7 +71,7 @@ test('a claim may exceed its capacity by 5 %, and by 16 MiB', () => {
   assert.equal(isOverCapacity({ namespace: '', name: '', path: '' }, 1e15), false);
 });
 
-test('a pod that can write a claim above its capacity must wait, until the claim is expanded or has fewer files', async (t) => {
+test('a pod that can write to a claim above its capacity waits until the claim is expanded or files are removed', async (t) => {
   const { limits, claims, use } = limitsOf(t, { data: 40, other: 1 });
   const pod = podOf('web');
   const text =
@@ -96,7 +96,7 @@ test('pods that wait for the same claim share a measurement', async (t) => {
   await assert.rejects(limits.refusalOf(podOf('three'), AbortSignal.abort(new Error('deleted'))), /deleted/);
 });
 
-test('pods that can write a claim above its capacity exceed a limit, unless they have removed files meanwhile', async (t) => {
+test('pods that can write to a claim above its capacity are evicted, unless they have just removed files', async (t) => {
   const { limits, use } = limitsOf(t, { data: 40, other: 1 });
   const pods = [podOf('web'), podOf('reader', { readOnly: true }), podOf('other', { claim: 'other' })];
   const excesses = () =>
@@ -109,7 +109,7 @@ test('pods that can write a claim above its capacity exceed a limit, unless they
   assert.deepEqual(await excesses(), []);
 });
 
-test('a pod whose claim the statistics do not count, or not any longer, exceeds the limit all the same', async (t) => {
+test('a pod is also evicted if the statistics of its claim are missing or old', async (t) => {
   const old = (usedBytes: number, ageMs: number) => ({ name: 'v', usedBytes, time: new Date(Date.now() - ageMs) });
   for (const volume of [undefined, [{ name: 'v' }], [old(MIB, 600_000)]]) {
     const { limits } = limitsOf(t, { data: 40 }, { maxUnknownMs: 0 });
@@ -135,7 +135,7 @@ test('a pod whose claim the statistics do not count, or not any longer, exceeds 
       assert.deepEqual(await limits.excesses([pod], async () => [{ podRef: pod.metadata, volume }], signal), []);
 });
 
-test('without limits, and for claims that are not directories, no pod waits or exceeds a limit', async (t) => {
+test('no pod waits or is evicted if limits are not enforced, or for claims that are not directories of the node', async (t) => {
   const { limits } = limitsOf(t, { data: 40 }, { isEnforced: false });
   const pod = podOf('web');
   assert.equal(await limits.refusalOf(pod, signal), undefined);

@@ -1,6 +1,6 @@
 /**
- * Holds claims whose files are in directories of the node to their capacity, because such files outlive the pods that wrote them: without a
- * limit, a pod could fill the disk, and its eviction would not free it.
+ * Enforces the capacity of claims whose files are in directories of the node. Such files outlive the pods that wrote them, so without a
+ * limit a pod could fill the disk, and its eviction would not free the space.
  */
 import { errorMessage, type Logger } from '@podwright/base';
 import { type TreeUse, treeUse } from '@podwright/host';
@@ -19,33 +19,35 @@ import {
 } from './claim-capacity.ts';
 import { ClaimWalks } from './claim-walks.ts';
 
-/** Time limits of the walk of a claim's directory, in milliseconds: before a pod starts, before an eviction, and for the largest claims. */
+/**
+ * Time limits for measuring a claim's directory, in milliseconds: before a pod starts, before an eviction, and to find the largest claims.
+ */
 const START_WALK_MS = 500;
 const EVICTION_WALK_MS = 2000;
 /** How long pods that wait for the same claim share a measurement, in milliseconds. */
 const SHARED_MS = 5000;
 const LARGEST_WALK_MS = 1000;
 /**
- * Maximum age of the statistics of a volume, and how long a volume may have none, in milliseconds. They are usually a minute old. A pod can
- * prevent that its files are counted for them, by moving directories all the time.
+ * Maximum age of the statistics of a volume, and how long a volume may have none, in milliseconds. Statistics are usually a minute old. A
+ * pod can prevent the measurement by moving directories all the time.
  */
 const MAX_AGE_MS = 150_000;
 const MAX_UNKNOWN_MS = 60_000;
-/** Maximum number of claims that are measured to find the largest ones, and number of those that are named. */
+/** Maximum number of claims that are measured to find the largest ones, and how many of those are named. */
 const MAX_MEASURED = 100;
 const MAX_NAMED = 3;
 
 export type ClaimLimitsDependencies = {
   /** Returns the claims whose files are in directories of this node. */
   list: () => Promise<readonly DirectoryClaim[]>;
-  /** Whether pods may not use more than the capacity of a claim. */
+  /** Whether pods that exceed the capacity of a claim are evicted, and not started. If not, the limits only name the largest claims. */
   isEnforced: boolean;
   /** Default: a minute. Tests use less. */
   maxUnknownMs?: number;
   logger: Logger;
 };
 
-/** A pod that exceeds the capacity of a claim. `signal`: the label value for the eviction metric. */
+/** A pod to evict because of a claim. `signal`: the value of the label `eviction_signal` in metrics. */
 export type ClaimExcess = { pod: Pod; excess: { signal: string; message: string } };
 
 export class ClaimLimits {
@@ -63,8 +65,8 @@ export class ClaimLimits {
   }
 
   /**
-   * Returns why the pod must not start yet: containers of it can write a claim that exceeds its capacity. `undefined` if it may start, also
-   * if the use cannot be determined soon.
+   * Returns why the pod must not start yet: one of its containers can write to a claim that exceeds its capacity. Returns `undefined` if
+   * the pod may start, and also if the use cannot be measured within the time limit.
    */
   async refusalOf(pod: Pod, signal: AbortSignal): Promise<string | undefined> {
     if (!this.#deps.isEnforced || isCriticalPod(pod) || writableClaims(pod).size === 0) return undefined;
@@ -77,7 +79,7 @@ export class ClaimLimits {
     return undefined;
   }
 
-  /** Measures a claim for all pods that wait for it: a hundred walks at once would hold up the event loop. */
+  /** Measures a claim for all pods that wait for it: a hundred walks at once would block the event loop. */
   #useAtStart(claim: DirectoryClaim): Promise<TreeUse | undefined> {
     const nowMs = performance.now();
     for (const [path, { untilMs }] of this.#atStart) if (untilMs <= nowMs) this.#atStart.delete(path);
@@ -89,7 +91,10 @@ export class ClaimLimits {
     return use;
   }
 
-  /** Finds pods that exceed the capacity of a claim. `statsOf` returns the statistics of pods, with the use of volumes that is known. */
+  /**
+   * Finds pods to evict: those that can write to a claim which exceeds its capacity. `statsOf` returns the latest statistics of pods, which
+   * select the claims to measure again.
+   */
   async excesses(
     pods: readonly Pod[],
     statsOf: (pods: readonly Pod[]) => Promise<readonly PodVolumeUse[]>,
@@ -119,7 +124,7 @@ export class ClaimLimits {
     return found;
   }
 
-  /** Returns the claims with the most files on the node's disk, as text, for people who must free space. Empty if there are none. */
+  /** Returns a text with the largest claims, for a user who must free disk space; '' if there are none. */
   async largest(signal: AbortSignal): Promise<string> {
     const uses: { claim: DirectoryClaim; bytes: number }[] = [];
     for (const claim of [...(await this.#claims()).values()].slice(0, MAX_MEASURED)) {
@@ -155,7 +160,7 @@ export class ClaimLimits {
     try {
       return new Map((await this.#deps.list()).map((claim) => [claimKey(claim), claim]));
     } catch (error) {
-      this.#deps.logger.debug({ error: errorMessage(error) }, 'the claims of the node are not known');
+      this.#deps.logger.debug({ error: errorMessage(error) }, 'failed to list the claims of the node');
       return new Map();
     }
   }
@@ -168,7 +173,7 @@ export class ClaimLimits {
       return await treeUse(path, options);
     } catch (error) {
       options.signal.throwIfAborted();
-      this.#deps.logger.debug({ path, error: errorMessage(error) }, 'a claim could not be measured');
+      this.#deps.logger.debug({ path, error: errorMessage(error) }, 'failed to measure a claim');
       return undefined;
     }
   }

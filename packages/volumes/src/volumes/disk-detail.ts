@@ -10,7 +10,7 @@ export type DiskDetailDependencies = {
   logger: Logger;
 };
 
-/** Names the largest claims in the message of the condition DiskPressure: their files stay on the disk when pods are evicted. */
+/** Adds the largest claims to the message of the condition DiskPressure, because an eviction does not remove their files. */
 export class DiskDetail {
   readonly #deps: DiskDetailDependencies;
   #nextMs = 0;
@@ -30,7 +30,7 @@ export class DiskDetail {
     if (this.#isMeasuring || performance.now() < this.#nextMs) return;
     this.#isMeasuring = true;
     this.#measure()
-      .catch((error: unknown) => logger.debug({ error: errorMessage(error) }, 'the largest claims were not measured'))
+      .catch((error: unknown) => logger.debug({ error: errorMessage(error) }, 'failed to find the largest claims'))
       .finally(() => {
         this.#isMeasuring = false;
       });
