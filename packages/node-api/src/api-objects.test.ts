@@ -4,7 +4,7 @@ import { PodwrightError } from '@podwright/base';
 import { ApiObjects } from './api-objects.ts';
 import type { ApiCall, KubernetesApi, KubernetesObject } from './kubernetes-api.ts';
 
-/** An API in memory with ConfigMaps and namespaces, to which a definition of the group `example.org` adds its kind. */
+/** An API in memory with ConfigMaps and namespaces. A CustomResourceDefinition adds the kind `Odd` of the group `example.org`. */
 class MemoryApi implements KubernetesApi {
   readonly objects = new Map<string, KubernetesObject>([
     ['/api/v1/namespaces/default', { metadata: { name: 'default' } }],
@@ -45,7 +45,7 @@ spec: {group: example.org, names: {kind: Odd, plural: odds}, versions: [{name: v
 `;
 const UNKNOWN = /^apply (Even|Odd) a: .* has no kind "(Even|Odd)" in example.org\/v1/;
 
-test('an unknown kind is an error, or left out with its error while the others are applied', async () => {
+test('an object of an unknown kind is an error, or is left out and reported while the others are applied', async () => {
   const api = new MemoryApi();
   const objects = new ApiObjects(api);
   const manifest = [odd('Odd'), MAP].join('---\n');
@@ -63,7 +63,7 @@ test('an unknown kind is an error, or left out with its error while the others a
   assert.ok(api.objects.has('/api/v1/namespaces/default/configmaps/settings'));
 });
 
-test('a kind that the manifest defines is applied, and the node learns of kinds that are defined later', async () => {
+test('an object whose kind the same manifest defines is applied, and so is one whose kind is defined later', async () => {
   const objects = new ApiObjects(new MemoryApi());
   const first = await objects.apply(odd('Odd'), { leaveOutUnknown: true });
   assert.deepEqual([first.done, first.unknown?.length], [[], 1]);

@@ -56,7 +56,7 @@ export class ApiObjects {
 
   /**
    * Throws `invalid_argument` listing every error in the manifest. All objects are validated before the first is written; if a later write
-   * fails, the earlier ones stay. Objects of unknown kinds are an error too, unless they are left out.
+   * fails, the earlier ones stay. Objects of unknown kinds are also errors, unless `leaveOutUnknown` is set.
    */
   apply(
     manifest: string,
@@ -79,7 +79,7 @@ export class ApiObjects {
     });
   }
 
-  /** Returns the objects whose kinds neither the API has nor the manifest defines, with the errors. */
+  /** Returns the objects whose kinds neither the API has nor a CustomResourceDefinition of the manifest defines, each with its error. */
   async #unknownKinds(others: readonly OtherObject[]): Promise<Map<AnyObject, string>> {
     const unknown = new Map<AnyObject, string>();
     for (const object of others)
@@ -300,7 +300,7 @@ function unplanned(objects: readonly AnyObject[], plans: readonly Plan[]): Appli
 
 type Definition = { group?: unknown; names?: { kind?: unknown }; versions?: { name?: unknown }[] };
 
-/** Whether an object is the definition of another one's kind. */
+/** Whether the definition is a CustomResourceDefinition of the object's kind and version. */
 function defines({ kind, spec }: OtherObject, object: OtherObject): boolean {
   if (kind !== 'CustomResourceDefinition') return false;
   const { group, names, versions } = (spec ?? {}) as Definition;

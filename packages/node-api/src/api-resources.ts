@@ -18,7 +18,7 @@ export class ApiResources {
     const base = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
     const found = (await this.#resources(base, apiVersion)).find((one) => one.kind === kind && !one.name.includes('/'));
     if (found !== undefined) return { base, plural: found.name, namespaced: found.namespaced };
-    this.#read.delete(base); // the kind may be defined later
+    this.#read.delete(base); // not cached, because the kind may be defined later
     throw unknownKind(kind, apiVersion, await this.#advice(apiVersion));
   }
 

@@ -36,7 +36,8 @@ export type Applicable = Pod | LocalObject;
 
 /**
  * What an apply did to each object of a manifest, and warnings about ignored parts of the manifest. `planOnly`: nothing was written, either
- * because it was a dry run or because an object would have been replaced without permission. `unknown`: why objects were left out.
+ * because it was a dry run or because an object would have been replaced without permission. `unknown`: the errors of
+ * objects that were left out because their kinds are unknown.
  */
 export type AppliedManifest = {
   done: Applied[];

@@ -87,7 +87,7 @@ export type ApplyResult = {
   findings: Finding[];
   /** Ignored parts of the manifest, with their positions in it. */
   warnings: string[];
-  /** With `leaveOutUnknown`: why objects were not applied, a message for each. Nodes of earlier versions omit this field. */
+  /** With `leaveOutUnknown`: an error message for each object that was left out. Nodes of earlier versions omit this field. */
   unknown?: string[];
 };
 
@@ -132,7 +132,7 @@ export type NodeInfo = {
   kubernetesApi?: true;
   /**
    * The node's pressure conditions, and the eviction thresholds that are currently met, as text. While there are any, the node rejects and
-   * evicts pods. `detail`: what fills the disk, '' if that is unknown.
+   * evicts pods. `detail`: what uses the disk, as text; '' if that is unknown.
    */
   pressure?: { conditions: readonly string[]; reasons: readonly string[]; detail?: string };
   /** Why pods cannot get a network, or a note about the network. */

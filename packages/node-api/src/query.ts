@@ -54,7 +54,10 @@ function readPort(text: string): number {
   throw new PodwrightError('invalid_argument', `ports: "${text.slice(0, 40)}" is not a port number`);
 }
 
-/** Decodes the parameters of an apply request; `replace=false` forbids replacing objects, `unknown=leave` leaves out unknown kinds. */
+/**
+ * Decodes the parameters of an apply request; `replace=false` forbids replacing objects, `unknown=leave` leaves out objects of unknown
+ * kinds.
+ */
 export function applyOptions(query: URLSearchParams): ApplyOptions {
   const leaveOutUnknown = query.get('unknown') === 'leave';
   return { dryRun: isDryRun(query), replace: query.get('replace') !== 'false', leaveOutUnknown };

@@ -6,7 +6,7 @@ const SLICE = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kuber
 
 /**
  * Returns a warning if the objects give service accounts rights on the API, but pods cannot reach it, because the node could
- * not claim its range of Services: operators and ingress controllers would wait without end. `find` reads an object by its path.
+ * not claim its range of Services: operators and ingress controllers would never start to work. `find` reads an object by its path.
  */
 export async function unreachableApi(
   objects: readonly OtherObject[],

@@ -59,7 +59,7 @@ test('a Job is replaced by the next one', async () => {
   }
 });
 
-test('a Job that ends and that the history has no room for is only reported as deleted', async () => {
+test('a finished Job that exceeds the history limit is reported as deleted, and not as finished', async () => {
   const { server, process, jobs, end } = simulate(1, { failedJobsHistoryLimit: 0 });
   server.nowMs += 10 * 60_000;
   await process.sync('shop/report');

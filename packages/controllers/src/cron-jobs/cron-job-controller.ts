@@ -108,8 +108,8 @@ export class CronJobSync {
   }
 
   /**
-   * Deletes the Jobs that the history has no room for. Returns the CronJob without them in its status. Adds errors to `failures`: a Job that
-   * cannot be deleted does not keep new ones from their start.
+   * Deletes the finished Jobs that exceed the history limits. Returns the CronJob without them in its list of active Jobs. Adds errors to
+   * `failures`: a Job that cannot be deleted does not prevent new ones.
    */
   async #withoutOldJobs(cronJob: CronJob, jobs: readonly Job[], failures: unknown[]): Promise<CronJob> {
     const deleted = new Set<string>();
@@ -162,7 +162,7 @@ export class CronJobSync {
     return job !== undefined && isControlledBy(job, CRON_JOBS, cronJob) ? job : undefined;
   }
 
-  /** Returns whether this call has deleted the Job. */
+  /** Returns true if this call has deleted the Job, and false if the Job no longer exists. */
   async #delete(cronJob: CronJob, { name, uid }: { name: string; uid: string }): Promise<boolean> {
     const { client, signal } = this.#parts;
     const place = { namespace: cronJob.metadata.namespace, name };

@@ -20,8 +20,9 @@ export type LoadBalancerChange = {
 };
 
 /**
- * If several Services have the same port, one that has an address for it already keeps it; otherwise the oldest one gets it. A Service that
- * is being deleted loses its address, because its owner can keep it by a finalizer and change its ports.
+ * Returns the new addresses of all Services of type LoadBalancer. If several have the same port, the one that already has an address for it
+ * keeps it; otherwise the oldest one gets it. A Service that is being deleted loses its address, because its owner could keep the Service
+ * with a finalizer and change its ports.
  */
 export function decideLoadBalancers({ services, addresses, holderOf }: LoadBalancerState): LoadBalancerChange[] {
   const own = services.filter(isOwn).toSorted(byPrecedence);
@@ -68,11 +69,14 @@ const portNames = (ports: LoadBalancerIngress['ports']): string[] | undefined =>
 function byPrecedence(a: Service, b: Service): number {
   const created = ({ metadata }: Service) => Date.parse(metadata.creationTimestamp ?? '') || 0;
   const [one, other] = [placeText(a.metadata), placeText(b.metadata)];
-  return Number(isPending(a)) - Number(isPending(b)) || created(a) - created(b) || (one < other ? -1 : 1);
+  return Number(lacksAddress(a)) - Number(lacksAddress(b)) || created(a) - created(b) || (one < other ? -1 : 1);
 }
 
-/** Whether the Service has no address for one of its ports, which may have been changed. Earlier versions did not write the ports. */
-function isPending(service: Service): boolean {
+/**
+ * Whether one of the Service's ports has no address yet, because the Service or the port is new. Statuses of earlier versions have no
+ * ports; their address is for all ports.
+ */
+function lacksAddress(service: Service): boolean {
   const [first] = ingressOf(service);
   if (first === undefined) return true;
   const known = first.ports === undefined ? undefined : new Set(portNames(first.ports));

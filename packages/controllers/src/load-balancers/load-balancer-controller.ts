@@ -18,8 +18,8 @@ export type LoadBalancerOptions = {
   /** The node whose addresses Services get. The proxy of this node must serve them. */
   nodeName: string;
   /**
-   * Reads at which ports programs of the node listen, at one of the addresses of the node. Returns whether one listens on a port. Called once
-   * for all Services, which may have many ports.
+   * Reads at which ports programs of the node listen, at one of its `addresses`. Returns a function that reports whether one listens at a
+   * port. Called once for all Services, because they may have many ports.
    */
   readListeners: (addresses: readonly string[]) => (port: number, protocol: string) => boolean;
 };

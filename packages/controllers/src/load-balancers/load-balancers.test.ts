@@ -18,7 +18,7 @@ type ServiceOptions = {
 
 class Place extends TestPlace {
   readonly listening = new Set<string>(['22/TCP']);
-  /** How often the ports of the node were read. */
+  /** How many times the listening ports were read. */
   reads = 0;
 
   constructor() {
@@ -111,7 +111,7 @@ test('ports of programs and pods of the node are not taken from them', async () 
   assert.deepEqual([place.addresses('ssh'), place.addresses('edge')], [undefined, undefined]);
 });
 
-test('a Service that is being deleted loses its address, so that a change of its ports takes none of the node', async () => {
+test('a Service that is being deleted loses its address, so that it cannot take another port of the node', async () => {
   await using place = new Place();
   place.service('web', { port: 34567 });
   await place.until(place.hasAddress('web'));
@@ -119,7 +119,7 @@ test('a Service that is being deleted loses its address, so that a change of its
   await place.until(() => place.addresses('web') === undefined);
 });
 
-test('a Service whose port is changed does not take that of a newer one', async () => {
+test('a Service whose port is changed does not take the port of a newer Service', async () => {
   await using place = new Place();
   place.service('old', { port: 81, at: '2025-01-01T00:00:00Z' });
   place.service('web');
@@ -132,7 +132,7 @@ test('a Service whose port is changed does not take that of a newer one', async 
   assert.ok(place.hasAddress('web')());
 });
 
-test('the ports of the node are read once, however many ports a Service has', async () => {
+test('the listening ports are read once for all ports of a Service', async () => {
   await using place = new Place();
   const ports = Array.from({ length: 12_000 }, (_, index) => ({ port: 1000 + index, protocol: 'TCP' }));
   place.service('large', { ports });

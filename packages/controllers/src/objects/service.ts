@@ -26,7 +26,7 @@ export type Service = {
   status?: ServiceStatus;
 };
 
-/** `ports`: the ports of the Service for which it has the address. */
+/** An address of a Service. `ports`: the ports for which the Service has the address. Default: all its ports. */
 export type LoadBalancerIngress = {
   ip?: string;
   hostname?: string;

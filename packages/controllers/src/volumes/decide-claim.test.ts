@@ -68,7 +68,7 @@ test('a claim is bound to a reserved volume, a matching one, or one of a provisi
   check(claim(), {}, 'wait ProvisioningFailed');
 });
 
-test('upstream has no provisioner of its own for a class', () => {
+test('a class with an in-tree provisioner fails, unless a CSI driver has replaced it', () => {
   const ofClass = (provisioner: string) =>
     decideClaim(claim(), { volumes: [], storageClass: storageClass({ provisioner }) });
   for (const name of ['kubernetes.io/no-provisioner', 'kubernetes.io/glusterfs'])
@@ -149,7 +149,7 @@ test('a bound claim is lost with its volume, and does not take that of another c
   check(bound, { volumes: [volume('a', { claimRef: reference('u2') })] }, 'lost ClaimMisbound');
 });
 
-test('a claim that says that it is bound gets a free volume that satisfies it, also if it was changed since', () => {
+test('a claim with the annotation of a bound one gets a free volume that satisfies it, apart from what may have changed since', () => {
   const bound = claim({ volumeName: 'a' }, { 'pv.kubernetes.io/bind-completed': 'yes' });
   check(bound, { volumes: [volume('a')] }, 'bind a');
   check(bound, { volumes: [volume('a', { capacity: { storage: '1Gi' } })] }, 'bind a');

@@ -13,9 +13,9 @@ const DEFAULT_CLASS = [
   'storageclass.kubernetes.io/is-default-class',
   'storageclass.beta.kubernetes.io/is-default-class',
 ];
-/** The names of upstream's own volume plugins, none of which provisions volumes any longer. */
+/** Prefix of the names of upstream's in-tree volume plugins. None of them provisions volumes any longer. */
 const IN_TREE = 'kubernetes.io/';
-/** Those whose volumes CSI drivers provision instead. */
+/** In-tree plugins whose volumes CSI drivers provision instead (CSI migration). */
 const MIGRATED: ReadonlySet<string> = new Set(
   ['aws-ebs', 'azure-disk', 'azure-file', 'cinder', 'gce-pd', 'portworx-volume', 'vsphere-volume'].map(
     (name) => `${IN_TREE}${name}`,
@@ -75,7 +75,7 @@ function ofBound(claim: Claim, volumes: readonly Volume[]): ClaimDecision {
       message: 'Bound claim has lost its PersistentVolume. Data on the volume is lost!',
     };
   if (refersTo(volume, claim)) return { type: 'bound', volume };
-  if (volume.spec.claimRef === undefined) return ofUnbound(claim, volume);
+  if (volume.spec.claimRef === undefined) return ofFreeVolume(claim, volume);
   return {
     type: 'lost',
     reason: 'ClaimMisbound',
@@ -84,10 +84,10 @@ function ofBound(claim: Claim, volumes: readonly Volume[]): ClaimDecision {
 }
 
 /**
- * Decides about a claim that says that it is bound to a free volume. Users can set the annotation that says so, so the volume must satisfy
- * the claim, except for what can change after the binding.
+ * Decides about a claim whose annotation says that it is bound, although its volume is bound to no claim. Users can set this annotation, so
+ * the volume must satisfy the claim, except for what can change after the binding.
  */
-function ofUnbound(claim: Claim, volume: Volume): ClaimDecision {
+function ofFreeVolume(claim: Claim, volume: Volume): ClaimDecision {
   const mismatch = lastingMismatch(volume, claim);
   if (mismatch === undefined) return { type: 'bind', volume };
   const message = `Cannot bind to requested volume "${volume.metadata.name}": ${mismatch}`;

@@ -13,7 +13,7 @@ const volume = (name: string, more: { phase?: string; annotations?: Record<strin
     status: { phase: more.phase ?? 'Bound' },
   }) as unknown as Volume;
 
-test('claims of the directory provisioner have the directories of their volumes', () => {
+test('only claims of the directory provisioner are listed, with the directories of their volumes', () => {
   const others = { annotations: { 'pv.kubernetes.io/provisioned-by': 'csi.example.com' } };
   const found = directoryClaims(
     [volume('pvc-1'), volume('pvc-2', { phase: 'Released' }), volume('pvc-3', others)],

@@ -3,12 +3,12 @@ import { quantityValue } from '@podwright/kube-api';
 import type { Volume } from '../objects/storage.ts';
 import { isDirectory } from './decide-directory.ts';
 
-/** A claim of the directory provisioner, the directory with its files, and the size that it may have. */
+/** A claim of the directory provisioner, and the directory with its files. `capacityBytes` is absent if the claim was deleted. */
 export type ProvisionedClaim = { namespace: string; name: string; path: string; capacityBytes?: bigint };
 
 /**
- * Returns the claims of the volumes that the directory provisioner has made in `directory`. The name of a claim that was deleted, but whose
- * files are retained, gets the name of its volume, because a new claim may have the same name.
+ * Returns the claims of the volumes that the directory provisioner has created in `directory`. If a claim was deleted and its files were
+ * retained, `name` also contains the name of the volume, because a new claim may have the same name.
  */
 export function directoryClaims(volumes: readonly Volume[], directory: string): ProvisionedClaim[] {
   return volumes.filter(isDirectory).map(({ metadata, spec, status }) => {

@@ -8,13 +8,13 @@ import { type ErrorList, type Findings, MAX_ERRORS, ManifestError } from './mani
 import type { Part } from './manifest-parts.ts';
 import { decodeOther, type OtherObject } from './other-objects.ts';
 
-/** An object in a manifest, with its position for later messages. */
+/** An object, and its position in a manifest for later messages. */
 export type PlacedObject = TextPosition & { file: string; object: ManifestObject };
 
 /** An object of a kind that needs a Kubernetes API, with its position. */
 export type PlacedOther = TextPosition & { file: string; object: OtherObject };
 
-/** Decodes an object of the command's own kinds, with defaults. Returns `undefined` after an error. */
+/** Decodes and validates an object of a kind that nodes without an API have, with defaults. Returns `undefined` after an error. */
 export function decodePart(
   { file, document, value, base }: Part,
   found: Findings,
@@ -32,7 +32,7 @@ export function decodePart(
   return { file, ...document.locate(base, 'value'), object };
 }
 
-/** Likewise for an object of another kind, which only an API server validates. */
+/** Decodes an object of any other kind, which only an API server validates. Returns `undefined` after an error. */
 export function decodeOtherPart(
   { file, document, value, base }: Part,
   errors: ErrorList,
@@ -44,7 +44,7 @@ export function decodeOtherPart(
   return object && { file, ...document.locate(base, 'value'), object };
 }
 
-/** Returns a list that stores one more issue than is shown; the line "and N more errors" gets its position. */
+/** Returns a list that stores one issue more than is shown: the line "and N more errors" gets the position of that one. */
 function issuesOf({ file, base }: Pick<Part, 'file' | 'base'>, errors: ErrorList, forApi = false): IssueList {
   const limit = Math.max(0, MAX_ERRORS + 1 - errors.countIn(file));
   return forApi ? IssueList.forApi(base, limit) : new IssueList(base, limit);
@@ -58,7 +58,7 @@ function reportIssues(issues: IssueList, { file, document }: Pick<Part, 'file' |
   errors.skip(file, issues.count - issues.issues.length);
 }
 
-/** Applies the namespace the way kubectl's `--namespace` does. */
+/** Sets the namespace of an object that has none, and reports an object of another namespace, as kubectl does with `--namespace`. */
 function inNamespace(object: ManifestObject, namespace: string | undefined, issues: IssueList): ManifestObject {
   if (namespace === undefined || object.kind === 'RuntimeClass') return object;
   const own = object.metadata?.namespace || namespace; // metadata may be missing: that is an issue already
@@ -67,6 +67,7 @@ function inNamespace(object: ManifestObject, namespace: string | undefined, issu
   return { ...object, metadata: { ...object.metadata, namespace } } as ManifestObject;
 }
 
+/** Returns the advice to quote a value, such as `on`, that YAML does not read as a string. `written`: the text in the manifest. */
 function quoteHint(written: string | undefined): string {
   return `; write it in quotes${written === undefined ? '' : `: "${written.slice(0, 100)}"`}`;
 }

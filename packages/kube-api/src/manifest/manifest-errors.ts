@@ -1,6 +1,6 @@
 import type { TextPosition } from '../text/text-lines.ts';
 
-/** Further errors of a file are counted, not stored. */
+/** How many errors of a file are shown. Further ones are counted. */
 export const MAX_ERRORS = 100;
 /** Errors show at most this many characters of a path or a message: names and values in a hostile manifest may be megabytes long. */
 const MAX_PATH_LENGTH = 500;
@@ -37,6 +37,7 @@ function cut(text: string, length: number): string {
 export class ErrorList {
   readonly #files = new Map<string, { first: ManifestError[]; count: number }>();
 
+  /** Returns the number of errors of the file, including those that are not stored. */
   countIn(file: string): number {
     return this.#of(file).count;
   }

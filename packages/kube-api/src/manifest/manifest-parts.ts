@@ -6,12 +6,16 @@ import { type Findings, ManifestError } from './manifest-errors.ts';
 
 /** Larger manifests are rejected without being parsed. */
 export const MAX_MANIFEST_BYTES = 4 << 20;
-/** Likewise for a manifest that may contain any kind. It is larger, because CustomResourceDefinitions of one project can have 5 MiB. */
+/** Limit for manifests that may contain objects of any kind: the CustomResourceDefinitions of one project can have 5 MiB. */
 export const MAX_API_MANIFEST_BYTES = 8 << 20;
+/** Maximum number of YAML tokens in such a manifest. */
 const MAX_API_TOKENS = 500_000;
 const MAX_DOCUMENTS = 1000;
 
-/** One object in a document: the document itself, or an item of a list. `reason` is set if the object may be ignored. */
+/**
+ * One object in a document: the document itself, or an item of a list at the path `base`. `reason` is set if a node does not need the
+ * object and may ignore it.
+ */
 export type Part = { file: string; document: YamlDocument; value: unknown; base: FieldPath; reason?: string };
 
 /** Returns the objects in the text of a file. Reports a text that is too large or empty, syntax errors, and duplicate fields. */
@@ -47,6 +51,7 @@ function itemsOf(part: Part): Part[] {
   );
 }
 
+/** Returns the note that an object is ignored, with its position. */
 export function leftOutNote({ file, document, value, base }: Part, reason: string): ManifestError {
   const { kind, metadata } = value as { kind: string; metadata?: { name?: unknown } };
   const name = typeof metadata?.name === 'string' ? ` ${metadata.name.slice(0, 300)}` : '';

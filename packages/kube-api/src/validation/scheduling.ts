@@ -34,9 +34,7 @@ export function validateScheduling(spec: PodSpec, issues: IssueList): void {
   validatePodAffinity(podAntiAffinity, place.at('podAntiAffinity'));
   validateSpread(spec.topologySpreadConstraints ?? [], issues.at('topologySpreadConstraints'));
   if ((spec.schedulingGates ?? []).length > 0 && !issues.acceptApiField())
-    issues
-      .at('schedulingGates')
-      .addKey('must be empty: without a Kubernetes API, the pod is on its node at once, and nothing removes gates');
+    issues.at('schedulingGates').addKey('must be empty: without a Kubernetes API, nothing removes the gates');
 }
 
 function validateNodeTerm({ matchExpressions, matchFields }: NodeSelectorTerm, issues: IssueList): void {

@@ -25,8 +25,7 @@ export function readEdits(text: string, targets: readonly Target[]): Edit[] {
   const [document, ...more] = documents;
   if (document === undefined || more.length > 0) throw refusal('the text has no object, or several documents');
   const duplicate = document.duplicates[0];
-  if (duplicate !== undefined)
-    throw refusal(`line ${duplicate.line}: duplicate field ${duplicate.path.join('.')}`);
+  if (duplicate !== undefined) throw refusal(`line ${duplicate.line}: duplicate field ${duplicate.path.join('.')}`);
   const { items } = (document.value ?? {}) as { items?: unknown };
   const isList = targets.length > 1;
   const objects = isList ? items : [document.value];
@@ -37,7 +36,8 @@ export function readEdits(text: string, targets: readonly Target[]): Edit[] {
 function editOf(object: Partial<ApiObject> | null, targets: readonly Target[]): Edit {
   const uid = object?.metadata?.uid;
   const target = targets.length === 1 ? targets[0]! : targets.find((one) => one.object.metadata.uid === uid);
-  if (target === undefined) throw refusal(`the list has an object with metadata.uid ${JSON.stringify(uid)}, which is not being edited`);
+  if (target === undefined)
+    throw refusal(`the list has an object with metadata.uid ${JSON.stringify(uid)}, which is not being edited`);
   const before = withoutManagers(target.object);
   const changed = identityOf(before).find(([, value], index) => identityOf(object)[index]![1] !== value);
   if (changed !== undefined) throw refusal(`${targetName(target)}: ${changed[0]} must stay ${changed[1]}`);
