@@ -30,7 +30,7 @@ export type ClusterOptions = {
   podAccess?: PodAccess;
   /** Set if the API server is the node's own: no other control plane manages the node. */
   isOwnApi?: true;
-  /** The claims whose files are in directories of this node, and whether pods may not use more than their capacity. Default: none. */
+  /** Lists the claims whose files are in directories of this node. `isEnforced`: whether their capacity is enforced. Default: no claims. */
   claims?: { list: () => Promise<readonly DirectoryClaim[]>; isEnforced: boolean };
   /** Used only in tests. The stages are `status/merged`, `status/patched`, `status/deleted`, `mirror/deleted` and `mirror/created`. */
   failpoint?: Failpoint;

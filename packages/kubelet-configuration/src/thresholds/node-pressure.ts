@@ -6,6 +6,7 @@ export class NodePressure {
   /** The thresholds that are currently met, as text. */
   #reasons: readonly string[] = [];
   readonly #sinceMs = new Map<PressureCondition, number>();
+  /** What causes each condition, for its message. */
   readonly #details = new Map<PressureCondition, string>();
   readonly #listeners = new Set<(changed: readonly PressureCondition[]) => void>();
 
@@ -28,12 +29,12 @@ export class NodePressure {
     return this.#sinceMs.get(condition);
   }
 
-  /** Returns what causes the condition, as text for its message; '' if it is unknown or the condition is not active. */
+  /** Returns the text about the cause that is part of the condition's message; '' if the cause is unknown or the condition not active. */
   detailOf(condition: PressureCondition): string {
     return this.has(condition) ? (this.#details.get(condition) ?? '') : '';
   }
 
-  /** Sets what causes a condition. The listeners are called if that changes the message of an active condition. */
+  /** Sets the text about the cause of a condition. Calls the listeners if this changes the message of an active condition. */
   explain(condition: PressureCondition, detail: string): void {
     const before = this.detailOf(condition);
     this.#details.set(condition, detail);
@@ -49,7 +50,10 @@ export class NodePressure {
     if (changed.length > 0) for (const listener of this.#listeners) listener(changed);
   }
 
-  /** Registers a listener for the conditions that have become active or inactive; for none if only a detail has changed. Returns a function that removes the listener. */
+  /**
+   * Registers a listener, which receives the conditions that have become active or inactive; none if only the text about a cause has
+   * changed. Returns a function that removes the listener.
+   */
   onChange(listener: (changed: readonly PressureCondition[]) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -108,7 +108,7 @@ export type PodSync = {
   /**
    * Returns the resources and features that the node currently offers to pods. Uses the given Node object or, without one, the cached one.
    */
-  offer: (told?: Node) => NodeFacts;
+  offer: (node?: Node) => NodeFacts;
   /** Returns the pod with the resources that are currently allocated to it. */
   allocated: (pod: Pod) => Pod;
   ephemeral: EphemeralContainers;
@@ -194,8 +194,8 @@ export function createPodSync(input: PodSyncInput): PodSync {
     observer: observer(metrics, tracer),
   });
   changes.subscribe((podUid) => loop.handleLifecycle(podUid));
-  const told = { statuses, cache, tracer, metrics, changes, stopped, keepResourcesOf: input.checkpoints.keepOnly };
-  return { ...told, offer, allocated, manager, pleg, workers, loop, crashBackoff, restarts, ephemeral, imageAccess };
+  const shared = { statuses, cache, tracer, metrics, changes, stopped, keepResourcesOf: input.checkpoints.keepOnly };
+  return { ...shared, offer, allocated, manager, pleg, workers, loop, crashBackoff, restarts, ephemeral, imageAccess };
 }
 
 const enforcementOf = ({ options, host }: PodSyncInput) => ({ policy: options.containerResources, host });

@@ -37,7 +37,7 @@ export type EvictionManagerDependencies = NodeThresholdsDependencies &
     /** Pods that are running or may start, with their allocated resources. */
     activePods: () => Pod[];
     metrics?: { statsAge(signal: string, seconds: number): void };
-    /** Called after each look at the thresholds. */
+    /** Called each time the thresholds have been checked and the pressure conditions are set. */
     onJudged?: () => void;
   };
 

@@ -37,7 +37,7 @@ export type StorageLimitsDependencies = {
   volumePaths: (podUid: string) => VolumeFiles['paths'];
   /** Searches for deleted files that the given pods hold open, in a single pass. Returns their usage by pod UID. */
   heldInEmptyDirs: (podUids: ReadonlySet<string>) => Promise<Map<string, Awaited<ReturnType<VolumeFiles['held']>>>>;
-  /** Finds pods that exceed the capacity of a claim. Default: no claim has a limit. */
+  /** Finds pods that can write to a claim which exceeds its capacity. Default: claims have no limit. */
   claimLimits?: Pick<ClaimLimits, 'excesses'>;
   logger: Logger;
 } & FrozenLimitsDependencies;

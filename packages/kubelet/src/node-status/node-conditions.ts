@@ -66,13 +66,14 @@ export function pressureEvents(node: string, changed: readonly PressureCondition
  */
 export function pressureConditions(now: NodePressure, startedAtMs: number): NodeObject['status']['conditions'] {
   return PRESSURES.map(({ type, short, fine }) => {
-    const { reason, message } = now.has(type) ? detailed(short, now.detailOf(type)) : fine;
+    const { reason, message } = now.has(type) ? withDetail(short, now.detailOf(type)) : fine;
     const lastTransitionTime = formatTime(now.changedAtMs(type) ?? startedAtMs);
     return { type, status: now.has(type) ? 'True' : 'False', reason, message, lastTransitionTime };
   });
 }
 
-const detailed = (words: PressureWords, detail = ''): PressureWords =>
+/** Adds what causes a condition to its message. */
+const withDetail = (words: PressureWords, detail = ''): PressureWords =>
   detail === '' ? words : { ...words, message: `${words.message}: ${detail}` };
 
 /** Returns upstream's event for a change of the node's status. */
@@ -104,7 +105,7 @@ export function updateConditions(
   const find = (type: string) => conditions.find((one) => one.type === type);
   for (const { type, of, short, fine } of PRESSURES) {
     const detail = of === 'disk' ? seen.pressure.diskDetail : undefined;
-    const words = seen.pressure[of] ? detailed(short, detail) : fine;
+    const words = seen.pressure[of] ? withDetail(short, detail) : fine;
     const status = seen.pressure[of] ? 'True' : 'False';
     const before = find(type);
     if (before?.status === status) put({ ...before, message: words.message, lastHeartbeatTime: now }, undefined);

@@ -6,7 +6,7 @@ export type DeviceResources = {
   allocatable: Record<string, string>;
 };
 
-/** Pressure conditions, from the eviction manager. `diskDetail`: what fills the disk, '' or absent if that is unknown. */
+/** Pressure conditions, from the eviction manager. `diskDetail`: what uses the disk, for messages; '' or absent if that is unknown. */
 export type Pressure = { memory: boolean; disk: boolean; pids: boolean; diskDetail?: string };
 
 /** A snapshot of the host and the container runtime, from which the node status is computed. */

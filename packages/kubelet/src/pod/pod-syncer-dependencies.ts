@@ -44,7 +44,7 @@ export type PodSyncerDependencies = {
   /** Rejects a pod that had already been admitted. */
   refuse: (podUid: string, refusal: WaitingReason) => void;
   grants: PodGrants;
-  /** Returns why a pod must wait whose claim exceeds its capacity. Default: no claim has a limit. */
+  /** Returns why the pod must not start yet, if one of its claims exceeds its capacity. Default: claims have no limit. */
   claimRefusal?: (pod: Pod, signal: AbortSignal) => Promise<string | undefined>;
   /** Whether the pod's runtime handler supports recursive read-only mounts. */
   recursiveReadOnly: (pod: Pod) => boolean;

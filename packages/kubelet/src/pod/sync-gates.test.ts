@@ -181,7 +181,7 @@ test('the last gate executes the plan', async () => {
   assert.equal(gates.SYNC_GATES.at(-1), gates.carryOut);
 });
 
-test('a pod that is to be started waits while one of its claims exceeds its capacity', async () => {
+test('a pod does not get a sandbox while one of its claims exceeds its capacity', async () => {
   let refusal: string | undefined = 'too large';
   const claimRefusal = async () => refusal;
   const of = (plan: Given['plan'], volumes: Pod['spec']['volumes']) => {
