@@ -106,7 +106,7 @@ test('the table shows only calls of the wanted methods and pods', async (t) => {
   );
 });
 
-test('the output has no characters that a terminal acts on', async (t) => {
+test('control and text direction characters are escaped in the output', async (t) => {
   for (const format of ['json', 'table'] as const) {
     const { cri, lines } = await proxied(t, { bodies: true, format });
     const message = 'no \u009b31m\u202e\x1b[31m';

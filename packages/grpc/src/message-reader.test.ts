@@ -31,7 +31,7 @@ test('a body is split into its messages', () => {
   assert.equal(read([withPrefix(Buffer.alloc(MAX_MESSAGE_BYTES))])[0]?.length, MAX_MESSAGE_BYTES);
 });
 
-test('raw messages have their prefixes, and are not copied unless they arrive in pieces', () => {
+test('raw messages contain their prefixes, and share memory with the chunk unless they arrive in several chunks', () => {
   const reader = new MessageReader(undefined, { isRaw: true });
   const body = Buffer.concat([withPrefix(Buffer.from('one')), withPrefix(Buffer.from('other')).subarray(0, 7)]);
   const [one, ...others] = reader.push(body);

@@ -3,8 +3,8 @@ import { MAX_MESSAGE_BYTES } from './limits.ts';
 
 /** Length of a message's prefix: a flag byte (1 if the message is compressed), and the length of the message in four bytes. */
 export const PREFIX_BYTES = 5;
-/** Maximum size of a buffer that is allocated as soon as the length of a message is known. A peer may announce more than it sends. */
-const MAX_READY_BYTES = 256 << 10;
+/** Maximum size of the buffer that is allocated when the length of a message is received. A peer may announce more bytes than it sends. */
+const MAX_INITIAL_BYTES = 256 << 10;
 
 /**
  * Splits the body of a call into its messages ("Length-Prefixed-Message" in
@@ -17,7 +17,7 @@ export class MessageReader {
   /** The part of an incomplete message received so far. The message's length has already been checked. */
   #begun = begun();
 
-  /** `isRaw`: the returned messages have their prefixes and may be compressed. They may be parts of the chunks, which are not copied. */
+  /** `isRaw`: the returned messages have their prefixes and may be compressed. They may share memory with the chunks. */
   constructor(maxBytes = MAX_MESSAGE_BYTES, { isRaw = false }: { isRaw?: boolean } = {}) {
     this.#maxBytes = maxBytes;
     this.#isRaw = isRaw;
@@ -50,7 +50,7 @@ const begun = (sizeBytes = 0) =>
   new BoundedBytes(
     Number.POSITIVE_INFINITY,
     undefined,
-    sizeBytes === 0 ? undefined : Math.min(sizeBytes, MAX_READY_BYTES),
+    sizeBytes === 0 ? undefined : Math.min(sizeBytes, MAX_INITIAL_BYTES),
   );
 
 function messageLength(bytes: Buffer, maxBytes: number): number {

@@ -51,9 +51,9 @@ export class Adaptation {
   readonly #timeouts: PluginTimeouts;
   readonly #events = new KeyedLock();
   readonly #known = new KnownObjects();
-  /** Loaded when a plugin connects: the messages need several megabytes of memory. */
+  /** Loaded when the first plugin connects or a validator needs it, because the protobuf messages take several megabytes of memory. */
   #delivery: Promise<EventDelivery> | undefined;
-  /** The connections of plugins that are not synchronized yet. */
+  /** The connections of plugins that have not been synchronized yet. */
   readonly #connecting = new Set<Duplex>();
   /** The plugins that have been synchronized, in ascending order of their index. */
   #plugins: PluginConnection[] = [];
@@ -130,7 +130,10 @@ export class Adaptation {
     });
   }
 
-  /** UpdatePodSandbox. Throws the error of a plugin. `resources` is called only if a plugin receives the event. */
+  /**
+   * UpdatePodSandbox. Throws the error of a plugin. `resources` returns the requested resources; it is called only if a plugin receives
+   * them.
+   */
   async updatePodSandbox(
     pod: PodSource,
     resources: () => Awaitable<{ overhead: LinuxResources; sum: LinuxResources }>,

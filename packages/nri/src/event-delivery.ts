@@ -28,13 +28,16 @@ export type EventDeliveryOptions = {
   logger: Logger;
 };
 
-/** What plugins request for other containers in response to an event. */
+/** The updates and evictions of containers that plugins request in response to an event. */
 export type Requested = { updates: ContainerUpdate[]; evictions: ContainerEviction[] };
 
-/** Messages about a container and its pod. */
+/** The messages for a container and its pod. */
 export type ContainerMessages = { pod: PodSandbox; container: Container };
 
-/** Delivers events to one plugin after the other, and merges what they request. It imports all messages, so it is loaded when needed. */
+/**
+ * Delivers each event to one plugin after the other, and merges their responses. This module imports all protobuf messages, so it is loaded
+ * only when a plugin connects or a validator is set.
+ */
 export class EventDelivery {
   readonly #options: EventDeliveryOptions;
 
@@ -42,17 +45,17 @@ export class EventDelivery {
     this.#options = options;
   }
 
-  /** Returns the connection of a new plugin on a stream. */
+  /** Creates the connection of a new plugin on a stream. */
   connection(stream: Duplex, options: Omit<PluginConnectionOptions, 'stream'>): PluginConnection {
     return new PluginConnection({ ...options, stream });
   }
 
-  /** Delivers an event. Throws the first error; the remaining plugins do not receive the event. */
+  /** Delivers an event that plugins may fail. Throws the first error; the remaining plugins do not receive the event. */
   async notify<E extends EventName>(event: E, request: EventRequest<E>): Promise<void> {
     for (const plugin of this.#options.plugins()) await plugin.call(event, request);
   }
 
-  /** Delivers an event. Errors are logged, because no plugin may prevent what the event reports. */
+  /** Delivers an event that plugins cannot fail, such as a stop. Errors are logged. `onResponse` receives each response. */
   async report<E extends EventName>(
     event: E,
     request: EventRequest<E>,
@@ -69,7 +72,7 @@ export class EventDelivery {
     }
   }
 
-  /** Delivers CreateContainer. Returns the merged adjustments, after the validators have accepted them. */
+  /** Delivers CreateContainer. Returns the merged adjustments. Throws `failed_precondition` if a validator rejects them. */
   async createContainer(messages: ContainerMessages): Promise<Requested & { adjust: ContainerAdjustment }> {
     const { id } = messages.container;
     const pristine = clone(ContainerSchema, messages.container);
@@ -98,7 +101,7 @@ export class EventDelivery {
     return { adjust: merged.adjust, updates: updates.list(), evictions };
   }
 
-  /** Delivers UpdateContainer. The updates include one of the container itself only if a plugin changes that. */
+  /** Delivers UpdateContainer. `updates` contains the container itself only if a plugin changes its resources. */
   async updateContainer(messages: ContainerMessages, requested: LinuxResources): Promise<Requested> {
     const containerId = messages.container.id;
     const updates = new UpdateMerge(new FieldOwners());
@@ -116,13 +119,14 @@ export class EventDelivery {
     return { updates: list, evictions };
   }
 
-  /** Delivers StopContainer. Returns the updates of other containers. */
+  /** Delivers StopContainer. Errors are logged. Returns the updates of other containers. */
   async stopContainer(messages: ContainerMessages): Promise<ContainerUpdate[]> {
     const updates = new UpdateMerge(new FieldOwners());
     await this.report('stopContainer', messages, ({ name }, { update }) => updates.add(name, update));
     return updates.list();
   }
 
+  /** Calls the built-in validator, and then the validating plugins at the same time. Throws `failed_precondition` if one rejects. */
   async #validate(request: EventRequest<'validateContainerAdjustment'>): Promise<void> {
     const { validator, plugins } = this.#options;
     const message = create(ValidateContainerAdjustmentRequestSchema, request);

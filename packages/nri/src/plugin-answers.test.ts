@@ -1,4 +1,4 @@
-/** Plugins whose answers are wrong: given twice, late, to another request, damaged, or over 4 MiB. */
+/** Plugins that send wrong responses: twice, late, to another request, damaged, or over 4 MiB. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { errorCode, sleep } from '@podwright/base';
@@ -11,8 +11,8 @@ const TIMEOUT_MS = 300;
 const QUICK = { timeouts: { registrationTimeoutMs: TIMEOUT_MS, requestTimeoutMs: TIMEOUT_MS } };
 const adjusting = (value: string) => ({ adjust: { annotations: { value } } });
 
-/** Reports all events of a pod and its container. Errors are ignored. */
-async function life(host: AdaptationUnderTest, name: string): Promise<void> {
+/** Sends every event of a pod and its container, from creation to removal. Errors are ignored. */
+async function sendAllEvents(host: AdaptationUnderTest, name: string): Promise<void> {
   const { adaptation } = host;
   const [pod, container] = [podSource(name), containerSource(`${name}-c`, {}, podSource(name))];
   const steps = [
@@ -33,7 +33,7 @@ async function life(host: AdaptationUnderTest, name: string): Promise<void> {
   for (const step of steps) await step().catch(() => undefined);
 }
 
-test('a second answer to a request is ignored', async () => {
+test('a second response to a request is ignored', async () => {
   await using host = await new AdaptationUnderTest().listen();
   let number = 0;
   const handlers = { ...basics, createContainer: async () => adjusting(String(++number)) };
@@ -44,7 +44,7 @@ test('a second answer to a request is ignored', async () => {
   }
 });
 
-test('an answer after the timeout has no effect, and the plugin is closed', async () => {
+test('a response after the timeout has no effect, and the plugin is disconnected', async () => {
   await using host = await new AdaptationUnderTest(QUICK).listen();
   const late = Promise.withResolvers<void>();
   const createContainer = async () => {
@@ -59,7 +59,7 @@ test('an answer after the timeout has no effect, and the plugin is closed', asyn
   assert.deepEqual([first?.annotations, second?.annotations, host.adaptation.plugins], [{}, undefined, []]);
 });
 
-test('an answer to a request that was never sent settles none', async () => {
+test('a response with the ID of a request that was never sent completes no request', async () => {
   await using host = await new AdaptationUnderTest(QUICK).listen();
   let isWrong = false;
   const change = (frame: Buffer) => {
@@ -74,7 +74,7 @@ test('an answer to a request that was never sent settles none', async () => {
   assert.deepEqual([adjust?.annotations, host.adaptation.plugins], [{}, []]);
 });
 
-test('damaged answers to any event stop neither the runtime nor other plugins', async () => {
+test('damaged responses to any event affect neither the runtime nor other plugins', async () => {
   await using host = await new AdaptationUnderTest({
     timeouts: { registrationTimeoutMs: 100, requestTimeoutMs: 100 },
   }).listen();
@@ -100,7 +100,7 @@ test('damaged answers to any event stop neither the runtime nor other plugins', 
       return frame;
     },
   });
-  await life(host, 'sample');
+  await sendAllEvents(host, 'sample');
   socket.destroy();
   let round = 0;
   await fuzz({ samples, rounds: 25 }, async (input, random) => {
@@ -108,17 +108,17 @@ test('damaged answers to any event stop neither the runtime nor other plugins', 
     let frames = 0;
     const change = (frame: Buffer) => (frames++ < skipped ? frame : input);
     const plugin = await registerRaw(host, { name: '50-bad', handlers, change }).catch(() => undefined);
-    await life(host, `p${round++}`);
+    await sendAllEvents(host, `p${round++}`);
     plugin?.socket.destroy();
     assert.ok(host.adaptation.plugins.includes('90-good'));
   });
   await host.until(() => host.adaptation.plugins.join() === '90-good');
   seen.clear();
-  await life(host, 'last');
+  await sendAllEvents(host, 'last');
   assert.equal(seen.size, EVENT_NAMES.length);
 });
 
-test('an error message of several MiB is shortened', async () => {
+test('an error message of several MiB is truncated', async () => {
   await using host = await new AdaptationUnderTest().listen();
   const change = (frame: Buffer) => {
     if (!frame.includes('fails')) return frame;
@@ -137,7 +137,7 @@ test('an error message of several MiB is shortened', async () => {
   assert.ok(String(error).length < 10_000);
 });
 
-test('requests of a plugin that are over 4 MiB, and too many at once, are refused', async () => {
+test('requests of a plugin over 4 MiB, or too many at the same time, are refused', async () => {
   await using host = await new AdaptationUnderTest().listen();
   const { socket, runtime } = await rawPlugin(host, {
     name: '50-greedy',
@@ -149,12 +149,12 @@ test('requests of a plugin that are over 4 MiB, and too many at once, are refuse
   const codes = new Set(results.flatMap((one) => (one.status === 'rejected' ? [errorCode(one.reason)] : [])));
   assert.equal(host.updated.length, done);
   assert.ok(done >= 1024 && [...codes].every((code) => code === 'resource_exhausted'));
-  for (const part of oversized(5 << 20)) socket.write(part);
+  for (const part of largeRequest(5 << 20)) socket.write(part);
   await runtime.updateContainers({ update });
   assert.equal(host.updated.length, done + 1);
 });
 
-test('a plugin that registers again keeps its name', async () => {
+test('a second registration of a plugin is refused', async () => {
   await using host = await new AdaptationUnderTest().listen();
   const { runtime } = await rawPlugin(host, {
     name: '50-first',
@@ -165,7 +165,7 @@ test('a plugin that registers again keeps its name', async () => {
   assert.deepEqual(host.adaptation.plugins, ['50-first']);
 });
 
-test('a plugin that does not read delays one event by the timeout', async () => {
+test('a plugin that does not read delays only one event, by the timeout', async () => {
   await using host = await new AdaptationUnderTest(QUICK).listen();
   const handlers = { ...basics, createContainer: async () => ({}) };
   const { socket } = await rawPlugin(host, { name: '50-deaf', handlers });
@@ -194,8 +194,8 @@ test('a thousand events reach a slow plugin in order, and the other plugins too'
   assert.deepEqual([slow, quick], [names, names]);
 });
 
-/** A request over ttrpc of this size on the connection of the runtime's service, in two frames of the multiplexer. */
-function oversized(size: number): Buffer[] {
+/** Returns a ttrpc request of this size to the runtime's service, in two frames of the multiplexer. */
+function largeRequest(size: number): Buffer[] {
   const head = Buffer.alloc(10);
   head.writeUInt32BE(size, 0);
   head.writeUInt32BE(0x7fff_ffff, 4);

@@ -223,10 +223,10 @@ export class PluginConnection {
     return undefined;
   }
 
-  /** Accepts the first registration. A later one would rename the owner of fields and change the order of events. */
+  /** Accepts only the first registration, because another name would change the owner of adjusted fields and the order of events. */
   #register(name: PluginName): Record<string, never> {
     if (this.#isRegistered)
-      throw new PodwrightError('failed_precondition', `register plugin ${this.name}: it is registered`);
+      throw new PodwrightError('failed_precondition', `register plugin ${this.name}: it is already registered`);
     this.#isRegistered = true;
     try {
       if (this.#options.name === undefined) this.#name = checkPluginName(name);

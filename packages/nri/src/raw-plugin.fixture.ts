@@ -6,14 +6,15 @@ import type { AdaptationUnderTest } from './adaptation.fixture.ts';
 import { Plugin, Runtime } from './gen/nri/v1alpha1/services_pb.js';
 import { Multiplexer, PLUGIN_SERVICE, RUNTIME_SERVICE } from './multiplexer.ts';
 
+/** A plugin at the level of ttrpc frames, which can send what `runPlugin` does not. */
 export type RawPluginOptions = {
-  /** Full name, such as `50-a`. */
+  /** The name with its index, such as `50-a`. */
   name: string;
-  /** The RPCs that the plugin has. */
+  /** The RPCs that the plugin implements, by their names. */
   handlers: Record<string, unknown>;
-  /** RPCs with other types of messages than NRI's. */
+  /** The RPCs of the plugin's service, to give them other message types. Default: those of NRI. */
   methods?: typeof Plugin.methods;
-  /** Changes each frame of ttrpc that the plugin sends as an answer. */
+  /** Returns what is sent instead of a ttrpc frame with a response. */
   change?: (frame: Buffer) => Buffer;
 };
 
@@ -45,14 +46,14 @@ export async function registerRaw(
   return { socket, runtime, closed: connection.closed };
 }
 
-/** Likewise, and waits until it receives events. */
+/** Connects a plugin, registers it, and waits until it receives events. */
 export async function rawPlugin(host: AdaptationUnderTest, options: RawPluginOptions): Promise<RawPlugin> {
   const plugin = await registerRaw(host, options);
   await host.until(() => host.adaptation.plugins.includes(options.name));
   return plugin;
 }
 
-/** A stream whose writes, which are whole frames, are changed. */
+/** Returns a stream that passes each write, which is one frame, through `change`. */
 function changed(stream: Duplex, change: (frame: Buffer) => Buffer): Duplex {
   const sent = new Transform({ transform: (frame: Buffer, _encoding, done) => done(null, change(frame)) });
   sent.pipe(stream);

@@ -6,7 +6,7 @@ export function statusOfError(error: unknown): { code: number; message: string }
   return { code: statusNumber(errorCode(error)), message: errorMessage(error).slice(0, MAX_ERROR_CHARACTERS) };
 }
 
-/** Returns the error for a received status. Codes that gRPC does not define become `unknown`. Long messages are shortened. */
+/** Returns the error for a received status. Codes that gRPC does not define become `unknown`. Long messages are truncated. */
 export function errorOfStatus(what: string, { code, message }: { code: number; message: string }): PodwrightError {
   return new PodwrightError(errorCodeOfStatus(code), `${what}: ${message.slice(0, MAX_ERROR_CHARACTERS)}`);
 }

@@ -113,7 +113,7 @@ export class CallDisplay implements CallObserver {
     const about = subject && { pod: podText(subject), container: subject.container };
     const { time, ...rest } = fields as { time: string };
     const line = { time, call: call.number, method: method?.name ?? nameOfPath(call.path), service, ...about, ...rest };
-    // JSON leaves some of these characters as they are; they occur only in strings, where the escape has the same meaning
+    // `JSON.stringify` does not escape all of these characters; they occur only in strings, where `\u` escapes mean the same
     this.#write(plainLine(JSON.stringify(line)));
   }
 

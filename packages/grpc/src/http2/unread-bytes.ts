@@ -1,8 +1,8 @@
 import { BoundedBytes } from '@podwright/base';
 import { MAX_FRAME_BYTES } from './frames.ts';
 
-/** Size of the buffer if the first bytes fill a frame: more bytes follow, usually fewer than these. */
-const ROOM_BYTES = 4 * MAX_FRAME_BYTES;
+/** Initial size of the buffer if the first bytes fill a whole frame, as more frames then usually follow. */
+const INITIAL_BYTES = 4 * MAX_FRAME_BYTES;
 
 /** Received bytes of a streaming response that its reader has not consumed yet. Their number is limited by the stream's receive window. */
 export class UnreadBytes {
@@ -13,7 +13,7 @@ export class UnreadBytes {
   /** Adds received bytes, which the caller may overwrite afterwards. */
   add(bytes: Buffer): void {
     if (bytes.length === 0) return;
-    const firstBytes = bytes.length >= MAX_FRAME_BYTES ? ROOM_BYTES : undefined;
+    const firstBytes = bytes.length >= MAX_FRAME_BYTES ? INITIAL_BYTES : undefined;
     this.#bytes ??= new BoundedBytes(Number.POSITIVE_INFINITY, undefined, firstBytes);
     this.#bytes.add(bytes);
     this.#news.resolve();
@@ -25,7 +25,7 @@ export class UnreadBytes {
     this.#news.resolve();
   }
 
-  /** Waits for bytes and returns all that were received since the last call, or `undefined` at the end. The caller owns the buffer. */
+  /** Waits for bytes and returns all that were received since the last call, or `undefined` at the end. The caller owns the returned buffer. */
   async next(): Promise<Buffer | undefined> {
     while (this.#bytes === undefined && !this.#isWhole) {
       await this.#news.promise;

@@ -44,7 +44,9 @@ export async function adjustContainer(
   return { record: adjusted, spec: specs.withLimits(withDevices, adjusted) };
 }
 
-/** Throws `failed_precondition` if the host does not have the mount propagation that plugins request, as in containerd. */
+/**
+ * Throws `failed_precondition` if the source of an added mount does not have the propagation that a plugin requests, as containerd does.
+ */
 function checkMounts({ mounts }: ContainerAdjustment): void {
   for (const { source, options } of mounts) {
     const propagation = options.includes('rshared')

@@ -18,7 +18,7 @@ import type { SandboxRecord } from '../records/sandbox-record.ts';
 
 type Namespaces = { [type in 'network' | 'ipc' | 'uts' | 'user']?: string };
 
-// Imports all messages of NRI, which need several megabytes of memory: loaded when a plugin needs a message.
+// This module imports all protobuf messages of NRI, which take several megabytes of memory. Load it only when a plugin is connected.
 
 export { adjustSpec } from '@podwright/nri';
 
@@ -47,8 +47,8 @@ export function podMessage(record: SandboxRecord, namespaces: Namespaces): PodSa
 export const podlessMessage = (id: string): PodSandbox => create(PodSandboxSchema, { id });
 
 /**
- * Converts a container to the message that plugins receive. `spec`: its OCI specification, if it has been built. `pid`: that of its first
- * process, if its task exists but has not started.
+ * Converts a container to the message that plugins receive. `spec`: its OCI specification, if it has been built. `pid`: its
+ * process, if that has been created but not started.
  */
 export function containerMessage(
   record: ContainerRecord,

@@ -87,7 +87,7 @@ export class NriHooks {
     await this.#dependencies.adaptation?.notifyContainer('postCreateContainer', this.#container(record));
   }
 
-  /** Reports a container whose task exists but has not started. `pid`: its first process. */
+  /** Reports a container whose process `pid` has been created but not started. */
   async containerStarting(record: ContainerRecord, pid: number): Promise<void> {
     await this.#dependencies.adaptation?.startContainer(this.#container(record, pid));
   }

@@ -35,7 +35,7 @@ export type SandboxConfig = {
   selinux?: SelinuxOptions;
   /** Whether containers in the pod may be privileged. */
   privileged: boolean;
-  /** The pod's resources, if the client has passed any. UpdatePodSandboxResources may change them later (`SandboxRecord.resources`). */
+  /** The pod's resources, if the client has passed any. Later ones of UpdatePodSandboxResources are in `SandboxRecord.resources`. */
   resources?: SandboxResources;
   /** Name of the runtime handler, which determines the sandbox controller and the OCI runtime. '' means the default handler. */
   runtimeHandler: string;

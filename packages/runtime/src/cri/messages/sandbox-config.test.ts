@@ -25,7 +25,7 @@ test('only ports with a host port are mapped', () => {
   assert.deepEqual(portMappings, [{ protocol: 'udp', containerPort: 53, hostPort: 5353, hostIp: '127.0.0.1' }]);
 });
 
-test('the resources of the pod are kept', () => {
+test('the resources of the whole pod are translated', () => {
   assert.equal(translate({}).resources, undefined);
   const { resources } = translate({
     linux: { overhead: { cpuShares: 20n }, resources: { memoryLimitInBytes: 4096n } },
