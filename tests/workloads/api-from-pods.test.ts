@@ -1,4 +1,6 @@
-/** Real pods use the Kubernetes API of their standalone node as in any cluster: by its name, with their token and the authority. */
+/**
+ * Pods use the Kubernetes API of their standalone node as in any cluster: by its DNS name, with their token and its certificate authority.
+ */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, test } from 'node:test';
@@ -21,7 +23,7 @@ after(async () => {
   bundle?.remove();
 });
 
-/** A pod with the programs of the host, because the image has no client for TLS. */
+/** Returns the manifest of a pod with the host's programs, because the image has no TLS client. `fields`: further fields of the `spec`. */
 const client = (name: string, fields: string) => `apiVersion: v1
 kind: Pod
 metadata: {name: ${name}, labels: {app: ${name}}}
@@ -49,7 +51,7 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view}
 subjects: [{kind: ServiceAccount, name: default, namespace: default}]
 `;
 
-/** Denies everything but the API and the names. */
+/** Returns a network policy that allows the pod `bridged` only the API and DNS. */
 const policy = (api: string) => `apiVersion: networking.k8s.io/v1
 kind: NetworkPolicy
 metadata: {name: api-only}
@@ -63,13 +65,13 @@ spec:
 
 const ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** What curl prints in a pod, with its exit code. */
+/** Runs curl in a pod. Returns its output or, if it fails, its exit code and its errors. */
 async function curl(pod: string, ...args: string[]): Promise<string> {
   const { code, out, err } = await place.call('exec', pod, '--', 'curl', '-sS', '-m', '5', ...args);
   return code === 0 ? out : `${code} ${err}`;
 }
 
-/** The names of the pods that a pod lists. */
+/** Lists the pods from within a pod, with its token. Returns their names. */
 async function listed(pod: string, server: string): Promise<string[]> {
   const token = await place.ok('exec', pod, '--', 'cat', `${ACCOUNT}/token`);
   const url = `${server}/api/v1/namespaces/default/pods`;
@@ -78,10 +80,11 @@ async function listed(pod: string, server: string): Promise<string[]> {
   return items.map(({ metadata }) => metadata.name).sort();
 }
 
-const NAME = 'https://kubernetes.default.svc';
+/** The URL of the API for pods. */
+const API_URL = 'https://kubernetes.default.svc';
 const PODS = ['bridged', 'hosted', 'other'];
 
-test('a pod of the bridge and one with the network of the host list pods by the name of the API', async () => {
+test('a pod on the bridge and one with the network of the host reach the API by its name', async () => {
   const { code, err } = await place.call('apply', place.file('binding.yaml', BINDING));
   assert.equal(code, 0, err);
   assert.doesNotMatch(err, /cannot reach/);
@@ -89,34 +92,34 @@ test('a pod of the bridge and one with the network of the host list pods by the 
   const manifest = [client('bridged', ''), client('hosted', hosted), client('other', '')].join('---\n');
   const started = await place.call('run', '--detach', place.file('pods.yaml', manifest));
   assert.equal(started.code, 0, started.err);
-  for (const pod of ['bridged', 'hosted']) assert.deepEqual(await listed(pod, NAME), PODS, pod);
+  for (const pod of ['bridged', 'hosted']) assert.deepEqual(await listed(pod, API_URL), PODS, pod);
 });
 
-test('the variables of a pod lead to the API too, and it refuses who has no token', async () => {
+test('the environment variables of a pod lead to the API, which refuses clients without a token', async () => {
   const variables = 'echo https://$KUBERNETES_SERVICE_HOST:$KUBERNETES_SERVICE_PORT';
   const server = (await place.ok('exec', 'bridged', '--', 'sh', '-c', variables)).trim();
   assert.equal(server, `https://${place.serviceCidr.replace(/0\/24$/, '1')}:443`);
   assert.deepEqual(await listed('bridged', server), PODS);
-  assert.match(await curl('bridged', '--cacert', `${ACCOUNT}/ca.crt`, `${NAME}/api/v1/pods`), /"code": ?401/);
+  assert.match(await curl('bridged', '--cacert', `${ACCOUNT}/ca.crt`, `${API_URL}/api/v1/pods`), /"code": ?401/);
 });
 
-test('a network policy that permits the API alone does so', async () => {
+test('a pod under a network policy that allows only the API reaches the API, and no other pod', async () => {
   const other = (await place.pods()).find(({ metadata }) => metadata.name === 'other')?.status?.podIP;
   const reachesOther = async () => (await curl('bridged', `http://${other}:8088/`)) === 'hello\n';
   assert.ok(await reachesOther());
   const api = place.serviceCidr.replace(/0\/24$/, '1');
   await place.ok('apply', place.file('policy.yaml', policy(api)));
   await place.until(async () => !(await reachesOther()));
-  assert.deepEqual(await listed('bridged', NAME), PODS);
+  assert.deepEqual(await listed('bridged', API_URL), PODS);
 });
 
-test('after a kill and a new start the pods reach the API again', async () => {
+test('pods reach the API again after the node was killed and started again', async () => {
   const closed = once(daemon.child, 'close');
   daemon.child.kill('SIGKILL');
   await closed;
   daemon = await place.startDaemon();
   for (const pod of ['bridged', 'hosted'])
-    await place.until(async () => (await listed(pod, NAME).catch(() => [])).length === PODS.length);
+    await place.until(async () => (await listed(pod, API_URL).catch(() => [])).length === PODS.length);
   await place.ok('stop', '--delete');
   await daemon.ended();
   const addresses = await runChecked('ip', ['-4', 'address', 'show', 'lo']);

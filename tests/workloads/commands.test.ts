@@ -133,7 +133,7 @@ test('logs, exec and port-forward choose a pod of a workload or Service', async 
   await refused(/this kind does not select pods/, 'logs', 'cronjob/nightly');
 });
 
-test('cp takes the pod of a workload, and edit changes objects in an editor', async () => {
+test('cp copies from a pod of a workload, and edit changes objects in an editor', async () => {
   const file = place.path('input/hosts');
   await shop('cp', 'deploy/web:/etc/hosts', file);
   assert.match(readFileSync(file, 'utf8'), /localhost/);
@@ -148,9 +148,12 @@ test('cp takes the pod of a workload, and edit changes objects in an editor', as
   assert.match(await shop('get', 'svc', 'web', '--show-labels'), /edited=yes-1/);
   assert.match(await edited('true', 'svc/web'), /^0 edit cancelled: nothing was changed/);
   assert.match(await edited(': > "$1"', 'svc/web', 'deploy/web'), /^0 edit cancelled: the file is empty/);
-  // the second call of the editor sees the reason, and mends the field
-  const mend = 'grep -q "^# .*replicas" "$1" && sed -i "s/replicas: -1/replicas: 2/" "$1" || ';
-  const text = await edited(`${mend}sed -i "s/^  replicas: 2/  replicas: -1/; s/^  minReady.*//" "$1"`, 'deploy/web');
+  // when the editor is started again, the text has the reason, and the script corrects the field
+  const correct = 'grep -q "^# .*replicas" "$1" && sed -i "s/replicas: -1/replicas: 2/" "$1" || ';
+  const text = await edited(
+    `${correct}sed -i "s/^  replicas: 2/  replicas: -1/; s/^  minReady.*//" "$1"`,
+    'deploy/web',
+  );
   assert.match(text, /^0 deployment\.apps\/web skipped\n.*replicas/s);
   const kept = await edited('sed -i "s/^  replicas: 2/  replicas: -1/" "$1"', 'deploy/web');
   assert.match(kept, /^1 (.*\n)*the changes are in \S+\/object\.yaml/);

@@ -1,6 +1,6 @@
 /**
- * Four control planes on the same machine: upstream's, ours, Podwright's controllers on kube-apiserver, and kube-controller-manager on
- * Podwright's API server. None has a scheduler or kubelets.
+ * The four control planes that are compared: upstream's, Podwright's, Podwright's controllers with kube-apiserver, and Podwright's API
+ * server with kube-controller-manager. None has a scheduler or a kubelet.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
@@ -15,18 +15,19 @@ import { createKubeClient, type KubeClient, readKubeconfig } from '@podwright/ku
 import { CONTROLLERS } from '../../../packages/cli/src/daemon/controllers.ts';
 import { RealControlPlane } from '../../cluster/real-control-plane.fixture.ts';
 
-/** The first one is the reference. */
+/** The first one is the reference for the others. */
 export const SIDES = ['upstream', 'podwright', 'our controllers', 'our API'] as const;
 export type SideName = (typeof SIDES)[number];
 export type Side = { name: SideName; client: KubeClient; stop(): Promise<void> };
 
 const MASTERS = ['system:masters', 'system:authenticated'];
+/** Period of the autoscalers. Upstream's default is 15 seconds. */
 const AUTOSCALING_MS = 2000;
-/** Claims that wait for volumes are handled once in this period only. */
-const BINDING = '--pvclaimbinder-sync-period=1s';
-const MANAGER_FLAGS = [`--horizontal-pod-autoscaler-sync-period=${AUTOSCALING_MS}ms`, BINDING];
-/** The names of upstream's controllers that Podwright has in `podwright controllers`. */
-const OWN = [
+/** Upstream tries to bind waiting claims only once in this period. The default is 15 seconds. */
+const BINDING_FLAG = '--pvclaimbinder-sync-period=1s';
+const MANAGER_FLAGS = [`--horizontal-pod-autoscaler-sync-period=${AUTOSCALING_MS}ms`, BINDING_FLAG];
+/** Names of the upstream controllers that are disabled next to `podwright controllers`, which has the same ones. */
+const REPLACED_CONTROLLERS = [
   ...['deployment', 'replicaset', 'replicationcontroller', 'statefulset', 'daemonset', 'job', 'cronjob'],
   ...['endpoints', 'endpointslice', 'endpointslice-mirroring', 'disruption', 'horizontal-pod-autoscaler'],
   ...['persistentvolume-attach-detach', 'persistentvolume-binder', 'ephemeral-volume', 'resourceclaim'],
@@ -46,9 +47,9 @@ export function startSide(name: SideName): Promise<Side> {
     case 'upstream':
       return onKubeApiserver(name, '*');
     case 'our controllers':
-      return onKubeApiserver(name, ['*', ...OWN.map((one) => `-${one}`)].join());
+      return onKubeApiserver(name, ['*', ...REPLACED_CONTROLLERS.map((one) => `-${one}`)].join());
     default:
-      return onOwnServer(name);
+      return onPodwrightServer(name);
   }
 }
 
@@ -62,16 +63,16 @@ async function onKubeApiserver(name: SideName, controllers: string): Promise<Sid
   const tls = { ca: plane.certificateAuthority, certificate: admin.certificate, key: admin.key };
   const connect = () => createKubeClient({ server: plane.url, tls });
   const client = connect();
-  const own = name === 'our controllers' ? startOwn(connect()) : undefined;
+  const stopOurs = name === 'our controllers' ? startOurControllers(connect()) : undefined;
   const stop = async () => {
-    await own?.();
+    await stopOurs?.();
     client.close();
     await plane.stop();
   };
   return { name, client, stop };
 }
 
-function startOwn(client: KubeClient): () => Promise<void> {
+function startOurControllers(client: KubeClient): () => Promise<void> {
   const controllers = { ...CONTROLLERS, 'horizontal-pod-autoscaling': autoscalingEvery(AUTOSCALING_MS) };
   const running = startControllers({ client, controllers, logger });
   return async () => {
@@ -80,23 +81,25 @@ function startOwn(client: KubeClient): () => Promise<void> {
   };
 }
 
-async function onOwnServer(name: SideName): Promise<Side> {
+async function onPodwrightServer(name: SideName): Promise<Side> {
   const directory = mkdtempSync(join(tmpdir(), 'pw-compare-'));
   const path = (file: string) => join(directory, file);
-  const isCrossed = name === 'our API';
-  if (isCrossed) writeSigningKey(path('data'));
+  const hasUpstreamManager = name === 'our API';
+  if (hasUpstreamManager) writeSigningKey(path('data'));
   const server = await startApiServer({
     directory: path('data'),
     socketPath: path('api.sock'),
     listen: { host: '127.0.0.1', port: 0 },
-    hasControllerManager: isCrossed,
+    hasControllerManager: hasUpstreamManager,
     logger: createLogger({ name: 'apiserver', level: 'error' }),
   });
   const kubeconfig = path('admin.kubeconfig');
   writeFileSync(kubeconfig, server.kubeconfig({ username: 'kubernetes-admin', groups: MASTERS }), { mode: 0o600 });
   const client = createKubeClient(await readKubeconfig(kubeconfig));
-  const controllers = isCrossed ? undefined : startOwn(server.client({ username: 'admin', groups: MASTERS }));
-  const manager = isCrossed ? startManager(directory) : undefined;
+  const controllers = hasUpstreamManager
+    ? undefined
+    : startOurControllers(server.client({ username: 'admin', groups: MASTERS }));
+  const manager = hasUpstreamManager ? startManager(directory) : undefined;
   const stop = async () => {
     await controllers?.();
     await end(manager);
@@ -107,10 +110,10 @@ async function onOwnServer(name: SideName): Promise<Side> {
   return { name, client, stop };
 }
 
-/** The directory of the keys of service account tokens, and the file of its first key. */
+/** The directory of the keys that sign service account tokens, below the API server's directory. Its first key is in `1.pem`. */
 const ACCOUNT_KEYS = 'account-keys';
 
-/** Writes a key that kube-controller-manager can use too. */
+/** Writes the first key, an RSA key, which kube-controller-manager can use too. */
 function writeSigningKey(data: string): void {
   mkdirSync(join(data, ACCOUNT_KEYS), { recursive: true, mode: 0o700 });
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -137,7 +140,7 @@ function startManager(directory: string): ChildProcess {
   const flags = [...Object.entries(given).map(([key, value]) => `--${key}=${value}`), ...MANAGER_FLAGS];
   const log = openSync(path('manager.log'), 'a');
   const program = join(environment('PODWRIGHT_KUBERNETES_BIN'), 'kube-controller-manager');
-  // it is killed with this process, however that ends
+  // the kernel kills it when this process ends, in whatever way
   return spawn('setpriv', ['--pdeathsig', 'KILL', program, ...flags], { stdio: ['ignore', log, log], cwd: directory });
 }
 

@@ -1,4 +1,4 @@
-/** Keeps nodes without kubelets ready: their conditions and Leases. */
+/** Keeps nodes ready that have no kubelet: writes their conditions and renews their Leases every ten seconds. */
 import { formatTime, type KubeObject } from '@podwright/kube-api';
 import { type KubeClient, LEASES, NODES } from '@podwright/kube-client';
 
@@ -19,11 +19,12 @@ export class Heartbeats {
     }, INTERVAL_MS);
   }
 
-  /** Sends none for this node from now on. */
-  leaveOut(node: string): void {
+  /** Ends the heartbeats of this node, as if its kubelet had ended. */
+  remove(node: string): void {
     this.#nodes.delete(node);
   }
 
+  /** Starts the heartbeats of this node. */
   async add(node: string): Promise<void> {
     this.#nodes.add(node);
     await this.#beat(node);

@@ -1,62 +1,66 @@
 /**
- * Compares the controllers of workloads with kube-controller-manager: the same steps on four control planes, and after each step their objects
- * and events.
+ * Compares Podwright's controllers with kube-controller-manager: does the same steps on four control planes, and compares their objects and
+ * events after each step.
  *
  *     node tests/workloads/compare/main.ts [SCENARIO…]
  *
- * PODWRIGHT_KUBERNETES_BIN names the directory of kube-apiserver and kube-controller-manager, PODWRIGHT_ETCD etcd. PODWRIGHT_COMPARE_SIDES
- * selects some of the sides of `control-planes.ts`, by commas. Prints the differences from upstream's control plane and a table of them, and exits
- * with 1 if there are any.
+ * A SCENARIO is a part of a scenario's name; the default is all. PODWRIGHT_KUBERNETES_BIN names the directory of kube-apiserver and
+ * kube-controller-manager, and PODWRIGHT_ETCD the program etcd. PODWRIGHT_COMPARE_SIDES selects control planes of `control-planes.ts`,
+ * separated by commas. Prints the differences from upstream's control plane and a table with their numbers. Exits with 1 if there are any.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { errorMessage } from '@podwright/base';
+import { errorMessage, sleep } from '@podwright/base';
 import { type KubeClient, NAMESPACES, SERVICE_ACCOUNTS } from '@podwright/kube-client';
 import { addNode, ScriptedKubelet } from '../scripted-kubelet.fixture.ts';
 import { SIDES, type Side, type SideName, startSide } from './control-planes.ts';
 import { Heartbeats } from './heartbeats.ts';
-import { Names } from './names.ts';
+import { GeneratedNames } from './names.ts';
 import { SCENARIOS } from './scenarios.ts';
-import { type Snapshot, Watched } from './snapshot.ts';
+import { type Snapshot, WatchedObjects } from './snapshot.ts';
 import type { Place, Scenario, Step } from './steps.ts';
 
-/** A side under comparison, with its nodes. */
-type Run = Side & { watched: Watched; heartbeats: Heartbeats; kubelet: ScriptedKubelet };
+/** A control plane under comparison, with a scripted kubelet for its nodes. */
+type RunningSide = Side & { watched: WatchedObjects; heartbeats: Heartbeats; kubelet: ScriptedKubelet };
 
+/** Objects are compared when none has changed for this time, or after the longer time at the latest. */
 const REST_MS = 1500;
-const LONGEST_MS = 20_000;
-/** Of a value in the report. */
-const MOST_CHARACTERS = 400;
+const MAX_STEP_MS = 20_000;
+/** Maximum length of a value in the output. */
+const MAX_CHARACTERS = 400;
 const SECOND_NODE = 'n2';
 
-async function startRun(name: SideName): Promise<Run> {
+async function startRun(name: SideName): Promise<RunningSide> {
   const side = await startSide(name);
   const { client } = side;
   const kubelet = await ScriptedKubelet.start(client);
   await addNode(client, SECOND_NODE);
   const heartbeats = new Heartbeats(client, ['n1', SECOND_NODE]);
-  return { ...side, kubelet, heartbeats, watched: await Watched.start(client) };
+  return { ...side, kubelet, heartbeats, watched: await WatchedObjects.start(client) };
 }
 
-async function stopRun({ stop, watched, heartbeats, kubelet }: Run): Promise<void> {
+async function stopRun({ stop, watched, heartbeats, kubelet }: RunningSide): Promise<void> {
   watched.stop();
   await heartbeats.stop();
   await kubelet.stop();
   await stop();
 }
 
-const brief = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, MOST_CHARACTERS);
+const shortText = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, MAX_CHARACTERS);
 
+/** Yields a line for each field in which two values differ. */
 function* differences(found: unknown, wanted: unknown, path: string): Generator<string> {
   if (isDeepStrictEqual(found, wanted)) return;
   const areObjects = [found, wanted].every((one) => typeof one === 'object' && one !== null);
-  if (!areObjects) return yield `${path}: ${brief(found)} instead of ${brief(wanted)}`;
+  if (!areObjects) return yield `${path}: ${shortText(found)} instead of ${shortText(wanted)}`;
   const [a, b] = [found, wanted] as [Record<string, unknown>, Record<string, unknown>];
   for (const key of new Set([...Object.keys(a), ...Object.keys(b)]))
     yield* differences(a[key], b[key], `${path}.${key}`);
 }
 
+/** The objects after a step, and the text or the error message of the step. */
 type Outcome = Snapshot & { answer: string };
 
+/** Returns a line for each difference between a control plane and upstream's. */
 function report(found: Outcome, wanted: Outcome): string[] {
   const objects = [...differences(Object.fromEntries(found.objects), Object.fromEntries(wanted.objects), '')];
   const left = [...wanted.events];
@@ -73,31 +77,36 @@ function report(found: Outcome, wanted: Outcome): string[] {
   ];
 }
 
-type StepPlace = { namespace: string; names: Names; restMs: number };
+type StepPlace = { namespace: string; names: GeneratedNames; restMs: number };
 
-async function takeStep(step: Step, { client, heartbeats, watched }: Run, { namespace, names, restMs }: StepPlace) {
+/** Does a step, and waits until the objects no longer change. */
+async function takeStep(
+  step: Step,
+  { client, heartbeats, watched }: RunningSide,
+  { namespace, names, restMs }: StepPlace,
+) {
   const given: Place = { client, namespace, heartbeats };
   const answer = await step.run(given).catch((error: unknown) => errorMessage(error));
-  watched.awake();
-  const endMs = performance.now() + LONGEST_MS;
-  while (watched.restMs < restMs && performance.now() < endMs) await new Promise((resolve) => setTimeout(resolve, 50));
-  return { ...watched.snapshot(names), answer: typeof answer === 'string' ? names.shown(answer) : '' };
+  watched.resetRest();
+  const endMs = performance.now() + MAX_STEP_MS;
+  while (watched.restMs < restMs && performance.now() < endMs) await sleep(50);
+  return { ...watched.snapshot(names), answer: typeof answer === 'string' ? names.replaceIn(answer) : '' };
 }
 
-/** Returns the number of differences of each side but the first. */
+/** Does the steps of a scenario on all control planes. Returns the number of differences from the first one for each of the others. */
 async function runScenario(
   { name, steps, onKubeApiserver, restMs = REST_MS }: Scenario,
-  all: Run[],
+  all: RunningSide[],
   namespace: string,
 ) {
   console.log(`# ${name}`);
-  const isIn = ({ name: side }: Run) => !onKubeApiserver || side === 'upstream' || side === 'our controllers';
+  const isIn = ({ name: side }: RunningSide) => !onKubeApiserver || side === 'upstream' || side === 'our controllers';
   const [reference, ...others] = all.filter(isIn);
   const runs = [reference!, ...others];
   await Promise.all(runs.map(({ client }) => openNamespace(client, namespace)));
   for (const { watched } of runs) watched.follow(namespace);
   const seen = new Set<string>();
-  const names = new Map(runs.map((run) => [run, new Names()]));
+  const names = new Map(runs.map((run) => [run, new GeneratedNames()]));
   const counts = new Map(others.map((run) => [run.name, 0]));
   for (const step of steps) {
     const outcomes = await Promise.all(
@@ -118,12 +127,13 @@ async function runScenario(
   return counts;
 }
 
+/** Creates the namespace, and waits for its default service account. */
 async function openNamespace(client: KubeClient, namespace: string): Promise<void> {
   await client.create(NAMESPACES, { metadata: { name: namespace } });
   for (;;) {
     const account = await client.get(SERVICE_ACCOUNTS, { namespace, name: 'default' }).catch(() => undefined);
     if (account !== undefined) return;
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await sleep(100);
   }
 }
 

@@ -3,18 +3,22 @@ import type { KubeObject } from '@podwright/kube-api';
 /** Labels whose values are hashes, of templates and of revisions. */
 const HASHES = ['pod-template-hash', 'controller.kubernetes.io/hash', 'controller-revision-hash'];
 
-/** Replaces hashes, random parts of names and the time in names of Jobs. Hashes are numbered in the order in which they appear. */
-export class Names {
+/**
+ * Replaces generated parts of names by fixed words, so that two control planes can be compared: hashes, random suffixes, UIDs, and the
+ * times in names of Jobs. Hashes are numbered in the order in which they were found.
+ */
+export class GeneratedNames {
   readonly #hashes: string[] = [];
 
-  learn({ labels = {} }: KubeObject['metadata']): void {
+  /** Finds hashes in the labels of an object. */
+  findHashes({ labels = {} }: KubeObject['metadata']): void {
     for (const label of HASHES) {
       const hash = labels[label]?.split('-').at(-1);
       if (hash !== undefined && !this.#hashes.includes(hash)) this.#hashes.push(hash);
     }
   }
 
-  shown(text: string): string {
+  replaceIn(text: string): string {
     let result = text;
     for (const [index, hash] of this.#hashes.entries()) result = result.replaceAll(hash, `HASH${index}`);
     return result

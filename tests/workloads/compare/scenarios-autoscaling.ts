@@ -1,4 +1,8 @@
-/** HorizontalPodAutoscalers. On kube-apiserver, metrics are objects of a custom kind that is served in the place of metrics-server's. */
+/**
+ * HorizontalPodAutoscalers. On kube-apiserver, the metrics of pods are custom objects of the group `metrics.k8s.io`, which metrics-server
+ * would otherwise serve.
+ */
+import { sleep } from '@podwright/base';
 import { formatTime, type KubeObject, type Pod, type Resource } from '@podwright/kube-api';
 import { PODS } from '@podwright/kube-client';
 import { AUTOSCALERS, DEPLOYMENTS } from './resources.ts';
@@ -12,7 +16,7 @@ const METRICS: Resource = {
   ...{ group: 'metrics.k8s.io', version: 'v1beta1', plural: 'pods', kind: 'PodMetrics', namespaced: true },
 };
 
-/** Podwright's API server has metrics itself. */
+/** Defines the kind PodMetrics, unless the API server has it already, as Podwright's does. */
 const serveMetrics = step('serve metrics', async ({ client }) => {
   const isServed = () =>
     client.list(METRICS, { namespace: 'default' }).then(
@@ -30,10 +34,10 @@ const serveMetrics = step('serve metrics', async ({ client }) => {
     },
   };
   await client.create(DEFINITIONS, definition as KubeObject);
-  while (!(await isServed())) await new Promise((resolve) => setTimeout(resolve, 100));
+  while (!(await isServed())) await sleep(100);
 });
 
-/** Reports the use of all present pods of an application for a few periods of the autoscaler, as of now. */
+/** Writes the use of the present pods of an app again in each of a few periods of the autoscaler, so that the metrics are recent. */
 const use = (app: string, usage: { cpu: string; memory: string }): Step =>
   step(`the pods of ${app} use ${JSON.stringify(usage)}`, async ({ client, namespace }) => {
     for (let round = 0; round < 5; round++) {
@@ -50,7 +54,7 @@ const use = (app: string, usage: { cpu: string; memory: string }): Step =>
           window: '10s',
         } as KubeObject);
       }
-      await new Promise((resolve) => setTimeout(resolve, 2100));
+      await sleep(2100);
     }
   });
 
@@ -79,12 +83,12 @@ const busy = (name: string, more: object = {}): Step =>
     }),
     ...more,
   });
-const periods = step('wait for some periods', () => new Promise((resolve) => setTimeout(resolve, 5000)));
+const periods = step('wait for some periods', () => sleep(5000));
 
 export const AUTOSCALING: Scenario[] = [
   {
     name: 'autoscalers without metrics',
-    restMs: 3000, // more than a period
+    restMs: 3000, // more than a period of the autoscaler
     steps: [
       serveMetrics,
       busy('few', { replicas: 1 }),

@@ -1,4 +1,5 @@
 /** Jobs and CronJobs. */
+import { sleep } from '@podwright/base';
 import { CRON_JOBS, JOBS } from './resources.ts';
 import {
   container,
@@ -13,7 +14,7 @@ import {
   template,
   together,
   until,
-  untilGone,
+  untilRemoved,
 } from './steps.ts';
 
 type Counted = { status?: { active?: number; failed?: number } };
@@ -59,11 +60,9 @@ const scheduled = (name: string): Step =>
     ({ status }: { status?: { lastScheduleTime?: string } }) => status?.lastScheduleTime !== undefined,
   );
 /** Waits until the fifth second of the next minute. */
-const nextMinute = step('wait for the next minute', () => {
-  return new Promise((resolve) => setTimeout(resolve, 65_000 - (Date.now() % 60_000)));
-});
+const nextMinute = step('wait for the next minute', () => sleep(65_000 - (Date.now() % 60_000)));
 
-/** Upstream handles the pods of a Job once a second. */
+/** Longer than the second in which upstream combines changes of a Job's pods. */
 const restMs = 3000;
 
 export const BATCH: Scenario[] = [
@@ -136,15 +135,15 @@ export const BATCH: Scenario[] = [
     steps: [
       together('create Job short, and wait for its deletion', [
         job('short', '0', { ttlSecondsAfterFinished: 1 }),
-        untilGone(JOBS, 'short'),
+        untilRemoved(JOBS, 'short'),
       ]),
       together('create Job lost, and wait for its deletion', [
         job('lost', '1', { ttlSecondsAfterFinished: 1, backoffLimit: 0 }),
-        untilGone(JOBS, 'lost'),
+        untilRemoved(JOBS, 'lost'),
       ]),
       job('long', '0'),
       spec(JOBS, 'long', { ttlSecondsAfterFinished: 0 }),
-      untilGone(JOBS, 'long'),
+      untilRemoved(JOBS, 'long'),
     ],
   },
   {

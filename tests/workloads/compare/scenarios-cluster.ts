@@ -1,4 +1,5 @@
-/** Quotas, namespaces, accounts, garbage, autoscalers, roles, certificates, lost nodes. */
+/** Quotas, namespaces, service accounts, garbage collection, aggregated roles, certificates, and nodes without a kubelet. */
+import { sleep } from '@podwright/base';
 import type { KubeObject, Resource } from '@podwright/kube-api';
 import {
   CERTIFICATE_SIGNING_REQUESTS,
@@ -26,12 +27,12 @@ import {
   template,
   together,
   until,
-  untilGone,
+  untilRemoved,
 } from './steps.ts';
 
 const map = (name: string, metadata: Record<string, unknown> = {}): Step => create(CONFIG_MAPS, name, {}, metadata);
 
-/** Acts in the namespace that the scenario creates and deletes. */
+/** Does the step in another namespace, which the scenario creates and deletes. */
 const inSecond = ({ name, run }: Step): Step => ({
   name: `in the second namespace: ${name}`,
   run: (place) => run({ ...place, namespace: `${place.namespace}-b` }),
@@ -39,7 +40,7 @@ const inSecond = ({ name, run }: Step): Step => ({
 
 type OwnerOptions = { blocks?: boolean; uid?: string; fields?: Record<string, string> };
 
-/** A ConfigMap with owners. */
+/** Creates a ConfigMap with owner references. `uid` and `fields` override those of the owner. */
 const owned = (name: string, owners: { resource: Resource; name: string; options?: OwnerOptions }[]): Step =>
   step(`create ConfigMap ${name} of ${owners.map((one) => one.name).join(' and ')}`, async (place) => {
     const ownerReferences = await Promise.all(owners.map((one) => referenceTo(one, place)));
@@ -89,9 +90,9 @@ const addThird = step('add the node n3', async ({ client, heartbeats }) => {
 });
 const onThird = (name: string, more: object = {}): Step =>
   create(PODS, name, { spec: { ...template(name).spec, nodeName: 'n3', ...more } }, { labels: { app: name } });
-const loseThird = step('the kubelet of n3 ends', async ({ heartbeats }) => heartbeats.leaveOut('n3'));
+const loseThird = step('the kubelet of n3 ends', async ({ heartbeats }) => heartbeats.remove('n3'));
 const removeThird = step('delete the node n3', ({ client, heartbeats }) => {
-  heartbeats.leaveOut('n3');
+  heartbeats.remove('n3');
   return client.delete(NODES, { name: 'n3' });
 });
 type Node = KubeObject & {
@@ -153,7 +154,7 @@ export const CLUSTER: Scenario[] = [
       ]),
       inSecond(map('too-late')),
       inSecond(patch(CONFIG_MAPS, 'kept', { metadata: { finalizers: null } }, 'merge')),
-      untilGone(NAMESPACES, 'b'),
+      untilRemoved(NAMESPACES, 'b'),
     ],
   },
   {
@@ -171,9 +172,9 @@ export const CLUSTER: Scenario[] = [
       ),
       create(
         SECRETS,
-        'nobody-token',
+        'absent-token',
         { type: 'kubernetes.io/service-account-token' },
-        { annotations: { 'kubernetes.io/service-account.name': 'nobody' } },
+        { annotations: { 'kubernetes.io/service-account.name': 'absent' } },
       ),
       remove(SERVICE_ACCOUNTS, 'robot'),
     ],
@@ -218,7 +219,7 @@ export const CLUSTER: Scenario[] = [
       remove(CLUSTER_ROLES, 'owner'),
       deployment('web'),
       remove(DEPLOYMENTS, 'web', 'Foreground'),
-      untilGone(DEPLOYMENTS, 'web'),
+      untilRemoved(DEPLOYMENTS, 'web'),
     ],
   },
   {
@@ -270,13 +271,13 @@ export const CLUSTER: Scenario[] = [
       onThird('brief', { tolerations: brief }),
       showThird,
       loseThird,
-      untilGone(PODS, 'brief'),
+      untilRemoved(PODS, 'brief'),
       showThird,
       step('the kubelet of n3 starts again', ({ heartbeats }) => heartbeats.add('n3')),
-      step('wait for two heartbeats', () => new Promise((resolve) => setTimeout(resolve, 12_000))),
+      step('wait for two heartbeats', () => sleep(12_000)),
       showThird,
       removeThird,
-      untilGone(PODS, 'tolerates'),
+      untilRemoved(PODS, 'tolerates'),
     ],
   },
 ];

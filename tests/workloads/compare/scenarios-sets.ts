@@ -12,7 +12,7 @@ import {
   spec,
   step,
   template,
-  untilGone,
+  untilRemoved,
 } from './steps.ts';
 
 const statefulSet = (name: string, more: object = {}) =>
@@ -92,7 +92,7 @@ export const SETS: Scenario[] = [
       }),
       spec(STATEFUL_SETS, 'vol', { replicas: 2 }),
       remove(STATEFUL_SETS, 'vol'),
-      untilGone(STATEFUL_SETS, 'vol'),
+      untilRemoved(STATEFUL_SETS, 'vol'),
     ],
   },
   {

@@ -1,4 +1,5 @@
-/** Deployments, ReplicaSets, ReplicationControllers, Services, budgets. */
+/** Deployments, ReplicaSets, ReplicationControllers, Services and PodDisruptionBudgets. */
+import { sleep } from '@podwright/base';
 import type { KubeObject } from '@podwright/kube-api';
 import { PODS, SERVICES } from '@podwright/kube-client';
 import { BROKEN_IMAGE } from '../fake-kubelet.fixture.ts';
@@ -87,7 +88,7 @@ export const STATELESS: Scenario[] = [
     steps: [
       deployment('sick', { progressDeadlineSeconds: 4, replicas: 4 }),
       image(DEPLOYMENTS, 'sick', BROKEN_IMAGE),
-      step('wait for the deadline', () => new Promise((resolve) => setTimeout(resolve, 6000))),
+      step('wait for the deadline', () => sleep(6000)),
       spec(DEPLOYMENTS, 'sick', { replicas: 8 }),
       image(DEPLOYMENTS, 'sick', 'v3'),
     ],

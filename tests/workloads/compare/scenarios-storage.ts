@@ -1,5 +1,4 @@
-/** Claims, volumes, their protection, ephemeral volumes, and claims of devices. */
-
+/** PersistentVolumeClaims and PersistentVolumes, their protection, ephemeral volumes, and ResourceClaims. */
 import {
   PERSISTENT_VOLUME_CLAIMS,
   PERSISTENT_VOLUMES,
@@ -17,7 +16,7 @@ import {
   type Step,
   setPodStatus,
   template,
-  untilGone,
+  untilRemoved,
 } from './steps.ts';
 
 const DRIVER = 'disk.example.com';
@@ -53,7 +52,7 @@ const podWith = (name: string, volumes: object[], more: object = {}): Step =>
   create(PODS, name, { spec: { ...template(name).spec, volumes, ...more } }, { labels: { app: name } });
 const ofClaim = (claimName: string) => ({ name: 'v', persistentVolumeClaim: { claimName } });
 
-/** See the period in which upstream binds claims. */
+/** Longer than the period in which upstream binds claims (`control-planes.ts`). */
 const restMs = 3000;
 
 export const STORAGE: Scenario[] = [
@@ -90,7 +89,7 @@ export const STORAGE: Scenario[] = [
       remove(PERSISTENT_VOLUME_CLAIMS, 'kept'),
       remove(PERSISTENT_VOLUMES, 'kept'),
       remove(PODS, 'user'),
-      untilGone(PERSISTENT_VOLUME_CLAIMS, 'kept'),
+      untilRemoved(PERSISTENT_VOLUME_CLAIMS, 'kept'),
       volume('deleted', '1Gi', { persistentVolumeReclaimPolicy: 'Delete' }),
       claim('deleted', '1Gi'),
       remove(PERSISTENT_VOLUME_CLAIMS, 'deleted'),
@@ -148,7 +147,7 @@ export const STORAGE: Scenario[] = [
         },
       ]),
       remove(PODS, 'scratch'),
-      untilGone(PERSISTENT_VOLUME_CLAIMS, 'scratch-data'),
+      untilRemoved(PERSISTENT_VOLUME_CLAIMS, 'scratch-data'),
     ],
   },
   {

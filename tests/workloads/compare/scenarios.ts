@@ -1,4 +1,4 @@
-/** What a user does, step by step. After each step the objects come to rest and are compared. */
+/** All scenarios. After each step of a scenario, its objects are compared as soon as they no longer change. */
 import { AUTOSCALING } from './scenarios-autoscaling.ts';
 import { BATCH } from './scenarios-batch.ts';
 import { CLUSTER } from './scenarios-cluster.ts';

@@ -1,20 +1,21 @@
-/** The objects of a scenario without what differs between any two runs: generated names, UIDs, versions and times. */
+/** The objects and events of a scenario, without what differs between any two runs: generated names, UIDs, versions and times. */
 import { isRecord } from '@podwright/base';
 import type { KubeObject, Pod, Resource } from '@podwright/kube-api';
 import { EVENTS, type Informer, type KubeClient, PODS, startInformer } from '@podwright/kube-client';
-import type { Names } from './names.ts';
-import { ENDPOINT_SLICES, SHOWN, STATEFUL_SETS } from './resources.ts';
+import type { GeneratedNames } from './names.ts';
+import { COMPARED_RESOURCES, ENDPOINT_SLICES, STATEFUL_SETS } from './resources.ts';
 
 export type Snapshot = { objects: Map<string, unknown>; events: string[] };
 
-const DROPPED = new Set([
+/** Fields and annotations that are not compared. */
+const IGNORED_FIELDS = new Set([
   ...['generateName', 'uid', 'resourceVersion', 'managedFields', 'creationTimestamp', 'selfLink'],
   'authentication.kubernetes.io/credential-id',
-  // of the last change of a pod whose handling was not combined with that of another
+  // the time depends on which changes of pods a controller handles together
   'endpoints.kubernetes.io/last-change-trigger-time',
 ]);
-/** Contents that differ between two control planes. */
-const SECRET = new Set(['ca.crt', 'token', 'certificate']);
+/** Fields whose contents differ between two control planes. Only their presence is compared. */
+const MASKED_FIELDS = new Set(['ca.crt', 'token', 'certificate']);
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/;
 
 type Event = KubeObject & {
@@ -31,21 +32,21 @@ type Related = KubeObject & {
 };
 
 const keyOf = ({ plural, group }: Resource) => `${plural}.${group}`;
-/** The distribution from which the upstream programs were built adds such a ConfigMap to each namespace. */
-const FOREIGN = 'openshift-service-ca.crt';
+/** A ConfigMap that OpenShift's kube-controller-manager adds to each namespace. */
+const OPENSHIFT_CONFIG_MAP = 'openshift-service-ca.crt';
 
-/** Follows all objects of a side. */
-export class Watched {
+/** Watches the compared objects of a control plane. */
+export class WatchedObjects {
   readonly #informers = new Map<string, Informer<KubeObject>>();
   readonly #events: Informer<Event>;
   #changedAtMs = 0;
   #prefix = '-';
-  /** Creations and deletions of pods with fixed names, in their order. */
-  #order: string[] = [];
+  /** Creations (`+NAME`) and deletions (`-NAME`) of the pods of ordered StatefulSets, in the order in which they were seen. */
+  #podOrder: string[] = [];
   readonly #deleting = new Set<string>();
 
-  static async start(client: KubeClient): Promise<Watched> {
-    const watched = new Watched(client);
+  static async start(client: KubeClient): Promise<WatchedObjects> {
+    const watched = new WatchedObjects(client);
     await Promise.all([...watched.#informers.values(), watched.#events].map(({ synced }) => synced));
     return watched;
   }
@@ -54,34 +55,34 @@ export class Watched {
     const changed = (object: KubeObject) => {
       if (this.#belongs(object)) this.#changedAtMs = performance.now();
     };
-    for (const resource of SHOWN) {
+    for (const resource of COMPARED_RESOURCES) {
       const key = keyOf(resource);
       const onChange = (change: { type: string; object: KubeObject }) => {
         changed(change.object);
-        if (resource === PODS && this.#belongs(change.object)) this.#note(change.type, change.object as Pod);
+        if (resource === PODS && this.#belongs(change.object)) this.#recordOrder(change.type, change.object as Pod);
       };
       this.#informers.set(key, startInformer<KubeObject>(client, { resource, onChange }));
     }
-    // an event that only counts again is no change
+    // an event whose count increases is not a change
     const added = ({ type, object }: { type: string; object: Event }) => {
       if (type === 'ADDED') changed(object);
     };
     this.#events = startInformer<Event>(client, { resource: EVENTS, onChange: added });
   }
 
-  /** Starts with the objects whose namespace or name begins with the prefix. */
+  /** Restricts the snapshots to the objects of a scenario: those whose namespace or name begins with the prefix. */
   follow(prefix: string): void {
     this.#prefix = prefix;
-    this.#order = [];
+    this.#podOrder = [];
     this.#changedAtMs = performance.now();
   }
 
-  /** Counts the time of rest from now on. */
-  awake(): void {
+  /** Sets `restMs` to 0. */
+  resetRest(): void {
     this.#changedAtMs = performance.now();
   }
 
-  /** How long no object has changed. */
+  /** The time since the last change of an object, in milliseconds. */
   get restMs(): number {
     return performance.now() - this.#changedAtMs;
   }
@@ -90,53 +91,55 @@ export class Watched {
     for (const informer of [...this.#informers.values(), this.#events]) informer.stop();
   }
 
-  /** The objects by their kinds, and the events, as texts. */
-  snapshot(names: Names): Snapshot {
+  /** Returns the objects by `KIND/NAME NUMBER`, and the events as sorted texts. */
+  snapshot(names: GeneratedNames): Snapshot {
     const own = [...this.#informers].map(([kind, informer]) => {
       return [kind, informer.list().filter((one) => this.#belongs(one))] as const;
     });
-    for (const [, items] of own) for (const { metadata } of items.toSorted(byAge)) names.learn(metadata);
+    for (const [, items] of own) for (const { metadata } of items.toSorted(byAge)) names.findHashes(metadata);
     const objects = new Map<string, unknown>();
     for (const [kind, items] of own) {
-      const shown = items.map((one) => (kind.startsWith(ENDPOINT_SLICES.plural) ? ordered(one as Slice) : one));
+      const shown = items.map((one) =>
+        kind.startsWith(ENDPOINT_SLICES.plural) ? withSortedEndpoints(one as Slice) : one,
+      );
       const texts = shown
-        .map((one) => [names.shown(one.metadata.name!), JSON.stringify(masked(one, names))] as const)
+        .map((one) => [names.replaceIn(one.metadata.name!), JSON.stringify(masked(one, names))] as const)
         .sort(([, a], [, b]) => (a < b ? -1 : 1));
-      for (const [name, text] of texts) objects.set(freeKey(objects, `${kind}/${name}`), JSON.parse(text));
+      for (const [name, text] of texts) objects.set(numberedKey(objects, `${kind}/${name}`), JSON.parse(text));
     }
-    objects.set('order of pods', this.#order.map((one) => names.shown(one)).join(' '));
+    objects.set('order of pods', this.#podOrder.map((one) => names.replaceIn(one)).join(' '));
     return { objects, events: this.#eventTexts(names) };
   }
 
-  #note(type: string, { metadata }: Pod): void {
+  #recordOrder(type: string, { metadata }: Pod): void {
     const { name, deletionTimestamp } = metadata;
     const set = metadata.ownerReferences?.find(({ kind }) => kind === 'StatefulSet')?.name;
     const owner = set === undefined ? undefined : this.#stateful.get({ namespace: metadata.namespace, name: set });
     // the garbage collector deletes in any order
     if (owner === undefined || owner.metadata.deletionTimestamp !== undefined) return;
     if (owner.spec?.podManagementPolicy !== 'OrderedReady') return;
-    if (type === 'ADDED') this.#order.push(`+${name}`);
+    if (type === 'ADDED') this.#podOrder.push(`+${name}`);
     if (type === 'MODIFIED' && deletionTimestamp !== undefined && !this.#deleting.has(metadata.uid!)) {
       this.#deleting.add(metadata.uid!);
-      this.#order.push(`-${name}`);
+      this.#podOrder.push(`-${name}`);
     }
   }
 
-  #eventTexts(names: Names): string[] {
-    // counts differ between two runs of upstream's controllers too
+  #eventTexts(names: GeneratedNames): string[] {
+    // counts differ between two runs of upstream's controllers, too: each text is listed once
     return [
       ...new Set(
         this.#events
           .list()
           .filter((one) => this.#belongs(one))
-          // which of more than ten similar events are combined is random, and which budget is named
+          // it is random which of more than ten similar events are combined, and which budget a message names
           .filter(
             ({ involvedObject, message }) =>
               involvedObject.kind !== 'Node' && !/^\(combined|multiple PodDisruptionBudgets/.test(message),
           )
           .map(({ involvedObject, reason, message, type, source }) => {
-            const where = names.shown(`${involvedObject.kind}/${involvedObject.name}`);
-            return `${source?.component} ${where}: ${type} ${reason}: ${names.shown(message)}`;
+            const where = names.replaceIn(`${involvedObject.kind}/${involvedObject.name}`);
+            return `${source?.component} ${where}: ${type} ${reason}: ${names.replaceIn(message)}`;
           }),
       ),
     ].sort();
@@ -148,14 +151,14 @@ export class Watched {
 
   #belongs(object: Related): boolean {
     const { metadata, spec, involvedObject } = object;
-    if (metadata.name === FOREIGN) return false;
+    if (metadata.name === OPENSHIFT_CONFIG_MAP) return false;
     const places = [metadata.namespace, metadata.name, spec?.claimRef?.namespace, involvedObject?.namespace];
     return [...places, involvedObject?.name].some((place) => place?.startsWith(this.#prefix));
   }
 }
 
-/** Names with random parts are the same once these are replaced. */
-function freeKey(objects: ReadonlyMap<string, unknown>, name: string): string {
+/** Adds a number to a name, because names can be equal once their random parts are replaced. */
+function numberedKey(objects: ReadonlyMap<string, unknown>, name: string): string {
   let number = 0;
   while (objects.has(`${name} ${number}`)) number++;
   return `${name} ${number}`;
@@ -163,30 +166,34 @@ function freeKey(objects: ReadonlyMap<string, unknown>, name: string): string {
 
 type Slice = KubeObject & { endpoints?: { addresses: string[] }[] | null };
 
-/** Upstream's order of endpoints is random, and the number of writes depends on how many changes of pods are handled at once. */
-function ordered(slice: Slice): Slice {
+/**
+ * Sorts the endpoints, whose order upstream varies, and ignores the generation: it counts writes, and a write can handle several changes.
+ */
+function withSortedEndpoints(slice: Slice): Slice {
   const endpoints = slice.endpoints?.toSorted((a, b) => (a.addresses[0]! < b.addresses[0]! ? -1 : 1));
   return { ...slice, metadata: { ...slice.metadata, generation: 0 }, ...(endpoints !== undefined && { endpoints }) };
 }
 
+/** Sorts by creation time, then by revision and name. */
 function byAge({ metadata: a }: KubeObject, { metadata: b }: KubeObject): number {
   const key = ({ creationTimestamp = '', annotations = {}, name = '' }: KubeObject['metadata']) =>
     `${creationTimestamp} ${annotations['deployment.kubernetes.io/revision'] ?? ''} ${name}`;
   return key(a) < key(b) ? -1 : 1;
 }
 
-function masked(value: unknown, names: Names, key = ''): unknown {
+/** Returns an object or a field without ignored fields and generated values. */
+function masked(value: unknown, names: GeneratedNames, key = ''): unknown {
   if (typeof value === 'string') {
-    if (SECRET.has(key)) return 'CONTENT';
+    if (MASKED_FIELDS.has(key)) return 'CONTENT';
     if (TIME.test(value)) return 'TIME';
-    return /^10\.\d+\.\d+\.\d+$/.test(value) ? 'ADDRESS' : names.shown(value);
+    return /^10\.\d+\.\d+\.\d+$/.test(value) ? 'ADDRESS' : names.replaceIn(value);
   }
-  // kube-apiserver stores empty lists as none
+  // kube-apiserver stores no empty lists
   if (Array.isArray(value)) return value.length === 0 ? null : value.map((one) => masked(one, names));
   if (!isRecord(value)) return value;
   const shown = Object.entries(value)
-    .filter(([field]) => !DROPPED.has(field))
-    .map(([field, one]) => [names.shown(field), masked(one, names, field)] as const)
+    .filter(([field]) => !IGNORED_FIELDS.has(field))
+    .map(([field, one]) => [names.replaceIn(field), masked(one, names, field)] as const)
     .filter(([field, one]) => field !== 'annotations' || Object.keys(one as object).length > 0)
     .sort(([a], [b]) => (a < b ? -1 : 1));
   return Object.fromEntries(shown);

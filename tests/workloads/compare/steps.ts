@@ -1,15 +1,17 @@
-/** Steps of scenarios. */
+/** Functions that return the steps of scenarios. A step is what a user does to the objects of one namespace. */
 import { waitFor, withTimeout } from '@podwright/base';
 import type { KubeObject, Pod, Resource } from '@podwright/kube-api';
 import { isApiStatus, type KubeClient, PODS } from '@podwright/kube-client';
 import type { Heartbeats } from './heartbeats.ts';
 import { DEPLOYMENTS } from './resources.ts';
 
+/** The control plane and the namespace in which a step is done. */
 export type Place = { client: KubeClient; namespace: string; heartbeats: Heartbeats };
-/** `run` may return a text, and reject: texts and errors of all sides are compared. */
+/** `run` may return a text or reject. The texts and error messages of all control planes are compared. */
 export type Step = { name: string; run: (place: Place) => Promise<unknown> };
 /**
- * `onKubeApiserver`: not on Podwright's API server. `restMs`: objects are at rest if they did not change for this time. Default: 1500.
+ * `onKubeApiserver`: the scenario needs kube-apiserver, and is skipped on Podwright's API server. `restMs`: objects are compared when none
+ * has changed for this time. Default: 1500.
  */
 export type Scenario = { name: string; steps: Step[]; onKubeApiserver?: boolean; restMs?: number };
 
@@ -17,7 +19,9 @@ type Metadata = Record<string, unknown>;
 type Policy = 'Background' | 'Foreground' | 'Orphan';
 type Patch = 'strategic' | 'merge';
 
-/** The name of a cluster-scoped object is that of the namespace and its own. */
+/**
+ * Returns the place of an object. The name of a cluster-scoped object begins with the namespace, so that scenarios do not share objects.
+ */
 const placeOf = ({ namespaced }: Resource, namespace: string, name: string) =>
   namespaced ? { namespace, name } : { name: `${namespace}-${name}` };
 
@@ -54,7 +58,7 @@ export const remove = (resource: Resource, name: string, propagationPolicy: Poli
 
 export const step = (name: string, run: Step['run']): Step => ({ name, run });
 
-/** Several steps that are compared as one. */
+/** Combines several steps: objects are compared only after the last one. */
 export const together = (name: string, steps: readonly Step[]): Step => ({
   name,
   run: async (place) => {
@@ -62,7 +66,7 @@ export const together = (name: string, steps: readonly Step[]): Step => ({
   },
 });
 
-/** Waits until an object meets a condition, with the deadline of two minutes. */
+/** Waits at most two minutes until the object meets a condition. `what` describes the condition for messages. */
 export const until = (resource: Resource, name: string, what: string, holds: (object: never) => boolean): Step => ({
   name: `wait for ${resource.kind} ${name}: ${what}`,
   run: async ({ client, namespace }) => {
@@ -75,7 +79,8 @@ export const until = (resource: Resource, name: string, what: string, holds: (ob
   },
 });
 
-export const untilGone = (resource: Resource, name: string): Step => ({
+/** Waits at most two minutes until the object no longer exists. */
+export const untilRemoved = (resource: Resource, name: string): Step => ({
   name: `wait for the end of ${resource.kind} ${name}`,
   run: async ({ client, namespace }) => {
     using signal = withTimeout(undefined, 120_000, `wait for the end of ${name}`);
@@ -88,7 +93,7 @@ export const untilGone = (resource: Resource, name: string): Step => ({
   },
 });
 
-/** Acts on the first pod that matches, by its node and its name. */
+/** Acts on the first matching pod in the order of nodes and names. */
 export const withPod = (
   name: string,
   labelSelector: string,
@@ -107,7 +112,7 @@ export const deletePod = (labelSelector: string): Step =>
     client.delete(PODS, { namespace, name }),
   );
 
-/** Sets a part of the status of the first pod that matches. */
+/** Sets fields of the status of the first matching pod. */
 export const setPodStatus = (labelSelector: string, status: object): Step =>
   withPod(`set the status of a pod of ${labelSelector}: ${JSON.stringify(status)}`, labelSelector, (place, pod) => {
     const { name } = pod.metadata;
@@ -115,7 +120,7 @@ export const setPodStatus = (labelSelector: string, status: object): Step =>
     return place.client.patch(PODS, { namespace: place.namespace, name }, body);
   });
 
-/** The command is that of the scripted kubelet: exit codes by index, or anything else for a pod that runs on. */
+/** `command` is for the scripted kubelet: exit codes by completion index, such as `0,1`, or another word for a pod that keeps running. */
 export const container = (image: string, command = 'run', more: object = {}) => ({
   name: 'main',
   image,
