@@ -82,7 +82,7 @@ test('the events of a pod arrive in order, with what the CRI client has requeste
   ]);
 });
 
-test('plugins receive the resources of a pod when it runs, and the process of a container before it starts', async () => {
+test('plugins receive the resources of a pod in RunPodSandbox, and the process of a container in StartContainer', async () => {
   const seen: unknown[] = [];
   const handlers: PluginHandlers = {
     runPodSandbox: ({ pod }) => {
@@ -103,7 +103,7 @@ test('plugins receive the resources of a pod when it runs, and the process of a 
   assert.deepEqual(seen, [50n, 64n << 20n, '/']);
 });
 
-test('a mount with a propagation that the host does not have fails the creation', async () => {
+test('a creation fails if the source of an added mount does not have the requested propagation', async () => {
   const source = mkdtempSync(join(place.directory, 'private-'));
   await runChecked('mount', ['-t', 'tmpfs', 'none', source]);
   await runChecked('mount', ['--make-private', source]);

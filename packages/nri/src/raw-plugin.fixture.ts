@@ -1,3 +1,4 @@
+/** A plugin that sends ttrpc frames itself, so that tests can send frames which `runPlugin` does not send. */
 import { connect, type Socket } from 'node:net';
 import { Duplex, Transform } from 'node:stream';
 import { silentLogger } from '@podwright/base';
@@ -6,7 +7,6 @@ import type { AdaptationUnderTest } from './adaptation.fixture.ts';
 import { Plugin, Runtime } from './gen/nri/v1alpha1/services_pb.js';
 import { Multiplexer, PLUGIN_SERVICE, RUNTIME_SERVICE } from './multiplexer.ts';
 
-/** A plugin at the level of ttrpc frames, which can send what `runPlugin` does not. */
 export type RawPluginOptions = {
   /** The name with its index, such as `50-a`. */
   name: string;

@@ -1,4 +1,4 @@
-/** Adjustments of a new container, each by itself. */
+/** The adjustments that the scenario `effects` requests, each for a new container. */
 export const ADJUSTMENTS: Readonly<Record<string, object>> = {
   annotations: { annotations: { added: 'yes' } },
   'annotation-removed': { annotations: { '-io.kubernetes.cri.container-type': '' } },

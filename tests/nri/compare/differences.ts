@@ -1,20 +1,20 @@
 import { flatten, normalized } from './flatten.ts';
 import type { Step } from './probe.ts';
 
-/** What happened on one side in a scenario. `names` maps directories to names. */
+/** What was recorded on one side in a scenario. `names`: words that replace the paths of this side, so that both sides are comparable. */
 export type Observed = { steps: Step[]; names: ReadonlyMap<string, string> };
 
-/** A line that one side alone has, and the steps in which it has the line. */
+/** A line that only one side has (`-`: containerd, `+`: Podwright), and the steps in which it has this line. */
 export type Difference = { side: '-' | '+'; line: string; steps: string[] };
 
-/** Returns the steps in which the two sides differ: `-` for theirs, `+` for ours. */
+/** Returns the steps of both sides if these or their order differ: containerd's with `-`, Podwright's with `+`. */
 export function stepDifferences(theirs: Observed, ours: Observed): string[] {
   const [before, after] = [theirs, ours].map(({ steps }) => steps.map(({ name }) => name)) as [string[], string[]];
   if (before.join('\n') === after.join('\n')) return [];
   return [...before.map((name) => `- ${name}`), ...after.map((name) => `+ ${name}`)];
 }
 
-/** Returns the fields in which the messages of the steps that both sides have differ. */
+/** Returns the differences between the messages of the steps that both sides have. */
 export function fieldDifferences(scenario: string, theirs: Observed, ours: Observed): Difference[] {
   const differences: Difference[] = [];
   const [left, right] = [byName(theirs), byName(ours)];
@@ -44,7 +44,7 @@ export function mergeDifferences(all: readonly Difference[]): Difference[] {
   return [...merged.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, difference]) => difference);
 }
 
-/** The lines of each step, by its name; the second step of a name gets a number. */
+/** Returns the lines of each step by its name. Further steps of the same name get a number. */
 function byName({ steps, names }: Observed): Map<string, string[]> {
   const found = new Map<string, string[]>();
   for (const { name, message } of steps) {

@@ -1,11 +1,11 @@
 import type { JsonValue } from '@bufbuild/protobuf';
 
-/** The fields that identify the entries of lists. */
+/** The fields that identify an entry of a list, in the order of preference. */
 const KEYS = ['destination', 'path', 'type', 'name', 'containerId', 'pageSize'];
 
 /**
- * Converts a message to lines `path=value`, in order. Entries of lists are named by their key, or by their value if they are plain, so that
- * their order has no effect.
+ * Converts a message to lines `path=value`. An entry of a list is named by its identifying field instead of its index, so that the order of
+ * entries does not matter.
  */
 export function flatten(value: JsonValue | undefined, path = ''): string[] {
   if (value === undefined || value === null) return [];
@@ -18,12 +18,12 @@ export function flatten(value: JsonValue | undefined, path = ''): string[] {
 
 function keyOf(entry: JsonValue): string {
   if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) return '';
-  const keys = 'path' in entry && Object.keys(entry).length <= 2 ? ['type', ...KEYS] : KEYS; // namespaces have a type and a path
+  const keys = 'path' in entry && Object.keys(entry).length <= 2 ? ['type', ...KEYS] : KEYS; // an OCI namespace, which its type identifies
   const key = keys.find((name) => typeof entry[name] === 'string');
   return key === undefined ? '' : String(entry[key]);
 }
 
-/** Replaces what differs by chance: IDs, process IDs, times and directories. `names` maps own directories to names. */
+/** Replaces values that differ between any two runs: IDs, process IDs, times and, by the words of `names`, paths. */
 export function normalized(lines: readonly string[], names: ReadonlyMap<string, string>): string[] {
   return lines.map((line) => {
     let text = line;

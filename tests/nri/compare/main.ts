@@ -1,18 +1,23 @@
 /**
- * `node tests/nri/compare/main.ts [SCENARIO…]`: does the same with our runtime and with the containerd that PODWRIGHT_NRI_CONTAINERD names
- * (its shim must be in the same directory), while a plugin on each records every message, and prints how they differ: `-` is what containerd alone has,
- * `+` what ours alone has. Both start the programs in PODWRIGHT_NRI_PLUGINS, named as `10-device-injector`, for the scenario `programs`. PODWRIGHT_NRI_KEEP names a directory for everything that was recorded.
+ * Compares what NRI plugins receive from Podwright's runtime and from containerd: makes the same CRI calls on both, while a plugin records
+ * every message, and prints the differences: `-` is only in containerd's messages, `+` only in Podwright's.
+ *
+ * node tests/nri/compare/main.ts [SCENARIO…]
+ *
+ * PODWRIGHT_NRI_CONTAINERD names the program containerd, with its shim in the same directory. PODWRIGHT_NRI_PLUGINS names a directory of
+ * plugins, such as `10-device-injector`, which both runtimes start for the scenario `programs`. PODWRIGHT_NRI_KEEP names a directory for
+ * the recorded messages.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorMessage } from '@podwright/base';
 import { type Difference, fieldDifferences, mergeDifferences, type Observed, stepDifferences } from './differences.ts';
+import { ScenarioRun } from './scenario-run.ts';
 import { SCENARIOS } from './scenarios.ts';
 import { type Side, startOurs, startTheirs } from './sides.ts';
-import { World } from './world.ts';
 
-/** Most steps that the printed line of a difference names. */
-const MOST_STEPS = 3;
+/** Maximum number of steps that are printed with a difference. */
+const MAX_STEPS = 3;
 
 const program = process.env.PODWRIGHT_NRI_CONTAINERD;
 if (program === undefined) throw new Error('PODWRIGHT_NRI_CONTAINERD does not name a containerd');
@@ -33,24 +38,25 @@ for (const name of names) {
 }
 console.log('## Fields that differ');
 for (const { side, line, steps } of mergeDifferences(fields)) {
-  const more = steps.length > MOST_STEPS ? `, and ${steps.length - MOST_STEPS} more` : '';
-  console.log(`${side} ${line}    (${steps.slice(0, MOST_STEPS).join(', ')}${more})`);
+  const more = steps.length > MAX_STEPS ? `, and ${steps.length - MAX_STEPS} more` : '';
+  console.log(`${side} ${line}    (${steps.slice(0, MAX_STEPS).join(', ')}${more})`);
 }
 
+/** Runs the wanted scenarios on one runtime, and stops it. Returns what was recorded in each of them. */
 async function observeAll(kind: string, side: Side): Promise<Map<string, Observed>> {
   const all = new Map<string, Observed>();
   try {
     for (const name of names) {
-      const world = new World(side);
+      const run = new ScenarioRun(side);
       try {
-        await SCENARIOS[name]!(world);
+        await SCENARIOS[name]!(run);
       } catch (error) {
-        world.note(`the scenario fails: ${errorMessage(error)}`, {});
+        run.note(`the scenario fails: ${errorMessage(error)}`, {});
       } finally {
-        world.close();
+        run.close();
       }
-      all.set(name, world.observed);
-      keep(`${kind}.${name}`, world.observed);
+      all.set(name, run.observed);
+      keep(`${kind}.${name}`, run.observed);
       await removeAllPods(side);
     }
   } finally {
@@ -67,6 +73,7 @@ async function removeAllPods({ cri }: Side): Promise<void> {
   }
 }
 
+/** Writes the recorded messages of a scenario to PODWRIGHT_NRI_KEEP, if that is set. */
 function keep(name: string, { steps }: Observed): void {
   const directory = process.env.PODWRIGHT_NRI_KEEP;
   if (directory === undefined) return;

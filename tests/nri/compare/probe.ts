@@ -13,16 +13,16 @@ import {
 } from '@podwright/nri';
 import { EVENT_NAMES_OF_PODS } from '../nri-options.fixture.ts';
 
-/** A message that the probe has received, or a call of the CRI client with its outcome. */
+/** A message that a probe has received, or the outcome of a CRI call. */
 export type Step = { name: string; message: JsonValue };
 
-/** Where steps are recorded, in order. */
+/** The recorded steps, in order. */
 export type Steps = Step[];
 
-/** Handlers of a probe: what it answers, and which errors it throws. */
+/** How a probe responds to events: with these responses or errors. It responds to others without a change. */
 export type Answers = PluginHandlers;
 
-/** A plugin that records each message which it receives. */
+/** A plugin that records each message that it receives. */
 export class Probe {
   readonly #plugin: RunningPlugin;
   readonly #steps: Steps;
@@ -32,7 +32,7 @@ export class Probe {
     this.#steps = steps;
   }
 
-  /** Connects a probe for all events. Resolves when it has been synchronized. */
+  /** Connects a probe that receives all events. Resolves when it has been synchronized. */
   static async connect(
     socket: string,
     steps: Steps,
@@ -58,7 +58,7 @@ export class Probe {
     return new Probe(plugin, steps);
   }
 
-  /** Updates containers without being asked. */
+  /** Sends the request UpdateContainers. */
   get update(): RunningPlugin['update'] {
     return this.#plugin.update;
   }
@@ -76,6 +76,7 @@ export class Probe {
 
 export type ProbeOptions = { answers?: Answers; index?: string };
 
+/** Returns a handler that records the message and then calls the handler of `answers`. `mark`: a suffix for the names of steps. */
 function recording(
   name: EventName,
   { steps, mark, answers }: { steps: Steps; mark: string; answers: Answers },
@@ -99,7 +100,7 @@ const synchronizeMessage = (pods: PodSandbox[], containers: Container[]): JsonVa
   containers: Object.fromEntries(containers.map((one) => [one.name, toJson(ContainerSchema, one)])),
 });
 
-/** Returns the types of messages with fields that our protocol does not have. */
+/** Returns the names of the message types in which fields were received that Podwright's protobuf files do not have. */
 function unknownFields(message: Message): string[] {
   const found = message.$unknown === undefined || message.$unknown.length === 0 ? [] : [message.$typeName];
   for (const value of Object.values(message).flat())

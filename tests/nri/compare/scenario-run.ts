@@ -6,15 +6,15 @@ import { flatten, normalized } from './flatten.ts';
 import { Probe, type ProbeOptions, type Steps } from './probe.ts';
 import type { Side } from './sides.ts';
 
-/** A field of a CRI message, at any depth. */
+/** Fields of a CRI message. */
 type Fields = { [name: string]: unknown };
 
-/** A scenario on one side: makes the calls of a CRI client, and records them among what probes receive. */
-export class World {
+/** A run of a scenario on one runtime: makes CRI calls, and records their outcomes among the messages that probes receive. */
+export class ScenarioRun {
   readonly side: Side;
   readonly #steps: Steps = [];
   readonly #probes: Probe[] = [];
-  /** The configurations of pods, by ID, which containerd needs again for containers. */
+  /** The configurations of pods by ID. CreateContainer passes them again, as a kubelet does. */
   readonly #configs = new Map<string, Fields>();
 
   constructor(side: Side) {
@@ -32,18 +32,19 @@ export class World {
     };
   }
 
+  /** Connects a plugin that records its messages in this run. */
   async probe(options: ProbeOptions = {}): Promise<Probe> {
     const probe = await Probe.connect(this.side.nriSocket, this.#steps, options);
     this.#probes.push(probe);
     return probe;
   }
 
-  /** Adds a step of the scenario itself. */
+  /** Records a fact that the scenario has found, such as a limit. */
   note(name: string, message: JsonValue): void {
     this.#steps.push({ name, message });
   }
 
-  /** Makes a call and records its outcome. Returns `undefined` if it fails. */
+  /** Makes a call and records whether it succeeds, or its error. Returns `undefined` if it fails. */
   async call<T>(name: string, work: () => Promise<T>): Promise<T | undefined> {
     try {
       const result = await work();
@@ -55,7 +56,7 @@ export class World {
     }
   }
 
-  /** Runs a pod. Returns its ID, '' after a failure. */
+  /** Runs a pod. Returns its ID, or '' after a failure. */
   async runPod(name: string, fields: Fields = {}, runtimeHandler = ''): Promise<string> {
     const { cri, directory, cgroupParent } = this.side;
     const { linux, ...others } = fields;
@@ -75,7 +76,7 @@ export class World {
     return id;
   }
 
-  /** Creates a container that runs a script. Returns its ID, '' after a failure. */
+  /** Creates a container, by default one that sleeps. Returns its ID, or '' after a failure. */
   async create(podSandboxId: string, name: string, fields: Fields = {}): Promise<string> {
     const { cri, image } = this.side;
     const config = {
@@ -115,14 +116,14 @@ export class World {
     await this.call('RemovePodSandbox', () => this.side.cri.runtime.removePodSandbox({ podSandboxId }));
   }
 
-  /** Returns the OCI specification of a container, as lines. */
+  /** Returns the OCI specification of a container as lines `path=value`. */
   async specOf(containerId: string): Promise<string[]> {
     const { info } = await this.side.cri.runtime.containerStatus({ containerId, verbose: true });
     const { runtimeSpec } = JSON.parse(info.info ?? '{}') as { runtimeSpec: JsonValue };
     return normalized(flatten(runtimeSpec), this.observed.names);
   }
 
-  /** Records how the OCI specification of a container differs from that of another one. */
+  /** Records how the OCI specification of the container `adjusted` differs from that of `plain`. */
   async noteEffects(name: string, plain: string, adjusted: string): Promise<void> {
     const [before, after] = [await this.specOf(plain), await this.specOf(adjusted)];
     this.note(`effects of ${name}`, {

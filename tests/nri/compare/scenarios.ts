@@ -1,21 +1,23 @@
-import { ContainerState, type PluginHandlers } from '@podwright/nri';
+import { waitFor } from '@podwright/base';
+import { ContainerState } from '@podwright/cri';
+import type { PluginHandlers } from '@podwright/nri';
 import { ADJUSTMENTS } from './adjustments.ts';
-import type { World } from './world.ts';
+import type { ScenarioRun } from './scenario-run.ts';
 
-type Scenario = (world: World) => Promise<void>;
+type Scenario = (run: ScenarioRun) => Promise<void>;
 
 const RESOURCES = { cpuPeriod: 100_000n, cpuQuota: 50_000n, cpuShares: 512n, memoryLimitInBytes: 64n << 20n };
 const fails = () => Promise.reject(new Error('the probe fails'));
 
-/** A pod with most fields of the CRI, from its creation to its removal. */
-async function life(world: World): Promise<void> {
-  await world.probe();
-  const pod = await world.runPod('life', {
+/** A pod and a container with most fields of the CRI, from creation to removal. Each stop and removal is repeated. */
+async function life(run: ScenarioRun): Promise<void> {
+  await run.probe();
+  const pod = await run.runPod('life', {
     labels: { app: 'web', 'io.kubernetes.pod.name': 'life' },
     annotations: { team: 'a' },
     linux: { overhead: RESOURCES, resources: { ...RESOURCES, cpuShares: 1024n } },
   });
-  const container = await world.create(pod, 'main', {
+  const container = await run.create(pod, 'main', {
     labels: { part: 'front' },
     annotations: { note: 'b' },
     envs: [{ key: 'A', value: Buffer.from('1') }],
@@ -27,216 +29,222 @@ async function life(world: World): Promise<void> {
       securityContext: { runAsUser: { value: 1000n }, supplementalGroups: [7n], seccomp: { profileType: 0 } },
     },
   });
-  await world.start(container);
+  await run.start(container);
   const linux = { ...RESOURCES, memoryLimitInBytes: 80n << 20n };
-  await world.call('UpdateContainerResources', () =>
-    world.side.cri.runtime.updateContainerResources({ containerId: container, linux: linux as never }),
+  await run.call('UpdateContainerResources', () =>
+    run.side.cri.runtime.updateContainerResources({ containerId: container, linux: linux as never }),
   );
-  await world.call('UpdatePodSandboxResources', () =>
-    world.side.cri.runtime.updatePodSandboxResources({
+  await run.call('UpdatePodSandboxResources', () =>
+    run.side.cri.runtime.updatePodSandboxResources({
       podSandboxId: pod,
       overhead: RESOURCES as never,
       resources: linux as never,
     }),
   );
-  await world.stop(container);
-  await world.stop(container);
-  await world.remove(container);
-  await world.remove(container);
-  await world.stopPod(pod);
-  await world.stopPod(pod);
-  await world.removePod(pod);
-  await world.removePod(pod);
+  await run.stop(container);
+  await run.stop(container);
+  await run.remove(container);
+  await run.remove(container);
+  await run.stopPod(pod);
+  await run.stopPod(pod);
+  await run.removePod(pod);
+  await run.removePod(pod);
 }
 
-/** A container that ends by itself, with an exit code. */
-async function ownExit(world: World): Promise<void> {
-  const probe = await world.probe();
-  const pod = await world.runPod('exits');
-  const container = await world.create(pod, 'main', { command: ['sh', '-c', 'exit 3'] });
-  await world.start(container);
+/** A container that exits by itself with an exit code. */
+async function ownExit(run: ScenarioRun): Promise<void> {
+  const probe = await run.probe();
+  const pod = await run.runPod('exits');
+  const container = await run.create(pod, 'main', { command: ['sh', '-c', 'exit 3'] });
+  await run.start(container);
   await probe.until('StopContainer');
-  await world.stop(container);
-  await world.remove(container);
-  await world.removePod(pod);
+  await run.stop(container);
+  await run.remove(container);
+  await run.removePod(pod);
 }
 
-/** A pod that is removed while its containers run, are created, and have exited. */
-async function removedAtOnce(world: World): Promise<void> {
-  const probe = await world.probe();
-  const pod = await world.runPod('at-once');
-  const exits = await world.create(pod, 'exits', { command: ['true'] });
-  await world.start(exits);
+/** A pod that is removed with a container that has exited and one that was only created. */
+async function removedAtOnce(run: ScenarioRun): Promise<void> {
+  const probe = await run.probe();
+  const pod = await run.runPod('at-once');
+  const exits = await run.create(pod, 'exits', { command: ['true'] });
+  await run.start(exits);
   await probe.until('StopContainer');
-  await world.create(pod, 'created');
-  await world.removePod(pod);
+  await run.create(pod, 'created');
+  await run.removePod(pod);
 }
 
-/** A running container that is removed without a stop, and a pod that is removed without one. */
-async function removedRunning(world: World): Promise<void> {
-  await world.probe();
-  const pod = await world.runPod('running');
-  const container = await world.create(pod, 'main');
-  await world.start(container);
-  await world.remove(container);
-  await world.removePod(pod);
+/** A running container and its pod, which are removed without being stopped before. */
+async function removedRunning(run: ScenarioRun): Promise<void> {
+  await run.probe();
+  const pod = await run.runPod('running');
+  const container = await run.create(pod, 'main');
+  await run.start(container);
+  await run.remove(container);
+  await run.removePod(pod);
 }
 
 /** A container whose command does not exist. */
-async function failedStart(world: World): Promise<void> {
-  await world.probe();
-  const pod = await world.runPod('no-command');
-  const container = await world.create(pod, 'main', { command: ['/no/such/command'] });
-  await world.start(container);
-  await world.remove(container);
-  await world.removePod(pod);
+async function failedStart(run: ScenarioRun): Promise<void> {
+  await run.probe();
+  const pod = await run.runPod('no-command');
+  const container = await run.create(pod, 'main', { command: ['/no/such/command'] });
+  await run.start(container);
+  await run.remove(container);
+  await run.removePod(pod);
 }
 
 /** Returns a scenario in which the plugin's handler of one event fails. */
 const failing =
   (event: keyof PluginHandlers): Scenario =>
-  async (world) => {
-    await world.probe({ answers: { [event]: fails } });
-    const pod = await world.runPod('fails');
+  async (run) => {
+    await run.probe({ answers: { [event]: fails } });
+    const pod = await run.runPod('fails');
     if (pod === '') return;
-    const container = await world.create(pod, 'main');
+    const container = await run.create(pod, 'main');
     if (container !== '') {
-      await world.start(container);
-      await world.call('UpdateContainerResources', () =>
-        world.side.cri.runtime.updateContainerResources({ containerId: container, linux: RESOURCES as never }),
+      await run.start(container);
+      await run.call('UpdateContainerResources', () =>
+        run.side.cri.runtime.updateContainerResources({ containerId: container, linux: RESOURCES as never }),
       );
-      await world.call('UpdatePodSandboxResources', () =>
-        world.side.cri.runtime.updatePodSandboxResources({ podSandboxId: pod }),
+      await run.call('UpdatePodSandboxResources', () =>
+        run.side.cri.runtime.updatePodSandboxResources({ podSandboxId: pod }),
       );
-      await world.stop(container);
-      await world.remove(container);
+      await run.stop(container);
+      await run.remove(container);
     }
-    await world.stopPod(pod);
-    await world.removePod(pod);
+    await run.stopPod(pod);
+    await run.removePod(pod);
   };
 
-/** Pods with the host's network, with one PID namespace for all containers, and with a target container. */
-async function namespaces(world: World): Promise<void> {
-  await world.probe();
-  const host = await world.runPod('host', {
+/** Pods with the host's namespaces, with one PID namespace for all containers, and with privileges. */
+async function namespaces(run: ScenarioRun): Promise<void> {
+  await run.probe();
+  const host = await run.runPod('host', {
     linux: { securityContext: { namespaceOptions: { network: 2, ipc: 2, pid: 2 } } },
     hostname: '',
   });
   const inHost = { linux: { securityContext: { namespaceOptions: { network: 2, ipc: 2, pid: 2 } } } };
-  await world.create(host, 'in-host', inHost);
-  const shared = await world.runPod('shared', { linux: { securityContext: { namespaceOptions: { pid: 0 } } } });
-  await world.create(shared, 'in-shared', { linux: { securityContext: { namespaceOptions: { pid: 0 } } } });
-  const privileged = await world.runPod('privileged', { linux: { securityContext: { privileged: true } } });
-  await world.create(privileged, 'is-privileged', { linux: { securityContext: { privileged: true } } });
+  await run.create(host, 'in-host', inHost);
+  const shared = await run.runPod('shared', { linux: { securityContext: { namespaceOptions: { pid: 0 } } } });
+  await run.create(shared, 'in-shared', { linux: { securityContext: { namespaceOptions: { pid: 0 } } } });
+  const privileged = await run.runPod('privileged', { linux: { securityContext: { privileged: true } } });
+  await run.create(privileged, 'is-privileged', { linux: { securityContext: { privileged: true } } });
 }
 
-/** A plugin that connects when pods and containers exist in all states. */
-async function lateConnection(world: World): Promise<void> {
-  const pod = await world.runPod('late');
-  await world.create(pod, 'created');
-  const running = await world.create(pod, 'running');
-  await world.start(running);
-  const exited = await world.create(pod, 'exited', { command: ['true'] });
-  await world.start(exited);
-  for (;;) {
-    const { status } = await world.side.cri.runtime.containerStatus({ containerId: exited });
-    if (status?.state === 2) break;
-  }
-  const stopped = await world.runPod('stopped');
-  await world.stopPod(stopped);
-  await world.probe();
-  await world.stop(running);
-  await world.remove(exited);
-  await world.removePod(stopped);
-  await world.removePod(pod);
+/** A plugin that connects when containers and pods of each state exist. */
+async function lateConnection(run: ScenarioRun): Promise<void> {
+  const pod = await run.runPod('late');
+  await run.create(pod, 'created');
+  const running = await run.create(pod, 'running');
+  await run.start(running);
+  const exited = await run.create(pod, 'exited', { command: ['true'] });
+  await run.start(exited);
+  const hasExited = async () => {
+    const { status } = await run.side.cri.runtime.containerStatus({ containerId: exited });
+    return status?.state === ContainerState.CONTAINER_EXITED || undefined;
+  };
+  await waitFor(hasExited, { intervalMs: 10, signal: AbortSignal.timeout(20_000) });
+  const stopped = await run.runPod('stopped');
+  await run.stopPod(stopped);
+  await run.probe();
+  await run.stop(running);
+  await run.remove(exited);
+  await run.removePod(stopped);
+  await run.removePod(pod);
 }
 
-/** Three plugins of which each sees the changes of those before it. */
-async function severalPlugins(world: World): Promise<void> {
+/** Two plugins, of which the second receives the container with the changes of the first one. */
+async function severalPlugins(run: ScenarioRun): Promise<void> {
   const adjust = (key: string) => ({
     annotations: { [key]: 'yes' },
     env: [{ key: 'ORDER', value: key }],
     mounts: [{ destination: `/${key}`, type: 'tmpfs', source: 'tmpfs', options: ['ro'] }],
   });
-  await world.probe({
+  await run.probe({
     index: '60',
     answers: {
       createContainer: () => ({ adjust: { ...adjust('sixty'), env: [{ key: '-ORDER', value: '' }] } }),
     },
   });
-  await world.probe({ index: '40', answers: { createContainer: () => ({ adjust: adjust('forty') }) } });
-  const pod = await world.runPod('several');
-  await world.create(pod, 'main');
-  await world.removePod(pod);
+  await run.probe({ index: '40', answers: { createContainer: () => ({ adjust: adjust('forty') }) } });
+  const pod = await run.runPod('several');
+  await run.create(pod, 'main');
+  await run.removePod(pod);
 }
 
 /** Two plugins that set the same field. */
-async function conflict(world: World): Promise<void> {
+async function conflict(run: ScenarioRun): Promise<void> {
   const answers = { createContainer: () => ({ adjust: { annotations: { same: 'x' } } }) };
-  await world.probe({ index: '40', answers });
-  await world.probe({ index: '60', answers });
-  const pod = await world.runPod('conflict');
-  await world.create(pod, 'main');
-  await world.removePod(pod);
+  await run.probe({ index: '40', answers });
+  await run.probe({ index: '60', answers });
+  const pod = await run.runPod('conflict');
+  await run.create(pod, 'main');
+  await run.removePod(pod);
 }
 
-/** A plugin that changes updates, updates another container, evicts one, and updates one unasked. */
-async function updates(world: World): Promise<void> {
-  const pod = await world.runPod('updates');
-  const other = await world.create(pod, 'other');
-  const victim = await world.create(pod, 'victim');
-  await world.start(other);
-  await world.start(victim);
+/**
+ * A plugin that changes an update, updates and evicts other containers in response to a creation, and updates one at its own initiative.
+ */
+async function updates(run: ScenarioRun): Promise<void> {
+  const pod = await run.runPod('updates');
+  const other = await run.create(pod, 'other');
+  const victim = await run.create(pod, 'victim');
+  await run.start(other);
+  await run.start(victim);
   const limit = (containerId: string, megabytes: number) => ({
     containerId,
     linux: { resources: { memory: { limit: { value: BigInt(megabytes << 20) } } } },
   });
-  const probe = await world.probe({
+  const probe = await run.probe({
     answers: {
       createContainer: () => ({ update: [limit(other, 90)], evict: [{ containerId: victim, reason: 'test' }] }),
       updateContainer: ({ container }) => ({ update: [limit(container!.id, 91)] }),
     },
   });
   const limitOf = async (name: string, containerId: string) => {
-    const { status } = await world.side.cri.runtime.containerStatus({ containerId });
+    const { status } = await run.side.cri.runtime.containerStatus({ containerId });
     const { memoryLimitInBytes = 0n, cpuShares = 0n } = status?.resources?.linux ?? {};
-    world.note(`limit of ${name}`, { memory: String(memoryLimitInBytes), shares: String(cpuShares) });
+    run.note(`limit of ${name}`, { memory: String(memoryLimitInBytes), shares: String(cpuShares) });
   };
-  const main = await world.create(pod, 'main');
+  const main = await run.create(pod, 'main');
   await limitOf('other', other);
-  const { status } = await world.side.cri.runtime.containerStatus({ containerId: victim });
-  world.note('state of the victim', ContainerState[status?.state ?? 0] ?? '');
-  await world.start(main);
-  await world.call('UpdateContainerResources', () =>
-    world.side.cri.runtime.updateContainerResources({ containerId: main, linux: RESOURCES as never }),
+  const { status } = await run.side.cri.runtime.containerStatus({ containerId: victim });
+  run.note('state of the victim', ContainerState[status?.state ?? 0] ?? '');
+  await run.start(main);
+  await run.call('UpdateContainerResources', () =>
+    run.side.cri.runtime.updateContainerResources({ containerId: main, linux: RESOURCES as never }),
   );
   await limitOf('main', main);
-  await world.call('UpdateContainers', () => probe.update([limit(other, 92)]));
+  await run.call('UpdateContainers', () => probe.update([limit(other, 92)]));
   await limitOf('other, again', other);
-  await world.removePod(pod);
+  await run.removePod(pod);
 }
 
-/** What each adjustment changes in the OCI specification. */
-async function effects(world: World): Promise<void> {
+/** Records what each adjustment changes in the OCI specification. */
+async function effects(run: ScenarioRun): Promise<void> {
   let adjust: object | undefined;
-  await world.probe({ answers: { createContainer: () => (adjust === undefined ? undefined : { adjust }) } });
-  const pod = await world.runPod('effects');
+  await run.probe({ answers: { createContainer: () => (adjust === undefined ? undefined : { adjust }) } });
+  const pod = await run.runPod('effects');
   const resources = { ...RESOURCES, cpusetCpus: '0' };
   const fields = { linux: { resources, securityContext: { runAsUser: { value: 0n } } } };
-  const plain = await world.create(pod, 'plain', fields);
+  const plain = await run.create(pod, 'plain', fields);
   for (const [name, one] of Object.entries(ADJUSTMENTS)) {
     adjust = one;
-    const adjusted = await world.create(pod, name, fields);
-    if (adjusted !== '') await world.noteEffects(name, plain, adjusted);
+    const adjusted = await run.create(pod, name, fields);
+    if (adjusted !== '') await run.noteEffects(name, plain, adjusted);
   }
   adjust = undefined;
-  await world.removePod(pod);
+  await run.removePod(pod);
 }
 
-/** What the programs of PODWRIGHT_NRI_PLUGINS change: containerd's samples read these annotations, or adjust every container. */
-async function programs(world: World): Promise<void> {
-  await world.probe({ index: '99' });
-  const pod = await world.runPod('programs', {
+/**
+ * Records what the plugins in PODWRIGHT_NRI_PLUGINS change. Those of containerd's repository read these annotations, or adjust every
+ * container.
+ */
+async function programs(run: ScenarioRun): Promise<void> {
+  await run.probe({ index: '99' });
+  const pod = await run.runPod('programs', {
     annotations: {
       'devices.noderesource.dev/container.device': '[{path: /dev/nri-null, type: c, major: 1, minor: 3}]',
       'mounts.noderesource.dev/container.mount':
@@ -244,15 +252,15 @@ async function programs(world: World): Promise<void> {
       'ulimits.nri.containerd.io/container.ulimit': '[{type: nofile, hard: 4096, soft: 1024}]',
     },
   });
-  const plain = await world.create(pod, 'plain');
-  world.note(
+  const plain = await run.create(pod, 'plain');
+  run.note(
     'hooks of every container',
-    (await world.specOf(plain)).filter((line) => line.startsWith('hooks')),
+    (await run.specOf(plain)).filter((line) => line.startsWith('hooks')),
   );
-  for (const name of ['device', 'mount', 'ulimit']) await world.noteEffects(name, plain, await world.create(pod, name));
-  await world.start(plain);
-  await world.stop(plain);
-  await world.removePod(pod);
+  for (const name of ['device', 'mount', 'ulimit']) await run.noteEffects(name, plain, await run.create(pod, name));
+  await run.start(plain);
+  await run.stop(plain);
+  await run.removePod(pod);
 }
 
 const EVENTS_THAT_MAY_FAIL = [

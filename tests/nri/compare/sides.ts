@@ -6,10 +6,10 @@ import { makeTestPlace, RuntimeUnderTest } from '../../fixtures/runtime-under-te
 import { startContainerd } from '../../kubelet/containerd.fixture.ts';
 import { nriOptions } from '../nri-options.fixture.ts';
 
-/** A container runtime under comparison. */
+/** A started container runtime that is compared. */
 export type Side = {
   cri: CriClient;
-  /** Its socket for plugins. */
+  /** The socket to which NRI plugins connect. */
   nriSocket: string;
   image: string;
   /** A directory for logs and files of containers. */
@@ -18,10 +18,10 @@ export type Side = {
   stop(): Promise<void>;
 };
 
-/** Directory of the programs that the runtimes start as plugins; '' for none. */
+/** Directories of the plugins that the runtime starts, and of their configurations; '' for none. */
 export type SideOptions = { pluginPath: string; pluginConfigPath: string };
 
-/** Starts the containerd of another version than that in PATH, with NRI. */
+/** Starts the given containerd with NRI enabled. */
 export async function startTheirs(program: string, { pluginPath, pluginConfigPath }: SideOptions): Promise<Side> {
   const configuration = (scratch: string) => `[plugins."io.containerd.nri.v1.nri"]
   disable = false
@@ -41,7 +41,7 @@ export async function startTheirs(program: string, { pluginPath, pluginConfigPat
   return { cri, nriSocket: join(scratch, 'nri.sock'), image, directory: scratch, cgroupParent, stop };
 }
 
-/** Starts our runtime with runc, as containerd has it. */
+/** Starts Podwright's runtime with runc, the OCI runtime of containerd. */
 export async function startOurs({ pluginPath, pluginConfigPath }: SideOptions): Promise<Side> {
   const place = makeTestPlace();
   const nri = { ...nriOptions(place), pluginPath, pluginConfigPath };
