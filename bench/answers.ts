@@ -1,17 +1,22 @@
 import { connect } from 'node:net';
 
-const TEXT = 'an answer of the bench';
+const TEXT = 'a response of the bench';
 /** The port of the web server in the bench's pods. */
 export const WEB_PORT = 8080;
 
-/** Command of a container with a web server. A shell as process 1 ignores signals without a trap. */
+/**
+ * Command of a container with a web server that responds with the text. The trap is needed, because process 1 ignores SIGTERM by default.
+ */
 export const WEB_SERVER = [
   'sh',
   '-c',
   `trap exit TERM; echo ${TEXT} >/srv/index.html; httpd -f -h /srv -p ${WEB_PORT} & wait`,
 ];
 
-/** Whether a web server of the bench answers at port 80. A connection alone says nothing: gateways may accept those to any address. */
+/**
+ * Resolves with `true` if a web server of the bench responds at port 80 within 250 ms, and otherwise with `undefined`. An accepted
+ * connection is not enough, because gateways may accept connections to any address.
+ */
 export function answers(host: string): Promise<true | undefined> {
   return new Promise((resolve) => {
     const socket = connect({ host, port: 80, timeout: 250 });

@@ -1,4 +1,7 @@
-/** The time that a user without a node waits for an app: `podwright up`, `load`, `apply`, until the app answers by the name of its Service. */
+/**
+ * Measures the time from no node to an app that responds: `podwright up`, `load` and `apply`, until the app responds at the address that
+ * the cluster's DNS server has for its Service.
+ */
 import { Resolver } from 'node:dns/promises';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,6 +14,7 @@ import { until } from './until.ts';
 import { apiSettings } from './workload-sides.ts';
 
 const ROUNDS = 3;
+/** The side index of the first round (`subnetOf`). Others are used by the other parts. */
 const FIRST_INDEX = 22;
 const APP = `apiVersion: apps/v1
 kind: Deployment
@@ -28,15 +32,16 @@ metadata: {name: web}
 spec: {selector: {app: web}, ports: [{port: 80, targetPort: ${WEB_PORT}}]}
 `;
 
-export async function answersFromNothing({ scratch, sides }: Pick<Bench, 'scratch' | 'sides'>): Promise<number[]> {
+/** Returns a time in milliseconds for each round. */
+export async function measureFromNothing({ scratch, sides }: Pick<Bench, 'scratch' | 'sides'>): Promise<number[]> {
   const archive = join(scratch, 'app.tar');
   await writeExampleArchive(archive);
   const manifest = join(scratch, 'app.yaml');
   writeFileSync(manifest, APP);
   const samples: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
-    const [index, third] = [FIRST_INDEX + round, 32 + round];
-    const settings = apiSettings(`10.91.${third}.0/24`);
+    const [index, octet] = [FIRST_INDEX + round, 32 + round];
+    const settings = apiSettings(`10.91.${octet}.0/24`);
     const setup = { name: `nothing-${round}`, command: 'node', setup: 'default', index, settings } as const;
     const { config } = await writeConfiguration(scratch, setup);
     const run = (...args: string[]) => runChecked(PROGRAM, ['--config', config, ...args]);
@@ -46,15 +51,15 @@ export async function answersFromNothing({ scratch, sides }: Pick<Bench, 'scratc
     await run('up');
     await run('load', archive);
     await run('apply', '-f', manifest);
-    await untilAnswer(`10.91.${third}.10`);
+    await untilResponse(`10.91.${octet}.10`);
     samples.push(performance.now() - beginMs);
     await stop();
   }
   return samples;
 }
 
-/** Asks the name server of the cluster for the Service, and connects to it. */
-async function untilAnswer(server: string): Promise<void> {
+/** Waits until the DNS server at this address has the Service, and the app responds at the Service's address. */
+async function untilResponse(server: string): Promise<void> {
   const resolver = new Resolver({ timeout: 200, tries: 1 });
   resolver.setServers([server]);
   await until(async () => {

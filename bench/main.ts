@@ -41,8 +41,8 @@ import { measureStreams } from './streams.ts';
 import { fullTable, noise, type Row, summary, type Table } from './tables.ts';
 import { measureWorkloads } from './workloads.ts';
 
-/** These start what they measure themselves. */
-const ALONE: Record<string, (bench: Pick<Bench, 'scratch' | 'sides'>) => Promise<Table | string>> = {
+/** Parts that start the daemons that they measure, and need none of the runtimes that the other parts share. */
+const SELF_CONTAINED_PARTS: Record<string, (bench: Pick<Bench, 'scratch' | 'sides'>) => Promise<Table | string>> = {
   api: measureApi,
   workloads: measureWorkloads,
 };
@@ -62,7 +62,7 @@ const PARTS: Record<string, (bench: Bench) => Promise<Table | string>> = {
   critest: measureCritest,
   dockershim: measureDockershim,
   cluster: measureCluster,
-  ...ALONE,
+  ...SELF_CONTAINED_PARTS,
 };
 
 const hostText = () =>
@@ -122,10 +122,10 @@ const endAll = async () => {
 };
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => void end().finally(() => process.exit(1)));
-/** Measures one part that needs none of the runtimes. */
-async function measureAlone(part: string): Promise<void> {
+/** Measures a part of `SELF_CONTAINED_PARTS`, without starting the shared runtimes. */
+async function measureSelfContained(part: string): Promise<void> {
   console.log(hostText());
-  const result = await ALONE[part]!({ scratch, sides });
+  const result = await SELF_CONTAINED_PARTS[part]!({ scratch, sides });
   console.log(typeof result === 'string' ? result : fullTable(result));
   console.log(`Load at the end: ${loadavg()[0]!.toFixed(1)}.`);
 }
@@ -143,14 +143,14 @@ async function measureWithRuntimes(): Promise<void> {
     wanted.length > 0
       ? wanted
       : Object.keys(PARTS).filter(
-          (part) => !['critest', 'dockershim', 'cluster', ...Object.keys(ALONE)].includes(part),
+          (part) => !['critest', 'dockershim', 'cluster', ...Object.keys(SELF_CONTAINED_PARTS)].includes(part),
         ),
   );
 }
 
 try {
   const [first = ''] = wanted;
-  await (wanted.length === 1 && first in ALONE ? measureAlone(first) : measureWithRuntimes());
+  await (wanted.length === 1 && first in SELF_CONTAINED_PARTS ? measureSelfContained(first) : measureWithRuntimes());
 } finally {
   await end();
 }

@@ -1,4 +1,4 @@
-/** What NRI costs a pod: switched off, without plugins, and with one and two connected plugins, each a process of its own. */
+/** Measures what NRI adds to the start of a pod: disabled, without plugins, and with one and two plugins, each in its own process. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { median, type Row, type Table } from './tables.ts';
 import { inTurns } from './turns.ts';
 
 const ROUNDS = 25;
-/** Pause between pods, in which ready sandboxes are made again. */
+/** Pause between pods, in which the runtime prepares sandboxes for the next ones. */
 const SETTLE_MS = 500;
 const START = 'RunPodSandbox + CreateContainer + StartContainer';
 
@@ -43,8 +43,8 @@ export async function measureNri({ scratch, podwright, sides }: Bench): Promise<
 
 function tableOf(samples: Record<'off' | 'none' | 'one' | 'two', number[]>, cpuMs: number[]): Table {
   const row = (what: string, podwright: number[]): Row => ({ what, podwright });
-  const more = (than: number[], times: number[], plugins = 1) =>
-    times.map((ms, index) => (ms - than[index]!) / plugins);
+  const addedMs = (without: number[], times: number[], plugins = 1) =>
+    times.map((ms, index) => (ms - without[index]!) / plugins);
   const goals = { podwright: { limit: 2 } };
   const own = cpuMs.map((ms) => `${ms.toFixed(1)} ms`).join(' and ');
   return {
@@ -54,8 +54,8 @@ function tableOf(samples: Record<'off' | 'none' | 'one' | 'two', number[]>, cpuM
       row(`${START}, no plugin`, samples.none),
       row(`${START}, one plugin`, samples.one),
       row(`${START}, two plugins`, samples.two),
-      { ...row('one plugin costs more', more(samples.none, samples.one)), goals, inShort: false },
-      { ...row('each of two plugins costs more', more(samples.none, samples.two, 2)), goals, inShort: false },
+      { ...row('one plugin costs more', addedMs(samples.none, samples.one)), goals, inShort: false },
+      { ...row('each of two plugins costs more', addedMs(samples.none, samples.two, 2)), goals, inShort: false },
     ],
     below:
       `\nA plugin receives all events and changes nothing. Its CPU time for a pod's whole life, connecting included: ${own}. ` +
@@ -63,6 +63,7 @@ function tableOf(samples: Record<'off' | 'none' | 'one' | 'two', number[]>, cpuM
   };
 }
 
+/** Starts and removes a pod. Returns the time of its start in milliseconds. */
 async function timeOfPod(side: Side): Promise<number> {
   const { pod, times } = await bringUp(side);
   await takeDown(side, pod);
@@ -75,16 +76,16 @@ async function withPlugins<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const socket = join(directory, 'run/nri/nri.sock');
-  for (const plugin of plugins) await asked(plugin, socket);
+  for (const plugin of plugins) await reconnect(plugin, socket);
   try {
     return await work();
   } finally {
-    for (const plugin of plugins) await asked(plugin, '');
+    for (const plugin of plugins) await reconnect(plugin, '');
   }
 }
 
-/** Makes a plugin process connect to a socket, or disconnect if it is ''. Resolves when that is done. */
-async function asked(plugin: ChildProcess, socket: string): Promise<void> {
+/** Makes a plugin process connect to the socket, or disconnect if it is ''. Resolves when the process has done so. */
+async function reconnect(plugin: ChildProcess, socket: string): Promise<void> {
   const done = once(plugin, 'message');
   plugin.send(socket);
   await done;
@@ -97,19 +98,21 @@ const EVENTS = [
   ...(['startContainer', 'postStartContainer', 'stopContainer', 'removeContainer'] as const),
 ];
 
+/** Runs in a plugin process: connects a plugin to each socket that the parent process sends. */
 function servePlugin(index: string): void {
   let plugin: RunningPlugin | undefined;
   process.on('message', async (socket: string) => {
     plugin?.close();
     await plugin?.closed;
     plugin = undefined;
-    if (socket !== '') plugin = await connected(index, socket);
+    if (socket !== '') plugin = await connectPlugin(index, socket);
     process.send!('done');
   });
   process.once('disconnect', () => process.exit());
 }
 
-async function connected(index: string, socket: string): Promise<RunningPlugin> {
+/** Connects a plugin that receives all events and changes nothing. Resolves when it has been synchronized. */
+async function connectPlugin(index: string, socket: string): Promise<RunningPlugin> {
   const ready = Promise.withResolvers<void>();
   const handlers: PluginHandlers = {
     synchronize: () => {

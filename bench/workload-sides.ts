@@ -1,4 +1,6 @@
-/** Clusters of one node under measurement: upstream's control plane, kubelet and kube-proxy on containerd, and `podwright node`. */
+/**
+ * Starts the clusters of one node that are compared: `podwright node`, and upstream's control plane, kubelet and kube-proxy on containerd.
+ */
 import { type ChildProcess, spawnSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,29 +13,29 @@ import { end, untilReady, upstreamKubelet } from './cluster-nodes.ts';
 import { loadImage, PROGRAM, startContainerd, startDaemon, startPodwright, subnetOf } from './sides.ts';
 import { until } from './until.ts';
 
-/** A cluster of one node. `pids` are its daemons without helpers of pods. */
+/** A cluster of one node. `pids` are its daemons, without the helper processes of pods (shims and the like). */
 export type WorkloadSide = { client: KubeClient; pids: number[]; stop(): Promise<void> };
 
 const OURS = { name: 'workloads', index: 20 };
 const UPSTREAM = { name: 'workloads-upstream', index: 21 };
-/** Both sides serve Services of one host, where a node with the default range may run too. */
-const [SERVICE_CIDR, UPSTREAM_CIDR] = ['10.91.0.0/20', '10.90.0.0/16'];
+/** The ranges of Services of both clusters. They run on the same host, maybe next to a node with the default range. */
+const [OUR_CIDR, UPSTREAM_CIDR] = ['10.91.0.0/20', '10.90.0.0/16'];
 
-/** Settings of a node with everything that the API of a node has. */
+/** Returns the settings of a node with a Kubernetes API and a port for it. */
 export const apiSettings = (serviceCidr: string): string =>
   `[api]\nenabled = true\nlisten = "127.0.0.1:0"\nservice_cidr = "${serviceCidr}"`;
 
-/** kube-proxy refuses port 0. */
+/** Port of kube-proxy's health checks; its metrics have the next one. kube-proxy does not accept port 0. */
 const FIRST_PROXY_PORT = 11_990;
 
 type Sides = Pick<Bench, 'scratch' | 'sides'>;
 
 /** Starts `podwright node`, and waits until it is ready. */
 export async function startOurNode({ scratch, sides }: Sides): Promise<WorkloadSide> {
-  const settings = apiSettings(SERVICE_CIDR);
+  const settings = apiSettings(OUR_CIDR);
   const side = await startPodwright(scratch, { ...OURS, command: 'node', setup: 'default', settings });
   const stopNode = async () => {
-    // `podwright stop` ends the pods, which the kubelet would otherwise start again
+    // unlike a signal, `podwright stop` also ends the pods
     await runChecked(PROGRAM, ['--config', join(side.directory, 'config.toml'), 'stop']);
     await side.stop();
   };
@@ -53,7 +55,7 @@ export async function startOurNode({ scratch, sides }: Sides): Promise<WorkloadS
   return { client, pids: [side.pid], stop };
 }
 
-/** Starts upstream's programs, and waits until the node is ready. Returns `undefined` if they are not named by the environment. */
+/** Starts upstream's programs, and waits until the node is ready. Returns `undefined` unless environment variables name the programs. */
 export async function startUpstreamNode({ scratch, sides }: Sides): Promise<WorkloadSide | undefined> {
   const { PODWRIGHT_KUBERNETES_BIN: directory = '', PODWRIGHT_ETCD: etcd = '' } = process.env;
   if (directory === '' || etcd === '' || process.env.PODWRIGHT_BENCH_KUBELET === undefined) return undefined;
@@ -61,7 +63,7 @@ export async function startUpstreamNode({ scratch, sides }: Sides): Promise<Work
   sides.push(plane);
   await plane.start();
   const admin = plane.certificate('kubernetes-admin', ['system:masters']);
-  if (admin.kind !== 'certificate') throw new Error('an administrator without a certificate');
+  if (admin.kind !== 'certificate') throw new Error('the administrator of the control plane has no certificate');
   const tls = { ca: plane.certificateAuthority, certificate: admin.certificate, key: admin.key };
   const client = createKubeClient({ server: plane.url, tls });
   const containerd = await startContainerd(scratch, UPSTREAM);

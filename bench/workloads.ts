@@ -1,14 +1,14 @@
 /**
- * Deployments and Services on one node: `podwright node` with its API, in turns with upstream's control plane, kubelet and kube-proxy on
- * containerd. PODWRIGHT_KUBERNETES_BIN names the directory of upstream's programs, PODWRIGHT_ETCD etcd and PODWRIGHT_BENCH_KUBELET the kubelet;
- * without them only Podwright is measured.
+ * Measures Deployments and Services on one node: `podwright node` with its API, in turns with upstream's control plane, kubelet and
+ * kube-proxy on containerd. PODWRIGHT_KUBERNETES_BIN names the directory of upstream's programs, PODWRIGHT_ETCD etcd and
+ * PODWRIGHT_BENCH_KUBELET the kubelet; without them only Podwright is measured.
  */
 import { sleep } from '@podwright/base';
 import type { KubeObject, Resource } from '@podwright/kube-api';
 import { type Informer, type KubeClient, PODS, SERVICES, startInformer } from '@podwright/kube-client';
 import { answers, WEB_PORT, WEB_SERVER } from './answers.ts';
 import type { Bench } from './bench.ts';
-import { answersFromNothing } from './from-nothing.ts';
+import { measureFromNothing } from './from-nothing.ts';
 import { cpuTimeMs, memoryOf } from './processes.ts';
 import { IMAGE } from './sides.ts';
 import type { Row, Table } from './tables.ts';
@@ -18,9 +18,11 @@ import { startOurNode, startUpstreamNode, type WorkloadSide } from './workload-s
 
 const ROUNDS = 6;
 const BURST_ROUNDS = 3;
+/** Replicas of a Deployment that is created at once, and of one that is updated. */
 const BURST = 20;
 const UPDATED = 10;
-const RESTING = 10;
+/** Deployments of the measurements at rest, and how long those last. */
+const IDLE_DEPLOYMENTS = 10;
 const REST_MS = 30_000;
 const NAMESPACE = 'default';
 
@@ -37,8 +39,9 @@ type Deployment = KubeObject & {
   status?: { observedGeneration?: number; replicas?: number; updatedReplicas?: number; availableReplicas?: number };
 };
 type PodObject = KubeObject & { status?: { conditions?: { type: string; status: string }[] } };
+/** A cluster, and watches of its Deployments and pods. */
 type Place = WorkloadSide & { deployments: Informer<Deployment>; pods: Informer<PodObject> };
-/** The columns of the table. */
+/** The clusters, and the samples of a row, by column of the table. */
 type Places = { containerd?: Place; podwright: Place };
 type Samples = { containerd?: number[]; podwright: number[] };
 
@@ -46,8 +49,8 @@ export async function measureWorkloads(bench: Pick<Bench, 'scratch' | 'sides'>):
   const beginMs = performance.now();
   const upstream = await startUpstreamNode(bench);
   const fromNothing: Samples = { podwright: [] };
-  if (upstream !== undefined) fromNothing.containerd = [await upstreamAnswers(upstream, beginMs)];
-  fromNothing.podwright = await answersFromNothing(bench);
+  if (upstream !== undefined) fromNothing.containerd = [await upstreamFromNothing(upstream, beginMs)];
+  fromNothing.podwright = await measureFromNothing(bench);
   const ours = await startOurNode(bench);
   const places: Places = {
     podwright: await watched(ours),
@@ -73,30 +76,35 @@ async function watched(side: WorkloadSide): Promise<Place> {
 }
 
 async function measure(places: Places): Promise<Row[]> {
-  const few = { rounds: ROUNDS, settleMs: 1000 };
-  const some = { rounds: BURST_ROUNDS, settleMs: 2000 };
-  const one = await each(places, few, (place) => timeOfDeployment(place, 1));
-  const burst = await each(places, some, (place) => timeOfDeployment(place, BURST));
-  const update = await each(places, some, timeOfUpdate);
-  const traffic = await timesOfEndpoints(places, few);
-  const rest = await atRest(places);
+  const turns = { rounds: ROUNDS, settleMs: 1000 };
+  const burstTurns = { rounds: BURST_ROUNDS, settleMs: 2000 };
+  const one = await each(places, turns, (place) => timeOfDeployment(place, 1));
+  const burst = await each(places, burstTurns, (place) => timeOfDeployment(place, BURST));
+  const update = await each(places, burstTurns, timeOfUpdate);
+  const traffic = await timesOfEndpoints(places, turns);
+  const idle = await measureAtRest(places);
   return [
-    ...bounded('Deployment of 1 → available', one, 150),
-    ...bounded(`Deployment of ${BURST} → available`, burst, 800),
+    ...rowsOf('Deployment of 1 → available', one, 150),
+    ...rowsOf(`Deployment of ${BURST} → available`, burst, 800),
     { what: `rolling update of ${UPDATED}`, ...update, goals: { podwright: { ratio: 0.25 } } },
     { what: 'pod is ready → its Service answers', ...traffic, goals: { podwright: { limit: 50 } } },
-    { what: `RSS with ${RESTING} Deployments at rest`, unit: 'MiB', ...rest.rss, goals: { podwright: { limit: 130 } } },
     {
-      what: `CPU of a core with ${RESTING} Deployments at rest`,
+      what: `RSS with ${IDLE_DEPLOYMENTS} Deployments at rest`,
+      unit: 'MiB',
+      ...idle.rss,
+      goals: { podwright: { limit: 130 } },
+    },
+    {
+      what: `CPU of a core with ${IDLE_DEPLOYMENTS} Deployments at rest`,
       unit: '%',
-      ...rest.cpu,
+      ...idle.cpu,
       goals: { podwright: { limit: 1 } },
     },
   ];
 }
 
-/** Rows with the goal relative to upstream and the one in milliseconds. */
-function bounded(what: string, samples: Samples, limit: number): Row[] {
+/** Returns two rows: one with the goal relative to upstream, one with the goal in milliseconds. */
+function rowsOf(what: string, samples: Samples, limit: number): Row[] {
   return [
     { what, ...samples, goals: { podwright: { ratio: 0.25 } } },
     { what: `${what}, in ms`, podwright: samples.podwright, goals: { podwright: { limit } } },
@@ -109,6 +117,7 @@ const nothingRow = (samples: Samples): Row => ({
   goals: { podwright: { limit: 2000 } },
 });
 
+/** Takes a measurement on the clusters in turns. */
 async function each(
   places: Places,
   turns: { rounds: number; settleMs: number },
@@ -154,7 +163,7 @@ async function timeOfUpdate(place: Place): Promise<number> {
   return tookMs;
 }
 
-/** Waits until a watcher sees all replicas of this generation available, and no others. */
+/** Waits until the watch reports that all replicas of this generation are available, and that there are no others. */
 async function untilAvailable({ deployments }: Place, { metadata, spec }: Made, generation = 1): Promise<void> {
   const isAvailable = () => {
     const {
@@ -169,14 +178,14 @@ async function untilAvailable({ deployments }: Place, { metadata, spec }: Made, 
   await until(isAvailable, 1);
 }
 
-/** Deletes a Deployment, and waits for the end of its pods. */
+/** Deletes a Deployment, and waits until it and its pods no longer exist. */
 async function takeDown({ client, deployments, pods }: Place, { metadata }: Made): Promise<void> {
   await client.delete(DEPLOYMENTS, metadata, { propagationPolicy: 'Background' });
-  const isGone = () =>
+  const isRemoved = () =>
     (deployments.get(metadata) === undefined &&
       pods.list().every(({ metadata: { labels } }) => labels?.app !== metadata.name)) ||
     undefined;
-  await until(isGone);
+  await until(isRemoved);
 }
 
 const SERVICE = 'endpoint';
@@ -188,7 +197,7 @@ async function createService(client: KubeClient): Promise<string> {
   return (await client.create<Service>(SERVICES, service)).spec.clusterIP;
 }
 
-/** Times from the report that a pod is ready to the first connection to its Service, at least 0. */
+/** Returns the times from the report that a pod is ready to the first response at its Service, in milliseconds; at least 0. */
 async function timesOfEndpoints(places: Places, turns: { rounds: number; settleMs: number }): Promise<Samples> {
   const addresses = new Map<Place, string>();
   for (const place of Object.values(places)) addresses.set(place, await createService(place.client));
@@ -209,7 +218,8 @@ async function timesOfEndpoints(places: Places, turns: { rounds: number; settleM
 const isReady = (pod: PodObject | undefined): boolean =>
   pod?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
 
-async function upstreamAnswers({ client }: WorkloadSide, beginMs: number): Promise<number> {
+/** Returns the time from `beginMs`, before upstream's programs were started, to the first response of an app at its Service. */
+async function upstreamFromNothing({ client }: WorkloadSide, beginMs: number): Promise<number> {
   const made = deploymentOf(1);
   const { spec, metadata } = made;
   await client.create(DEPLOYMENTS, made);
@@ -224,11 +234,13 @@ async function upstreamAnswers({ client }: WorkloadSide, beginMs: number): Promi
   return tookMs;
 }
 
-/** Memory and CPU of the daemons with Deployments whose pods are idle. */
-async function atRest(places: Places): Promise<{ rss: Samples; cpu: Samples }> {
+/**
+ * Returns the memory in MiB and the CPU use in percent of a core of all daemons of a cluster, while the pods of its Deployments are idle.
+ */
+async function measureAtRest(places: Places): Promise<{ rss: Samples; cpu: Samples }> {
   const all = Object.entries(places) as [keyof Places, Place][];
   for (const [, place] of all) {
-    const made = Array.from({ length: RESTING }, () => deploymentOf(1));
+    const made = Array.from({ length: IDLE_DEPLOYMENTS }, () => deploymentOf(1));
     for (const one of made) await place.client.create(DEPLOYMENTS, one);
     for (const one of made) await untilAvailable(place, one);
   }
