@@ -34,11 +34,11 @@ export function startPodMetrics({ options, known, sync }: PodMetricsInput, undo:
 async function followStatuses(metrics: KubeletMetrics, statuses: StatusManager, signal: AbortSignal): Promise<void> {
   const counted = new Set<string>();
   const changed = (pod: Pod) => {
-    metrics.told(pod.metadata.uid, pod);
+    metrics.statusPublished(pod.metadata.uid, pod);
     counted.add(pod.metadata.uid);
   };
   const deleted = (uid: string) => {
-    metrics.told(uid, undefined);
+    metrics.statusPublished(uid, undefined);
     counted.delete(uid);
   };
   const onOverflow = () => {

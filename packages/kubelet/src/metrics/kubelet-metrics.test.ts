@@ -54,7 +54,7 @@ test('each termination of a container is counted once', async () => {
     return { phase: 'Running', containerStatuses: [one] } as unknown as PodStatus;
   };
   for (const state of ['running', 'terminated', 'terminated', 'running', 'terminated'] as const)
-    metrics.told('a', podOf('a', { status: status(state) }));
+    metrics.statusPublished('a', podOf('a', { status: status(state) }));
   const name = 'kubelet_terminated_containers_total{container_type="container",exit_code="3",reason="Error"}';
   assert.deepEqual(await linesOf('terminated'), [`${name} 2`]);
 });
@@ -63,7 +63,7 @@ test('deferred resizes that are accepted and infeasible ones are counted, withdr
   const { metrics, linesOf } = metricsOf();
   const setCondition = (uid: string, type?: string, reason?: string) => {
     const conditions = type === undefined ? [] : [{ type, status: 'True', reason }];
-    metrics.told(uid, podOf(uid, { status: { phase: 'Running', conditions } as unknown as PodStatus }));
+    metrics.statusPublished(uid, podOf(uid, { status: { phase: 'Running', conditions } as unknown as PodStatus }));
   };
   setCondition('a', 'PodResizePending', 'Deferred');
   setCondition('a', 'PodResizeInProgress');

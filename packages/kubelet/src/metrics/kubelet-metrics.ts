@@ -111,7 +111,7 @@ export class KubeletMetrics implements PodObserver {
   }
 
   /** Records a pod's published status; `pod` is `undefined` if the pod was deleted. */
-  told(podUid: string, pod: Pod | undefined): void {
+  statusPublished(podUid: string, pod: Pod | undefined): void {
     if (pod === undefined) {
       this.#starts.forget(podUid);
       this.#statuses.forget(podUid);
