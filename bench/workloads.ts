@@ -4,8 +4,9 @@
  * PODWRIGHT_BENCH_KUBELET the kubelet; without them only Podwright is measured.
  */
 import { sleep } from '@podwright/base';
-import type { KubeObject, Resource } from '@podwright/kube-api';
+import type { KubeObject } from '@podwright/kube-api';
 import { type Informer, type KubeClient, PODS, SERVICES, startInformer } from '@podwright/kube-client';
+import { DEPLOYMENTS } from '../tests/workloads/compare/resources.ts';
 import { answers, WEB_PORT, WEB_SERVER } from './answers.ts';
 import type { Bench } from './bench.ts';
 import { measureFromNothing } from './from-nothing.ts';
@@ -25,14 +26,6 @@ const UPDATED = 10;
 const IDLE_DEPLOYMENTS = 10;
 const REST_MS = 30_000;
 const NAMESPACE = 'default';
-
-const DEPLOYMENTS: Resource = {
-  group: 'apps',
-  version: 'v1',
-  plural: 'deployments',
-  kind: 'Deployment',
-  namespaced: true,
-};
 
 type Deployment = KubeObject & {
   spec: { replicas: number };

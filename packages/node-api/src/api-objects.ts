@@ -99,13 +99,13 @@ export class ApiObjects {
     });
   }
 
-  /** Plans all objects. Those whose definition is in the manifest too, and does not exist yet, are left out. */
+  /** Plans the objects, except those whose kind is not known yet because its CustomResourceDefinition is in the same manifest. */
   async #plans(objects: readonly AnyObject[]): Promise<Plan[]> {
-    const defines = objects.some(({ kind }) => kind === 'CustomResourceDefinition');
+    const hasDefinitions = objects.some(({ kind }) => kind === 'CustomResourceDefinition');
     const plans: Plan[] = [];
     for (const object of objects) {
       const plan = await this.#plan(object).catch((error: unknown) => {
-        if (!defines || errorCode(error) !== 'invalid_argument' || isGround(object)) throw error;
+        if (!hasDefinitions || errorCode(error) !== 'invalid_argument' || isGround(object)) throw error;
         return undefined;
       });
       if (plan !== undefined) plans.push(plan);
@@ -113,7 +113,10 @@ export class ApiObjects {
     return plans;
   }
 
-  /** Writes what is planned: first the namespaces and definitions, then what was left out because it needs them, and the rest. */
+  /**
+   * Writes the objects: first the namespaces and CustomResourceDefinitions, and then the others, which are planned again if they need
+   * those.
+   */
   async #makeAll(plans: Plan[], all: readonly AnyObject[]): Promise<AppliedManifest['done']> {
     const ground = all.filter(isGround);
     const done = [];

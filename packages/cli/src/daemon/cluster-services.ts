@@ -9,7 +9,7 @@ import { isApiStatus, type KubeClient, SERVICES } from '@podwright/kube-client';
 import { type RunningProxy, ServiceAddresses, startNetworkPolicies, startProxy } from '@podwright/proxy';
 import type { NodeConfig } from '../settings/node-config.ts';
 
-export const CLUSTER_DOMAIN = 'cluster.local';
+const CLUSTER_DOMAIN = 'cluster.local';
 /** The bridge of pods on a Docker Engine, unless they have a CNI network. */
 const DOCKER_BRIDGE = 'docker0';
 /** The networks that may contain the pods of a CNI network, whose subnet is not known: RFC 1918 and RFC 6598. */
