@@ -1,4 +1,4 @@
-/** The FlowSchemas and priority levels of a new cluster (apiserver, apis/flowcontrol/bootstrap). */
+/** The FlowSchemas and priority levels that each cluster has, with their specifications (apiserver, apis/flowcontrol/bootstrap). */
 import {
   type ApiObject,
   type JsonObject,
@@ -7,17 +7,18 @@ import {
 } from '@podwright/kube-kinds';
 
 const API_VERSION = 'flowcontrol.apiserver.k8s.io/v1';
-/** `true`: the server may replace the specification by that of a newer version. */
+/** The annotation of an object whose specification the server keeps up to date if its value is `true`. */
 export const AUTO_UPDATE = 'apf.kubernetes.io/autoupdate-spec';
-/** The FlowSchema of all requests that no other one matches. */
+/** The FlowSchema of requests that no other FlowSchema matches. */
 export const CATCH_ALL = 'catch-all';
 /** The FlowSchema and the priority level of requests that need no seat. */
 export const EXEMPT = 'exempt';
 
-export type Flows = { schemas: readonly ApiObject[]; levels: readonly ApiObject[] };
+/** The objects that configure priority and fairness. */
+export type FlowObjects = { schemas: readonly ApiObject[]; levels: readonly ApiObject[] };
 
-/** The objects without which no request would have a level. The server restores them. */
-export function mandatoryFlows(): Flows {
+/** The mandatory objects, without which a request could have no level. The server restores them if a user changes or deletes them. */
+export function mandatoryFlowObjects(): FlowObjects {
   const named = (kind: string, specs: ReadonlyMap<string, JsonObject>) =>
     [...specs].map(([name, spec]) => objectOf(kind, name, spec));
   return {
@@ -26,13 +27,11 @@ export function mandatoryFlows(): Flows {
   };
 }
 
-/** The objects that administrators may change: without `AUTO_UPDATE`, the server leaves their specifications alone. */
-export const suggestedFlows = (): Flows => ({ schemas: suggestedSchemas(), levels: suggestedLevels() });
-
-type Pair = [number, number];
+/** The suggested objects. The server restores those that are deleted, and the specifications of those with `AUTO_UPDATE`. */
+export const suggestedFlowObjects = (): FlowObjects => ({ schemas: suggestedSchemas(), levels: suggestedLevels() });
 
 function suggestedLevels(): ApiObject[] {
-  const level = (name: string, [shares, lendablePercent]: Pair, [queues, handSize]: Pair) =>
+  const level = (name: string, [shares, lendablePercent]: [number, number], [queues, handSize]: [number, number]) =>
     objectOf('PriorityLevelConfiguration', name, {
       type: 'Limited',
       limited: {
@@ -54,7 +53,7 @@ function suggestedLevels(): ApiObject[] {
 function suggestedSchemas(): ApiObject[] {
   const all = { resourceRules: [ALL_RESOURCES], nonResourceRules: [ALL_PATHS] };
   const users = (...names: string[]) => names.map((name) => ({ kind: 'User', user: { name } }));
-  const everybody = groups('system:unauthenticated', 'system:authenticated');
+  const allUsers = groups('system:unauthenticated', 'system:authenticated');
   const nodes = groups('system:nodes');
   const kubeSystem = [{ kind: 'ServiceAccount', serviceAccount: { namespace: 'kube-system', name: '*' } }];
   const managers = users('system:kube-controller-manager', 'system:kube-scheduler');
@@ -64,7 +63,7 @@ function suggestedSchemas(): ApiObject[] {
   const probes = [{ verbs: ['get'], nonResourceURLs: ['/healthz', '/readyz', '/livez'] }];
   const leaderRules = [leases(['get', 'create', 'update'])];
   return [
-    schema(['probes', 'exempt', 2], undefined, { subjects: everybody, nonResourceRules: probes }),
+    schema(['probes', 'exempt', 2], undefined, { subjects: allUsers, nonResourceRules: probes }),
     schema(['system-leader-election', 'leader-election', 100], byUser, {
       subjects: [...managers, ...kubeSystem],
       resourceRules: leaderRules,
@@ -81,7 +80,7 @@ function suggestedSchemas(): ApiObject[] {
     }),
     schema(['kube-system-service-accounts', 'workload-high', 900], byNamespace, { subjects: kubeSystem, ...all }),
     schema(['service-accounts', 'workload-low', 9000], byUser, { subjects: groups('system:serviceaccounts'), ...all }),
-    schema(['global-default', 'global-default', 9900], byUser, { subjects: everybody, ...all }),
+    schema(['global-default', 'global-default', 9900], byUser, { subjects: allUsers, ...all }),
   ];
 }
 

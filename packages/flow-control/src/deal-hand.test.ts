@@ -11,7 +11,7 @@ test('a flow has always the same hand of different queues', () => {
   }
 });
 
-test('all queues are dealt about as often', () => {
+test('each queue is in about the same number of hands', () => {
   const counts = new Map<number, number>();
   for (let flow = 0; flow < 8000; flow++)
     for (const queue of dealHand(`f${flow}`, { queues: 64, handSize: 6 }))
@@ -20,7 +20,7 @@ test('all queues are dealt about as often', () => {
   for (const count of counts.values()) assert.ok(count > 600 && count < 900, `${count}`);
 });
 
-test('a hand is no larger than the deck, which may be huge', () => {
+test('a hand has at most as many queues as the level, which may have millions', () => {
   assert.deepEqual(dealHand('f', { queues: 1, handSize: 3 }), [0]);
   assert.deepEqual(dealHand('f', { queues: 3, handSize: 3 }).sort(), [0, 1, 2]);
   assert.equal(dealHand('f', { queues: 10_000_000, handSize: 2 }).length, 2);

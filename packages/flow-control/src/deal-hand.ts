@@ -1,17 +1,17 @@
 /**
- * Shuffle sharding: each flow has a hand of queues, so that a flow that fills its own queues fills all those of another flow only with a
- * small probability.
+ * Shuffle sharding (apiserver, util/shufflesharding): a hash of its name gives each flow a few queues of its level, its hand. Two flows
+ * rarely have the same hand, so a flow that fills its queues leaves other flows queues that are not full.
  */
 import { hash } from 'node:crypto';
 
-/** Returns the numbers of a flow's queues, all different and below `queues`. The hand of a flow is always the same. */
+/** Returns the hand of a flow: `handSize` different numbers below `queues`. A flow has always the same hand. */
 export function dealHand(flow: string, { queues, handSize }: { queues: number; handSize: number }): number[] {
   let entropy = Buffer.from(hash('sha256', flow, 'buffer')).readBigUInt64LE();
   const taken: number[] = []; // ascending
   const hand: number[] = [];
   for (let dealt = 0; dealt < Math.min(handSize, queues); dealt++) {
     const left = BigInt(queues - dealt);
-    let queue = Number(entropy % left); // the position among the queues that are not in the hand
+    let queue = Number(entropy % left); // counted without the queues that are in the hand already
     entropy /= left;
     let position = 0;
     while (position < taken.length && taken[position]! <= queue) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { FairQueues, type FairQueuesConfig, type Ticket } from './fair-queues.ts';
 
-/** Queues with a clock of their own. Requests are named by flow and number, such as `a1`. */
+/** Queues with a clock that the test moves. The name of a request is its flow and a number, such as `a1`. */
 function queues(config: FairQueuesConfig) {
   let nowMs = 0;
   const fair = new FairQueues(config, () => nowMs);
@@ -31,7 +31,7 @@ function queues(config: FairQueuesConfig) {
 const QUEUING = { queues: 64, handSize: 6, queueLengthLimit: 50 };
 
 suite('seats without queues', () => {
-  test('are given as long as there are any', () => {
+  test('are given to requests until none is free', () => {
     const { enter, leave, started } = queues({ seats: 2 });
     assert.deepEqual(
       ['a1', 'a2', 'b1'].map((name) => enter(name)),
@@ -44,7 +44,7 @@ suite('seats without queues', () => {
 });
 
 suite('seats with queues', () => {
-  test('a flow has at most half of the seats, so that others never wait for its slow requests', () => {
+  test('a flow has at most half of the seats, so its slow requests do not block other flows', () => {
     const { enter, leave, started } = queues({ seats: 4, queuing: QUEUING });
     for (const name of ['a1', 'a2', 'a3', 'b1', 'b2', 'c1']) enter(name);
     assert.deepEqual(started, ['a1', 'a2', 'b1', 'b2']);
@@ -56,7 +56,7 @@ suite('seats with queues', () => {
     assert.deepEqual(started.slice(5), ['a3']);
   });
 
-  test('a request that does not wait any longer gives its place to the next one', () => {
+  test('a request that stops waiting leaves its place in the queue to another one', () => {
     const { enter, leave, started } = queues({ seats: 1, queuing: { queues: 1, handSize: 1, queueLengthLimit: 1 } });
     assert.ok(enter('a1'));
     assert.ok(enter('a2'));
@@ -67,7 +67,7 @@ suite('seats with queues', () => {
     assert.deepEqual(started, ['a1', 'a4']);
   });
 
-  test('more seats let waiting requests run, fewer seats end none', () => {
+  test('more seats start waiting requests, fewer seats end no running one', () => {
     const { fair, enter, started } = queues({ seats: 1, queuing: QUEUING });
     for (const name of ['a1', 'b1', 'c1', 'd1']) enter(name);
     assert.deepEqual(started, ['a1']);
@@ -77,7 +77,7 @@ suite('seats with queues', () => {
     assert.equal(started.length, 3);
   });
 
-  test('flows take turns in the time of the seats, not in the number of their requests', () => {
+  test('flows get the same seat time, not the same number of requests', () => {
     const { enter, leave, pass, started, running } = queues({ seats: 2, queuing: QUEUING });
     for (let round = 0; round < 40; round++) for (const flow of ['slow', 'fast']) enter(`${flow}${round}`);
     const ends = new Map<string, number>();
@@ -94,25 +94,25 @@ suite('seats with queues', () => {
     assert.ok(slow >= 10 && slow <= 25, `${slow}`);
   });
 
-  test('one innocent request among thousands of a greedy flow waits for few of them', () => {
+  test('a request waits for few of the thousands of requests of another flow', () => {
     const { enter, leave, pass, started, running } = queues({ seats: 10, queuing: QUEUING });
     let refused = 0;
-    for (let index = 0; index < 5000; index++) if (!enter(`greedy${index}`)) refused += 1;
+    for (let index = 0; index < 5000; index++) if (!enter(`large${index}`)) refused += 1;
     assert.ok(refused > 4500, `${refused}`);
     assert.equal(running.size, 5, 'half of the seats');
-    enter('innocent1');
-    assert.equal(started.at(-1), 'innocent1', 'at once');
+    enter('small1');
+    assert.equal(started.at(-1), 'small1', 'at once');
     for (let index = 0; index < 5; index++) enter(`other${index}`);
     const before = started.length;
-    enter('innocent2');
-    while (!running.has('innocent2')) {
+    enter('small2');
+    while (!running.has('small2')) {
       pass(1);
       leave([...running][0]!);
     }
     assert.ok(started.length - before < 20, `${started.length - before}`);
   });
 
-  test('a thousand flows share the seats, and leave nothing behind', () => {
+  test('all requests of a thousand flows run, and no queue stays in memory', () => {
     const { fair, enter, leave, pass, started, running } = queues({ seats: 20, queuing: QUEUING });
     for (let round = 0; round < 2; round++) for (let flow = 0; flow < 1000; flow++) enter(`flow${flow}.${round}`);
     assert.equal(running.size, 20);

@@ -1,12 +1,12 @@
 import { dealHand } from './deal-hand.ts';
 
-/** How requests of a priority level that find no seat wait. */
+/** The queues for requests that find no free seat. `queueLengthLimit`: maximum number of requests that wait in each queue. */
 export type Queuing = { queues: number; handSize: number; queueLengthLimit: number };
 
 export type FairQueuesConfig = {
   /** Maximum number of requests that run at a time. */
   seats: number;
-  /** Undefined: requests that find no seat are refused. */
+  /** Undefined: requests that find no free seat are refused. */
   queuing?: Queuing;
 };
 
@@ -14,13 +14,13 @@ export type FairQueuesConfig = {
 export type Ticket = {
   readonly flow: string;
   readonly queue: Queue | undefined;
-  /** The number of requests in the queue when this one was added, with it. 0 without a queue. */
+  /** The number of requests in the queue when this one was added, including it. 0 without a queue. */
   readonly length: number;
-  /** The progress meter when the request arrived. */
+  /** The value of R when the request arrived. */
   readonly arrivalR: number;
   /** Called when the request leaves its queue to run. */
   readonly start: () => void;
-  /** Milliseconds; undefined while the request waits. */
+  /** When the request began to run, in milliseconds; undefined while it waits. */
   startMs: number | undefined;
 };
 
@@ -29,34 +29,38 @@ type Queue = {
   /** In the order of their arrival. */
   readonly waiting: Set<Ticket>;
   running: number;
-  /** The progress meter at which the next request starts in the virtual world. */
+  /** The value of R at which the next request would start if all queues ran at the same rate. */
   nextR: number;
 };
 
-/** The duration that a request is assumed to have until it has ended, in seconds, as in upstream. */
+/** The estimated duration of a request, in seconds, as in upstream. It is corrected when the request has ended. */
 const ESTIMATED_SECONDS = 0.003;
 
 /**
- * The share of the seats that requests of one flow may have at a time. A seat cannot be taken away again, and a request may hold it for a
- * minute, by sending its body slowly. Upstream has no such limit.
+ * The share of a level's seats that the requests of one flow may occupy at a time. A request keeps its seat until it ends, and a client
+ * that sends its body slowly can occupy a seat for a minute. Upstream has no such limit.
  */
 const FLOW_SHARE = 1 / 2;
 
 /**
- * Shares a number of seats fairly among flows (apiserver, util/flowcontrol/fairqueuing/queueset). A request waits in the shortest queue of
- * its flow's hand. A free seat goes to the queue whose next request would start first if all queues ran at once at the same rate. That rate
- * is the progress of the meter R, in seconds that a queue has run. Only queues with requests exist in memory.
+ * Shares the seats of a priority level fairly among flows, by fair queuing (apiserver, util/flowcontrol/fairqueuing/queueset). A request
+ * waits in the shortest queue of its flow's hand (`dealHand`).
+ *
+ * Which queue gets a free seat is decided by a simulation in which all queues run at the same time and share the seats equally. R is the
+ * number of seconds of seat time that each queue has had in the simulation. The queue whose next request would start at the lowest R is
+ * next. Queues without requests are not kept in memory.
  */
 export class FairQueues {
   readonly #now: () => number;
   readonly #queues = new Map<number, Queue>();
-  /** Numbers of running requests. */
+  /** The number of running requests of each flow. */
   readonly #runningByFlow = new Map<string, number>();
   #config: FairQueuesConfig;
   #waiting = 0;
   #running = 0;
   #arrivals = 0;
   #r = 0;
+  /** When R was computed, in milliseconds. */
   #lastMs: number;
 
   /** `now` returns milliseconds of a monotonic clock. */
@@ -76,14 +80,14 @@ export class FairQueues {
     return this.#config.queuing !== undefined;
   }
 
-  /** Requests in queues that there are no longer wait on in them. */
+  /** Changes the seats and queues. Running requests keep their seats, waiting ones their places, also in queues that are removed. */
   configure(config: FairQueuesConfig): void {
     this.#advance();
     this.#config = config;
     this.#dispatch();
   }
 
-  /** Lets a request run or wait. Calls `start`, maybe at once, when it may run. Returns undefined if it is refused. */
+  /** Adds a request. Calls `start` once it has a seat, maybe before the call returns. Returns undefined if the request is refused. */
   enter(flow: string, start: () => void): Ticket | undefined {
     this.#advance();
     const { seats, queuing } = this.#config;
@@ -94,7 +98,7 @@ export class FairQueues {
       return ticket;
     }
     const queue = this.#chooseQueue(flow, queuing);
-    if (this.#isFullFor(flow) && queue.waiting.size >= queuing.queueLengthLimit) return undefined;
+    if (this.#hasNoSeatFor(flow) && queue.waiting.size >= queuing.queueLengthLimit) return undefined;
     if (isIdle(queue)) {
       queue.nextR = this.#r;
       this.#queues.set(queue.number, queue);
@@ -108,7 +112,7 @@ export class FairQueues {
     return ticket;
   }
 
-  /** Must be called when a request has ended, or does not wait any longer. */
+  /** Removes a request. Must be called once for each ticket, when the request has ended or has stopped waiting. */
   leave(ticket: Ticket): void {
     this.#advance();
     const { queue, flow, startMs } = ticket;
@@ -130,7 +134,7 @@ export class FairQueues {
     this.#dispatch();
   }
 
-  /** Advances the progress meter: in the time since the last change, all queues with requests shared the seats that were in use. */
+  /** Computes R: since the last call, the queues with requests have shared the occupied seats equally. Called before each change. */
   #advance(): void {
     const nowMs = this.#now();
     const seats = Math.min(this.#running + this.#waiting, this.#config.seats);
@@ -138,7 +142,7 @@ export class FairQueues {
     this.#lastMs = nowMs;
   }
 
-  /** Returns the shortest queue of a flow's hand, which may be a new one. Flows that share queues begin at different ones. */
+  /** Returns the shortest queue of a flow's hand; a new one if it has no requests. Each call begins with another queue of the hand. */
   #chooseQueue(flow: string, queuing: Queuing): Queue {
     const hand = dealHand(flow, queuing);
     const offset = this.#arrivals++ % hand.length;
@@ -151,16 +155,18 @@ export class FairQueues {
     return best!;
   }
 
-  #isFullFor(flow: string): boolean {
-    return this.#running >= this.#config.seats || this.#isHeavy(flow);
+  /** Whether a new request of a flow gets no seat now. */
+  #hasNoSeatFor(flow: string): boolean {
+    return this.#running >= this.#config.seats || this.#isAtLimit(flow);
   }
 
-  /** Whether a flow has as many seats as it may have. */
-  #isHeavy(flow: string): boolean {
+  /** Whether a flow has the maximum number of seats of one flow. */
+  #isAtLimit(flow: string): boolean {
     const most = Math.max(1, Math.ceil(this.#config.seats * FLOW_SHARE));
     return (this.#runningByFlow.get(flow) ?? 0) >= most;
   }
 
+  /** Gives free seats to waiting requests. */
   #dispatch(): void {
     while (this.#waiting > 0 && this.#running < this.#config.seats) {
       const ticket = this.#next();
@@ -171,19 +177,19 @@ export class FairQueues {
       queue!.running += 1;
       queue!.nextR += ESTIMATED_SECONDS;
       boundNext(queue!);
-      this.#queues.delete(queue!.number); // behind the others: they win if their requests would start at the same time
+      this.#queues.delete(queue!.number); // the queue becomes the last one, so that the others are preferred at the same R
       this.#queues.set(queue!.number, queue!);
       this.#start(ticket);
     }
   }
 
-  /** Returns the first request that may run of the queue whose next request would start first. */
+  /** Returns the request that gets the next free seat; undefined if each waiting request is of a flow with the maximum number of seats. */
   #next(): Ticket | undefined {
     let next: Ticket | undefined;
     for (const queue of this.#queues.values()) {
       if (next !== undefined && queue.nextR >= next.queue!.nextR) continue;
       for (const ticket of queue.waiting) {
-        if (this.#isHeavy(ticket.flow)) continue;
+        if (this.#isAtLimit(ticket.flow)) continue;
         next = ticket;
         break;
       }
@@ -201,7 +207,7 @@ export class FairQueues {
 
 const isIdle = ({ waiting, running }: Queue): boolean => waiting.size === 0 && running === 0;
 
-/** A request does not start before it arrives, also in the virtual world: a queue cannot save up seats that it did not need. */
+/** In the simulation too, a request starts no earlier than it arrives: a queue gets no seat time for the time when it was empty. */
 function boundNext(queue: Queue): void {
   const [oldest] = queue.waiting;
   if (oldest !== undefined) queue.nextR = Math.max(queue.nextR, oldest.arrivalR);

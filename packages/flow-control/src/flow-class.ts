@@ -1,7 +1,7 @@
 import type { FairQueues } from './fair-queues.ts';
 import type { RetryAfter } from './retry-after.ts';
 
-/** A priority level. */
+/** A priority level with its seats and queues. */
 export type Level = {
   readonly name: string;
   uid: string;
@@ -10,12 +10,12 @@ export type Level = {
   readonly retryAfter: RetryAfter;
 };
 
-/** Where a request belongs. The UIDs are '' for objects that do not exist. */
+/** The FlowSchema, the priority level and the flow to which a request belongs. An object that is not stored has the UID ''. */
 export type FlowClass = {
   readonly schema: { readonly name: string; readonly uid: string };
   readonly level: Level;
-  /** Requests of the same flow share its queues. */
+  /** The name of the flow: the FlowSchema, and the user or namespace if the FlowSchema distinguishes them. */
   readonly flow: string;
-  /** Whether the request needs no seat. */
+  /** Whether the request runs without a seat. */
   readonly isExempt: boolean;
 };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { metricsText, Registry } from '@podwright/base';
 import type { ApiObject } from '@podwright/kube-kinds';
-import { mandatoryFlows, suggestedFlows } from './bootstrap-flows.ts';
+import { mandatoryFlowObjects, suggestedFlowObjects } from './bootstrap-flows.ts';
 import { FlowControl, FlowRefused } from './flow-control.ts';
 import { FlowMetrics } from './flow-metrics.ts';
 import type { FlowRequest } from './flow-request.ts';
@@ -47,7 +47,7 @@ const schema = (name: string, spec: object): ApiObject => ({
   },
 });
 
-/** A server with one level for all, that has all but a few seats. */
+/** A server with one level for all requests, which has practically all seats. */
 function small(limitResponse: object, seats = 4) {
   const registry = new Registry();
   const control = new FlowControl({ seats, observer: new FlowMetrics(registry) });
@@ -67,9 +67,9 @@ function small(limitResponse: object, seats = 4) {
 }
 
 suite('classification', () => {
-  test("requests of a new cluster belong where upstream's do", () => {
+  test('requests to a new cluster have the schema, level and flow that they have upstream', () => {
     const control = new FlowControl();
-    const [mandatory, suggested] = [mandatoryFlows(), suggestedFlows()];
+    const [mandatory, suggested] = [mandatoryFlowObjects(), suggestedFlowObjects()];
     control.configure([...mandatory.schemas, ...suggested.schemas], [...mandatory.levels, ...suggested.levels]);
     const check = (one: FlowRequest, schema: string, level: string, flow: string) => {
       const found = control.classify(one);
@@ -103,7 +103,7 @@ suite('classification', () => {
     assert.ok(control.classify(request('root', ['system:masters'])).isExempt);
   });
 
-  test('the schema with the lowest precedence applies, then that with the first name; those without a level do not', () => {
+  test('schemas apply by precedence, then by name; a schema whose level does not exist does not apply', () => {
     const { control } = small({ type: 'Reject' });
     const classify = () => control.classify(request('alice', [])).schema.name;
     const levels = [level('all', { limitResponse: { type: 'Reject' } })];
@@ -120,7 +120,7 @@ suite('classification', () => {
 });
 
 suite('seats', () => {
-  test('a level that rejects refuses requests that find no seat, and says when to try again', async () => {
+  test('a level of the type Reject refuses requests that find no seat, with the time of the next try', async () => {
     const { enter, metric, counts } = small({ type: 'Reject' }, 2);
     const [first] = await Promise.all([enter('a'), enter('b')]);
     await assert.rejects(enter('c'), (error) => error instanceof FlowRefused && error.retryAfterSeconds === 1);
@@ -145,17 +145,17 @@ suite('seats', () => {
     );
   });
 
-  test('a level with queues lets requests wait, for some time', async () => {
+  test('requests wait in queues until a seat is free, their time is over, or the client disconnects', async () => {
     const queuing = { queues: 1, handSize: 1, queueLengthLimit: 2 };
     const { enter, metric, counts } = small({ type: 'Queue', queuing }, 1);
     const first = await enter('a');
     const waiting = enter('b');
     await assert.rejects(enter('c', { maxWaitMs: 1 }), REFUSED);
-    const gone = new AbortController();
-    const left = enter('d', { given: gone.signal });
+    const client = new AbortController();
+    const disconnected = enter('d', { given: client.signal });
     await assert.rejects(enter('e'), REFUSED);
-    gone.abort(new Error('gone'));
-    await assert.rejects(left, { message: 'gone' });
+    client.abort(new Error('disconnected'));
+    await assert.rejects(disconnected, { message: 'disconnected' });
     first[Symbol.dispose]();
     (await waiting)[Symbol.dispose]();
     const reasons = (await metric('rejected_requests_total')).map((line) => /reason="(.*?)"/.exec(line)![1]);
@@ -173,7 +173,7 @@ suite('seats', () => {
     await enter('a');
   });
 
-  test('a level that is removed goes on to serve those that wait in it', async () => {
+  test('requests that wait in a level that is removed still get its seats', async () => {
     const queuing = { queues: 1, handSize: 1, queueLengthLimit: 9 };
     const { control, enter } = small({ type: 'Queue', queuing }, 1);
     const first = await enter('a');
@@ -186,7 +186,7 @@ suite('seats', () => {
   test('the seats of a new cluster are those of upstream', async () => {
     const registry = new Registry();
     const control = new FlowControl({ observer: new FlowMetrics(registry) });
-    control.configure([], suggestedFlows().levels);
+    control.configure([], suggestedFlowObjects().levels);
     const text = await metricsText(registry, (name) => name.endsWith('nominal_limit_seats'));
     const seats = [...text.matchAll(/priority_level="(.*?)"\} (\d+)/g)].map(([, name, count]) => `${name} ${count}`);
     assert.deepEqual(seats.sort(), [

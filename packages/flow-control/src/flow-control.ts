@@ -1,6 +1,6 @@
 import { PodwrightError, pause, raceAbort } from '@podwright/base';
 import { type ApiObject, numberAt, textAt } from '@podwright/kube-kinds';
-import { CATCH_ALL, mandatoryFlows } from './bootstrap-flows.ts';
+import { CATCH_ALL, mandatoryFlowObjects } from './bootstrap-flows.ts';
 import { FairQueues, type Ticket } from './fair-queues.ts';
 import type { FlowClass, Level } from './flow-class.ts';
 import type { FlowObserver } from './flow-observer.ts';
@@ -20,7 +20,7 @@ type Schema = {
   matches: ReturnType<typeof matcherOf>;
 };
 
-/** The server has too many requests. */
+/** The server has too many requests: it answers 429 with the header `Retry-After`. */
 export class FlowRefused extends PodwrightError {
   readonly retryAfterSeconds: number;
 
@@ -31,7 +31,7 @@ export class FlowRefused extends PodwrightError {
 }
 
 export type FlowControlOptions = {
-  /** Maximum number of requests that run at a time, those of exempt levels aside. Default: 600. */
+  /** Maximum number of requests that run at a time, without those of exempt levels. Default: 600. */
   seats?: number;
   /** Milliseconds of a monotonic clock. */
   nowMs?: () => number;
@@ -39,15 +39,16 @@ export type FlowControlOptions = {
 };
 
 /**
- * API priority and fairness: FlowSchemas assign each request to a priority level, which has a share of the seats, and to a flow. If no seat
- * is free, requests wait in queues by flow. Without configuration, the mandatory objects apply.
+ * API priority and fairness. The first FlowSchema that matches a request assigns it to a priority level and to a flow. A priority level has
+ * a share of the server's seats. A request that finds no free seat waits in one of the queues of its flow, or is refused, as its priority
+ * level says. Mandatory FlowSchemas and levels that are missing from the configuration have their default specifications.
  */
 export class FlowControl {
   readonly #seats: number;
   readonly #nowMs: () => number;
   readonly #observer: FlowObserver | undefined;
   #levels = new Map<string, Level>();
-  /** In the order in which they are tried. */
+  /** By precedence, then by name: the first one that matches a request applies. */
   #schemas: readonly Schema[] = [];
 
   constructor({ seats = DEFAULT_SEATS, nowMs = () => performance.now(), observer }: FlowControlOptions = {}) {
@@ -58,11 +59,11 @@ export class FlowControl {
   }
 
   /**
-   * Replaces the configuration. Requests that wait in a level that there is no longer go on to wait in it. FlowSchemas without a level
-   * match nothing.
+   * Replaces the configuration. The requests of a removed level keep their seats and their places in its queues. A FlowSchema whose level
+   * does not exist matches no request.
    */
   configure(schemas: readonly ApiObject[], levels: readonly ApiObject[]): void {
-    const mandatory = mandatoryFlows();
+    const mandatory = mandatoryFlowObjects();
     const all = withMissing(levels, mandatory.levels);
     const seats = divideSeats(all, this.#seats);
     const before = this.#levels;
@@ -75,7 +76,7 @@ export class FlowControl {
       .filter(({ level }) => this.#levels.has(level));
   }
 
-  /** Returns where a request belongs. */
+  /** Returns the FlowSchema, the priority level and the flow of a request. */
   classify(request: FlowRequest): FlowClass {
     const schema = this.#schemas.find(({ matches }) => matches(request)) ?? this.#catchAll();
     const level = this.#levels.get(schema.level)!;
@@ -86,23 +87,26 @@ export class FlowControl {
   }
 
   /**
-   * Gives a request a seat until the returned value is disposed. Waits up to `maxWaitMs` for it. Rejects with `FlowRefused` if too many
-   * requests wait, or after that time, and with the signal's reason.
+   * Gives a request a seat, which it has until the returned value is disposed. Waits at most `maxWaitMs` for a free seat. Rejects with
+   * `FlowRefused` if the request may not wait or has waited that long, and with the signal's reason if the signal aborts.
    */
-  async enter(one: FlowClass, { maxWaitMs, signal }: { maxWaitMs: number; signal: AbortSignal }): Promise<Disposable> {
-    const { queues } = one.level;
-    if (queues === undefined) return this.#running(one, () => undefined);
+  async enter(
+    flowClass: FlowClass,
+    { maxWaitMs, signal }: { maxWaitMs: number; signal: AbortSignal },
+  ): Promise<Disposable> {
+    const { queues } = flowClass.level;
+    if (queues === undefined) return this.#running(flowClass, () => undefined);
     const { promise, resolve } = Promise.withResolvers<void>();
     const beginMs = this.#nowMs();
-    const ticket = queues.enter(one.flow, resolve);
+    const ticket = queues.enter(flowClass.flow, resolve);
     if (ticket === undefined) {
-      this.#observer?.waited(one, 0, false);
-      throw this.#refused(one, queues.hasQueues ? 'queue-full' : 'concurrency-limit');
+      this.#observer?.waited(flowClass, 0, false);
+      throw this.#refused(flowClass, queues.hasQueues ? 'queue-full' : 'concurrency-limit');
     }
-    if (ticket.queue !== undefined) this.#observer?.enqueued(one, ticket.length);
-    if (ticket.startMs === undefined) await this.#wait(one, { ticket, started: promise, maxWaitMs, signal });
-    this.#observer?.waited(one, (this.#nowMs() - beginMs) / 1000, true);
-    return this.#running(one, () => queues.leave(ticket));
+    if (ticket.queue !== undefined) this.#observer?.enqueued(flowClass, ticket.length);
+    if (ticket.startMs === undefined) await this.#wait(flowClass, { ticket, started: promise, maxWaitMs, signal });
+    this.#observer?.waited(flowClass, (this.#nowMs() - beginMs) / 1000, true);
+    return this.#running(flowClass, () => queues.leave(ticket));
   }
 
   #level(object: ApiObject, seats: number): Level {
@@ -121,49 +125,50 @@ export class FlowControl {
     return { name, uid, queues, retryAfter: new RetryAfter() };
   }
 
-  /** For a user in no group. All others match the mandatory schemas. */
+  /** Applies to users who are in no group: the rules of the mandatory FlowSchemas match groups only. */
   #catchAll(): Schema {
     return this.#schemas.find(({ name }) => name === CATCH_ALL)!;
   }
 
   async #wait(
-    one: FlowClass,
+    flowClass: FlowClass,
     waiting: { ticket: Ticket; started: Promise<void>; maxWaitMs: number; signal: AbortSignal },
   ): Promise<void> {
     const { ticket, started, maxWaitMs, signal } = waiting;
-    const queues = one.level.queues!;
+    const queues = flowClass.level.queues!;
     const beginMs = this.#nowMs();
-    this.#observer?.queued(one, 1);
+    this.#observer?.queued(flowClass, 1);
     const ended = new AbortController();
-    const isLate = await raceAbort(
+    // true after `maxWaitMs`, false once the request has a seat, otherwise the reason of the signal
+    const outcome: unknown = await raceAbort(
       Promise.race([started.then(() => false), pause(maxWaitMs, ended.signal).then(() => true)]),
       signal,
     ).catch((error: unknown) => error);
     ended.abort();
-    this.#observer?.queued(one, -1);
-    if (isLate === false) return;
-    queues.leave(ticket); // also if a seat became free at the same time
-    this.#observer?.waited(one, (this.#nowMs() - beginMs) / 1000, false);
-    if (isLate !== true) {
-      this.#observer?.refused(one, 'cancelled');
-      throw isLate;
+    this.#observer?.queued(flowClass, -1);
+    if (outcome === false) return;
+    queues.leave(ticket); // if the request has got a seat meanwhile, this frees the seat
+    this.#observer?.waited(flowClass, (this.#nowMs() - beginMs) / 1000, false);
+    if (outcome !== true) {
+      this.#observer?.refused(flowClass, 'cancelled');
+      throw outcome;
     }
-    throw this.#refused(one, 'time-out');
+    throw this.#refused(flowClass, 'time-out');
   }
 
-  #refused(one: FlowClass, reason: string): FlowRefused {
-    const { retryAfter } = one.level;
-    this.#observer?.refused(one, reason);
+  #refused(flowClass: FlowClass, reason: string): FlowRefused {
+    const { retryAfter } = flowClass.level;
+    this.#observer?.refused(flowClass, reason);
     retryAfter.refused(this.#nowMs());
     return new FlowRefused(retryAfter.seconds);
   }
 
-  #running(one: FlowClass, leave: () => void): Disposable {
+  #running(flowClass: FlowClass, leave: () => void): Disposable {
     const startMs = this.#nowMs();
-    this.#observer?.started(one);
+    this.#observer?.started(flowClass);
     const dispose = () => {
       leave();
-      this.#observer?.ended(one, (this.#nowMs() - startMs) / 1000);
+      this.#observer?.ended(flowClass, (this.#nowMs() - startMs) / 1000);
     };
     return { [Symbol.dispose]: dispose };
   }
@@ -171,7 +176,7 @@ export class FlowControl {
 
 const nameOf = ({ metadata }: ApiObject): string => metadata.name ?? '';
 
-/** Adds the mandatory objects that do not exist. */
+/** Returns the objects, with the mandatory ones that are missing. */
 function withMissing(objects: readonly ApiObject[], mandatory: readonly ApiObject[]): readonly ApiObject[] {
   const names = new Set(objects.map(nameOf));
   return [...objects, ...mandatory.filter((one) => !names.has(nameOf(one)))];

@@ -4,11 +4,11 @@ import type { FlowObserver } from './flow-observer.ts';
 
 const SUBSYSTEM = 'apiserver_flowcontrol';
 const LABELS = ['priority_level', 'flow_schema'] as const;
-/** Upstream's buckets. */
+/** The buckets of upstream's metrics. */
 const SECONDS = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30];
 const LENGTHS = [0, 10, 25, 50, 100, 250, 500, 1000];
 
-/** Metrics by upstream's names (apiserver, util/flowcontrol/metrics). */
+/** Metrics with the names and labels of upstream's (apiserver, util/flowcontrol/metrics). */
 export class FlowMetrics implements FlowObserver {
   readonly #nominal;
   readonly #current;
@@ -44,12 +44,12 @@ export class FlowMetrics implements FlowObserver {
     });
     this.#inQueue = gauge('current_inqueue_requests', 'Requests that wait in queues.');
     this.#length = new Histogram({
-      ...named('request_queue_length_after_enqueue', 'Length of the queue with the request that was added.'),
+      ...named('request_queue_length_after_enqueue', 'Length of the queue after a request was added to it.'),
       labelNames: LABELS,
       buckets: LENGTHS,
     });
     this.#executing = gauge('current_executing_requests', 'Requests that have seats.');
-    this.#seats = gauge('current_executing_seats', 'Seats of the requests that have some.');
+    this.#seats = gauge('current_executing_seats', 'Seats that requests occupy.');
     this.#waits = new Histogram({
       ...named('request_wait_duration_seconds', 'Time that requests waited in queues.'),
       labelNames: [...LABELS, 'execute'] as const,
@@ -72,34 +72,34 @@ export class FlowMetrics implements FlowObserver {
     this.#current.remove({ priority_level: name });
   }
 
-  enqueued(one: FlowClass, length: number): void {
-    this.#length.observe(labelsOf(one), length);
+  enqueued(flowClass: FlowClass, length: number): void {
+    this.#length.observe(labelsOf(flowClass), length);
   }
 
-  queued(one: FlowClass, change: 1 | -1): void {
-    this.#inQueue.inc(labelsOf(one), change);
+  queued(flowClass: FlowClass, change: 1 | -1): void {
+    this.#inQueue.inc(labelsOf(flowClass), change);
   }
 
-  waited(one: FlowClass, seconds: number, runs: boolean): void {
-    this.#waits.observe({ ...labelsOf(one), execute: String(runs) }, seconds);
+  waited(flowClass: FlowClass, seconds: number, runs: boolean): void {
+    this.#waits.observe({ ...labelsOf(flowClass), execute: String(runs) }, seconds);
   }
 
-  started(one: FlowClass): void {
-    const labels = labelsOf(one);
+  started(flowClass: FlowClass): void {
+    const labels = labelsOf(flowClass);
     this.#dispatched.inc(labels);
     this.#executing.inc(labels);
     this.#seats.inc(labels);
   }
 
-  ended(one: FlowClass, seconds: number): void {
-    const labels = labelsOf(one);
+  ended(flowClass: FlowClass, seconds: number): void {
+    const labels = labelsOf(flowClass);
     this.#executing.dec(labels);
     this.#seats.dec(labels);
     this.#executions.observe({ ...labels, type: 'regular' }, seconds);
   }
 
-  refused(one: FlowClass, reason: string): void {
-    this.#refused.inc({ ...labelsOf(one), reason });
+  refused(flowClass: FlowClass, reason: string): void {
+    this.#refused.inc({ ...labelsOf(flowClass), reason });
   }
 }
 

@@ -1,9 +1,12 @@
 import type { UserInfo } from '@podwright/kube-kinds';
 
-/** What the classification of a request depends on. Fields that do not apply are ''. */
+/** The properties of a request by which it is classified. Fields that do not apply to the request are ''. */
 export type FlowRequest = {
   user: Pick<UserInfo, 'username' | 'groups'>;
-  /** The requests of one caller are one flow, if the FlowSchema distinguishes users. Usually the user, or a group of users that one user may create. */
+  /**
+   * A FlowSchema that distinguishes users (`ByUser`) has one flow for each caller. The caller is the user, or the namespace of a service
+   * account, because a user who may create one service account of a namespace may create many.
+   */
   caller: string;
   info: {
     isResourceRequest: boolean;

@@ -18,7 +18,7 @@ const RESOURCES = { verbs: ['*'], apiGroups: ['*'], resources: ['*'], clusterSco
 
 const schemaWith = (...rules: object[]) => ({ metadata: { name: 's' }, spec: { rules } }) as never;
 
-test('subjects are users, groups and service accounts', () => {
+test('a rule matches users, groups and service accounts', () => {
   const check = (subject: object, username: string, expected: boolean) => {
     const matches = matcherOf(schemaWith({ subjects: [subject], resourceRules: [RESOURCES] }));
     assert.equal(matches({ user: { ...USER, username }, info: INFO }), expected, JSON.stringify([subject, username]));
@@ -38,7 +38,7 @@ test('subjects are users, groups and service accounts', () => {
   check({ kind: 'User', group: { name: 'staff' } }, 'bob', false);
 });
 
-test('resource rules have verbs, groups, resources with subresources, and namespaces', () => {
+test('a resource rule matches by verb, group, resource with subresource, and namespace', () => {
   const check = (rule: object, info: object, expected: boolean) => {
     const matches = matcherOf(schemaWith({ subjects: ANYBODY, resourceRules: [{ ...RESOURCES, ...rule }] }));
     assert.equal(matches({ user: USER, info: { ...INFO, ...info } }), expected, JSON.stringify([rule, info]));
@@ -58,7 +58,7 @@ test('resource rules have verbs, groups, resources with subresources, and namesp
   check({}, { isResourceRequest: false }, false);
 });
 
-test('rules for other paths match those below them', () => {
+test('a rule for a path matches the paths below it', () => {
   const check = (url: string, path: string, expected: boolean) => {
     const rule = { verbs: ['get'], nonResourceURLs: [url] };
     const matches = matcherOf(schemaWith({ subjects: ANYBODY, nonResourceRules: [rule] }));

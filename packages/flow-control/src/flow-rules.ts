@@ -7,7 +7,7 @@ type Matches = (request: Omit<FlowRequest, 'caller'>) => boolean;
 const ANY = '*';
 const ACCOUNT_PREFIX = 'system:serviceaccount:';
 
-/** Compiles the rules of a valid FlowSchema. */
+/** Returns a function that checks whether a request matches the rules of a FlowSchema, which must be valid. */
 export function matcherOf(schema: ApiObject): Matches {
   const rules = objectsAt(schema, 'spec', 'rules').map((rule): Matches => {
     const isSubject = subjectMatcher(objectsAt(rule, 'subjects'));
@@ -56,7 +56,7 @@ function resourceMatcher(rule: JsonObject): Matches {
     (namespace === '' ? hasClusterScope : isNamespace(namespace));
 }
 
-/** A path matches those below it, with or without `*` at its end. */
+/** A path of a rule matches itself and all paths below it. One with `*` at its end matches only the paths below it. */
 function pathMatcher(rule: JsonObject): Matches {
   const isVerb = oneOf(rule, 'verbs');
   const paths = textsAt(rule, 'nonResourceURLs').map((path) => {

@@ -1,4 +1,4 @@
-export { danglingCondition, type FlowCondition } from './dangling.ts';
+export { danglingCondition, type FlowCondition } from './dangling-condition.ts';
 export type { FlowClass } from './flow-class.ts';
 export { FlowControl, FlowRefused } from './flow-control.ts';
 export { FlowMetrics } from './flow-metrics.ts';

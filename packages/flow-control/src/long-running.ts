@@ -1,4 +1,4 @@
-/** Bounds the watches, logs and other requests without a timeout of each caller. They need no seats. */
+/** Limits the number of requests without a timeout, such as watches and logs, that each caller may have at a time. They need no seats. */
 export class LongRunning {
   readonly #max: number;
   readonly #counts = new Map<string, number>();
@@ -7,7 +7,7 @@ export class LongRunning {
     this.#max = maxOfCaller;
   }
 
-  /** Counts a request until the returned value is disposed. Returns undefined if the caller has too many. */
+  /** Counts a request until the returned value is disposed. Returns undefined if the caller has `maxOfCaller` requests already. */
   enter(caller: string): Disposable | undefined {
     const count = this.#counts.get(caller) ?? 0;
     if (count >= this.#max) return undefined;

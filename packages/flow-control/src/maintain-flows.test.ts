@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ApiObject, STRATEGIES } from '@podwright/kube-kinds';
-import { AUTO_UPDATE, type Flows, mandatoryFlows, suggestedFlows } from './bootstrap-flows.ts';
-import { danglingCondition } from './dangling.ts';
+import { AUTO_UPDATE, type FlowObjects, mandatoryFlowObjects, suggestedFlowObjects } from './bootstrap-flows.ts';
+import { danglingCondition } from './dangling-condition.ts';
 import { flowChanges } from './maintain-flows.ts';
 import { RetryAfter } from './retry-after.ts';
 
 const all = (): { schemas: ApiObject[]; levels: ApiObject[] } => {
-  const [mandatory, suggested] = [mandatoryFlows(), suggestedFlows()];
+  const [mandatory, suggested] = [mandatoryFlowObjects(), suggestedFlowObjects()];
   return {
     schemas: [...mandatory.schemas, ...suggested.schemas],
     levels: [...mandatory.levels, ...suggested.levels],
@@ -15,7 +15,7 @@ const all = (): { schemas: ApiObject[]; levels: ApiObject[] } => {
 };
 const named = (objects: readonly ApiObject[]) => objects.map(({ metadata }) => metadata.name);
 
-/** Changes one object of a new cluster, and returns what the server does about it. */
+/** Changes one object of a new cluster, and returns the changes that the server then makes. */
 function after(name: string, change: (object: ApiObject) => ApiObject) {
   const { schemas, levels } = all();
   const changed = (one: ApiObject) => (one.metadata.name === name ? change(one) : one);
@@ -37,8 +37,8 @@ test('the objects of a new cluster are valid, and have all defaults', () => {
   }
 });
 
-test('missing objects are created, levels before schemas, and nothing else is changed', () => {
-  const none: Flows = { schemas: [], levels: [] };
+test('missing objects are created, levels before schemas, and complete ones are left unchanged', () => {
+  const none: FlowObjects = { schemas: [], levels: [] };
   const { create } = flowChanges(none);
   assert.equal(create.length, 19);
   assert.equal(
@@ -48,7 +48,7 @@ test('missing objects are created, levels before schemas, and nothing else is ch
   assert.deepEqual(flowChanges(all()), { create: [], update: [], remove: [] });
 });
 
-test('changed specifications are restored, except those that an administrator has taken over', () => {
+test('changed specifications are restored, except those of suggested objects with the annotation false', () => {
   assert.deepEqual(named(after('probes', other).update), ['probes']);
   const takenOver = (object: ApiObject) => other(annotated('false')(object));
   assert.deepEqual(after('probes', takenOver).update, []);
@@ -57,7 +57,7 @@ test('changed specifications are restored, except those that an administrator ha
   assert.equal((restored!.spec as { matchingPrecedence: number }).matchingPrecedence, 10_000);
 });
 
-test('without the annotation, an object is taken over once its specification has been changed', () => {
+test('an object without the annotation gets it: true if its specification is unchanged, otherwise false', () => {
   const without = (generation: number) => (object: ApiObject) => ({
     ...object,
     metadata: { name: object.metadata.name, generation },
@@ -86,8 +86,8 @@ test('objects of earlier versions are removed, those of users are not', () => {
   assert.deepEqual(named(flowChanges({ schemas: [...schemas, old, mine], levels }).remove), ['old']);
 });
 
-test('a schema says whether its level exists', () => {
-  const [schema] = suggestedFlows().schemas;
+test('the condition of a schema reports whether its level exists', () => {
+  const [schema] = suggestedFlowObjects().schemas;
   const refers = 'This FlowSchema references the PriorityLevelConfiguration object named "exempt"';
   const found = danglingCondition(schema!, new Set(['exempt']));
   assert.deepEqual(found, { type: 'Dangling', status: 'False', reason: 'Found', message: `${refers} and it exists` });
@@ -98,7 +98,7 @@ test('a schema says whether its level exists', () => {
   assert.equal(danglingCondition(with_, new Set()), undefined);
 });
 
-test('the time until the next try doubles while many are refused, and shrinks afterwards', () => {
+test('the time until the next try doubles while many requests are refused, and becomes shorter afterwards', () => {
   const retry = new RetryAfter();
   const refuse = (second: number, times: number) => {
     for (let time = 0; time < times; time++) retry.refused(1000 * second);

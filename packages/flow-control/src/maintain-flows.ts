@@ -1,16 +1,24 @@
-/** Decides how the objects of a server differ from those of a new cluster (kube-apiserver, registry/flowcontrol/ensurer). */
+/** Compares the stored FlowSchemas and priority levels with those that each cluster has (kube-apiserver, registry/flowcontrol/ensurer). */
 import { type ApiObject, isSameValue, objectAt, withValue } from '@podwright/kube-kinds';
-import { AUTO_UPDATE, EXEMPT, type Flows, mandatoryFlows, suggestedFlows } from './bootstrap-flows.ts';
+import {
+  AUTO_UPDATE,
+  EXEMPT,
+  type FlowObjects,
+  mandatoryFlowObjects,
+  suggestedFlowObjects,
+} from './bootstrap-flows.ts';
 
+/** The objects to create, to update and to remove, in the order in which the server does it. */
 export type FlowChanges = { create: ApiObject[]; update: ApiObject[]; remove: ApiObject[] };
 
 /**
- * Returns the changes that a server makes. Missing objects are created. Changed objects get their specification again, unless they are only
- * suggested and an administrator has taken them over. Objects that an earlier version had created are removed.
+ * Returns the changes to the stored objects. The server creates missing objects. It restores changed specifications, except those of
+ * suggested objects that an administrator maintains, whose annotation is `false`. It removes objects with the annotation `true` that this
+ * version does not know: an earlier version created them.
  */
-export function flowChanges(present: Flows): FlowChanges {
-  const mandatory = mandatoryFlows();
-  const suggested = suggestedFlows();
+export function flowChanges(present: FlowObjects): FlowChanges {
+  const mandatory = mandatoryFlowObjects();
+  const suggested = suggestedFlowObjects();
   const changes: FlowChanges = { create: [], update: [], remove: [] };
   for (const which of ['levels', 'schemas'] as const) {
     const found = new Map(present[which].map((one) => [one.metadata.name ?? '', one]));
@@ -31,9 +39,9 @@ export function flowChanges(present: Flows): FlowChanges {
   return changes;
 }
 
-/** Returns the object as it must be; undefined if it is so. */
+/** Returns the stored object with the right specification and annotation; undefined if it has both already. */
 function revisedFlow(current: ApiObject, wanted: ApiObject, isMandatory: boolean): ApiObject | undefined {
-  // without the annotation, an object with an unchanged specification is updated
+  // without an annotation, the generation shows whether a user has changed the specification
   const updates = isMandatory || (mayUpdate(current) ?? current.metadata.generation === 1);
   const isSame = !updates || isSameSpec(current, wanted);
   if (isSame && mayUpdate(current) === updates) return undefined;
@@ -48,7 +56,7 @@ function isSameSpec(current: ApiObject, wanted: ApiObject): boolean {
   return isSameValue(compared.spec, wanted.spec);
 }
 
-/** Returns what the annotation says; undefined if it says nothing. Its values are those of Go's `ParseBool`. */
+/** Returns the value of the annotation, which Go's `ParseBool` reads; undefined if it is absent or has another value. */
 function mayUpdate({ metadata }: ApiObject): boolean | undefined {
   const value = metadata.annotations?.[AUTO_UPDATE] ?? '';
   if (['1', 't', 'T', 'true', 'TRUE', 'True'].includes(value)) return true;

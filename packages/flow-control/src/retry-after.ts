@@ -1,14 +1,15 @@
-/** The largest value of the header. */
+/** The maximum of the header `Retry-After`. */
 const MAX_SECONDS = 32;
 
 /**
- * The time after which clients of refused requests shall try again (apiserver, util/flowcontrol/dropped_requests_tracker.go): it doubles
- * while many requests are refused, and shrinks second by second afterwards.
+ * Computes the header `Retry-After` of refused requests, in seconds (apiserver, util/flowcontrol/dropped_requests_tracker.go). The time
+ * doubles while many requests are refused. In each second in which few are refused, it becomes one second shorter.
  */
 export class RetryAfter {
-  /** Numbers of refused requests by second, oldest first. */
+  /** The number of refused requests by second, oldest first. */
   readonly #history = new Map<number, number>();
   #seconds = 1;
+  /** The second in which the time was doubled. */
   #raisedAt = 0;
 
   get seconds(): number {
@@ -23,7 +24,7 @@ export class RetryAfter {
     if (count === undefined) this.#adjust(second);
   }
 
-  /** Called once in a second with refused requests. */
+  /** Changes the time. Called for the first refused request of a second, so at most once in a second. */
   #adjust(second: number): void {
     let refused = 0;
     for (const [at, count] of this.#history) {

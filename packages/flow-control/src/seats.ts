@@ -1,23 +1,23 @@
-/** Divides the server's seats among the priority levels (apiserver, util/flowcontrol/apf_controller.go), without borrowing. */
+/** Divides the server's seats among the priority levels (apiserver, util/flowcontrol/apf_controller.go). Levels lend no seats to others. */
 import { type ApiObject, numberAt, objectAt, textAt } from '@podwright/kube-kinds';
 import type { FairQueuesConfig } from './fair-queues.ts';
 
-/** Returns a level's share of the seats, relative to those of other levels. */
+/** Returns the number of shares of a level. Its seats are to all seats as its shares are to the shares of all levels. */
 function sharesOf(level: ApiObject): number {
   return numberAt(level, 'spec', isExempt(level) ? 'exempt' : 'limited', 'nominalConcurrencyShares') ?? 0;
 }
 
-/** Whether requests of a level neither wait nor are refused. */
+/** Whether all requests of a level run at once, without seats. */
 export const isExempt = (level: ApiObject): boolean => textAt(level, 'spec', 'type') === 'Exempt';
 
-/** Returns the numbers of seats by the names of the levels. All together may be a few more than there are, because each is rounded up. */
+/** Returns the number of seats of each level, by name. Each number is rounded up, so the sum may be a few more than `seats`. */
 export function divideSeats(levels: readonly ApiObject[], seats: number): Map<string, number> {
   const sum = levels.reduce((total, level) => total + sharesOf(level), 0);
   const share = (level: ApiObject) => (sum === 0 ? 0 : Math.ceil((seats * sharesOf(level)) / sum));
   return new Map(levels.map((level) => [level.metadata.name ?? '', share(level)]));
 }
 
-/** Returns how requests of a limited level run and wait. */
+/** Returns the number of seats and the queues of a limited level. */
 export function queuesConfig(level: ApiObject, seats: number): FairQueuesConfig {
   const queuing = objectAt(level, 'spec', 'limited', 'limitResponse', 'queuing');
   if (queuing === undefined) return { seats };

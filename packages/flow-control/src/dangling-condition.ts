@@ -1,6 +1,6 @@
 import { type ApiObject, objectsAt, textAt } from '@podwright/kube-kinds';
 
-/** A condition of a FlowSchema. */
+/** The condition of a FlowSchema that reports whether its priority level is missing. */
 export type FlowCondition = {
   type: 'Dangling';
   status: 'True' | 'False';
@@ -8,7 +8,10 @@ export type FlowCondition = {
   message: string;
 };
 
-/** Returns the condition that says whether a FlowSchema's priority level exists; undefined if the FlowSchema has it already. */
+/**
+ * Returns the condition that the server must add to a FlowSchema's status; undefined if the status has it already. `levels`: the names of
+ * all priority levels.
+ */
 export function danglingCondition(schema: ApiObject, levels: ReadonlySet<string>): FlowCondition | undefined {
   const name = textAt(schema, 'spec', 'priorityLevelConfiguration', 'name');
   const refers = `This FlowSchema references the PriorityLevelConfiguration object named ${JSON.stringify(name)}`;
