@@ -12,12 +12,12 @@ export type CompiledMutation = {
 
 export type CompiledMutations = {
   readonly conditions: readonly CompiledExpression[];
-  /** The variables by name, in their order: each can use those before it. */
+  /** The variables by name, in the order of the policy: each can use those before it. */
   readonly variables: ReadonlyMap<string, CompiledExpression>;
   readonly mutations: readonly CompiledMutation[];
 };
 
-/** Compiles all expressions of a policy. One that cannot be compiled is kept with its problem. */
+/** Compiles all expressions of a policy. An expression that does not compile is kept with its error. */
 export function compileMutations(policy: ApiObject, functions: FunctionTable = policyFunctions()): CompiledMutations {
   const { conditions, variables, environment } = compileCommonParts(policy, functions, true);
   const patching = environment({ hasAuthorizer: true, hasPatches: true });

@@ -15,7 +15,7 @@ type CelType = Program['type'];
 
 export type CompiledPolicy = {
   readonly conditions: readonly CompiledExpression[];
-  /** The variables by name, in their order: each can use those before it. */
+  /** The variables by name, in the order of the policy: each can use those before it. */
   readonly variables: ReadonlyMap<string, CompiledExpression>;
   readonly validations: readonly CompiledValidation[];
   readonly annotations: readonly { readonly key: string; readonly value: CompiledExpression }[];
@@ -28,7 +28,7 @@ export type CompiledValidation = {
   readonly reason: string;
 };
 
-/** The types of expressions that a variable can have. A variable with another type is dynamic. */
+/** The types that the compiler knows of a variable. A variable with another type has the type `dyn`. */
 const KNOWN_TYPES = [
   'bool',
   'bytes',
@@ -43,7 +43,7 @@ const KNOWN_TYPES = [
   'map',
 ];
 
-/** Compiles all expressions of a policy. One that cannot be compiled is kept with its problem. */
+/** Compiles all expressions of a policy. An expression that does not compile is kept with its error. */
 export function compilePolicy(policy: ApiObject, functions: FunctionTable = policyFunctions()): CompiledPolicy {
   const { spec } = policy;
   const { conditions, variables, environment } = compileCommonParts(
@@ -71,7 +71,10 @@ export function compilePolicy(policy: ApiObject, functions: FunctionTable = poli
   };
 }
 
-/** Compiles what validating and mutating policies share. `hasVariables`: whether expressions can use `variables`. `environment` returns the environment of their other expressions. */
+/**
+ * Compiles the parts that validating and mutating policies have in common: variables and match conditions. `hasVariables`: whether other
+ * expressions can use `variables`. The returned function `environment` makes the environment to compile them in.
+ */
 export function compileCommonParts({ spec }: ApiObject, functions: FunctionTable, hasVariables: boolean) {
   const hasParams = objectAt(spec, 'paramKind') !== undefined;
   const variables = new Map<string, CompiledExpression>();

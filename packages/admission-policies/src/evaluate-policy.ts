@@ -7,7 +7,7 @@ import { evaluateConditions, joinedProblems } from './match-conditions.ts';
 
 const MAX_MESSAGE_BYTES = 5 * 1024;
 
-/** A validation that the request violates or, with `isError`, that could not be evaluated. */
+/** A validation that the request violates or, if `isError`, that could not be evaluated. `index`: of the validation in the policy. */
 export type Failure = {
   readonly message: string;
   readonly reason: string;
@@ -15,14 +15,15 @@ export type Failure = {
   readonly index: number;
 };
 export type Evaluated = { readonly failures: readonly Failure[]; readonly annotations: readonly Annotation[] };
-/** An audit annotation, or the problem for which its value could not be computed. */
+/** An audit annotation, or the reason why its value could not be computed. */
 export type Annotation = { readonly key: string } & ({ readonly value: string } | { readonly problem: string });
 
-const problem = (message: string): Failure => ({ message, reason: '', isError: true, index: 0 });
+/** A failure of the policy as a whole. */
+export const policyFailure = (message: string): Failure => ({ message, reason: '', isError: true, index: 0 });
 
 /**
- * Evaluates a policy. `variables` are those of the request, such as `object` and `oldObject`. `eventLoop`: other work runs between the
- * expressions, which can take a tenth of a second each.
+ * Evaluates a policy. `variables` are those of the request, such as `object` and `oldObject`. An expression can take a tenth of a second,
+ * so other work runs between two expressions when the slice of `eventLoop` is spent.
  */
 export async function evaluatePolicy(
   policy: CompiledPolicy,
@@ -32,7 +33,7 @@ export async function evaluatePolicy(
   try {
     const matched = await evaluateConditions(policy.conditions, variables, eventLoop);
     if (matched === false) return { failures: [], annotations: [] };
-    if (matched !== true) return { failures: [problem(joinedProblems(matched))], annotations: [] };
+    if (matched !== true) return { failures: [policyFailure(joinedProblems(matched))], annotations: [] };
     const run = new PolicyRun(policy.variables, variables);
     const failures: Failure[] = [];
     for (const [index, validation] of policy.validations.entries()) {
@@ -47,7 +48,7 @@ export async function evaluatePolicy(
     }
     return { failures, annotations };
   } catch (error) {
-    if (error instanceof OutOfBudget) return { failures: [problem(error.message)], annotations: [] };
+    if (error instanceof OutOfBudget) return { failures: [policyFailure(error.message)], annotations: [] };
     throw error;
   }
 }

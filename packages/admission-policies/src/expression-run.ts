@@ -3,17 +3,17 @@ import type { CompiledExpression } from './policy-environment.ts';
 
 const NO_BUDGET = 'validation failed due to running out of cost budget, no further validation rules will be run';
 
-/** The expressions of a run cost more than they may together. */
+/** The expressions of a run have cost more together than their budget. */
 export class OutOfBudget extends Error {
   constructor() {
     super(NO_BUDGET);
   }
 }
 
-/** Maximum cost of the expressions of a policy that run together (apiserver, pkg/apis/cel: RuntimeCELCostBudget). */
+/** Maximum cost of all expressions of a run (apiserver, pkg/apis/cel: RuntimeCELCostBudget). */
 const MAX_COST = 10_000_000;
 
-/** Evaluates expressions that share variables of a policy, and a budget. */
+/** Evaluates expressions of a policy that share the policy's variables and one budget of costs. */
 export class ExpressionRun {
   readonly #variables: Variables;
   #budget: number;
@@ -28,7 +28,7 @@ export class ExpressionRun {
     this.#variables = all;
   }
 
-  /** Throws `OutOfBudget`. */
+  /** Returns the value of an expression, or why there is none. Throws `OutOfBudget`. */
   evaluate(compiled: CompiledExpression): { value: Value } | { problem: string } {
     if ('problem' in compiled) return { problem: `compilation error: ${compiled.problem}` };
     const outcome = compiled.program.evaluate(this.#variables);
@@ -42,7 +42,7 @@ export class ExpressionRun {
     this.#budget -= cost;
   }
 
-  /** Returns the value of a variable. It is evaluated when an expression first reads it, and then stored. */
+  /** Returns the value of a variable. Called when an expression first reads it; `lazyFields` keeps the value. */
   #variable(name: string, compiled: CompiledExpression, variables: Variables): Value {
     const shown = JSON.stringify(name);
     if ('problem' in compiled)

@@ -1,8 +1,9 @@
-/** ValidatingAdmissionPolicies and MutatingAdmissionPolicies. A server loads this package when the first policy is created, to save memory. */
-export { changedObject, shownObject } from './admitted-object.ts';
+/** ValidatingAdmissionPolicies and MutatingAdmissionPolicies. To save memory, a server loads this module once a policy exists. */
+
 export { OutOfBudget } from './expression-run.ts';
 export { compileConditions, evaluateConditions, expressionError, joinedProblems } from './match-conditions.ts';
 export { MutationEngine } from './mutation-engine.ts';
+export { toStorageVersion, versionedObject } from './object-versions.ts';
 export type { PolicyAuthorizer } from './policy-authorizer.ts';
 export { PolicyEngine } from './policy-engine.ts';
 export { type CompiledExpression, policyFunctions } from './policy-environment.ts';

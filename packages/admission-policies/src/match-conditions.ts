@@ -8,6 +8,7 @@ import { type CompiledExpression, compileExpression, policyEnvironment } from '.
 /** Maximum cost of all match conditions of a policy or webhook (apiserver, pkg/apis/cel). */
 const MAX_COST = 2_500_000;
 
+/** Compiles match conditions. `hasParams`: whether they can use `params`. Default: false. */
 export function compileConditions(
   conditions: readonly JsonObject[],
   functions: FunctionTable,
@@ -18,8 +19,8 @@ export function compileConditions(
 }
 
 /**
- * Returns whether all conditions hold, or the errors of those that cannot be evaluated. One that is false takes precedence. Throws
- * `OutOfBudget`. `eventLoop`: other work runs between the expressions, which can take a tenth of a second each.
+ * Returns whether all conditions are true. If some cannot be evaluated and none is false, returns their errors. Throws `OutOfBudget`. An
+ * expression can take a tenth of a second, so other work runs between two expressions when the slice of `eventLoop` is spent.
  */
 export async function evaluateConditions(
   conditions: readonly CompiledExpression[],
@@ -41,7 +42,7 @@ export async function evaluateConditions(
 export const joinedProblems = (problems: readonly string[]): string =>
   problems.length === 1 ? problems[0]! : `[${[...new Set(problems)].join(', ')}]`;
 
-/** Returns the error of an expression. Empty expressions are left out, because other checks report them. */
+/** Returns the error of an expression that does not compile. An empty expression has none here: the strategy of the kind reports it. */
 export function expressionError(field: string, compiled: CompiledExpression | undefined): FieldError[] {
   if (compiled === undefined || compiled.text.trim() === '' || !('problem' in compiled)) return [];
   return [invalidValue(field, compiled.text, compiled.problem)];

@@ -11,20 +11,20 @@ import {
   type Schema,
   type StructType,
 } from '@podwright/kube-schema';
-import { kindFor } from './admitted-object.ts';
 import type { CompiledMutation } from './compiled-mutations.ts';
 import { ExpressionRun, OutOfBudget } from './expression-run.ts';
+import { kindFor } from './object-versions.ts';
 import { configurationOf, jsonPatchOperations } from './patch-values.ts';
 import type { CompiledExpression } from './policy-environment.ts';
 
-/** Why a mutation cannot be applied. */
+/** A mutation cannot be applied. The failure policy decides whether the request is refused. */
 export class MutationProblem extends Error {}
 
 type Mutating = {
   mutation: CompiledMutation;
   /** The variables of the policy. */
   declared: ReadonlyMap<string, CompiledExpression>;
-  /** Those of the request. */
+  /** The variables of the request, such as `object`. */
   variables: Variables;
   schema: Schema;
   resource: Resource;

@@ -3,13 +3,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { type AdmissionAttributes, ApiError, forbidden, notFound } from '@podwright/api-machinery';
 import { EventLoopBudget } from '@podwright/base';
 import type { ApiObject } from '@podwright/kube-kinds';
-import { changedObject, shownObject } from './admitted-object.ts';
 import { type CompiledMutations, compileMutations } from './compiled-mutations.ts';
 import { OutOfBudget } from './expression-run.ts';
 import { evaluateConditions, joinedProblems } from './match-conditions.ts';
 import { MutationProblem, mutatedObject } from './mutated-object.ts';
+import { toStorageVersion, versionedObject } from './object-versions.ts';
 import type { EngineParts } from './policy-engine.ts';
-import { type Invocation, ignoresFailures, type Misconfigured, PolicySource } from './policy-source.ts';
+import { type Invocation, ignoresFailures, type Misconfigured, nameInErrors, PolicySource } from './policy-source.ts';
 import { InvokedHooks } from './reinvocation.ts';
 import { requestVariables } from './request-values.ts';
 
@@ -22,9 +22,10 @@ const SOURCE = {
 };
 
 type WithObject = AdmissionAttributes & { object: ApiObject };
-/** `reason`: of the response. */
+/** `reason`: the reason in the Status of the response. Default: `Forbidden`. */
 type Problem = Misconfigured & { reason?: string };
-type Course = { hooks: InvokedHooks; problems: Problem[]; eventLoop: EventLoopBudget };
+/** What the policies for one request share. */
+type RequestState = { hooks: InvokedHooks; problems: Problem[]; eventLoop: EventLoopBudget };
 
 /** Applies the stored policies and their bindings to the objects of requests. */
 export class MutationEngine {
@@ -37,8 +38,8 @@ export class MutationEngine {
   }
 
   /**
-   * Returns the mutated object. Throws an `ApiError` if a policy cannot be applied and its failures are not ignored. Lets other work run
-   * between the evaluations.
+   * Returns the mutated object. Throws an `ApiError` if a policy with `failurePolicy: Fail` cannot be applied. Other work runs between the
+   * evaluations of expressions.
    */
   async mutate(attributes: WithObject): Promise<ApiObject> {
     const invocations = this.#source.invocations(attributes);
@@ -46,18 +47,18 @@ export class MutationEngine {
     this.#checkNamespace(attributes);
     const hooks = InvokedHooks.of(attributes, NAME);
     const problems: Problem[] = [];
-    const course = { hooks, problems, eventLoop: new EventLoopBudget() };
+    const state = { hooks, problems, eventLoop: new EventLoopBudget() };
     let { object } = attributes;
     let isMutated = false;
     for (const invocation of invocations) {
       if ('problem' in invocation) problems.push(invocation);
       else {
-        const applied = await this.#apply(invocation, { ...attributes, object }, course);
+        const applied = await this.#apply(invocation, { ...attributes, object }, state);
         object = applied.object;
         isMutated ||= applied.isMutated;
       }
     }
-    // as upstream, also if no policy has changed the object
+    // as upstream, a mutation that leaves the object unchanged counts as well
     if (isMutated) hooks.changed();
     hooks.ended(object);
     const failed = problems.filter(({ policy }) => !ignoresFailures(policy));
@@ -65,17 +66,18 @@ export class MutationEngine {
     return object;
   }
 
+  /** Throws 404 if the namespace of the object does not exist. */
   #checkNamespace({ namespace, resource }: WithObject): void {
     if (namespace === '' || (resource.group === '' && resource.kind === 'Namespace')) return;
     if (this.#parts.store.get({ resource: 'namespaces', namespace: '', name: namespace }) === undefined)
       throw notFound({ group: '', plural: 'namespaces' }, namespace);
   }
 
-  /** `isMutated`: whether a mutation was applied, even if the object is the same. */
+  /** Applies the mutations of a policy. `isMutated`: whether one was applied, even if it left the object unchanged. */
   async #apply(
     invocation: Invocation<CompiledMutations>,
     attributes: WithObject,
-    { hooks, problems, eventLoop }: Course,
+    { hooks, problems, eventLoop }: RequestState,
   ): Promise<{ object: ApiObject; isMutated: boolean }> {
     const { policy, binding, compiled } = invocation;
     const fail = (problem: string) => problems.push({ policy, binding, problem, reason: 'Invalid' });
@@ -100,7 +102,7 @@ export class MutationEngine {
     return { object, isMutated };
   }
 
-  /** Returns whether the match conditions hold, or why they cannot be evaluated. */
+  /** Returns whether the match conditions are true, or why they cannot be evaluated. */
   async #conditions(
     { compiled, resource, param }: Invocation<CompiledMutations>,
     attributes: WithObject,
@@ -123,11 +125,11 @@ export class MutationEngine {
   ): ApiObject {
     const { schema } = this.#parts;
     const variables = requestVariables(attributes, { resource, param }, this.#parts);
-    const shown = shownObject(attributes, resource, attributes.object);
+    const before = versionedObject(attributes, resource, attributes.object);
     const kind = { schema, resource, subresource: attributes.subresource };
-    const value = mutatedObject(shown, { mutation, declared: compiled.variables, variables, ...kind });
-    if (value === shown) return attributes.object;
-    return changedObject(attributes, value, { schema, resource, isStrict: mutation.type === 'JSONPatch' });
+    const value = mutatedObject(before, { mutation, declared: compiled.variables, variables, ...kind });
+    if (value === before) return attributes.object;
+    return toStorageVersion(attributes, value, { schema, resource, isStrict: mutation.type === 'JSONPatch' });
   }
 }
 
@@ -136,8 +138,7 @@ function keyOf({ policy, binding, param }: Invocation<unknown>): string {
 }
 
 function denied(problems: readonly Problem[], { name, resource, object }: WithObject): ApiError {
-  const shown = name || object.metadata.name || object.metadata.generateName || 'Unknown';
-  const { details } = forbidden(resource, shown, '').status;
+  const { details } = forbidden(resource, nameInErrors({ name, object }), '').status;
   const messages = problems.map(({ policy, binding, problem }) => {
     const by =
       binding === undefined

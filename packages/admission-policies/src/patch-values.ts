@@ -1,4 +1,4 @@
-/** The values with which mutations describe a change: `Object` and `JSONPatch` (apiserver, pkg/cel/mutation). */
+/** The types `Object` and `JSONPatch`, whose values are the results of mutations (apiserver, pkg/cel/mutation). */
 import {
   EvaluationError,
   type FunctionTable,
@@ -13,7 +13,7 @@ import {
   type Value,
 } from '@podwright/cel';
 
-/** The types of the values, as errors show them. */
+/** The result types of mutations, as error messages write them. */
 export const OBJECT = 'Object';
 export const JSON_PATCH_LIST = 'list(JSONPatch)';
 
@@ -25,14 +25,16 @@ const JSON_PATCH_TYPE = types.objectOf(JSON_PATCH, [
   ['value', types.DYN],
 ]);
 
-/** Returns the type of a message that mutations can create. */
+/** Returns the type of a message that a mutation can create, such as `Object.spec`; undefined for other names. */
 export function patchMessages(name: string): Program['type'] | undefined {
   if (name === JSON_PATCH) return JSON_PATCH_TYPE;
   return name === OBJECT || name.startsWith(`${OBJECT}.`) ? types.openObject(name) : undefined;
 }
 
+/** Escapes a key for use in a JSON pointer (RFC 6901). */
 const escapeKey = (key: string): string => key.replace(/[~/]/g, (character) => (character === '~' ? '~0' : '~1'));
 
+/** The functions that only mutations can call. */
 export const PATCH_FUNCTIONS: FunctionTable = { 'jsonpatch.escapeKey': [overload('(string) -> string', escapeKey)] };
 
 /** Returns the operations of a JSON patch (RFC 6902). Throws `EvaluationError`. */
@@ -46,17 +48,18 @@ function operationOf(patch: MapValue): object {
   return { op, path, ...(from && { from }), ...(checked !== undefined && { value: jsonOf(checked, textInPatch) }) };
 }
 
-/** Returns the configuration that an expression of the type `Object` describes. Throws `EvaluationError`. */
+/** Returns the apply configuration in a value of the type `Object`. Throws `EvaluationError`. */
 export const configurationOf = (value: Value): Record<string, unknown> =>
   jsonOf(value instanceof MessageValue ? withFieldNames(value) : value) as Record<string, unknown>;
 
-/** Throws an `EvaluationError` unless the names of the messages are the paths of the fields whose values they are. */
+/** Throws an `EvaluationError` unless each message is named by the path of its field: the field `spec` of `Object` is an `Object.spec`. */
 function withFieldNames(value: MessageValue): MessageValue {
   const problems = nameProblems(value, value.typeName);
   if (problems.length > 0) throw new EvaluationError(`type mismatch: ${problems.join('\n')}`);
   return value;
 }
 
+/** Returns the errors of a value whose message must have the name `expected`. The elements of a list have the name of the list. */
 function nameProblems(value: Value, expected: string): string[] {
   if (value instanceof ListValue) return [...value].flatMap((one) => nameProblems(one, expected));
   if (!(value instanceof MapValue)) return [];

@@ -1,4 +1,4 @@
-/** The admission plugins of policies. The code that evaluates policies is loaded when the first one is created, to save memory. */
+/** The admission plugins of policies. To save memory, the code that compiles and evaluates policies is loaded once a policy exists. */
 import type { AdmissionAttributes } from '@podwright/api-machinery';
 import type { ApiObject, Strategies } from '@podwright/kube-kinds';
 import { checkedStrategy } from './checked-strategy.ts';
@@ -10,13 +10,14 @@ export { checkedStrategy };
 const VALIDATING = 'validatingadmissionpolicies.admissionregistration.k8s.io';
 const MUTATING = 'mutatingadmissionpolicies.admissionregistration.k8s.io';
 
-/** Groups to which policies do not apply: that of policies themselves, and those of reviews of users. */
+/** API groups to which no policy applies: that of policies, and those of reviews of tokens and access. */
 const EXEMPT_GROUPS = ['admissionregistration.k8s.io', 'authentication.k8s.io', 'authorization.k8s.io'];
 
 export type PolicyParts = EngineParts;
 
 const load = () => import('./index.ts');
 
+/** Whether there are policies, and they apply to the group of the request. */
 const applies = ({ store }: PolicyParts, policies: string, { resource }: AdmissionAttributes): boolean =>
   !EXEMPT_GROUPS.includes(resource.group) && store.list(policies, { limit: 1 }).objects.length > 0;
 
@@ -56,7 +57,7 @@ export class MutatingPolicies {
   }
 }
 
-/** The validation of policies, including that of their expressions. */
+/** Returns the strategies of policies, which also check that the expressions compile. */
 export const policyStrategies = (): Strategies => ({
   [VALIDATING]: checkedStrategy(VALIDATING, async () => (await load()).policyErrors),
   [MUTATING]: checkedStrategy(MUTATING, async () => (await load()).mutationErrors),

@@ -17,7 +17,7 @@ export class PolicyAnnotations {
     }
   }
 
-  /** Adds the annotations to the audit event. Bindings and parameters can give an annotation several values. */
+  /** Adds the annotations to the audit event. Values of one annotation for several bindings or parameters are joined, as in upstream. */
   publish({ annotate }: AdmissionAttributes): void {
     for (const [key, values] of this.#values) annotate?.(key, cut([...values].join(', ')));
   }

@@ -3,10 +3,10 @@ import { type AdmissionAttributes, ApiError, forbidden } from '@podwright/api-ma
 import { EventLoopBudget } from '@podwright/base';
 import { type ApiObject, textAt, textsAt } from '@podwright/kube-kinds';
 import { type CompiledPolicy, compilePolicy } from './compiled-policy.ts';
-import { type Evaluated, evaluatePolicy, type Failure } from './evaluate-policy.ts';
+import { type Evaluated, evaluatePolicy, type Failure, policyFailure } from './evaluate-policy.ts';
 import { PolicyAnnotations } from './policy-annotations.ts';
 import type { PolicyAuthorizer } from './policy-authorizer.ts';
-import { type Invocation, ignoresFailures, type Misconfigured, PolicySource } from './policy-source.ts';
+import { type Invocation, ignoresFailures, type Misconfigured, nameInErrors, PolicySource } from './policy-source.ts';
 import type { MatchingParts } from './request-matching.ts';
 import { requestVariables } from './request-values.ts';
 
@@ -20,12 +20,11 @@ const CODES: Readonly<Record<string, number>> = { Forbidden: 403, Unauthorized: 
 
 export type EngineParts = MatchingParts & { authorizer: PolicyAuthorizer };
 
-type Course = { attributes: AdmissionAttributes; annotations: PolicyAnnotations; eventLoop: EventLoopBudget };
+/** What the policies for one request share. */
+type RequestState = { attributes: AdmissionAttributes; annotations: PolicyAnnotations; eventLoop: EventLoopBudget };
 type Denial = { policy: ApiObject; binding?: ApiObject; failure: Failure };
 
-const problem = (message: string): Failure => ({ message, reason: '', isError: true, index: 0 });
-
-/** Evaluates the stored policies and their bindings for requests. */
+/** Evaluates the stored ValidatingAdmissionPolicies for requests. */
 export class PolicyEngine {
   readonly #parts: EngineParts;
   readonly #source: PolicySource<CompiledPolicy>;
@@ -35,24 +34,24 @@ export class PolicyEngine {
     this.#source = new PolicySource(parts, SOURCE);
   }
 
-  /** Throws an `ApiError` if a policy denies the request. Lets other work run between the evaluations. */
+  /** Throws an `ApiError` if a policy denies the request. Other work runs between the evaluations of expressions. */
   async validate(attributes: AdmissionAttributes): Promise<void> {
     const annotations = new PolicyAnnotations();
-    const course = { attributes, annotations, eventLoop: new EventLoopBudget() };
+    const state = { attributes, annotations, eventLoop: new EventLoopBudget() };
     const denials: Denial[] = [];
-    for (const one of this.#source.invocations(attributes)) denials.push(...(await this.#apply(one, course)));
+    for (const one of this.#source.invocations(attributes)) denials.push(...(await this.#apply(one, state)));
     annotations.publish(attributes);
     if (denials.length > 0) throw denied(denials[0]!, attributes);
   }
 
   async #apply(
     invocation: Invocation<CompiledPolicy> | Misconfigured,
-    { attributes, annotations, eventLoop }: Course,
+    { attributes, annotations, eventLoop }: RequestState,
   ): Promise<Denial[]> {
     const { policy, binding } = invocation;
     const ignores = ignoresFailures(policy);
     if ('problem' in invocation)
-      return ignores ? [] : [{ policy, ...(binding && { binding }), failure: problem(invocation.problem) }];
+      return ignores ? [] : [{ policy, ...(binding && { binding }), failure: policyFailure(invocation.problem) }];
     const { compiled, resource, param } = invocation;
     const variables = requestVariables(attributes, { resource, param }, this.#parts);
     const evaluated = await evaluatePolicy(compiled, variables, eventLoop);
@@ -63,6 +62,7 @@ export class PolicyEngine {
 
 type Applied = { policy: ApiObject; binding: ApiObject; evaluated: Evaluated; ignores: boolean };
 
+/** Warns the client and annotates the audit event, as the binding requires. Returns the failures that deny the request. */
 function denialsOf({ policy, binding, evaluated, ignores }: Applied, attributes: AdmissionAttributes): Denial[] {
   const actions = textsAt(binding, 'spec', 'validationActions');
   const denials: Denial[] = [];
@@ -74,11 +74,12 @@ function denialsOf({ policy, binding, evaluated, ignores }: Applied, attributes:
     if (actions.includes('Deny')) denials.push({ policy, binding, failure });
   }
   for (const annotation of evaluated.annotations)
-    if ('problem' in annotation && !ignores) denials.push({ policy, binding, failure: problem(annotation.problem) });
+    if ('problem' in annotation && !ignores)
+      denials.push({ policy, binding, failure: policyFailure(annotation.problem) });
   return denials;
 }
 
-/** Adds the annotation of a failed validation to the audit event. There is only one for each request, as upstream. */
+/** Annotates the audit event with a failed validation. As upstream, the event shows only the first one of a request. */
 function annotateFailure(
   { binding, failure }: Required<Omit<Denial, 'policy'>>,
   { annotate }: AdmissionAttributes,
@@ -94,11 +95,9 @@ function annotateFailure(
 }
 
 function denied({ policy, binding, failure }: Denial, attributes: AdmissionAttributes): ApiError {
-  const { name, resource, object } = attributes;
   const by = binding === undefined ? '' : ` with binding '${binding.metadata.name}'`;
   const cause = `ValidatingAdmissionPolicy '${policy.metadata.name}'${by} denied request: ${failure.message}`;
-  const shown = name || object?.metadata.name || object?.metadata.generateName || 'Unknown';
-  const { message, details } = forbidden(resource, shown, cause).status;
+  const { message, details } = forbidden(attributes.resource, nameInErrors(attributes), cause).status;
   const reason = failure.reason || 'Invalid';
   return new ApiError(CODES[reason] ?? 422, reason, { message, details: { ...details, causes: [{ message: cause }] } });
 }

@@ -81,7 +81,7 @@ export const NAMESPACE_VALUES = schemaValues(NAMESPACE, { name: 'kubernetes.Name
 export type Uses = {
   readonly hasParams: boolean;
   readonly hasAuthorizer: boolean;
-  /** Whether expressions can create objects and JSON patches, as mutations do. Default: false. */
+  /** Whether expressions can create values of `Object` and `JSONPatch`, as mutations do. Default: false. */
   readonly hasPatches?: boolean;
 };
 
@@ -113,7 +113,7 @@ export type CompiledExpression = { readonly text: string } & (
   | { readonly problem: string }
 );
 
-/** Compiles an expression. `accepted` are the accepted types, as errors show them. Default: all. */
+/** Compiles an expression. `accepted`: the accepted result types, as error messages write them. Default: all. */
 export function compileExpression(
   text: string,
   environment: Environment,

@@ -11,6 +11,7 @@ const MAX_LENGTH = 300_000;
 const TEXTS = ['expression', 'messageExpression', 'valueExpression'];
 const LISTS = ['matchConditions', 'variables', 'validations', 'auditAnnotations', 'mutations'];
 
+/** Returns the number of characters of the expressions of one validation, variable, mutation or other item. */
 const lengthOf = (one: object): number =>
   TEXTS.reduce((total, name) => total + textAt(one, name).length, 0) +
   textAt(one, 'jsonPatch', 'expression').length +
@@ -25,7 +26,7 @@ function lengthErrors(policy: ApiObject): FieldError[] {
   return length > MAX_LENGTH ? [forbiddenField('spec', detail)] : [];
 }
 
-/** Returns the errors of a policy's expressions. `old`: the policy before an update, whose expressions are not checked again. */
+/** Returns the errors of a validating policy's expressions. `old`: the policy before an update. An unchanged policy has none. */
 export function policyErrors(policy: ApiObject, old?: ApiObject): FieldError[] {
   if (old !== undefined && isSameValue(policy.spec, old.spec)) return [];
   const tooLong = lengthErrors(policy);
@@ -43,7 +44,7 @@ export function policyErrors(policy: ApiObject, old?: ApiObject): FieldError[] {
   ];
 }
 
-/** Returns the errors of the expressions of a mutating policy. `old`: the policy before an update. */
+/** Returns the errors of a mutating policy's expressions. `old`: as in `policyErrors`. */
 export function mutationErrors(policy: ApiObject, old?: ApiObject): FieldError[] {
   if (old !== undefined && isSameValue(policy.spec, old.spec)) return [];
   const tooLong = lengthErrors(policy);

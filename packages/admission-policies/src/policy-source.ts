@@ -16,16 +16,17 @@ export type Invocation<C> = {
   readonly param: ApiObject | undefined;
 };
 
-/** Why a policy or a binding that matches the request cannot be applied. */
+/** A policy that matches a request but cannot be applied, because it or its binding names parameters that do not exist. */
 export type Misconfigured = { readonly policy: ApiObject; readonly binding?: ApiObject; readonly problem: string };
 
 export type SourceOptions<C> = {
-  /** The resources of the store that have the policies and their bindings. */
+  /** The names under which the store has the policies and the bindings. */
   policies: string;
   bindings: string;
   compile: (policy: ApiObject) => C;
 };
 
+/** Finds the policies for requests, and keeps them compiled. */
 export class PolicySource<C> {
   readonly #parts: MatchingParts;
   readonly #options: SourceOptions<C>;
@@ -37,11 +38,14 @@ export class PolicySource<C> {
     this.#options = options;
   }
 
-  /** Returns what applies to a request. Throws 404 if the request's namespace does not exist, but decides. */
+  /**
+   * Returns an invocation for each policy, binding and parameter object that apply to a request. Throws 404 if a selector needs the labels
+   * of the request's namespace, and the namespace does not exist.
+   */
   invocations(attributes: AdmissionAttributes): (Invocation<C> | Misconfigured)[] {
     const policies = this.#list(this.#options.policies);
     const bindings = Map.groupBy(this.#list(this.#options.bindings), (one) => textAt(one, 'spec', 'policyName'));
-    this.#forgetOthers(policies);
+    this.#dropDeleted(policies);
     const matcher = new RequestMatcher(attributes, this.#parts);
     return policies.flatMap((policy) => {
       const bound = bindings.get(policy.metadata.name ?? '') ?? [];
@@ -84,12 +88,17 @@ export class PolicySource<C> {
     return compiled;
   }
 
-  #forgetOthers(policies: readonly ApiObject[]): void {
+  /** Drops the compiled forms of policies that were deleted. */
+  #dropDeleted(policies: readonly ApiObject[]): void {
     if (this.#compiled.size <= policies.length) return;
     const uids = new Set(policies.map(({ metadata }) => metadata.uid));
     for (const uid of this.#compiled.keys()) if (!uids.has(uid)) this.#compiled.delete(uid);
   }
 }
 
-/** Whether failures of a policy admit the request. */
+/** The name of a request's object in messages that refuse the request. */
+export const nameInErrors = ({ name, object }: Pick<AdmissionAttributes, 'name' | 'object'>): string =>
+  name || object?.metadata.name || object?.metadata.generateName || 'Unknown';
+
+/** Whether a request is admitted although the policy cannot be evaluated (`failurePolicy: Ignore`). */
 export const ignoresFailures = (policy: ApiObject): boolean => textAt(policy, 'spec', 'failurePolicy') === 'Ignore';

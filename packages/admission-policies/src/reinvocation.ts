@@ -1,21 +1,26 @@
-/** Which webhooks or policies run again after others have changed the object (apiserver, plugin/webhook/mutating/reinvocationcontext.go). */
+/**
+ * Decides which mutating webhooks or policies run a second time (apiserver, plugin/webhook/mutating/reinvocationcontext.go): those with
+ * `reinvocationPolicy: IfNeeded`, if the object was changed after they ran.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import type { AdmissionAttributes, Reinvocation } from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
 
-/** The calls of one plugin for one write. Hooks are identified by keys. */
+/** The webhooks or policies (hooks) that a plugin has called for one write, by their keys. */
 export class InvokedHooks {
   readonly #reinvocation: Reinvocation | undefined;
-  /** The hooks with the policy `IfNeeded` that have run since the last change. */
+  /** The hooks with `IfNeeded` that have run since the last change of the object. */
   #invoked = new Set<string>();
+  /** The hooks with `IfNeeded` after which the object was changed. They must run again. */
   readonly #due = new Set<string>();
+  /** The object when the plugin ended the first time. */
   #output: ApiObject | undefined;
 
   private constructor(reinvocation: Reinvocation | undefined) {
     this.#reinvocation = reinvocation;
   }
 
-  /** Returns the calls that a plugin has made for this write. Called when the plugin begins. */
+  /** Returns the calls that a plugin has made for this write so far. Called when the plugin begins, once or twice in a write. */
   static of({ reinvocation, object }: AdmissionAttributes, plugin: string): InvokedHooks {
     const known = reinvocation?.memory.get(plugin);
     const hooks = known instanceof InvokedHooks ? known : new InvokedHooks(reinvocation);
@@ -24,27 +29,28 @@ export class InvokedHooks {
     return hooks;
   }
 
+  /** Whether the plugin runs for the second time in this write. */
   get isSecond(): boolean {
     return this.#reinvocation?.isSecond ?? false;
   }
 
-  /** Whether a hook must be called: each one the first time, and the second time those that have not seen a change. */
+  /** Whether a hook must be called: the first time all of them, the second time those after which the object was changed. */
   isDue(key: string): boolean {
     return !this.isSecond || this.#due.has(key);
   }
 
-  /** A hook was called. `isRepeatable`: whether it may be called again. Called after `changed`. */
+  /** Must be called after each hook, and after `changed` if the hook has changed the object. `isRepeatable`: whether it has `IfNeeded`. */
   invoked(key: string, isRepeatable: boolean): void {
     if (isRepeatable) this.#invoked.add(key);
   }
 
-  /** A hook has changed the object. */
+  /** Must be called if a hook has changed the object: those before it become due, and all plugins run again. */
   changed(): void {
     this.#makeDue();
     if (this.#reinvocation !== undefined) this.#reinvocation.isRequested = true;
   }
 
-  /** The plugin ends, and the object is now this one. */
+  /** Must be called when the plugin ends, with the object that it returns. */
   ended(object: ApiObject | undefined): void {
     this.#output = object;
   }

@@ -20,19 +20,20 @@ import type { Resource, Schema } from '@podwright/kube-schema';
 export type MatchingParts = {
   store: ObjectStore;
   schema: Schema;
-  /** Whether clients can use a resource. Webhooks and policies only receive objects in versions that they could read, too. */
+  /** Whether the server serves a resource to clients. Webhooks and policies get objects in served versions only. */
   isServed: (resource: Resource) => boolean;
 };
 
-/** What `matchConstraints`, `matchResources` and webhooks have in common. */
+/** The match criteria of a webhook, of a policy (`matchConstraints`) or of a binding (`matchResources`). */
 export type Match = {
-  /** `namespaceSelector`, `objectSelector`, `matchPolicy`. */
+  /** The object with the fields `namespaceSelector`, `objectSelector` and `matchPolicy`. */
   readonly criteria: JsonObject;
   readonly rules: readonly JsonObject[];
+  /** Rules whose requests are not matched. Default: none. */
   readonly excluded?: readonly JsonObject[];
 };
 
-/** The match of a policy or binding. Without rules, it matches every resource. */
+/** Returns the match criteria of a policy or binding. Without rules, they match all resources. */
 export const policyMatch = (criteria: JsonObject): Match => {
   const rules = objectsAt(criteria, 'resourceRules');
   return {
@@ -44,7 +45,7 @@ export const policyMatch = (criteria: JsonObject): Match => {
 
 const EVERYTHING: JsonObject = { apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*/*'] };
 
-/** Matches one request with many rules. */
+/** Matches one request with the criteria of many webhooks, policies and bindings. */
 export class RequestMatcher {
   readonly #attributes: AdmissionAttributes;
   readonly #parts: MatchingParts;
@@ -56,8 +57,9 @@ export class RequestMatcher {
   }
 
   /**
-   * Returns the resource by which the request is matched: with `matchPolicy: Equivalent`, it may be the resource in another version.
-   * Returns `undefined` if the request is not matched. Throws 404 if the namespace whose labels decide does not exist.
+   * Returns the resource that a rule matches, or `undefined` if the request does not match. With `matchPolicy: Equivalent`, this may be
+   * another resource with the same objects, such as another version. Throws 404 if the selector needs the labels of a namespace that does
+   * not exist.
    */
   matched({ criteria, rules, excluded = [] }: Match): Resource | undefined {
     const isSelected = this.#isNamespaceSelected(criteria);
@@ -70,7 +72,7 @@ export class RequestMatcher {
     return resource;
   }
 
-  /** Returns `undefined` if the namespace does not exist. */
+  /** Whether the selector matches the request's namespace; `undefined` if the namespace does not exist. */
   #isNamespaceSelected(criteria: JsonObject): boolean | undefined {
     const selector = objectAt(criteria, 'namespaceSelector') ?? {};
     const { namespace, object, resource, subresource } = this.#attributes;
@@ -103,7 +105,7 @@ export class RequestMatcher {
   }
 }
 
-/** Returns the other served resources with the same objects, which have the request's subresource. */
+/** Returns the other served resources with the same stored objects, if they have the request's subresource. */
 function equivalentsOf(
   { resource, subresource }: AdmissionAttributes,
   { schema, isServed }: MatchingParts,

@@ -1,16 +1,16 @@
-/** The values of a request in expressions, and in the reviews that webhooks receive. */
+/** What expressions and webhooks get of a request: the variables, and the AdmissionRequest. */
 import type { AdmissionAttributes, ObjectStore } from '@podwright/api-machinery';
 import { fromJson, type Variables } from '@podwright/cel';
 import type { ApiObject } from '@podwright/kube-kinds';
 import type { Resource } from '@podwright/kube-schema';
-import { kindFor, shownObject } from './admitted-object.ts';
 import { AuthorizerValue, ResourceCheck } from './authorizer-values.ts';
+import { kindFor, versionedObject } from './object-versions.ts';
 import type { PolicyAuthorizer } from './policy-authorizer.ts';
 import { NAMESPACE_VALUES } from './policy-environment.ts';
 
 export type ValueParts = { store: ObjectStore; authorizer: PolicyAuthorizer };
 
-/** Returns the variables of expressions. `resource`: that by which the request was matched. */
+/** Returns the variables of expressions. `resource`: the one that a rule matched. `param`: the parameter object of a policy. */
 export function requestVariables(
   attributes: AdmissionAttributes,
   { resource, param }: { resource: Resource; param?: ApiObject | undefined },
@@ -20,10 +20,11 @@ export function requestVariables(
   const { group: apiGroup, plural } = attributes.resource;
   const who = { authorizer, user };
   const isNamespace = apiGroup === '' && plural === 'namespaces';
-  const shown = (object: ApiObject | undefined) => () => fromJson(object && shownObject(attributes, resource, object));
+  const versioned = (object: ApiObject | undefined) => () =>
+    fromJson(object && versionedObject(attributes, resource, object));
   return {
-    object: shown(attributes.object),
-    oldObject: shown(attributes.oldObject),
+    object: versioned(attributes.object),
+    oldObject: versioned(attributes.oldObject),
     request: () => fromJson(admissionRequest(attributes, resource)),
     params: () => fromJson(param),
     namespaceObject: () => {
@@ -37,9 +38,10 @@ export function requestVariables(
   };
 }
 
+/** The prefixes of the kinds of options, such as `CreateOptions`. */
 const OPTIONS: Readonly<Record<string, string>> = { CREATE: 'Create', UPDATE: 'Update', DELETE: 'Delete' };
 
-/** Returns an AdmissionRequest (admission.k8s.io/v1) without its UID and objects. `matched`: the resource by which the request was matched. */
+/** Returns an AdmissionRequest (admission.k8s.io/v1) without its UID and objects. `matched`: the resource that a rule matched. */
 export function admissionRequest(attributes: AdmissionAttributes, matched: Resource): Record<string, unknown> {
   const { resource, subresource, name, namespace, operation, user, dryRun, options } = attributes;
   const { username, uid, groups, extra } = user;

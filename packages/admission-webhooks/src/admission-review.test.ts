@@ -42,7 +42,7 @@ test('a verdict has the patch, the warnings and the audit annotations of the ans
   assert.equal(verdict({ response: { allowed: false, status } }).result?.message, 'no');
 });
 
-test('in version v1beta1 the UID and the patch type are not checked', () => {
+test('the UID and the patch type are not checked in version v1beta1', () => {
   const patch = [{ op: 'remove', path: '/a' }];
   const response = { uid: 'other', patch: base64(patch) };
   assert.deepEqual(verdict({ version: 'v1beta1', response }).patch, patch);
@@ -50,7 +50,7 @@ test('in version v1beta1 the UID and the patch type are not checked', () => {
   assert.equal(verdict({ version: 'v1beta1', body: { response: { allowed: true } } }).allowed, true);
 });
 
-test('answers that cannot be used are refused with the reason', () => {
+test('an invalid response is an error that gives the reason', () => {
   const invalid = 'received invalid webhook response: ';
   const apiVersion = 'admission.k8s.io/v1';
   fails({ response: { uid: 'x' } }, `${invalid}expected response.uid="${uid}", got "x"`);
@@ -83,14 +83,14 @@ test('answers that cannot be used are refused with the reason', () => {
   );
 });
 
-test('an HTTP status other than success is described as clients of upstream describe it', () => {
+test('an HTTP status other than success is an error with the message of upstream', () => {
   fails({ status: 404, body: 'x' }, 'failed to call webhook: the server could not find the requested resource');
   fails({ status: 500, body: 'x' }, /an error on the server \("x"\) has prevented the request from succeeding$/);
   fails({ status: 302, body: '' }, /the server responded with the status code 302 but/);
   fails({ status: 403, body: { kind: 'Status', message: 'm' } }, 'failed to call webhook: m');
 });
 
-test('a rejection has the status of the webhook, which is always an error', () => {
+test('a refusal has the status code of the webhook, or 400 or 500 if that is not an error code', () => {
   const answer = (result: object) => rejectionAnswer('w', result as Record<string, unknown>).status;
   assert.equal(answer({}).message, 'admission webhook "w" denied the request without explanation');
   assert.equal(answer({ message: 'm', code: 200 }).code, 400);

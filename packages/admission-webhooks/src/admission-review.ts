@@ -1,6 +1,6 @@
-/** Reviews: what webhooks are asked, and what they answer (apiserver, plugin/webhook/request/admissionreview.go). */
+/** AdmissionReviews: the requests to webhooks and their responses (apiserver, plugin/webhook/request/admissionreview.go). */
 import { randomUUID } from 'node:crypto';
-import { admissionRequest, shownObject } from '@podwright/admission-policies';
+import { admissionRequest, versionedObject } from '@podwright/admission-policies';
 import { type AdmissionAttributes, ApiError } from '@podwright/api-machinery';
 import { errorMessage, isRecord, PodwrightError } from '@podwright/base';
 import { decodeJson, type Resource, type Schema } from '@podwright/kube-schema';
@@ -11,9 +11,10 @@ import type { WebhookAnswer } from './webhook-client.ts';
 const KNOWN_VERSIONS = ['v1', 'v1beta1'];
 const GROUP = 'admission.k8s.io';
 
+/** An AdmissionReview. `body`: the object to send. `uid`: the response must repeat it. */
 export type Review = { version: string; uid: string; body: object };
 
-/** Returns the review of a request. Throws `CallError` if the webhook understands no version of reviews that the server knows. */
+/** Returns the AdmissionReview for a request. Throws `CallError` if the webhook reads no version that the server writes. */
 export function reviewOf(webhook: Webhook, attributes: AdmissionAttributes, resource: Resource): Review {
   const version = webhook.reviewVersions.find((one) => KNOWN_VERSIONS.includes(one));
   if (version === undefined)
@@ -27,25 +28,25 @@ export function reviewOf(webhook: Webhook, attributes: AdmissionAttributes, reso
   const request = {
     uid,
     ...fields,
-    object: object ? shownObject(attributes, resource, object) : null,
-    oldObject: oldObject ? shownObject(attributes, resource, oldObject) : null,
+    object: object ? versionedObject(attributes, resource, object) : null,
+    oldObject: oldObject ? versionedObject(attributes, resource, oldObject) : null,
     options,
   };
   return { version, uid, body: { kind: 'AdmissionReview', apiVersion: `${GROUP}/${version}`, request } };
 }
 
-/** What a webhook has answered. */
+/** The decoded response of a webhook. */
 export type Verdict = {
   allowed: boolean;
   /** The operations of a JSON patch. */
   patch: readonly unknown[];
   auditAnnotations: Readonly<Record<string, string>>;
   warnings: readonly string[];
-  /** A Status. */
+  /** The Status with the reason of a refusal. */
   result: Record<string, unknown> | undefined;
 };
 
-/** Reads the answer to a review. Throws `CallError` if it cannot be used. */
+/** Decodes and checks the response to a review. Throws `CallError` if it is invalid. */
 export function verdictOf(
   { status, body }: WebhookAnswer,
   { version, uid }: Review,
@@ -80,9 +81,11 @@ const undecodable = (field: string, value: unknown, type: string): CallError =>
 const typeInJson = (value: unknown): string =>
   Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
 
+/** Writes an API version as Go does: `/v1` for the group ''. */
 const shownVersion = (apiVersion: unknown): string =>
   String(apiVersion).includes('/') ? String(apiVersion) : `/${apiVersion}`;
 
+/** Parses the body of a response. Throws `CallError` unless it is a JSON object. */
 function parsed(status: number, body: Buffer): Record<string, unknown> {
   let value: unknown;
   if (body.length === 0)
@@ -100,7 +103,7 @@ function parsed(status: number, body: Buffer): Record<string, unknown> {
   );
 }
 
-/** A review of another kind or version cannot be converted. A review without a kind is read as one, but refused later. */
+/** Throws `CallError` if a response has another kind or version than `version`. One without a kind or version passes this check. */
 function checkKind({ kind, apiVersion }: { kind: unknown; apiVersion: unknown }, version: string): void {
   if (kind === '' || apiVersion === '') return;
   if (kind === 'AdmissionReview' && apiVersion === `${GROUP}/${version}`) return;
@@ -115,7 +118,7 @@ function checkKind({ kind, apiVersion }: { kind: unknown; apiVersion: unknown },
   );
 }
 
-/** Returns a field of the type of `absent`, the value of an absent field. */
+/** Returns a field, or `absent` if the response does not have it. Throws `CallError` if it has another type than `absent`. */
 function typed<T extends boolean | string>(response: Record<string, unknown>, name: string, absent: T): T {
   const value = response[name] ?? absent;
   if (typeof value !== typeof absent)
@@ -125,6 +128,7 @@ function typed<T extends boolean | string>(response: Record<string, unknown>, na
 
 type PatchOptions = { isMutating: boolean; version: string };
 
+/** Returns the operations of the patch; none for a validating webhook. */
 function patchOf(response: Record<string, unknown>, { isMutating, version }: PatchOptions): readonly unknown[] {
   const text = typed<string>(response, 'patch', '');
   const type = response.patchType ?? undefined;
@@ -138,6 +142,7 @@ function patchOf(response: Record<string, unknown>, { isMutating, version }: Pat
   return patch;
 }
 
+/** Throws `CallError` if a patch is not allowed, or lacks its type. Reviews of v1beta1 are not checked. */
 function checkPatch(text: string, type: unknown, isMutating: boolean): void {
   if (!isMutating && text !== '') throw invalid('validating webhook may not return response.patch');
   if (!isMutating && type !== undefined) throw invalid('validating webhook may not return response.patchType');
@@ -149,6 +154,7 @@ function checkPatch(text: string, type: unknown, isMutating: boolean): void {
 const undecodablePatch = (why: string): CallError =>
   new CallError(`received undecodable patch in webhook response: ${why}`);
 
+/** Returns the JSON value of a patch in base64. */
 function decodedPatch(text: string): unknown {
   const valid = /^[A-Za-z0-9+/\r\n]*={0,2}[\r\n]*/.exec(text)![0].length;
   if (valid < text.length) throw new CallError(`failed to call webhook: illegal base64 data at input byte ${valid}`);
@@ -182,7 +188,7 @@ function resultOf(value: unknown, schema: Schema): Record<string, unknown> | und
   }
 }
 
-/** Messages for responses without a Status (apimachinery, NewGenericServerResponse). */
+/** The messages for HTTP errors whose body is not a Status (apimachinery, NewGenericServerResponse). */
 const STATUS_MESSAGES: Readonly<Record<number, string>> = {
   400: 'the server rejected our request for an unknown reason',
   401: 'the server has asked for the client to provide credentials',
@@ -195,9 +201,10 @@ const STATUS_MESSAGES: Readonly<Record<number, string>> = {
   504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
 };
 
-/** Responses that upstream quotes are cut at this length. */
+/** Maximum number of bytes of a response that a message quotes, as in upstream. */
 const MAX_QUOTED = 2048;
 
+/** Returns the error for a response with an HTTP status other than success. */
 function statusProblem(status: number, body: Buffer): CallError {
   const text = body.subarray(0, MAX_QUOTED).toString().trim();
   const quoted = `an error on the server (${JSON.stringify(text)}) has prevented the request from succeeding`;
@@ -207,7 +214,7 @@ function statusProblem(status: number, body: Buffer): CallError {
   return new CallError(`failed to call webhook: ${message}`, status);
 }
 
-/** Returns the message of a Status, or `undefined` if the response is not one. */
+/** Returns the message of a body that is a Status; `undefined` for another body. */
 function statusMessage(body: Buffer): string | undefined {
   try {
     const { kind, message } = JSON.parse(body.toString());
@@ -217,7 +224,7 @@ function statusMessage(body: Buffer): string | undefined {
   }
 }
 
-/** Returns the response for a request that a webhook has refused (apiserver, plugin/webhook/errors/statuserror.go). */
+/** Returns the error for the client after a webhook has refused the request (apiserver, plugin/webhook/errors/statuserror.go). */
 export function rejectionAnswer(webhook: string, result: Record<string, unknown> = {}): ApiError {
   const denied = `admission webhook ${JSON.stringify(webhook)} denied the request`;
   const { message, reason, code, details } = result;
@@ -229,5 +236,5 @@ export function rejectionAnswer(webhook: string, result: Record<string, unknown>
   });
 }
 
-/** A webhook may choose any status of an error. HTTP/2 has none above 599. */
+/** Returns the HTTP status of a refusal: that of the webhook, if it is an error. HTTP has none above 599. */
 const answerCode = (code: number): number => (code < 400 ? 400 : code > 599 ? 500 : code);

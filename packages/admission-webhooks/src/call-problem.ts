@@ -19,7 +19,7 @@ const CERTIFICATE_ERRORS: Readonly<Record<string, string>> = {
   CERT_NOT_YET_VALID: 'certificate has expired or is not yet valid',
 };
 
-/** Describes why a webhook could not be called, in the words of Go's net packages as far as it has words for it. */
+/** Describes why a request to a webhook failed: as Go's packages net and crypto/tls, or as Node.js for errors that Go does not have. */
 export function callProblem(
   error: unknown,
   { host, port, serverName }: { host: string; port: number; serverName: string },
@@ -40,6 +40,6 @@ const unverified = (why: string): string => `tls: failed to verify certificate: 
 
 type NodeError = { code?: string; hostname?: string };
 
-/** A name with several addresses fails with the errors of all of them. */
+/** Returns the first error of an AggregateError: Node.js has one error for each address that it tried. */
 const first = (error: unknown): NodeError =>
   error instanceof AggregateError && error.errors.length > 0 ? (error.errors[0] as NodeError) : (error as NodeError);

@@ -1,9 +1,9 @@
-/** What remains of the call of a webhook: metrics, audit annotations, and a line in the log. */
+/** Records a call of a webhook in metrics, in annotations of the audit event and, if it failed, in the log. */
 import type { AdmissionAttributes } from '@podwright/api-machinery';
 import type { Logger } from '@podwright/base';
 import { CallError, Rejection } from './call-error.ts';
 import type { Call } from './webhook.ts';
-import type { Called, WebhookMetrics, WebhookType } from './webhook-metrics.ts';
+import type { CallResult, WebhookMetrics, WebhookType } from './webhook-metrics.ts';
 
 type RecordParts = {
   attributes: AdmissionAttributes;
@@ -12,13 +12,16 @@ type RecordParts = {
   logger: Pick<Logger, 'warn'>;
 };
 
+/** The beginnings of the keys of annotations. */
 const MUTATION = 'mutation.webhook.admission.k8s.io/';
 const PATCH = 'patch.webhook.admission.k8s.io/';
+/** For calls that failed but did not refuse the request. */
 const FAILED_OPEN = {
   admit: `failed-open.${MUTATION}`,
   validating: 'failed-open.validating.webhook.admission.k8s.io/',
 };
 
+/** The record of one call, which begins when it is created. */
 export class CallRecord {
   readonly #call: Call;
   readonly #parts: RecordParts;
@@ -29,11 +32,12 @@ export class CallRecord {
     this.#parts = parts;
   }
 
+  /** The webhook has admitted the request. */
   admitted(): void {
-    this.#parts.metrics.called(this.#called(200, false));
+    this.#parts.metrics.called(this.#result(200, false));
   }
 
-  /** A mutating webhook has answered, or failed. */
+  /** Annotates the audit event after a call of a mutating webhook, also a failed one. `mutated`: whether the webhook changed the object. */
   mutated(patch: readonly unknown[], mutated: boolean): void {
     const { annotate } = this.#parts.attributes;
     const { configuration, name: webhook } = this.#call.webhook;
@@ -46,38 +50,40 @@ export class CallRecord {
       );
   }
 
-  /** Records why the call failed. Throws the response to the request, unless failures of the webhook are ignored. */
+  /** The webhook has refused the request, or the call failed. Throws the error for the client, unless it is a failure that is ignored. */
   failed(error: unknown): void {
     const { attributes, metrics, logger, type } = this.#parts;
     attributes.signal?.throwIfAborted();
     const { name, configuration, ignoresFailures } = this.#call.webhook;
     if (error instanceof CallError) {
-      const called = this.#called(error.code, !ignoresFailures);
-      metrics.called(called);
+      const result = this.#result(error.code, !ignoresFailures);
+      metrics.called(result);
       logger.warn(
         { webhook: name, configuration, error: error.message, ignored: ignoresFailures },
         'call a webhook failed',
       );
       if (!ignoresFailures) {
-        metrics.rejected(called, 'calling_webhook_error');
+        metrics.rejected(result, 'calling_webhook_error');
         throw error.answer(name);
       }
-      metrics.failedOpen(called);
+      metrics.failedOpen(result);
       attributes.annotate?.(this.#key(FAILED_OPEN[type]), name);
       return;
     }
     const isRejection = error instanceof Rejection;
-    const called = this.#called(isRejection ? error.answer.status.code : 0, true);
-    metrics.called(called);
-    metrics.rejected(called, isRejection ? 'no_error' : 'apiserver_internal_error');
+    const result = this.#result(isRejection ? error.answer.status.code : 0, true);
+    metrics.called(result);
+    metrics.rejected(result, isRejection ? 'no_error' : 'apiserver_internal_error');
     throw isRejection ? error.answer : error;
   }
 
+  /** Returns the key of an annotation, such as `mutation.webhook.admission.k8s.io/round_0_index_2`. */
   #key(prefix: string): string {
     return `${prefix}round_${this.#call.round}_index_${this.#call.index}`;
   }
 
-  #called(code: number, rejected: boolean): Called {
+  /** Returns the result of the call until now, for the metrics. */
+  #result(code: number, rejected: boolean): CallResult {
     const { attributes, type } = this.#parts;
     const seconds = (performance.now() - this.#startMs) / 1000;
     return { name: this.#call.webhook.name, type, operation: attributes.operation, seconds, rejected, code };

@@ -1,13 +1,12 @@
-/** The admission plugins of webhooks. The code that calls webhooks is loaded when the first configuration is created, to save memory. */
+/** The admission plugins of webhooks. To save memory, the code that calls webhooks is loaded once a configuration exists. */
 import { checkedStrategy } from '@podwright/admission-policies/plugins';
 import type { AdmissionAttributes } from '@podwright/api-machinery';
 import type { Undo } from '@podwright/base';
 import type { ApiObject, Strategies } from '@podwright/kube-kinds';
 import type { WebhookEngine, WebhookEngineParts } from './webhook-engine.ts';
+import { MUTATING, VALIDATING } from './webhook-resources.ts';
 
 const GROUP = 'admissionregistration.k8s.io';
-const MUTATING = `mutatingwebhookconfigurations.${GROUP}`;
-const VALIDATING = `validatingwebhookconfigurations.${GROUP}`;
 
 type WithObject = AdmissionAttributes & { object: ApiObject };
 
@@ -15,7 +14,7 @@ type WithObject = AdmissionAttributes & { object: ApiObject };
 export function webhookPlugins(parts: WebhookEngineParts, undo: Undo) {
   let engine: WebhookEngine | undefined;
   undo.add('close the connections to webhooks', () => engine?.close());
-  // webhooks decide about all kinds except the configurations of webhooks and policies: a wrong one must remain removable
+  // no webhook is called for webhook configurations and policies, so that a wrong one can always be deleted
   const applies = (configurations: string, { resource }: AdmissionAttributes): boolean =>
     resource.group !== GROUP && parts.store.list(configurations, { limit: 1 }).objects.length > 0;
   const opened = async (): Promise<WebhookEngine> => {
@@ -41,7 +40,7 @@ export function webhookPlugins(parts: WebhookEngineParts, undo: Undo) {
   };
 }
 
-/** The validation of webhook configurations, including that of their match conditions. */
+/** Returns the strategies of webhook configurations, which also check that the match conditions compile. */
 export const webhookStrategies = (): Strategies =>
   Object.fromEntries(
     [MUTATING, VALIDATING].map((name) => [

@@ -1,4 +1,4 @@
-/** Sends reviews to webhooks over HTTPS, with connections that are used again. */
+/** Sends reviews to webhooks over HTTPS, and keeps connections open for the next review. */
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest, type RequestOptions } from 'node:https';
 import { isIP } from 'node:net';
@@ -7,31 +7,34 @@ import { CallError } from './call-error.ts';
 import { callProblem } from './call-problem.ts';
 import type { WebhookTarget } from './webhook-target.ts';
 
-/** A patch of the largest object, in base64, is smaller. */
+/** More than a patch of the largest object in base64. */
 const MAX_RESPONSE_BYTES = 8 << 20;
 
-/** As upstream: connections to this many webhooks are kept (apiserver, util/webhook/client.go). */
+/** Number of webhooks to which connections are kept, as in upstream (apiserver, util/webhook/client.go). */
 const MAX_AGENTS = 200;
 /**
- * More than the requests that the server works on at a time: a caller who makes a webhook slow, as by the name of an image in a registry
- * that does not answer, must not hold all connections to it.
+ * Maximum number of connections to one webhook. More than the server's concurrent requests: a caller who makes a webhook slow, as by the
+ * name of an image in a registry that does not answer, must not hold all connections to it.
  */
 const MAX_SOCKETS = 1000;
 const MAX_IDLE_SOCKETS = 25;
-/** The API's maximum of `timeoutSeconds`. */
+/** The maximum of `timeoutSeconds` in the API. */
 const MAX_TIMEOUT_MS = 30_000;
-/** As in Go's default transport. */
+/** After this time an idle connection is closed, as in Go's default transport. */
 const IDLE_TIMEOUT_MS = 90_000;
-/** As upstream: a webhook can ask so often for another call (client-go, rest/with_retry.go). */
+/** Maximum number of repeated calls that a webhook requests by `Retry-After`, as in upstream (client-go, rest/with_retry.go). */
 const MAX_RETRIES = 10;
 
-/** `retryAfter`: the header. */
+/** The response of a webhook. `retryAfter`: the value of its header `Retry-After`. */
 export type WebhookAnswer = { status: number; body: Buffer; retryAfter?: string | undefined };
 
 export class WebhookClient {
   readonly #agents = new Map<string, Agent>();
 
-  /** Rejects with a `CallError`, or with the reason of the signal. */
+  /**
+   * Sends a review and returns the response, whatever its status. Rejects with `CallError` if the webhook cannot be reached or does not
+   * answer within `timeoutSeconds`, and with the signal's reason if the signal aborts.
+   */
   async post(
     target: WebhookTarget,
     body: Buffer,
@@ -66,7 +69,7 @@ export class WebhookClient {
       try {
         return await exchange.answer;
       } catch (error) {
-        // the webhook has closed an idle connection
+        // the webhook has closed an idle connection: a new one is tried, within the same timeout
         const isStale = exchange.isReused && ['ECONNRESET', 'EPIPE'].includes((error as { code?: string }).code ?? '');
         if (!isStale || exchange.isAnswered) throw error;
       }
@@ -92,7 +95,8 @@ export class WebhookClient {
     if (this.#agents.size > MAX_AGENTS) {
       const [oldest, other] = this.#agents.entries().next().value!;
       this.#agents.delete(oldest);
-      for (const socket of Object.values(other.freeSockets).flat()) socket?.destroy(); // other connections are in use
+      // connections with a running request close once they are idle for too long
+      for (const socket of Object.values(other.freeSockets).flat()) socket?.destroy();
     }
     return agent;
   }
@@ -121,10 +125,11 @@ function newAgent(authorities: string): Agent {
   });
 }
 
-/** One request and its response. Redirects are not followed. */
+/** A request and its response. Redirects are not followed. */
 class Exchange {
   readonly answer: Promise<WebhookAnswer>;
   readonly #request: ClientRequest;
+  /** Whether the response has begun. */
   isAnswered = false;
 
   constructor(options: RequestOptions, body: Buffer, signal: AbortSignal) {
@@ -148,6 +153,7 @@ class Exchange {
     this.#request.end(body);
   }
 
+  /** Whether the request was sent on a connection that had been idle. */
   get isReused(): boolean {
     return this.#request.reusedSocket;
   }

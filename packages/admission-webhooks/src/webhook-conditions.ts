@@ -14,7 +14,10 @@ import type { WebhookMetrics, WebhookType } from './webhook-metrics.ts';
 
 type Conditions = { webhook: Webhook; resource: Resource; type: WebhookType; metrics: WebhookMetrics };
 
-/** Whether all match conditions of a webhook hold. Throws 403 if they cannot be evaluated and the failure policy is `Fail`. */
+/**
+ * Whether all match conditions of a webhook are true. If they cannot be evaluated, throws 403 with `failurePolicy: Fail`, and returns false
+ * with `Ignore`.
+ */
 export async function isConditionMet(
   { webhook, resource, type, metrics }: Conditions,
   attributes: AdmissionAttributes,

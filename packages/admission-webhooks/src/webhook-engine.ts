@@ -1,12 +1,12 @@
-/** Calls the stored webhooks for requests (apiserver, plugin/webhook/{mutating,validating}/dispatcher.go). */
+/** Calls the configured webhooks for requests (apiserver, plugin/webhook/{mutating,validating}/dispatcher.go). */
 import { isDeepStrictEqual } from 'node:util';
 import {
-  changedObject,
   InvokedHooks,
   type MatchingParts,
   type PolicyAuthorizer,
   RequestMatcher,
-  shownObject,
+  toStorageVersion,
+  versionedObject,
 } from '@podwright/admission-policies';
 import { type AdmissionAttributes, badRequest, internalError } from '@podwright/api-machinery';
 import { errorMessage, type Logger, PodwrightError, type Registry } from '@podwright/base';
@@ -20,10 +20,9 @@ import { type Call, type Webhook, WebhookList } from './webhook.ts';
 import { WebhookClient } from './webhook-client.ts';
 import { isConditionMet } from './webhook-conditions.ts';
 import { WebhookMetrics, type WebhookType } from './webhook-metrics.ts';
+import { MUTATING, VALIDATING } from './webhook-resources.ts';
 import { webhookTarget } from './webhook-target.ts';
 
-const MUTATING = 'mutatingwebhookconfigurations.admissionregistration.k8s.io';
-const VALIDATING = 'validatingwebhookconfigurations.admissionregistration.k8s.io';
 const MUTATING_PLUGIN = 'MutatingAdmissionWebhook';
 
 export type WebhookEngineParts = MatchingParts & {
@@ -34,6 +33,7 @@ export type WebhookEngineParts = MatchingParts & {
   logger: Pick<Logger, 'warn'>;
 };
 
+/** Calls the stored webhooks, and records the calls in metrics, the audit event and the log. */
 export class WebhookEngine {
   readonly #parts: WebhookEngineParts;
   readonly #metrics: WebhookMetrics;
@@ -52,7 +52,10 @@ export class WebhookEngine {
     this.#client.close();
   }
 
-  /** Calls the mutating webhooks one after the other. Returns the object; `undefined` for a deletion. Throws `ApiError`. */
+  /**
+   * Calls the mutating webhooks one after the other, each with the object as the ones before it have changed it. Returns the object;
+   * `undefined` for a deletion. Throws an `ApiError` if a webhook refuses the request, or fails with `failurePolicy: Fail`.
+   */
   async mutate<T extends ApiObject | undefined>(attributes: AdmissionAttributes & { object?: T }): Promise<T> {
     const webhooks = this.#mutating.of(this.#parts.store.list(MUTATING).objects);
     const hooks = InvokedHooks.of(attributes, MUTATING_PLUGIN);
@@ -62,7 +65,7 @@ export class WebhookEngine {
       const resource = await this.#matched(webhook, current, 'admit');
       if (resource === undefined || !hooks.isDue(webhook.key)) continue;
       const call = { webhook, resource, index, round: hooks.isSecond ? 1 : 0 };
-      const changed = (await this.#mutated(call, current)) as T;
+      const changed = (await this.#callMutating(call, current)) as T;
       if (changed !== object) hooks.changed();
       hooks.invoked(webhook.key, webhook.isRepeatable);
       object = changed;
@@ -71,7 +74,10 @@ export class WebhookEngine {
     return object;
   }
 
-  /** Calls the validating webhooks at the same time. Throws the `ApiError` of the first one that fails. */
+  /**
+   * Calls the validating webhooks at the same time, and waits for all. Throws the `ApiError` of the first one that refuses the request, or
+   * fails with `failurePolicy: Fail`.
+   */
   async validate(attributes: AdmissionAttributes): Promise<void> {
     const webhooks = this.#validating.of(this.#parts.store.list(VALIDATING).objects);
     const due: Pick<Call, 'webhook' | 'resource'>[] = [];
@@ -82,7 +88,7 @@ export class WebhookEngine {
     const errors: unknown[] = [];
     await Promise.all(
       due.map(({ webhook, resource }, index) =>
-        this.#validated({ webhook, resource, index, round: 0 }, attributes).catch((error: unknown) =>
+        this.#callValidating({ webhook, resource, index, round: 0 }, attributes).catch((error: unknown) =>
           errors.push(error),
         ),
       ),
@@ -90,9 +96,9 @@ export class WebhookEngine {
     if (errors.length > 0) throw errors[0];
   }
 
-  /** Returns the resource by which a webhook matches a request. Throws `ApiError`. */
+  /** Returns the resource that a rule of the webhook matches; `undefined` if the webhook is not called. Throws `ApiError`. */
   async #matched(webhook: Webhook, attributes: AdmissionAttributes, type: WebhookType): Promise<Resource | undefined> {
-    // the rules of other webhooks are not evaluated for the object that this one receives
+    // no matcher is shared among webhooks: the object is not the same after a mutating one
     const { config, rules } = webhook;
     const resource = new RequestMatcher(attributes, this.#parts).matched({ criteria: config, rules });
     if (resource === undefined) return undefined;
@@ -100,7 +106,8 @@ export class WebhookEngine {
     return (await isConditionMet(conditions, attributes, this.#parts)) ? resource : undefined;
   }
 
-  async #mutated(call: Call, attributes: AdmissionAttributes): Promise<ApiObject | undefined> {
+  /** Calls a mutating webhook. Returns the object after its patch; the same object if the patch changes nothing. */
+  async #callMutating(call: Call, attributes: AdmissionAttributes): Promise<ApiObject | undefined> {
     const record = new CallRecord(call, {
       attributes,
       type: 'admit',
@@ -109,7 +116,7 @@ export class WebhookEngine {
     });
     const { object } = attributes;
     try {
-      const { patch } = await this.#called(call, attributes, true);
+      const { patch } = await this.#review(call, attributes, true);
       const changed = patch.length === 0 ? object : this.#patched(call, attributes, patch);
       const isChanged = !isDeepStrictEqual(changed, object);
       record.mutated(patch, isChanged);
@@ -122,19 +129,24 @@ export class WebhookEngine {
     }
   }
 
-  async #validated(call: Call, attributes: AdmissionAttributes): Promise<void> {
+  /** Calls a validating webhook. Throws `ApiError` if the request is refused. */
+  async #callValidating(call: Call, attributes: AdmissionAttributes): Promise<void> {
     const { logger } = this.#parts;
     const record = new CallRecord(call, { attributes, type: 'validating', metrics: this.#metrics, logger });
     try {
-      await this.#called(call, attributes, false);
+      await this.#review(call, attributes, false);
       record.admitted();
     } catch (error) {
       record.failed(error);
     }
   }
 
-  /** Calls a webhook. Throws `CallError`, `Rejection`, or the reason for which the request ends. */
-  async #called({ webhook, resource }: Call, attributes: AdmissionAttributes, isMutating: boolean): Promise<Verdict> {
+  /**
+   * Sends a review to a webhook. Adds the warnings to the response and the audit annotations to the audit event. Throws `Rejection` if the
+   * webhook refuses the request, `CallError` if the call fails, the signal's reason if the signal aborts, and `ApiError` for a dry run that
+   * the webhook does not support.
+   */
+  async #review({ webhook, resource }: Call, attributes: AdmissionAttributes, isMutating: boolean): Promise<Verdict> {
     const { name, timeoutSeconds, config, hasSideEffects } = webhook;
     const { dryRun, signal, annotate, warn } = attributes;
     if (dryRun && hasSideEffects)
@@ -159,7 +171,7 @@ export class WebhookEngine {
     return this.#memory.hold(attributes, this.#parts.callerOf(user.username), bytes);
   }
 
-  /** Returns the object after the patch of a webhook, in the storage version. Throws `ApiError`. */
+  /** Applies the patch of a webhook to the object. Returns the result in the storage version. Throws `ApiError`. */
   #patched({ webhook, resource }: Call, attributes: AdmissionAttributes, patch: readonly unknown[]): ApiObject {
     const { object } = attributes;
     const { schema } = this.#parts;
@@ -168,8 +180,8 @@ export class WebhookEngine {
         `admission webhook ${JSON.stringify(webhook.name)} attempted to modify the object, which is not supported for this operation`,
       );
     try {
-      const value = jsonPatch(shownObject(attributes, resource, object), patch);
-      return changedObject(attributes, value, { schema, resource });
+      const value = jsonPatch(versionedObject(attributes, resource, object), patch);
+      return toStorageVersion(attributes, value, { schema, resource });
     } catch (error) {
       throw error instanceof PodwrightError ? internalError(errorMessage(error)) : error;
     }

@@ -1,25 +1,27 @@
 import { Counter, Histogram, type Registry } from '@podwright/base';
 
-/** Upstream's buckets. */
+/** The buckets of upstream's metrics. */
 const SECONDS = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25];
 const CONDITION_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25];
+/** Higher status codes are counted as this one, as in upstream. */
 const MAX_CODE = 600;
 
-/** `admit`: of a mutating webhook. */
+/** The label `type`: `admit` for mutating webhooks, as in upstream. */
 export type WebhookType = 'admit' | 'validating';
 
-/** A call of a webhook. */
-export type Called = {
+/** A completed call of a webhook. */
+export type CallResult = {
   name: string;
   type: WebhookType;
   operation: string;
   seconds: number;
+  /** Whether the call refused the request. */
   rejected: boolean;
   /** The HTTP status code of the rejection or failure; 200 if there is none, 0 if it is not known. */
   code: number;
 };
 
-/** Metrics of webhooks, by upstream's names (apiserver, admission/metrics). */
+/** Metrics of webhooks with the names and labels of upstream's (apiserver, admission/metrics). */
 export class WebhookMetrics {
   readonly #durations;
   readonly #requests;
@@ -65,24 +67,28 @@ export class WebhookMetrics {
     });
   }
 
-  called({ name, type, operation, seconds, rejected, code }: Called): void {
+  /** Counts a call. */
+  called({ name, type, operation, seconds, rejected, code }: CallResult): void {
     this.#durations.observe({ name, type, operation, rejected: String(rejected) }, seconds);
     this.#requests.inc({ name, type, operation, code: shownCode(code), rejected: String(rejected) });
   }
 
+  /** Counts a call that refused the request. `errorType`: `no_error` if the webhook itself refused it. */
   rejected(
-    { name, type, operation, code }: Called,
+    { name, type, operation, code }: CallResult,
     errorType: 'calling_webhook_error' | 'no_error' | 'apiserver_internal_error',
   ): void {
     this.#rejections.inc({ name, type, operation, error_type: errorType, rejection_code: shownCode(code) });
   }
 
-  failedOpen({ name, type }: Called): void {
+  /** Counts a failed call that did not refuse the request (`failurePolicy: Ignore`). */
+  failedOpen({ name, type }: CallResult): void {
     this.#failedOpen.inc({ name, type });
   }
 
+  /** Counts an evaluation of match conditions. `result`: whether they are true, or the errors. */
   conditions(
-    { name, type, operation, seconds }: Pick<Called, 'name' | 'type' | 'operation' | 'seconds'>,
+    { name, type, operation, seconds }: Pick<CallResult, 'name' | 'type' | 'operation' | 'seconds'>,
     result: boolean | readonly string[],
   ): void {
     const labels = { name, kind: 'webhook', type, operation };

@@ -28,7 +28,7 @@ const slice = (addresses: string[], more: object = {}) => ({
   ...more,
 });
 
-test('a webhook behind a Service is called at a ready endpoint, by the name of the Service', () => {
+test('a webhook with a Service is called at a ready endpoint, with the name of the Service in its certificate', () => {
   const unready = { addresses: ['10.0.0.9'], conditions: { ready: false } };
   const other = { addressType: 'IPv6', ports: [{ name: 'https', port: 1 }] };
   const slices = [slice(['fd00::1'], other), slice([], { endpoints: [unready] }), slice(['10.0.0.1'])];
@@ -43,7 +43,7 @@ test('a webhook behind a Service is called at a ready endpoint, by the name of t
   assert.deepEqual([external.host, external.port, external.serverName], ['x.example', 99, 'hook.tools.svc']);
 });
 
-test('a Service without the port or a ready endpoint is not called', () => {
+test('a Service without the port or without a ready endpoint is an error', () => {
   const fails = (config: object, store: ObjectStore, message: RegExp) =>
     assert.throws(() => webhookTarget(config as never, store), { message });
   const start = 'failed to call webhook: Post "https://hook\\.tools\\.svc:443/check": ';
@@ -52,7 +52,7 @@ test('a Service without the port or a ready endpoint is not called', () => {
   fails(service({ port: 1 }), storeWith(PORTS, [slice(['10.0.0.1'])]), /no service port 1 found for service "hook"$/);
 });
 
-test('a URL is called as it is', () => {
+test('a webhook with a URL is called at its host, port and path', () => {
   const at = (url: string) => {
     const { authority, host, port, path } = webhookTarget({ clientConfig: { url } }, new MemoryStore({}));
     return [authority, host, port, path];

@@ -1,10 +1,10 @@
-/** Where a webhook is: at a URL, or behind a Service (apiserver, util/proxy, ResolveEndpoint). */
+/** Finds the address of a webhook, which has a URL or a Service (apiserver, util/proxy, ResolveEndpoint). */
 import { notFound, type ObjectStore } from '@podwright/api-machinery';
 import { type ApiObject, type JsonObject, listAt, numberAt, objectAt, objectsAt, textAt } from '@podwright/kube-kinds';
 import { CallError } from './call-error.ts';
 
 export type WebhookTarget = {
-  /** HOST:PORT, as in URLs. */
+  /** The host and port as in the URL, for the header `Host` and for messages. */
   authority: string;
   /** The name that the certificate must have. */
   serverName: string;
@@ -12,13 +12,13 @@ export type WebhookTarget = {
   host: string;
   port: number;
   path: string;
-  /** Certificates in PEM. '': those that Node.js trusts. */
+  /** The trusted certificate authorities, in PEM. '': those that Node.js trusts. */
   authorities: string;
 };
 
 const HTTPS_PORT = 443;
 
-/** Returns the target. Throws `CallError` if the Service has no endpoint. */
+/** Returns where to send reviews for a webhook. Throws `CallError` if its Service has no ready endpoint. */
 export function webhookTarget(config: JsonObject, store: ObjectStore): WebhookTarget {
   const client = objectAt(config, 'clientConfig') ?? {};
   const authorities = Buffer.from(textAt(client, 'caBundle'), 'base64').toString();
@@ -54,12 +54,15 @@ function serviceTarget(reference: JsonObject, authorities: string, store: Object
   }
 }
 
+/** The Service does not exist, or has no such port or no ready endpoint. */
 class NoEndpoint extends Error {}
 
+/** The namespace and name of a Service. */
 type Place = { namespace: string; name: string };
 
 /**
- * Returns a ready endpoint of the Service. Endpoints are used, not the cluster IP, because a node without a service proxy has no cluster IPs.
+ * Returns the address and port of a ready endpoint of the Service, of its first IP family if there is one. The cluster IP is not used,
+ * because it needs a service proxy on this node. Throws `NoEndpoint`.
  */
 function endpointOf(store: ObjectStore, place: Place, servicePort: number): { host: string; port: number } {
   const service = store.get({ resource: 'services', ...place })?.decode();
@@ -82,6 +85,7 @@ function endpointOf(store: ObjectStore, place: Place, servicePort: number): { ho
   throw new NoEndpoint(`no endpoints available for service ${shown}`);
 }
 
+/** Sorts slices of the preferred IP family first. */
 const rank = (slice: ApiObject, family: string): number => (slice.addressType === family ? 0 : 1);
 
 function slicesOf(store: ObjectStore, { namespace, name }: Place): ApiObject[] {
@@ -91,6 +95,7 @@ function slicesOf(store: ObjectStore, { namespace, name }: Place): ApiObject[] {
     .filter(({ metadata }) => metadata.labels?.['kubernetes.io/service-name'] === name);
 }
 
+/** Returns one of the ready endpoints of a slice, chosen at random; `undefined` if it has none with the port. */
 function readyEndpoint(slice: ApiObject, portName: string): { host: string; port: number } | undefined {
   const port = objectsAt(slice, 'ports').find(
     (one) => textAt(one, 'name') === portName && numberAt(one, 'port') !== undefined,

@@ -5,39 +5,48 @@ import type { Resource } from '@podwright/kube-schema';
 
 /** A webhook of a configuration. */
 export type Webhook = {
-  /** Identifies the webhook among all of its type. */
+  /** Identifies the webhook among all mutating or all validating ones. */
   readonly key: string;
   readonly name: string;
+  /** The name of the configuration that has the webhook. */
   readonly configuration: string;
-  /** The webhook as it was configured. */
+  /** The webhook's fields in the configuration. */
   readonly config: JsonObject;
   readonly rules: readonly JsonObject[];
   readonly conditions: readonly CompiledExpression[];
+  /** `failurePolicy: Ignore`: a failed call does not refuse the request. */
   readonly ignoresFailures: boolean;
+  /** `reinvocationPolicy: IfNeeded`: the webhook may be called twice for a request. */
   readonly isRepeatable: boolean;
+  /** Whether the webhook may not be called for a dry run. */
   readonly hasSideEffects: boolean;
   readonly timeoutSeconds: number;
+  /** The versions of AdmissionReview that the webhook reads, preferred ones first. */
   readonly reviewVersions: readonly string[];
 };
 
-/** The call of a webhook for a request. */
+/** A call of a webhook for a request. */
 export type Call = {
   readonly webhook: Webhook;
-  /** The resource by which the request was matched. */
+  /** The resource that a rule of the webhook matched. */
   readonly resource: Resource;
-  /** Counts the webhooks that are called for the request, or all that are stored if they are mutating. */
+  /**
+   * The number in the keys of audit annotations: that of the webhook among all mutating ones, or among the validating ones that are called
+   * for the request.
+   */
   readonly index: number;
-  /** 1 if the webhook is called again. */
+  /** 0 for the first call of the webhook for the request, 1 for the second. */
   readonly round: number;
 };
 
 const DEFAULT_TIMEOUT_SECONDS = 10;
 
-/** The webhooks of the stored configurations, in the order of the names of the configurations. */
+/** Reads webhooks from the stored configurations, and keeps their compiled match conditions. */
 export class WebhookList {
-  /** The webhooks by the name of the configuration. An entry is valid while the configuration's revision is the same. */
+  /** The webhooks of each configuration, by its name. An entry is valid while the configuration's revision is the same. */
   readonly #known = new Map<string, { revision: number; webhooks: readonly Webhook[] }>();
 
+  /** Returns the webhooks of the configurations, sorted by the names of these. */
   of(configurations: readonly StoredObject[]): Webhook[] {
     const names = new Set(configurations.map(({ key }) => key));
     for (const name of this.#known.keys()) if (!names.has(name)) this.#known.delete(name);

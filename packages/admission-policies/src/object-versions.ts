@@ -1,4 +1,4 @@
-/** The objects of a request in the versions in which webhooks and policies expect them. */
+/** Converts the objects of a request between the storage version and the version of the resource that a webhook or policy names. */
 import { type AdmissionAttributes, ApiError, internalError } from '@podwright/api-machinery';
 import { errorMessage, PodwrightError } from '@podwright/base';
 import type { ApiObject, JsonObject } from '@podwright/kube-kinds';
@@ -11,36 +11,36 @@ import {
   strictDecodingMessage,
 } from '@podwright/kube-schema';
 
-/** Returns the kind of the request's object, for the resource by which the request was matched. */
+/** Returns the kind of a request's object: that of the subresource, if it has a kind of its own, such as `Scale`. */
 export const kindFor = (resource: Resource, subresource: string): GroupVersionKind =>
   (subresource === '' ? undefined : resource.subresources?.[subresource]) ?? resource;
 
-/** Returns an object of the request as the matched resource shows it. `object` is in the storage version. */
-export function shownObject(
+/** Converts an object of a request from the storage version to the version of `resource`, and sets its `apiVersion` and `kind`. */
+export function versionedObject(
   { inVersion, subresource, operation }: AdmissionAttributes,
   resource: Resource,
   object: ApiObject,
 ): ApiObject {
   const kind = kindFor(resource, subresource);
-  const shown = inVersion?.(resource).fromStored(object) ?? object;
-  const { metadata: _, ...options } = shown;
-  // the options of connections have no metadata
-  const fields = operation === 'CONNECT' ? options : shown;
+  const converted = inVersion?.(resource).fromStored(object) ?? object;
+  const { metadata: _, ...withoutMetadata } = converted;
+  // the objects of CONNECT are options, such as PodExecOptions, which have no metadata
+  const fields = operation === 'CONNECT' ? withoutMetadata : converted;
   return { ...fields, apiVersion: apiVersionOf(kind), kind: kind.kind } as ApiObject;
 }
 
 type Reading = {
   schema: Schema;
   resource: Resource;
-  /** Whether fields that the kind does not have are refused. Otherwise they are ignored. */
+  /** Whether unknown fields are refused. Default: false, they are dropped. */
   isStrict?: boolean;
 };
 
 /**
- * Returns a changed object in the storage version, with defaults. `changed` is the object as the matched resource shows it; its kind may be missing. Throws an
- * `ApiError` with the status 500 if it cannot be decoded.
+ * Converts an object that a webhook or policy has changed to the storage version, and applies the defaults of its kind. `changed` is in the
+ * version of `resource`; its `apiVersion` and `kind` may be missing. Throws an `ApiError` with the status 500 if it cannot be decoded.
  */
-export function changedObject(
+export function toStorageVersion(
   { inVersion, subresource }: AdmissionAttributes,
   changed: JsonObject,
   { schema, resource, isStrict = false }: Reading,
