@@ -2,7 +2,7 @@
 import type { ApiObject, UserInfo } from '@podwright/kube-kinds';
 import type { JsonObject, Resource } from '@podwright/kube-schema';
 
-/** A served version of a kind. */
+/** Converts the objects of a kind between the storage version and one served version. */
 export type AdmittedVersion = {
   fromStored: (object: ApiObject) => ApiObject;
   /**
@@ -12,16 +12,17 @@ export type AdmittedVersion = {
   toStored: (value: JsonObject) => ApiObject;
 };
 
-/** Shared by the mutating plugins during one write, which may call them twice: if one changes the object, all run again. */
+/** What the mutating plugins share during one write. If a webhook or policy changes the object, all plugins run a second time. */
 export type Reinvocation = {
   /** Whether the plugins run for the second time. */
   isSecond: boolean;
-  /** Set by a plugin that has changed the object. */
+  /** Whether the plugins must run a second time. A plugin that calls webhooks or policies sets it. */
   isRequested: boolean;
-  /** What plugins remember until the second time, by their names. */
+  /** What each plugin keeps for its second run, by the name of the plugin. */
   memory: Map<string, unknown>;
 };
 
+/** Adds an annotation to the audit event. The first value of a key is kept. With `Request`, events of the level `Metadata` omit it. */
 export type AddAnnotation = (key: string, value: string, level?: 'Request') => void;
 
 /** The attributes of a write request, which admission plugins may admit, mutate or reject. */
@@ -40,17 +41,17 @@ export type AdmissionAttributes = {
   oldObject?: ApiObject;
   user: UserInfo;
   dryRun: boolean;
-  /** Returns a served version of the kind. Absent if the object is not of the resource's kind, as in `pods/binding`. */
+  /** Returns the conversion for a served version of the kind. Absent if the object is of another kind, as in `pods/binding`. */
   inVersion?: (resource: Resource) => AdmittedVersion;
   /** Adds a `Warning` header to the response. */
   warn: (message: string) => void;
-  /** The options of the request, as far as the client sent them. */
+  /** The options that the client sent, such as `fieldManager`, without defaults. */
   options?: JsonObject;
-  /** Adds an annotation to the audit event. Those of the level `Request` are left out of events with less detail. */
+  /** Absent if the request has no audit event. */
   annotate?: AddAnnotation;
-  /** Aborts when the client has disconnected, or the request has taken too long. */
+  /** Aborts when the client disconnects or the time limit of the request is over. */
   signal?: AbortSignal;
-  /** Set for mutating plugins. */
+  /** Present for mutating plugins only. */
   reinvocation?: Reinvocation;
 };
 

@@ -20,12 +20,12 @@ export type RequestContext = {
   /** Throws a Forbidden error if the user may not create the object. Called if an update or apply would create it. */
   authorizeCreate?: () => Promise<void>;
   signal?: AbortSignal;
-  /** The options of the request, as far as the client sent them. Only admission reads them. */
+  /** The options that the client sent, such as `fieldManager`, without defaults. Only admission reads them. */
   options?: JsonObject;
-  /** Adds an annotation to the audit event of the request. Default: it has none. */
+  /** Absent if the request has no audit event. */
   annotate?: AddAnnotation;
-  /** Returns what validating admission sees of an object: its scale, for writes of scales. Default: all of it. */
+  /** Returns what admission gets instead of the written object: the Scale, for writes of a scale. Default: the written object. */
   admittedPart?: (object: ApiObject) => ApiObject;
-  /** Whether the write needs no admission: it was admitted as a write of another object, such as a binding. Default: false. */
+  /** Whether admission is skipped, because it has already admitted the request that causes the write, such as a Binding. Default: false. */
   isAdmitted?: boolean;
 };

@@ -19,7 +19,7 @@ import { jsonPath } from './values/json-path.ts';
 import { repeatedItems } from './values/unique-items.ts';
 import { validateValue } from './values/validate-value.ts';
 
-type Further = Parameters<NonNullable<Strategy['validateFurther']>>;
+type RuleParameters = Parameters<NonNullable<Strategy['validateRules']>>;
 
 export type CustomRules = { strategy: Strategy; conversion: Conversion };
 
@@ -57,7 +57,7 @@ export function customStrategy(version: CustomVersion, rules?: ObjectRules): Str
   const warned = new WeakMap<object, readonly string[]>();
   const withRules = async (
     evaluate: ObjectRules,
-    ...[errors, object, old]: Further
+    ...[errors, object, old]: RuleParameters
   ): Promise<readonly FieldError[]> => {
     if (errors.some(({ reason }) => BLOCKING.includes(reason)))
       return [...errors, invalidValue('<nil>', null, UNCHECKED)];
@@ -65,7 +65,7 @@ export function customStrategy(version: CustomVersion, rules?: ObjectRules): Str
     if (outcome.warnings.length > 0) warned.set(object, outcome.warnings);
     return [...errors, ...outcome.errors];
   };
-  /** Validates an update of the status. As upstream, it validates only the status but evaluates the rules of the whole object. */
+  /** Validates an update of the status: only the status. As upstream, `validateRules` still evaluates the rules of the whole object. */
   const validateStatus = (object: ApiObject, old: ApiObject): FieldError[] => {
     const { status } = schema.properties ?? {};
     if (status === undefined || object.status === undefined) return [];
@@ -80,7 +80,9 @@ export function customStrategy(version: CustomVersion, rules?: ObjectRules): Str
     ...(hasStatus ? {} : { countsStatus: true }),
     validate: (object) => [...validateKind(object), ...validate(object)],
     validateUpdate: (object, old) => [...validateKind(object), ...validate(object, old)],
-    ...(rules === undefined ? {} : { validateFurther: (...further: Further) => withRules(rules, ...further) }),
+    ...(rules === undefined
+      ? {}
+      : { validateRules: (...parameters: RuleParameters) => withRules(rules, ...parameters) }),
     warnings: (object) => warned.get(object) ?? [],
     selectableFields: Object.fromEntries(selectablePaths.map((path) => [path.slice(1), valueAtPath(path)])),
     ...(scale === undefined ? {} : { scale: scaleStrategy(scale, version.replicasPaths) }),

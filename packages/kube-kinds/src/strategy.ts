@@ -39,10 +39,10 @@ export type Strategy = {
   /** Returns all errors in an updated object. Upstream validates both the object itself and the change. */
   validateUpdate?: (object: ApiObject, old: ApiObject) => readonly FieldError[];
   /**
-   * Continues the validation of an object, given its errors so far. Returns all errors. For rules that take long, so that other work runs
-   * meanwhile. Called after `validate` or `validateUpdate`, also after those of a subresource.
+   * Evaluates the rules in CEL of a custom resource. They can take seconds, so other work runs meanwhile. Called after `validate` or
+   * `validateUpdate`, also for updates of a subresource. `errors`: the errors so far. Returns these and the errors of the rules.
    */
-  validateFurther?: (
+  validateRules?: (
     errors: readonly FieldError[],
     object: ApiObject,
     old: ApiObject | undefined,

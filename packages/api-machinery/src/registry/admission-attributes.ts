@@ -18,6 +18,7 @@ type Subject = {
   oldObject?: ApiObject;
 };
 
+/** Returns the attributes of a write for admission. */
 export function admissionAttributes(
   { kind, kindIn }: Pick<ResourceParts, 'kind' | 'kindIn'>,
   { namespace, ...given }: Subject,
@@ -43,6 +44,7 @@ export function admissionAttributes(
   };
 }
 
+/** Replaces the objects by the parts that admission gets. */
 const partsOf = (
   { object, oldObject, ...subject }: Omit<Subject, 'namespace'>,
   part: (object: ApiObject) => ApiObject,
@@ -61,7 +63,7 @@ const admittedVersion = (kind: ServedKind): AdmittedVersion => ({
   },
 });
 
-/** Returns the admission of a write. */
+/** Returns the admission that a write must pass: none if the request has passed it already. */
 export const admissionOf = (
   { admission }: Pick<ResourceParts, 'admission'>,
   { isAdmitted }: RequestContext,

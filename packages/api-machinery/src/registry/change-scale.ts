@@ -30,6 +30,7 @@ export function changeScale(
   context: RequestContext,
 ): Promise<Written> {
   const { kind } = parts;
+  // mutating admission gets the Scale itself, which is not of the resource's kind
   const admission = { ...context, admittedPart: (object: ApiObject) => object };
   const compute = async (old: ApiObject | undefined) => {
     const object = kind.fromStored(old!);
@@ -47,6 +48,7 @@ export function changeScale(
     );
     return kind.complete(scaled);
   };
+  // validating admission gets the scales of the changed object and of the stored one
   const validation = {
     ...context,
     admittedPart: (object: ApiObject) => scaling.strategy.scaleOf(kind.fromStored(object)),

@@ -51,7 +51,7 @@ export async function errorsOfCreate(
   const nameProblems = conversion?.nameProblems ?? strategy.nameProblems ?? nameIsDnsSubdomain;
   return [
     ...validateObjectMeta(object.metadata, { isNamespaced: resource.namespaced, nameProblems }),
-    ...named(conversion, await furtherErrors(strategy, strategy.validate?.(object), { object })),
+    ...named(conversion, await withRuleErrors(strategy, strategy.validate?.(object), { object })),
     ...(conversion?.validate?.(object, undefined) ?? []),
   ];
 }
@@ -62,18 +62,18 @@ export async function errorsOfUpdate(kind: ServedKind, { object, old, subresourc
   const { validateUpdate } = rulesOf(kind, subresource);
   return [
     ...validateObjectMetaUpdate(object.metadata, old.metadata, resource.namespaced),
-    ...named(conversion, await furtherErrors(strategy, validateUpdate?.(object, old), { object, old })),
+    ...named(conversion, await withRuleErrors(strategy, validateUpdate?.(object, old), { object, old })),
     ...(subresource === '' ? (conversion?.validate?.(object, old) ?? []) : []),
   ];
 }
 
-/** Returns the errors, also those of rules that take long. A kind without such rules has none of the delay of a promise. */
-function furtherErrors(
-  { validateFurther }: Strategy,
+/** Returns the errors and, if the kind has rules in CEL, the errors of these. */
+function withRuleErrors(
+  { validateRules }: Strategy,
   errors: readonly FieldError[] = [],
   { object, old }: { object: ApiObject; old?: ApiObject },
 ): readonly FieldError[] | Promise<readonly FieldError[]> {
-  return validateFurther === undefined ? errors : validateFurther(errors, object, old);
+  return validateRules === undefined ? errors : validateRules(errors, object, old);
 }
 
 /** Returns the errors with the names that fields have in errors of the served version. */

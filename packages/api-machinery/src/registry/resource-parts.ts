@@ -9,7 +9,7 @@ import type { ServedKind } from './served-kind.ts';
 export type ResourceParts = {
   store: ObjectStore;
   kind: ServedKind;
-  /** Returns another served version of the kind. */
+  /** Returns the kind of another resource with the same objects, such as another version. */
   kindIn: (resource: Resource) => ServedKind;
   admission: Admission;
   allocate: Allocate;

@@ -50,7 +50,7 @@ function overtakenAnswer(resource: GroupResource, name: string, error: unknown):
   }
 }
 
-/** Waits until all writes so far are durable; undefined if they are. Rejects with `ApiError` if the disk fails. */
+/** Resolves once all writes so far are durable. Returns undefined if they are. Rejects with an `ApiError` if the disk fails. */
 export function untilDurable(store: Pick<ObjectStore, 'untilDurable'>): Promise<void> | undefined {
   return store.untilDurable()?.catch((error: unknown) => {
     throw storeAnswer(error);

@@ -40,8 +40,8 @@ export async function mutated(
   const { name = '', namespace = '' } = object.metadata;
   const operation = old === undefined ? 'CREATE' : 'UPDATE';
   const subject = { operation, name, namespace, object, oldObject: old } as const;
-  const mutated = await admissionOf(parts, context).mutate(admissionAttributes(parts, subject, context));
-  const admitted = withValidOwners(mutated ?? object, object, context);
+  const result = await admissionOf(parts, context).mutate(admissionAttributes(parts, subject, context));
+  const admitted = withValidOwners(result ?? object, object, context);
   await parts.kind.strategy.load?.(admitted);
   return withUniqueOwners(admitted, context, true);
 }
@@ -49,7 +49,10 @@ export async function mutated(
 const INVALID_OWNERS =
   '.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ';
 
-/** Returns the admitted object, but with the managed fields of the object before admission if admission has made them invalid. */
+/**
+ * Returns the admitted object. If admission has made its managed fields invalid, it gets those from before admission, and the client a
+ * warning, as upstream.
+ */
 function withValidOwners(admitted: ApiObject, before: ApiObject, { warn }: RequestContext): ApiObject {
   const entries = managedFieldsOf(admitted);
   if (entries === managedFieldsOf(before)) return admitted;

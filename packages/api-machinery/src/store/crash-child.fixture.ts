@@ -1,6 +1,7 @@
 /**
  * The child process of the crash tests: `node crash-child.fixture.ts FILE STAGE N` runs steps until the store reaches the stage for the Nth
- * time, and then kills itself. Prints the number and the revision of each completed step. At stages of a sync, writes survive power failures.
+ * time, and then kills itself. Prints the number and the revision of each completed step. For the stages of a sync, the store has the
+ * durability `power`.
  */
 import { writeSync } from 'node:fs';
 import { applyStep, VOLATILE } from './crash-steps.fixture.ts';

@@ -3,7 +3,7 @@ import { ExpiredRevision } from './store-errors.ts';
 
 /**
  * Ring buffer of a resource's recent events. Events are numbered from the start of the process; a watch keeps the number of the next event
- * that it will read. Watches read only published events.
+ * that it will read. An event is published once its write is durable. Watches read only published events.
  */
 export class EventHistory {
   readonly #resource: string;
@@ -13,7 +13,7 @@ export class EventHistory {
   readonly #waiting = new Set<() => void>();
   #first = 0;
   #next = 0;
-  /** The number of the first event that is not published. */
+  /** The number of the first event that is not published; that of the next event if all are. */
   #published = 0;
   #bytes = 0;
   /** The revision of the last event that was dropped; initially `begin`. */
@@ -63,6 +63,7 @@ export class EventHistory {
     return this.#numberAfter(revision);
   }
 
+  /** Returns the number of the first retained event after a revision; that of the next event if there is none. */
   #numberAfter(revision: number): number {
     let low = this.#first;
     let high = this.#next;
@@ -79,7 +80,7 @@ export class EventHistory {
     return this.#between(number, this.#next);
   }
 
-  /** Like `from`, for the published events. */
+  /** Returns the published events starting at a number, or `undefined` if some of them have been dropped. */
   publishedFrom(number: number): StoreEvent[] | undefined {
     return this.#between(number, this.#published);
   }
@@ -90,8 +91,8 @@ export class EventHistory {
   }
 
   /**
-   * Whether older events must be dropped to make room for this one. An event that exceeds the limit by itself is still kept, as the only
-   * one, so that watches receive it. So are events that no watch could read yet, unless there are too many of them.
+   * Whether older events must be dropped to make room for this one. An event that is larger than `maxBytes` is still kept, as the only one,
+   * so that watches receive it. Unpublished events are not dropped because of their size, only because of their number.
    */
   #isFullFor(event: StoreEvent): boolean {
     const count = this.#next - this.#first;

@@ -7,7 +7,7 @@ import { MemoryStore } from './memory-store.ts';
 import type { HistoryBounds } from './object-store.ts';
 import { configMap, described, podKey, take } from './test-objects.fixture.ts';
 
-/** Syncs that end when the test says so. */
+/** Syncs that end when the test calls `end`. */
 class HeldSyncs {
   readonly #begun: PromiseWithResolvers<void>[] = [];
   ended = 0;
@@ -45,7 +45,7 @@ function groupSync() {
 }
 
 suite('group sync', () => {
-  test('writes while a sync runs share the next one', async () => {
+  test('writes that are recorded while a sync runs share the next sync', async () => {
     const { sync, syncs, durable } = groupSync();
     sync.written(1, true);
     for (const revision of [2, 3, 4]) sync.written(revision, true);
@@ -72,7 +72,7 @@ suite('group sync', () => {
     assert.deepEqual(done, ['first', 'second']);
   });
 
-  test('writes that need no sync cause none, and become visible behind those that do', async () => {
+  test('writes that were not recorded cause no sync, and are reported in the order of revisions', async () => {
     const { sync, syncs, durable } = groupSync();
     sync.written(1, false);
     assert.deepEqual(durable, [1]);
@@ -85,7 +85,7 @@ suite('group sync', () => {
     assert.equal(syncs.running, 0);
   });
 
-  test('after a failed sync, those that wait are informed, and no more writes are accepted', async () => {
+  test('after a failed sync, the callers that wait get the error, and later writes are refused', async () => {
     const { sync, syncs, durable, failures } = groupSync();
     sync.written(1, true);
     const first = assert.rejects(sync.until()!, /input\/output error/);
@@ -94,7 +94,7 @@ suite('group sync', () => {
     sync.check();
     await syncs.end(new Error('input/output error'));
     await Promise.all([first, second]);
-    assert.deepEqual(durable, [2], 'what may be on disk stays visible');
+    assert.deepEqual(durable, [2], 'writes that may be on disk stay visible');
     assert.equal(syncs.running, 0);
     assert.equal(failures.length, 1);
     assert.throws(
@@ -104,14 +104,14 @@ suite('group sync', () => {
   });
 });
 
-suite('a store whose journal is synced later', () => {
+suite('a store whose journal must be synced', () => {
   function open(history?: HistoryBounds) {
     const syncs = new HeldSyncs();
     const journal: Journal = { ...NO_JOURNAL, sync: syncs.begin };
     return { syncs, store: new MemoryStore({ volatile: ['leases'], history }, journal) };
   }
 
-  test('reports changes to watches once they are durable, reads see them at once', async () => {
+  test('reports changes to watches once they are durable, and returns them to reads at once', async () => {
     const { syncs, store } = open();
     const { revision } = store;
     const watch = store.watch('pods', { from: revision });
@@ -121,7 +121,7 @@ suite('a store whose journal is synced later', () => {
     assert.equal(store.list('pods').objects.length, 1);
     store.update(podKey('a'), configMap('a', 'text'), created.revision);
     await settled();
-    assert.equal(watch.progress, revision, 'no bookmark promises what a power failure could undo');
+    assert.equal(watch.progress, revision, 'a bookmark does not include writes that are not durable');
     await syncs.end();
     assert.deepEqual(described(await taken), [`ADDED default/a@${created.revision}`]);
     assert.notEqual(store.untilDurable(), undefined);
@@ -131,7 +131,7 @@ suite('a store whose journal is synced later', () => {
     assert.equal(past.objects[0], created);
   });
 
-  test('reports no change twice to a watch that begins while the change is not durable', async () => {
+  test('reports no earlier change to a watch that begins before that change is durable', async () => {
     const { syncs, store } = open();
     store.create(podKey('a'), configMap('a', ''));
     const taken = take(store.watch('pods', { from: store.revision }), 1);
@@ -141,7 +141,7 @@ suite('a store whose journal is synced later', () => {
     assert.deepEqual(described(await taken), [`ADDED default/b@${revision}`]);
   });
 
-  test('keeps large changes that no watch could read yet', async () => {
+  test('keeps large changes until they are durable and watches can read them', async () => {
     const { syncs, store } = open({ maxEvents: 10, maxBytes: 1000 });
     const { revision } = store.create(podKey('a'), configMap('a', 'x'.repeat(600)));
     await syncs.end();
@@ -163,7 +163,7 @@ suite('a store whose journal is synced later', () => {
     assert.equal(store.untilDurable(), undefined);
   });
 
-  test('refuses writes after a failed sync, but neither reads nor volatile writes', async () => {
+  test('refuses writes after a failed sync, but still serves reads and writes of volatile objects', async () => {
     const { syncs, store } = open();
     store.create(podKey('a'), configMap('a', ''));
     const failed = assert.rejects(store.untilDurable()!, /sync the objects: no/);

@@ -1,27 +1,30 @@
 import { ignoreFailure, PodwrightError, wrapError } from '@podwright/base';
 
 export type GroupSyncOptions = {
-  /** Makes all recorded writes survive a power failure. Undefined: recorded writes need nothing further. */
+  /** Makes all recorded writes survive a power failure. Undefined: a recorded write is durable. */
   sync?: () => Promise<void>;
-  /** Called, in order, with the revision up to which the writes are durable. */
+  /**
+   * Called with the revision up to which writes are durable, in ascending order. Also called after a failed sync, with the revision of the
+   * last write: it may be on disk, so watches report it.
+   */
   durable: (revision: number) => void;
-  /** Called once, if a sync fails. */
+  /** Called if a sync fails, once, before `durable`. */
   onFailed?: (error: PodwrightError) => void;
 };
 
-/** One sync. It covers the writes up to `revision`. */
+/** A sync and the writes up to `revision`, which are durable when it has ended. */
 type Round = PromiseWithResolvers<void> & { revision: number };
 
 /**
- * Makes recorded writes durable by as few syncs as possible: writes that are recorded while a sync runs share the next one.
+ * Makes recorded writes durable by group commit: one sync runs at a time, and all writes that are recorded meanwhile share the next one.
  *
- * After a failed sync, it is unknown which writes are on disk, and another sync may succeed although it wrote nothing: Linux reports a
- * failed write of a page only once. So all later writes are refused.
+ * After a failed sync it is unknown which writes are on disk. The next sync could succeed without them, because Linux reports a failed
+ * write of a page only once (fsync(2)). So all later writes are refused.
  */
 export class GroupSync {
   readonly #options: GroupSyncOptions;
   #running: Round | undefined;
-  /** Begins when the running round has ended. Undefined if no write waits for it. */
+  /** The next sync, which begins when the running one has ended. Undefined if no write waits for it. */
   #waiting: Round | undefined;
   #failure: PodwrightError | undefined;
 
@@ -29,14 +32,14 @@ export class GroupSync {
     this.#options = options;
   }
 
-  /** Throws the error of an earlier sync. Must be called before a write is recorded. */
+  /** Throws the error of a failed sync. Must be called before each write is recorded. */
   check(): void {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
   /**
-   * Must be called after each write, with the revision that it led to. `isRecorded`: the write was recorded and must survive. Other writes
-   * become visible in their order, but cause no sync.
+   * Must be called after each write, with the store's revision after it. `isRecorded`: the write was recorded in the journal. Other writes,
+   * of volatile objects, cause no sync, but `durable` counts them in the order of revisions, too.
    */
   written(revision: number, isRecorded: boolean): void {
     const { sync, durable } = this.#options;
@@ -46,7 +49,7 @@ export class GroupSync {
     else last.revision = revision;
   }
 
-  /** Resolves once the writes so far are durable; undefined if they are. Rejects if their sync fails. */
+  /** Resolves once all writes so far are durable. Returns undefined if they are. Rejects with the error of their sync. */
   until(): Promise<void> | undefined {
     return (this.#waiting ?? this.#running)?.promise;
   }
@@ -74,7 +77,7 @@ export class GroupSync {
     round.resolve();
   }
 
-  /** The writes stay visible, as they may be on disk. */
+  /** Refuses all later writes. The writes of the failed sync stay visible, because they may be on disk. */
   #failed(error: unknown): void {
     const rounds = [this.#running, this.#waiting].filter((round) => round !== undefined);
     this.#running = undefined;
@@ -89,6 +92,6 @@ export class GroupSync {
 
 function newRound(revision: number): Round {
   const round = { ...Promise.withResolvers<void>(), revision };
-  ignoreFailure(round.promise, 'the process does not wait for its own writes');
+  ignoreFailure(round.promise, 'not every writer waits for the sync');
   return round;
 }

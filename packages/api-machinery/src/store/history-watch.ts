@@ -13,7 +13,7 @@ export class HistoryWatch implements StoreWatch {
   /** The revision of the last event read, even if the watch filtered it out. */
   #passed: number;
 
-  /** Throws `ExpiredRevision` if the history does not reach back to `options.from`. `revision` returns that up to which events are published. */
+  /** Throws `ExpiredRevision` if the history does not reach back to `options.from`. `revision` returns the last durable revision. */
   constructor(
     resource: string,
     { history, revision }: { history: EventHistory; revision: () => number },

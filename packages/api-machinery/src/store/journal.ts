@@ -22,7 +22,7 @@ export interface Journal {
   objects(): Iterable<RecordedObject>;
   /** Records the whole entry or, if it throws, nothing. */
   record(entry: JournalEntry): void;
-  /** Makes all recorded entries survive a power failure. Undefined: recorded entries need nothing further. */
+  /** Makes all recorded entries survive a power failure. Undefined: a recorded entry is durable. */
   readonly sync?: () => Promise<void>;
   close(): void;
 }

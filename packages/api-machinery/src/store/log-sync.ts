@@ -7,8 +7,9 @@ import { syncDirectory } from '@podwright/host';
 const fdatasyncOf = promisify(fdatasync);
 
 /**
- * Syncs the write-ahead log of a store's file to disk, in a thread of libuv, one sync at a time. SQLite itself syncs the log before it
- * copies pages of it to the file, and the file before it overwrites the log.
+ * Syncs the write-ahead log of a store's SQLite file with fdatasync(2) in a thread, so that the event loop does not wait for the disk. Only
+ * one sync may run at a time. A checkpoint needs no sync from here: SQLite syncs the log before it copies pages to the file, and the file
+ * before it overwrites the log.
  */
 export class LogSync implements Disposable {
   readonly #path: string;
@@ -16,14 +17,14 @@ export class LogSync implements Disposable {
   #isRunning = false;
   #isClosed = false;
 
-  /** `path`: the store's file, whose log exists at the first sync. */
+  /** `path`: the SQLite file. Its log must exist when `sync` is called. */
   constructor(path: string) {
     this.#path = path;
   }
 
-  /** Rejects with `unavailable` if the disk fails. */
+  /** Makes all committed writes survive a power failure. Rejects with `unavailable` if the disk fails. */
   async sync(): Promise<void> {
-    if (this.#isClosed) return; // SQLite has synced the file when it closed it
+    if (this.#isClosed) return; // SQLite syncs the file when it closes it
     this.#isRunning = true;
     try {
       this.#log ??= await this.#open();
@@ -38,13 +39,13 @@ export class LogSync implements Disposable {
     }
   }
 
-  /** Must be called after the database was closed. A sync that runs ends by itself. */
+  /** Must be called after the database was closed. A running sync still ends, and then closes the log. */
   [Symbol.dispose](): void {
     this.#isClosed = true;
     if (!this.#isRunning) this.#close();
   }
 
-  /** Also syncs the names of the files, which may be new. */
+  /** Opens the log. Syncs its directories too, because the files may be new in them. */
   async #open(): Promise<number> {
     const directory = dirname(this.#path);
     for (const one of [directory, dirname(directory)]) await syncDirectory(one);

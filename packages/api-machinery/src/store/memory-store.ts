@@ -37,12 +37,12 @@ export class MemoryStore implements ObjectStore {
   readonly #volatile: ReadonlySet<string>;
   readonly #space: Space;
   readonly #sync: GroupSync;
-  /** The tables with events that watches do not report yet. */
+  /** The tables with events that are not published to watches yet. */
   readonly #unpublished = new Set<ResourceTable>();
   /** The initial revision. It is higher than all revisions that earlier processes handed out, so their clients must list again. */
   readonly #begin: number;
   #revision: number;
-  /** The revision up to which all writes are durable. */
+  /** The revision up to which all writes are durable, and watches report events. */
   #durable: number;
   #reserved: number;
 
@@ -130,7 +130,7 @@ export class MemoryStore implements ObjectStore {
 
   /**
    * Records the events in the journal, except those of volatile resources. Reserves more revisions once the reserved range is used up.
-   * Returns whether there was anything to record.
+   * Returns whether anything was recorded. Throws if an earlier sync has failed.
    */
   #record(writes: readonly Write[], events: readonly StoreEvent[]): boolean {
     const changes = events

@@ -94,8 +94,8 @@ export interface StoreWatch extends AsyncIterable<readonly StoreEvent[]> {
  * `aborted` (the object does not have the expected revision), `resource_exhausted` (the disk is full, or `OutOfSpace`) or `unavailable`
  * (the file cannot be written).
  *
- * Writes that shall survive a power failure do so a little after the call. Watches report them only then, and a server waits for
- * `untilDurable` before it answers with what it has read or written.
+ * With a journal that must be synced, a write is durable some time after the call returns. Watches report it once it is durable. A server
+ * must wait for `untilDurable` before it sends a response that shows what it has read or written.
  */
 export interface ObjectStore {
   /** The revision of the last write. */
@@ -117,8 +117,8 @@ export interface ObjectStore {
   /** Throws `ExpiredRevision` if the history does not reach back to `from`. */
   watch(resource: string, options: WatchOptions): StoreWatch;
   /**
-   * Resolves once all writes so far survive what they shall survive; undefined if they do already. Rejects with `unavailable` if the disk
-   * failed: then the last writes may be lost at a power failure, and all further writes are refused.
+   * Resolves once all writes so far are durable. Returns undefined if they are. Rejects with `unavailable` if the sync of a write fails: a
+   * power failure may then undo the last writes, and all further writes are refused.
    */
   untilDurable(): Promise<void> | undefined;
   /** Closes the store. No other method may be called afterwards. */
@@ -153,6 +153,6 @@ export type StoreOptions = {
   history?: HistoryBounds;
   /** Default: no bounds. */
   space?: SpaceBounds;
-  /** Called once, if the disk fails to sync what was written. All further writes are refused. */
+  /** Called once if a sync fails. All further writes are refused. */
   onSyncFailed?: (error: PodwrightError) => void;
 };

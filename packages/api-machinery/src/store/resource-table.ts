@@ -54,7 +54,7 @@ export class ResourceTable {
     this.#history.append(event);
   }
 
-  /** Lets watches report the changes up to a revision. Returns whether these are all changes. */
+  /** Publishes the changes up to a revision to watches. Returns whether all changes are published. */
   publish(revision: number): boolean {
     return this.#history.publish(revision);
   }

@@ -47,7 +47,7 @@ export function openStoreFile(path: string): DatabaseSync {
     if (isEmpty(database)) createSchema(database);
     else check(database, attempt);
     database.exec(`PRAGMA journal_mode = WAL; PRAGMA journal_size_limit = ${MAX_LOG_BYTES}`);
-    database.exec('PRAGMA synchronous = NORMAL'); // checkpoints sync, commits do not
+    database.exec('PRAGMA synchronous = NORMAL'); // SQLite syncs at checkpoints, not at commits
     return database;
   } catch (error) {
     database?.close();

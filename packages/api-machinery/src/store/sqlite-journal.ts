@@ -91,6 +91,7 @@ export class SqliteJournal implements Journal {
     this.#log[Symbol.dispose]();
   }
 
+  /** Syncs the log. Only called with the durability `power`. */
   async #sync(): Promise<void> {
     const { failpoint } = this.#options;
     failpoint('sync/begun');

@@ -27,8 +27,8 @@ type Ratchet = { readonly current?: Pair | undefined; readonly parent?: Pair | u
 type Place = Pair & { readonly path: string; readonly ratchet: Ratchet };
 
 /**
- * Evaluates the rules for an object. `old`: the object before an update. All rules of an object can take some seconds, so other work runs
- * between them.
+ * Evaluates the rules for an object. `old`: the object before an update. The rules of an object can take seconds together, so other work
+ * runs between two rules.
  */
 export async function evaluateRules(
   tree: RuleNode,
@@ -47,7 +47,7 @@ class RuleRun {
   #budget = MAX_OBJECT_COST;
   #isEnded = false;
 
-  /** Evaluates the rules for a value and its parts. Yields after each rule. */
+  /** Evaluates the rules for a value and for all values in it. Yields after each rule, so that the caller can let other work run. */
   *visit(node: RuleNode, place: Place): Generator<void> {
     const { value, old } = place;
     if (value === null || value === undefined) return;
