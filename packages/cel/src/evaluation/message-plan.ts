@@ -4,7 +4,7 @@ import type { Plan } from './frame.ts';
 
 const MESSAGE_COST = 40;
 
-/** Returns the plan of a message. An optional field without a value is left out. */
+/** Returns the plan that creates a message, such as `Object.spec{replicas: 1}`. An optional field without a value is left out. */
 export function messagePlan(
   typeName: string,
   fields: readonly { name: string; plan: Plan; isOptional: boolean }[],

@@ -217,7 +217,7 @@ function sum(list: CelList, zero: Value, work: Evaluation): Value {
   return total;
 }
 
-/** Texts are compared by characters. */
+/** The work of comparing a value: one step, and one more for each 100 characters of a text. */
 const comparisonSteps = (value: Value): number => 1 + (typeof value === 'string' ? Math.ceil(value.length / 100) : 0);
 
 function extreme(list: CelList, which: 'min' | 'max', work: Evaluation): Value {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { indexOfText, lastIndexOfText, splitAt } from './text-search.ts';
 
-test('a part is found as JavaScript finds it', () => {
+test('a part is found at the same indexes as by JavaScript', () => {
   let seed = 7;
   const random = (below: number) => {
     seed = (seed * 1103515245 + 12345) % 2 ** 31;
@@ -20,7 +20,7 @@ test('a part is found as JavaScript finds it', () => {
   }
 });
 
-test('long texts that nearly match everywhere are searched at once', () => {
+test('a long text in which a long part nearly matches at each index is searched in linear time', () => {
   const [text, part] = ['a'.repeat(1_000_000), `${'a'.repeat(250_000)}b${'a'.repeat(250_000)}`];
   const startMs = performance.now();
   assert.equal(indexOfText(text, part), -1);

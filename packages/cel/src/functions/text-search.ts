@@ -1,9 +1,9 @@
 /**
- * Searches texts in time proportional to their lengths, as Go does. JavaScript's own search needs the product of the lengths for some texts,
- * such as a long `aaa…` in which `baaa…` is searched.
+ * Searches a text for a part in time proportional to the sum of their lengths, as Go does. JavaScript's `indexOf` can take time
+ * proportional to the product of the lengths, for example when it searches a long `aaa…` for `aaa…baaa…`.
  */
 
-/** Parts of up to this length are searched by JavaScript: its search compares at most this number of characters at each index. */
+/** Maximum length of the parts for which JavaScript's `indexOf` is used: it compares at most this many characters at each index. */
 const SHORT = 32;
 
 /** Returns the first index at or after `from` at which the part occurs; -1 if there is none. */
@@ -30,7 +30,7 @@ export function splitAt(text: string, part: string): string[] {
   const pieces: string[] = [];
   let start = 0;
   for (const index of occurrences(text, part, 0)) {
-    if (index < start) continue; // it overlaps the last one
+    if (index < start) continue; // overlaps the occurrence before it
     pieces.push(text.slice(start, index));
     start = index + part.length;
   }
@@ -38,7 +38,7 @@ export function splitAt(text: string, part: string): string[] {
   return pieces;
 }
 
-/** Yields the indexes at which the part occurs, overlapping ones too (Knuth, Morris, Pratt). */
+/** Yields all indexes at which the part occurs, also of overlapping occurrences, by the Knuth-Morris-Pratt algorithm. */
 function* occurrences(text: string, part: string, from: number): Generator<number> {
   const fallback = fallbacks(part);
   let matched = 0;
@@ -50,7 +50,10 @@ function* occurrences(text: string, part: string, from: number): Generator<numbe
   }
 }
 
-/** Returns, for each number of matched characters, the length of the longest shorter start of the part that also matches there. */
+/**
+ * Returns the failure table of the algorithm: for each number n of matched characters, the length of the longest prefix of the part that is
+ * shorter than n and ends at the same character.
+ */
 function fallbacks(part: string): Uint32Array {
   const lengths = new Uint32Array(part.length + 1);
   let matched = 0;

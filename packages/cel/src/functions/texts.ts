@@ -171,7 +171,7 @@ function replaced(
 ): string {
   if (limit === 0n || old === by) return text;
   const parts = old === '' ? ['', ...text, ''] : splitAt(text, old);
-  const gaps = old === '' ? parts.length - 1 : parts.length - 1;
+  const gaps = parts.length - 1;
   const count = limit < 0n || limit > gaps ? gaps : Number(limit);
   work.spend(Math.ceil((by.length * count) / 10));
   const end = parts.slice(count).join(old);

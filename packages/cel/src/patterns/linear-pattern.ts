@@ -19,23 +19,23 @@ const MAX_INSTRUCTIONS = 20_000;
 const MAX_COMPILED_NODES = 5 * MAX_INSTRUCTIONS;
 
 /**
- * Steps that matches may take: one for each character and, while a state is entered for the first time, `NEW_STATE_STEPS` for each
- * instruction that is reached.
+ * Steps that matches may take. `test` takes one step for each character and, for a transition that is not known yet, `NEW_STATE_STEPS` for
+ * each instruction that it reaches. `findAll` takes one for each instruction that it reaches at a character.
  */
 export type MatchBudget = { steps: number };
 const NEW_STATE_STEPS = 4;
 
-/**
- * What is known after some characters of a text: the instructions that can read the next one, and the kind of the last one. `next` has the
- * states after characters that were read before, as of a deterministic automaton that is built when it is needed.
- */
+/** A state of the deterministic automaton of the pattern. States and transitions are computed when a text first needs them, and kept. */
 type State = {
+  /** The instructions that come next. */
   readonly threads: readonly number[];
+  /** The kind of the last character (`kindOf`), on which checks such as `\b` depend. */
   readonly before: string;
+  /** The known transitions, by the next character; '' for the end of the text. */
   readonly next: Map<string, State | 'match'>;
 };
 
-/** Number of known transitions above which they are forgotten. A text may have thousands of different characters. */
+/** Maximum number of transitions that are kept. When it is exceeded, all are dropped: a text may have thousands of different characters. */
 const MAX_TRANSITIONS = 10_000;
 
 /** A possible match: the next instruction, and the index at which the match starts. */
@@ -69,7 +69,7 @@ export class LinearPattern {
     return this.#after(state, '', budget) === 'match';
   }
 
-  /** Returns the state after a character, '' for the end of the text; undefined if the budget has no steps left. */
+  /** Returns the state after a character; '' stands for the end of the text. Returns undefined if the budget has no steps left. */
   #after(state: State, char: string, budget: MatchBudget): State | 'match' | undefined {
     budget.steps--;
     if (budget.steps < 0) return undefined;
@@ -87,6 +87,7 @@ export class LinearPattern {
     return next;
   }
 
+  /** Returns the state with these instructions after a character; always the same object while it is kept. */
   #stateOf(threads: ReadonlySet<number>, char: string): State {
     const before = kindOf(char);
     const sorted = [...threads].sort((a, b) => a - b);
@@ -204,12 +205,12 @@ export class LinearPattern {
   }
 }
 
-/** Returns the instructions after those that read the character. None reads the end of the text. */
+/** Returns the successors of the instructions that read the character. None reads '', the end of the text. */
 function readers(reading: readonly { read: (char: string) => boolean; next: number }[], char: string): Set<number> {
   return new Set(char === '' ? [] : reading.filter(({ read }) => read(char)).map(({ next }) => next));
 }
 
-/** Returns a character for which all checks of positions have the same result as for this one. */
+/** Returns a representative of a character: the checks of positions, such as `^` and `\b`, have the same result for both. */
 const kindOf = (char: string): string => (char === '' || char === '\n' ? char : /^\w$/.test(char) ? 'a' : ' ');
 
 const tooLarge = () => new PatternError('expression nests repetitions too deeply');

@@ -3,7 +3,7 @@ import { LinearPattern, type MatchBudget } from './linear-pattern.ts';
 /** Longer texts do not match any pattern, which bounds the time of a match. */
 const MAX_TEXT_LENGTH = 100_000;
 
-/** Steps for all matches of an object: half a second at most. Texts for which none are left do not match. */
+/** Steps for all matches of an object together, which take at most half a second. A text for which no steps are left does not match. */
 const MAX_STEPS = 4_000_000;
 
 /** The compiled patterns of a kind. */

@@ -49,13 +49,14 @@ export const objectOf = (name: string, fields: Iterable<readonly [string, CelTyp
   fields: new Map(fields),
 });
 
+/** The fields of an object that has every field, with the type `dyn`. */
 class EveryField extends Map<string, CelType> {
   override get(): CelType {
     return DYN;
   }
 }
 
-/** Returns the type of an object that has every field. The types of the fields are not known. */
+/** Returns the type of an object in which every field can be read and set. All fields have the type `dyn`. */
 export const openObject = (name: string): CelType => ({ kind: 'object', name, fields: new EveryField() });
 
 /** Returns the type parameters of a type, such as the element type of a list. */

@@ -62,8 +62,8 @@ function isSameSet(one: CelList, other: CelList, work: Work): boolean {
   const used = new Set<number>();
   let first = 0;
   for (const element of one) {
-    // usually the elements have the same order
-    const index = unusedEqual(element, { rest, used, first }, work);
+    // the search begins at `first`, because both lists usually have the same order
+    const index = indexOfUnused(element, { rest, used, first }, work);
     if (index === undefined) return false;
     used.add(index);
     while (used.has(first)) first++;
@@ -80,7 +80,8 @@ function areMapsEqual(one: CelMap, other: CelMap, work: Work): boolean {
   return true;
 }
 
-function unusedEqual(
+/** Returns the index of the first element, at or after `first` and not `used`, that is equal to `element`. */
+function indexOfUnused(
   element: Value,
   { rest, used, first }: { rest: readonly Value[]; used: ReadonlySet<number>; first: number },
   work: Work,

@@ -163,7 +163,7 @@ export class ValueMap extends CelMap {
   }
 }
 
-/** A message that an expression has created, such as `Object.spec{replicas: 1}`: a map with the fields as keys. */
+/** A message that an expression has created, such as `Object.spec{replicas: 1}`: a map from the names of the fields. */
 export class Message extends ValueMap {
   readonly typeName: string;
 

@@ -4,7 +4,7 @@ export type Path = readonly PathElement[];
 
 /**
  * A set of fields, stored as a tree (structured-merge-diff, fieldpath.Set). A field with members below it need not be a member itself.
- * Operations do not change a set. They may return one of the given sets: those of large objects have many members.
+ * Operations change no set. To save time, they return one of the given sets if the result is the same.
  */
 export class FieldSet {
   readonly members: ReadonlySet<PathElement>;

@@ -6,9 +6,9 @@ import { mergeApplied } from './merge.ts';
 import { type Node, structNode } from './node.ts';
 
 /**
- * Merges a configuration into an object as server-side apply does, without owners: no field is removed. The type must declare all fields of
- * the configuration. Throws `invalid_argument` for lists, maps and structs that would be replaced as a whole, and for list elements without
- * keys.
+ * Merges an apply configuration into an object as server-side apply does, but without field owners, so that no field is removed. `type`
+ * must declare all fields of the configuration. Throws `invalid_argument` if the configuration sets an atomic list, map or struct, or a
+ * list element without its keys.
  */
 export function mergeConfiguration(
   object: JsonObject,
@@ -24,7 +24,7 @@ export function mergeConfiguration(
 
 const refusal = (message: string) => new PodwrightError('invalid_argument', message);
 
-/** Returns the paths of lists, maps and structs that the configuration would replace as a whole. */
+/** Returns the paths of the atomic lists, maps and structs that the configuration sets. */
 function atomicPaths(node: Node | undefined, value: unknown, path: string): string[] {
   if (typeof value !== 'object' || value === null || node === undefined) return [];
   if (node.kind === 'leaf') return node.isAtomic ? [path] : [];
