@@ -30,7 +30,7 @@ export type BaseObjectsParts = { schema: Schema; registries: Registries; store: 
 
 /** Creates missing objects, and adds missing rules to existing roles. */
 export async function ensureBaseObjects({ schema, registries, store, nowMs }: BaseObjectsParts): Promise<void> {
-  // a webhook may be in a pod of this node, which cannot run before the server
+  // without admission: a webhook may run in a pod of this node, which cannot start before the server
   const context = { ...systemContext(nowMs), isAdmitted: true };
   const namespaces = registries.for(schema.resource('', 'v1', 'namespaces')!);
   for (const name of NAMESPACES) {

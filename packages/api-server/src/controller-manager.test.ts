@@ -1,4 +1,4 @@
-/** A server with a kube-controller-manager. */
+/** A server for which a kube-controller-manager runs. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ after(async () => {
   rmSync(directory, { recursive: true });
 });
 
-it('leaves namespaces and their accounts to it, and keeps custom kinds itself', async () => {
+it('does not delete namespaces or create service accounts, but still serves custom kinds', async () => {
   await client.create(NAMESPACES, { metadata: { name: 'n' } });
   await client.delete(NAMESPACES, { name: 'n' });
   const schema = { openAPIV3Schema: { type: 'object' } };
@@ -54,7 +54,7 @@ it('leaves namespaces and their accounts to it, and keeps custom kinds itself', 
   await assert.rejects(account, (error) => isApiStatus(error, 404));
 });
 
-it('counts the use of quotas itself, because upstream does so when it admits objects', async () => {
+it('still counts the use of quotas, as upstream does during admission', async () => {
   const quotas = { group: '', version: 'v1', plural: 'resourcequotas', kind: 'ResourceQuota', namespaced: true };
   const place = { namespace: 'default', name: 'q' };
   type Quota = KubeObject & { status?: { used?: Record<string, string> } };

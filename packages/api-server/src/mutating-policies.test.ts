@@ -1,4 +1,4 @@
-/** MutatingAdmissionPolicies on the composed server. */
+/** MutatingAdmissionPolicies of a whole API server. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -43,7 +43,7 @@ const DEPLOYMENT = {
   },
 };
 
-/** Returns the answer to the creation of a Deployment while a policy is in force. */
+/** Returns the response to the creation of a Deployment while a policy and its binding exist. */
 async function mutated(spec: object, binding: object = {}): Promise<Answer> {
   const matchConstraints = { resourceRules: [RULE] };
   const policy = await call('POST', `${GROUP}/mutatingadmissionpolicies`, {
@@ -70,7 +70,7 @@ async function replicas(spec: object, binding?: object): Promise<number> {
 
 const PLUS_ONE = apply('Object{spec: Object.spec{replicas: object.spec.replicas + 1}}');
 
-test('configurations are merged into the object', async () => {
+test('apply configurations are merged into the object', async () => {
   const labels = 'Object{metadata: Object.metadata{labels: {"from": namespaceObject.metadata.name}}}';
   const side =
     'Object{spec: Object.spec{template: Object.spec.template{spec: Object.spec.template.spec{containers: [Object.spec.template.spec.containers{name: "side", image: "s"}]}}}}';
@@ -139,7 +139,7 @@ test('the failure policy decides about mutations that cannot be applied', async 
   }
 });
 
-test('expressions are compiled when the policy is stored', async () => {
+test('a policy whose expressions do not compile is refused', async () => {
   const spec = { matchConstraints: { resourceRules: [RULE] }, reinvocationPolicy: 'Never' };
   for (const [mutation, message] of [
     [apply('{"spec": {}}'), /applyConfiguration.expression: .*must evaluate to Object but got map/],

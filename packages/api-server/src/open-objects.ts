@@ -49,7 +49,7 @@ export type ObjectsOptions = {
   /** Maximum size of all objects. Default: an eighth of the host's memory, at most 512 MiB. */
   maxBytes?: number;
   logger: Pick<Logger, 'warn'>;
-  /** Where the metrics of admission are registered. */
+  /** The metrics of webhooks are registered here. */
   metrics: Registry;
   now: () => number;
 };

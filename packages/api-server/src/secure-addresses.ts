@@ -1,11 +1,11 @@
-/** Where the server listens over TLS, and how pods reach it. */
+/** Decides at which addresses the server listens over TLS, and at which one pods connect to it. */
 import { isIPv6 } from 'node:net';
 import { isErrno } from '@podwright/base';
 import { type KubernetesService, SECURE_PORT } from './controllers/kubernetes-service.ts';
 import type { ApiListeners, SecureAddress, ServingCertificate, StrangerConnections } from './server/api-listeners.ts';
 import { advertisedAddress } from './server-address.ts';
 
-/** The port at the cluster IP, as upstream's `--secure-port`. */
+/** The port on which the server listens at the cluster IP: the default of upstream's `--secure-port`. */
 const CLUSTER_IP_PORT = 6443;
 
 export type SecureAddressParts = {
@@ -14,27 +14,29 @@ export type SecureAddressParts = {
   certificate: () => ServingCertificate;
   /** The cluster IP of the Service `kubernetes`. */
   clusterIp: string;
-  /** See `ApiServerOptions`. */
+  /** As in `ApiServerOptions`. */
   listen?: SecureAddress;
   strangers?: StrangerConnections;
   atClusterIp?: { strangers: StrangerConnections };
 };
 
 export type SecureAddresses = {
-  /** The address of `listen`, with the port on which the server listens. */
+  /** The host of `listen`, with the port on which the server listens. Undefined without `listen`. */
   bound: SecureAddress | undefined;
-  /** The address under which other machines reach `bound`; undefined if they cannot. */
+  /** The IP address at which other machines connect to `bound`; undefined if they cannot. */
   advertised: string | undefined;
   /** The endpoint of the Service `kubernetes`. */
   endpoint: KubernetesService['endpoint'];
-  /** The address and port under which pods reach the server; undefined if they cannot. */
+  /** The address and port at which pods connect to the server; undefined if they cannot. */
   forPods: SecureAddress | undefined;
 };
 
 /**
- * Listens at `listen`. With `atClusterIp`, it also listens at the cluster IP unless pods and other machines reach `listen`: the cluster IP
- * is then the only address that pods reach. The port there is not that of the Service, which the proxy translates: a server at port 443 of
- * one address would take this port at all addresses from web servers and ingress controllers of the host.
+ * Listens at `listen` and, with `atClusterIp`, also at the cluster IP, unless other machines can connect to `listen`: pods then can, too,
+ * and the service proxy forwards connections to the cluster IP there.
+ *
+ * At the cluster IP the port is not 443: the service proxy translates the port of the Service. If the server listened on port 443 of one
+ * address, a web server or ingress controller of the host could no longer listen on port 443 of all addresses.
  */
 export async function listenSecurely(parts: SecureAddressParts): Promise<SecureAddresses> {
   const { listeners, clusterIp, listen, atClusterIp } = parts;
@@ -52,7 +54,7 @@ export async function listenSecurely(parts: SecureAddressParts): Promise<SecureA
   const listenAt = (port: number) =>
     listeners.listenSecure({ host: clusterIp, port }, certificate, atClusterIp?.strangers);
   const ownPort = await listenAt(CLUSTER_IP_PORT).catch((error: unknown) => {
-    if (isErrno(error, 'EADDRINUSE')) return listenAt(0); // another program has the port at all addresses
+    if (isErrno(error, 'EADDRINUSE')) return listenAt(0); // another program listens on this port of all addresses
     throw error;
   });
   return { bound, advertised, endpoint: { address: clusterIp, port: ownPort }, forPods };

@@ -6,8 +6,8 @@ import type { SecureAddress } from './server/api-listeners.ts';
 const ANY: readonly string[] = ['0.0.0.0', '::'];
 
 /**
- * The address of an IP family, which is that of the Service `kubernetes`, under which pods and other machines reach the server; undefined if
- * it listens on loopback or on an address of the other family.
+ * Returns the address at which pods and other machines connect to a server that listens at `host`. `family`: the IP family of the Service
+ * `kubernetes`. Returns undefined if the server listens at a loopback or link-local address, or at one of the other family.
  */
 export function advertisedAddress(host: string, family: 'IPv4' | 'IPv6'): string | undefined {
   const isOfFamily = family === 'IPv4' ? isIPv4 : isIPv6;
@@ -18,7 +18,7 @@ export function advertisedAddress(host: string, family: 'IPv4' | 'IPv6'): string
   return isOfFamily(host) && !isLocal(host) ? host : undefined;
 }
 
-/** Whether an address is a loopback or a link-local one. */
+/** Whether an address is a loopback or link-local address, which only this host or this link can reach. */
 const isLocal = (address: string): boolean => /^(127\.|169\.254\.|::1$|fe[89ab])/i.test(address);
 
 /** The URL for clients on this host: a wildcard address is not an address to connect to. */

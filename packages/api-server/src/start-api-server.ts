@@ -44,8 +44,9 @@ export type ApiServerOptions = {
   /** Limits the connections of unknown clients over TLS. */
   strangers?: StrangerConnections;
   /**
-   * Set if the cluster IP of the Service `kubernetes` is an address of this host, whose proxy serves Services. Pods then reach the server at
-   * this address, at which it listens unless `listen` is reachable for them. `strangers` limits the connections to it.
+   * Set if this host has the cluster IP of the Service `kubernetes` as an address, and a service proxy. Pods then connect to the cluster IP.
+   * The server listens there unless pods can connect to `listen`. `strangers` limits the connections of unknown clients to the cluster IP.
+   * Default: pods connect to `listen`, if they can.
    */
   atClusterIp?: { strangers: StrangerConnections };
   /** Further names of the serving certificate. */
@@ -63,8 +64,8 @@ export type ApiServerOptions = {
   /** Whether to remove the not-ready taint of nodes that are ready, because no node life cycle controller does. Default: false. */
   untaintsNodes?: boolean;
   /**
-   * Whether a kube-controller-manager runs too. The server then has only the controllers that upstream has in kube-apiserver: no garbage
-   * collection, no deletion of namespaces, no service accounts, certificates or aggregated roles. Default: false.
+   * Whether a kube-controller-manager runs for this server. The server then runs only the controllers that upstream runs in kube-apiserver,
+   * without garbage collection, deletion of namespaces, service accounts, certificates and aggregated roles. Default: false.
    */
   hasControllerManager?: boolean;
   now?: () => number;

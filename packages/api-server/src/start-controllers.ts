@@ -44,7 +44,7 @@ export type ControllersParts = {
   ended: () => void;
   /** Whether to remove the not-ready taint of nodes that are ready, because nothing else does. */
   untaintsNodes: boolean;
-  /** Whether a kube-controller-manager has the controllers that upstream has there. */
+  /** Whether a kube-controller-manager runs the controllers that upstream runs there. */
   hasControllerManager: boolean;
   logger: Logger;
   now: () => number;
@@ -82,6 +82,7 @@ export function startControllers({ registries, store, logger, now, ...parts }: C
     now,
     logger,
   };
+  // upstream runs these in kube-controller-manager
   const managed = () => [
     fillNamespaces({ ...shared, caCertificate }),
     deleteNamespaces({ ...shared, namespaced }),
@@ -98,7 +99,7 @@ export function startControllers({ registries, store, logger, now, ...parts }: C
     keepFlows({ ...shared, flowControl: parts.flowControl, now }),
     keepKubernetesService({ ...shared, service: parts.service }),
     expireEvents({ ...shared, now }),
-    keepQuotaStatus(quotas, abort.signal), // upstream's quota controller counts no creations
+    keepQuotaStatus(quotas, abort.signal), // upstream counts created objects in admission, not in its controller
     ...(parts.untaintsNodes ? [untaintReadyNodes(shared)] : []),
     ...(parts.hasControllerManager ? [] : managed()),
   ];

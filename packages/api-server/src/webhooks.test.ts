@@ -1,4 +1,4 @@
-/** Admission webhooks on the composed server. */
+/** Admission webhooks of a whole API server. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -99,7 +99,7 @@ test('a webhook cannot change the identity of a stored object', async () => {
   assert.equal((await call('GET', `/api/v1/namespaces/kube-system/configmaps/a`)).status, 404);
 });
 
-test('a webhook refuses a request with its own status, and warns the client', async () => {
+test('a webhook refuses a request with a status and warnings for the client', async () => {
   await configure('validating', [webhook.config('v', CONFIG_MAPS)]);
   webhook.handle = () => ({
     allowed: false,
@@ -114,7 +114,7 @@ test('a webhook refuses a request with its own status, and warns the client', as
   assert.equal((await call('GET', `${MAPS}/a`)).status, 404);
 });
 
-test('a deletion is reviewed with the stored object', async () => {
+test('the review of a deletion has the stored object', async () => {
   await create('a', { a: '1' });
   await configure('validating', [webhook.config('v', CONFIG_MAPS)]);
   webhook.handle = () => ({ allowed: false });
@@ -138,7 +138,7 @@ test('the failure policy decides about a webhook that cannot be called', async (
   assert.equal((await create('a')).status, 201);
 });
 
-test('a certificate that the bundle does not vouch for is refused', async () => {
+test('a webhook whose certificate is not signed by its CA bundle is not called', async () => {
   const other = readFileSync(join(directory, 'data/authority/authority.pem'), { encoding: 'utf8', flag: 'r' }).split(
     '-----BEGIN PRIVATE',
   )[0]!;
@@ -159,7 +159,7 @@ test('calls that a webhook does not answer do not hold up others', async () => {
   for (const { status } of await Promise.all(slow)) assert.equal(status, 201);
 });
 
-test('hostile answers end within the time of the webhook, and are not followed', async () => {
+test('hostile responses end within the timeout of the webhook, and redirects are not followed', async () => {
   const started = performance.now();
   const hostile: Record<string, TestWebhook['handle']> = {
     silent: () => undefined,
@@ -198,7 +198,7 @@ test('hostile answers end within the time of the webhook, and are not followed',
   assert.equal((await create('a')).status, 201);
 });
 
-test('a webhook is called again if it says when, within its time', async () => {
+test('a webhook is called again if its response has Retry-After, within its timeout', async () => {
   await configure('validating', [webhook.config('v', CONFIG_MAPS)]);
   const busy = (status: number, seconds: number): TestWebhook['handle'] => {
     return (_, response) => void response.writeHead(status, { 'retry-after': String(seconds) }).end('busy');
@@ -220,7 +220,7 @@ test('a webhook is called again if it says when, within its time', async () => {
   assert.equal((await create('a')).status, 201);
 });
 
-test('connections are used again, also after the webhook has closed an idle one', async () => {
+test('a connection is used for several reviews, and replaced after the webhook has closed it', async () => {
   await configure('validating', [webhook.config('v', CONFIG_MAPS)]);
   await create('a');
   const { connections } = webhook;
@@ -238,7 +238,7 @@ test('a dry run calls only webhooks without side effects', async () => {
   assert.equal((await call('GET', `${MAPS}/a`)).status, 404);
 });
 
-test('webhooks run by the names of their configurations, and again after a change', async () => {
+test('webhooks run in the order of the names of their configurations, and again after a change', async () => {
   const again = { reinvocationPolicy: 'IfNeeded' };
   await configure('mutating', [webhook.config('late', CONFIG_MAPS)], 'b');
   await configure('mutating', [webhook.config('early', CONFIG_MAPS, again)], 'a');
@@ -299,7 +299,7 @@ test('a rule for one version of a resource applies to requests in another one', 
   assert.equal(webhook.requests.length, 1);
 });
 
-test('writes of a scale are reviewed as a Scale', async () => {
+test('the review of a write of a scale has the Scale', async () => {
   const spec = { replicas: 1, selector: { matchLabels: { a: 'b' } } };
   const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
   const path = '/apis/apps/v1/namespaces/default/deployments';
@@ -312,7 +312,7 @@ test('writes of a scale are reviewed as a Scale', async () => {
   assert.deepEqual([kind.kind, object.spec.replicas, oldObject.spec.replicas], ['Scale', 9, 1]);
 });
 
-test('webhook configurations themselves are not reviewed', async () => {
+test('no webhook is called for webhook configurations', async () => {
   webhook.handle = () => ({ allowed: false });
   await configure('validating', [webhook.config('v', { resources: ['*'] })]);
   const path = `${GROUP}/validatingwebhookconfigurations/test`;
@@ -356,7 +356,7 @@ test('calls are counted, and recorded in the audit log', async () => {
   assert.equal(JSON.parse(annotations['patch.webhook.admission.k8s.io/round_0_index_0']).patch[0].value, '2');
 });
 
-test('a webhook that cannot be called does not keep the server from starting', async (t) => {
+test('the server starts although a webhook for its own objects cannot be called', async (t) => {
   const own = { directory: join(directory, 'other'), socketPath: join(directory, 'other.sock'), logger: silentLogger };
   const clientConfig = { ...webhook.clientConfig(), url: 'https://127.0.0.1:1/x' };
   const first = await startApiServer(own);

@@ -16,7 +16,7 @@ export type AdmissionPlugin = {
   readonly name: string;
   /** Returns the object, mutated or unchanged. Not called for writes that carry no object. */
   mutate?(attributes: ObjectAttributes): ApiObject | Promise<ApiObject>;
-  /** Called instead of `mutate` for writes that carry no object: deletions. */
+  /** Called instead of `mutate` for deletions, which carry no object. Throws `ApiError` to refuse the deletion. */
   admitWithoutObject?(attributes: AdmissionAttributes): Promise<void>;
   validate?(attributes: AdmissionAttributes): void | Promise<void>;
 };

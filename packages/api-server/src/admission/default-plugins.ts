@@ -31,7 +31,6 @@ export type AdmissionParts = PolicyParts & {
 /** Builds the admission chain from the plugins that Kubernetes 1.36 enables by default, plus NodeRestriction, in upstream's order. */
 export function defaultAdmission({ now, escalation, podSecurity, webhooks = {}, ...parts }: AdmissionParts): Admission {
   const { store, authorizer } = parts;
-  const listed = (plugin: AdmissionPlugin | undefined) => (plugin === undefined ? [] : [plugin]);
   const namespaces = new NamespaceLifecycle(store);
   return admissionChain([
     namespaces,
@@ -54,11 +53,11 @@ export function defaultAdmission({ now, escalation, podSecurity, webhooks = {}, 
     podResizeValidator(store),
     ...(escalation === undefined ? [] : [rbacEscalation(escalation)]),
     new MutatingPolicies(parts),
-    ...listed(webhooks.mutating),
+    ...(webhooks.mutating ? [webhooks.mutating] : []),
     new ValidatingPolicies(parts),
-    ...listed(webhooks.validating),
-    // a webhook may take half a minute, in which the namespace and all of its objects may have been deleted
-    { name: namespaces.name, validate: (attributes) => namespaces.validate(attributes) },
+      ...(webhooks.validating ? [webhooks.validating] : []),
+      // a webhook may take half a minute, in which the namespace and all of its objects may have been deleted
+      { name: namespaces.name, validate: (attributes) => namespaces.validate(attributes) },
     new ResourceQuotaAdmission({ store, now }),
   ]);
 }

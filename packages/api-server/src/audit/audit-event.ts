@@ -41,6 +41,7 @@ export function auditEvent(observed: ObservedRequest, decision: AuditDecision, m
   };
 }
 
+/** Returns the annotations of admission. Those of the level `Request` are omitted at `Metadata`, and where bodies are secret. */
 function admissionAnnotations(observed: ObservedRequest, { level }: AuditDecision): Record<string, string> {
   const isShown = (one: { level: 'Request' | undefined }) =>
     one.level === undefined || (level !== 'Metadata' && !hasSecretBodies(observed));

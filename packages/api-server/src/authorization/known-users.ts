@@ -30,8 +30,8 @@ export function accountOfUser(username: string): { namespace: string; name: stri
 }
 
 /**
- * Returns the caller to which limits of requests and connections apply: the user, or the namespace of a service account, because a user who
- * may create one service account may create many.
+ * Returns the caller by which requests and connections are limited. All service accounts of a namespace are one caller, because a user who
+ * may create one of them may create many. Each other user is a caller.
  */
 export function callerOf(username: string): string {
   const account = accountOfUser(username);

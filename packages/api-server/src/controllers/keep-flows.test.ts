@@ -33,7 +33,7 @@ async function started() {
   return { cluster, classify, dangling };
 }
 
-test('a new cluster has the objects of upstream, which are in effect', async () => {
+test('a new cluster has the FlowSchemas and priority levels of upstream, and they apply', async () => {
   const { cluster, classify, dangling } = await started();
   await using _ = cluster;
   assert.equal(cluster.store.list(SCHEMAS).objects.length, 11);
@@ -47,7 +47,7 @@ test('a new cluster has the objects of upstream, which are in effect', async () 
   assert.deepEqual(cluster.warnings, []);
 });
 
-test('objects of users are in effect, and say whether their level exists', async () => {
+test('a FlowSchema of a user applies once its level exists, and its condition reports that', async () => {
   const { cluster, classify, dangling } = await started();
   await using _ = cluster;
   await cluster.create(SCHEMAS, 'alice', { spec: SPEC });

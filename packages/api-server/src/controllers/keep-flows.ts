@@ -1,4 +1,4 @@
-/** Priority and fairness: applies FlowSchemas and priority levels, and maintains those that each cluster has. */
+/** Configures flow control by the stored FlowSchemas and priority levels, and restores those that each cluster has. */
 import { type ObjectStore, type RequestContext, type ResourceRegistry, timestamp } from '@podwright/api-machinery';
 import { CoalescedWork, errorMessage, type Registry } from '@podwright/base';
 import { danglingCondition, type FlowCondition, FlowControl, FlowMetrics, flowChanges } from '@podwright/flow-control';
@@ -12,10 +12,10 @@ import { repeat } from './repeat.ts';
 const GROUP = 'flowcontrol.apiserver.k8s.io';
 const SCHEMAS = `flowschemas.${GROUP}`;
 const LEVELS = `prioritylevelconfigurations.${GROUP}`;
-/** The managers of upstream. */
+/** The field managers of upstream's controllers. */
 const PRODUCER = 'api-priority-and-fairness-config-producer-v1';
 const CONSUMER = 'api-priority-and-fairness-config-consumer-v1';
-/** How often the objects that each cluster has are restored, as in upstream. */
+/** The interval at which the objects that each cluster has are restored, as in upstream. */
 const ENSURE_EVERY_MS = 60_000;
 
 type FlowParts = ControllerParts & { flowControl: FlowControl; now: () => number };
@@ -28,7 +28,7 @@ type EnsureParts = {
   isAdmitted?: boolean;
 };
 
-/** Returns the flow control of a server, with the stored objects applied. */
+/** Returns the flow control of a server, configured by the stored objects. */
 export function openFlowControl(metrics: Registry, store: ObjectStore): FlowControl {
   const flowControl = new FlowControl({ observer: new FlowMetrics(metrics) });
   configureFlows(flowControl, store);
@@ -40,7 +40,7 @@ function configureFlows(flowControl: FlowControl, store: ObjectStore): void {
   flowControl.configure(schemas, levels);
 }
 
-/** Applies the objects and their changes until the signal aborts, and restores missing ones. */
+/** Configures flow control after each change of the objects, and restores missing ones, until the signal aborts. */
 export async function keepFlows(parts: FlowParts): Promise<void> {
   const { flowControl, store, logger } = parts;
   const apply = new CoalescedWork(async () => {
@@ -48,7 +48,7 @@ export async function keepFlows(parts: FlowParts): Promise<void> {
     await setConditions(parts);
   });
   const failed = (error: unknown) => logger.warn({ error: errorMessage(error) }, 'apply FlowSchemas failed');
-  const changed = () => void apply.run().catch(failed); // many changes need one run
+  const changed = () => void apply.run().catch(failed); // changes during a run share the next one
   const follower = { listed: () => apply.run(), changed };
   const ensure = () => ensureFlows(parts);
   await Promise.all([
@@ -57,7 +57,7 @@ export async function keepFlows(parts: FlowParts): Promise<void> {
   ]);
 }
 
-/** Creates, restores and removes the objects that each cluster has. */
+/** Creates, restores and removes objects, as `flowChanges` decides. */
 export async function ensureFlows({ store, registryOf, now, isAdmitted = false }: EnsureParts): Promise<void> {
   const { create, update, remove } = flowChanges(storedFlows(store));
   const context = (): RequestContext => ({ ...systemContext(now(), { manager: PRODUCER }), isAdmitted });
@@ -75,7 +75,7 @@ function storedFlows(store: ObjectStore) {
   return { schemas, levels };
 }
 
-/** Says in each FlowSchema whether its priority level exists. */
+/** Sets the condition of each FlowSchema that reports whether its priority level is missing. */
 async function setConditions({ store, registryOf, now }: FlowParts): Promise<void> {
   const { schemas, levels } = storedFlows(store);
   const names = new Set(levels.map(({ metadata }) => metadata.name ?? ''));

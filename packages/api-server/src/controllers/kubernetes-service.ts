@@ -18,13 +18,13 @@ const PLACE = { namespace: 'default', name: 'kubernetes' };
 const KEY = `${PLACE.namespace}/${PLACE.name}`;
 const SLICES = 'endpointslices.discovery.k8s.io';
 const LABELS = { component: 'apiserver', provider: 'kubernetes' };
-/** The port of the Service. */
+/** The port of the Service, on which upstream serves the API to pods, too. */
 export const SECURE_PORT = 443;
 
 /**
  * Creates the objects, and again if they are deleted or changed. Without an address that pods can reach, there are no endpoints: those of
- * an earlier start are deleted. (Upstream publishes the address of the default interface even if it listens on loopback only.) The address
- * may be the cluster IP itself, if it is one of this host.
+ * an earlier start are deleted. (Upstream publishes the address of the default interface even if it listens on loopback only.) If the
+ * server listens at the cluster IP itself, this is also the address of the endpoint.
  */
 export async function keepKubernetesService(parts: Parts): Promise<void> {
   const { address, port = SECURE_PORT } = parts.service.endpoint ?? {};

@@ -45,7 +45,7 @@ test('limits the requests of a user in flight, and counts watches apart', async 
   await hanging;
 });
 
-test('a greedy user has half of the seats, and others are answered at once', async () => {
+test('a user with many requests has at most half of the seats, and others are answered at once', async () => {
   await using server = await TestServer.start({ resource: HANGS, flowControl: testFlows(4, 3) });
   const statuses: number[] = [];
   const greedy = Array.from({ length: 40 }, () =>

@@ -243,7 +243,7 @@ test('reports an unexpected error without its details, and goes on', async () =>
   assert.equal((await send(server, WAYS[0], { path: PODS })).status, 200);
 });
 
-test('answers once all that was written is durable, also in this process, and says so if the disk fails', async () => {
+test('responses wait until all writes are durable, also in this process, and report a failed disk', async () => {
   await using server = await TestServer.start();
   const calls = new DirectCalls(server.parts, { username: 'root', groups: [] });
   const synced = Promise.withResolvers<void>();

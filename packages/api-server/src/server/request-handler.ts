@@ -117,7 +117,7 @@ export class RequestHandler {
     }
   }
 
-  /** Returns the user as whom the request is made. Throws 403 if the user may not impersonate that one. */
+  /** Returns the user of the request: the impersonated one, if there is one. Throws 403 if the impersonation is not allowed. */
   #effectiveUser({ request, query }: HttpExchange, info: RequestInfo, observed: ObservedRequest): UserInfo {
     const user = observed.user!;
     observed.impersonated = this.#parts.impersonate(request.rawHeaders, attributesOf(info, user, query));

@@ -35,7 +35,7 @@ export function encodingOf(request: ResourceRequest, format: OutputFormat): Reso
   };
 }
 
-/** Returns the options of a write that are in the query. */
+/** Returns the options of a write that the client sent in the query, without defaults. */
 function sentOptions(query: URLSearchParams): object {
   const [dryRun, fieldManager, fieldValidation] = ['dryRun', 'fieldManager', 'fieldValidation'].map((name) =>
     query.getAll(name),
@@ -47,7 +47,7 @@ function sentOptions(query: URLSearchParams): object {
   };
 }
 
-/** Returns the request context for the registry. `sent`: the options, as far as the client sent them. Default: those in the query. */
+/** Returns the request context for the registry. `sent`: the options that the client sent. Default: those in the query. */
 export function contextOf(
   request: ResourceRequest,
   { dryRun, fieldManager = '' }: { dryRun: boolean; fieldManager?: string },
@@ -71,7 +71,7 @@ export function contextOf(
   };
 }
 
-/** As upstream: the first value of a key remains, and keys of webhooks that are not valid are left out. */
+/** Returns a function that adds annotations to the audit event. The first value of a key is kept, and invalid keys are ignored, as in upstream. */
 const annotator =
   (bodies: ObservedBodies): AddAnnotation =>
   (key, value, level) => {

@@ -72,7 +72,7 @@ export type ServerParts = {
   observers?: readonly RequestObserver[];
   flowControl: FlowControl;
   longRunning: LongRunning;
-  /** Resolves once all that requests have written so far is durable; undefined if it is. Rejects if the disk fails. */
+  /** Resolves once all writes so far are durable. Returns undefined if they are. Rejects with an `ApiError` if the disk fails. */
   untilDurable: () => Promise<void> | undefined;
 };
 

@@ -29,7 +29,7 @@ const schema = await Schema.load();
 export type TestServerOptions = Partial<Pick<ServerParts, 'documents' | 'anonymousPaths' | 'observers'>> & {
   /** The handlers, or a function that returns those of a store. */
   subresources?: ServerParts['subresources'] | ((store: ObjectStore) => ServerParts['subresources']);
-  /** Default: that of the mandatory objects. */
+  /** Default: only the mandatory FlowSchemas and priority levels. */
   flowControl?: FlowControl;
   /** Maximum number of a user's long-running requests. */
   maxLongRunning?: number;

@@ -8,10 +8,10 @@ const MIN_RESERVED = 16;
 const RESERVED_SHARE = 16;
 /** Random choices before all addresses are tried in turn. */
 const RANDOM_TRIES = 100;
-/** The number of bits of a host: at most 20 for IPv6, as in upstream. */
+/** Limits of the number of bits after the prefix, as in upstream: at most 20 for IPv6. */
 const HOST_BITS = { IPv4: { width: 32, least: 4, most: 24 }, IPv6: { width: 128, least: 4, most: 20 } } as const;
 
-/** A range of addresses of one IP family for the cluster IPs of services. */
+/** A range of IP addresses of one family, from which services get cluster IPs. */
 export class AddressRange {
   /** As in the configuration, such as `10.96.0.0/12`. */
   readonly cidr: string;
@@ -37,7 +37,7 @@ export class AddressRange {
     this.#base = (block.address.bits >> BigInt(hostBits)) << BigInt(hostBits);
   }
 
-  /** The ranges of a list such as `10.96.0.0/12,fd00:96::/112`. Throws `invalid_argument`; two ranges must be of different families. */
+  /** Parses one range, or two of different families such as `10.96.0.0/12,fd00:96::/112`. Throws `invalid_argument`. */
   static list(cidrs: string): [AddressRange, ...AddressRange[]] {
     const ranges = cidrs.split(',').map((cidr) => new AddressRange(cidr));
     if (ranges.length > 2 || (ranges.length === 2 && ranges[0]!.family === ranges[1]!.family))
@@ -68,7 +68,7 @@ export class AddressRange {
     return this.#firstFree(begin, this.#last, isTaken) ?? this.#firstFree(1, begin - 1, isTaken);
   }
 
-  /** The offset of the last address that a service may have: that of IPv4 after it is the broadcast address. */
+  /** The offset of the last address that a service may have. The last address of an IPv4 range is the broadcast address. */
   get #last(): number {
     return this.family === 'IPv4' ? this.#size - 2 : this.#size - 1;
   }
@@ -81,6 +81,7 @@ export class AddressRange {
     return undefined;
   }
 
+  /** Returns the address at an offset from the begin of the range. */
   #at(offset: number): string {
     return formatIp(this.#base + BigInt(offset), this.family);
   }

@@ -36,7 +36,7 @@ export class ServiceAllocator {
   /** The values of stored services. They are cached because decoding services with thousands of ports for each write would take seconds. */
   readonly #known = new WeakMap<StoredObject, ServiceValues>();
 
-  /** `ranges`: one, or one of each IP family, of which the first is the default. */
+  /** `ranges`: one range, or one of each IP family. The family of the first is the default of services. */
   constructor(store: ObjectStore, ranges: readonly [AddressRange, ...AddressRange[]]) {
     this.#store = store;
     this.#ranges = ranges;
@@ -66,7 +66,7 @@ export class ServiceAllocator {
     return [first.family, ...more.map(({ family }) => family)];
   }
 
-  /** Checks the requested addresses, and chooses one for each further family of the service. */
+  /** Checks the addresses that the client chose, and assigns one for each other family of the service. */
   #withClusterIps(service: ApiObject, used: ReadonlySet<string>): Assigned {
     if (typeOf(service) === 'ExternalName' || isHeadless(service)) return { object: service, errors: [] };
     const given = clusterIpsOf(service);
@@ -82,6 +82,7 @@ export class ServiceAllocator {
     };
   }
 
+  /** Returns a free address of a family. Throws `ApiError` if there is none. */
   #choose(family: string, used: ReadonlySet<string>): string {
     const ip = this.#ranges.find((range) => range.family === family)?.choose((one) => used.has(one));
     if (ip === undefined) throw internalError('failed to allocate a serviceIP: range is full');

@@ -5,7 +5,10 @@ import type { ResourceRequest } from '../server/server-parts.ts';
 
 type Created = { admission: Admission; object: ApiObject; name: string };
 
-/** Runs admission for an object that a client creates at a subresource, such as a Binding. Returns the object that admission has mutated. */
+/**
+ * Runs admission for an object that a client sends to a subresource, such as a Binding. Returns the object after mutation. Throws
+ * `ApiError` if the request is refused.
+ */
 export async function admittedObject(
   request: ResourceRequest,
   { admission, object, name }: Created,
@@ -19,7 +22,7 @@ export async function admittedObject(
   return admitted;
 }
 
-/** The attributes of a request that creates an object at a subresource, except the object. */
+/** Returns the attributes, without the object, of a request that sends an object to a subresource. */
 export function createAttributes(
   request: ResourceRequest,
   name: string,

@@ -37,7 +37,7 @@ export type HttpResponse = EventEmitter & {
 export type ObservedBodies = {
   request?: object;
   response?: object;
-  /** What admission adds to the audit event. `level`: the least level of events that show the annotation; default: `Metadata`. */
+  /** The annotations of the audit event that admission adds. `level`: the lowest level of events that have it; default: `Metadata`. */
   annotations?: Map<string, { value: string; level: 'Request' | undefined }>;
 };
 
@@ -68,7 +68,7 @@ export type HttpExchange = {
   largeBody?: LargeBody;
   /** Where the objects in the bodies are recorded; undefined if they are not needed. */
   bodies?: ObservedBodies;
-  /** The response waits for it, so that no client sees what a power failure could undo. */
+  /** The response is sent after this has resolved, so that no client reads what a power failure could undo. */
   untilDurable?: () => Promise<void> | undefined;
   /** Whether the objects of the URL are of a custom kind, which cannot be encoded as protobuf. */
   isCustom?: boolean;
