@@ -1,4 +1,4 @@
-/** The API of a standalone node at the cluster IP of the Service `kubernetes`, on a simulated host with pods and a neighbour. */
+/** The API of a standalone node at the cluster IP of the Service `kubernetes`, on a simulated host with a pod and another machine. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,12 +17,12 @@ const OTHER_RANGE = '10.174.42.0/24';
 const PODS = '/api/v1/namespaces/default/pods';
 const WAIT = () => ({ intervalMs: 50, signal: AbortSignal.timeout(100_000) });
 
-/** The processes of a test, which end with it. */
+/** The processes that a test has started. They are killed after it. */
 const started: ChildProcess[] = [];
 const scratch = mkdtempSync(join(tmpdir(), 'pw-cluster-ip-'));
 let host: HostFixture;
 let pod: HostPod;
-/** Where the fixture runs programs: a pod of the bridge, the host, and a machine of the same network. */
+/** The network namespaces in which the tests run programs: of a pod on the bridge, of the host, and of a machine in the same network. */
 let places: Record<'pod' | 'host' | 'neighbour', string>;
 
 before(() => {
@@ -47,7 +47,7 @@ afterEach(async () => {
 
 type StartOptions = { name?: string; range?: string; listen?: string; bridge?: string; claimOnly?: boolean };
 
-/** A node's API in a process of the simulated host. */
+/** The API of a node, in a process in the network namespace of the simulated host. */
 class RunningApi {
   readonly #process: ChildProcess;
   readonly #directory: string;
@@ -110,7 +110,7 @@ class RunningApi {
     );
   }
 
-  /** Writes the files that a pod gets: the authority and a token of the service account `default`, which may read pods. */
+  /** Writes the files that pods get: the CA certificate and a token of the service account `default`. Lets this account read pods. */
   async credentials(): Promise<void> {
     const bindings = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings';
     await this.call(bindings, {
@@ -129,7 +129,7 @@ class RunningApi {
     writeFileSync(join(this.#directory, 'header'), `Authorization: Bearer ${token}\n`);
   }
 
-  /** Lists pods with a token, and returns the status code, or the exit code of curl. */
+  /** Lists pods with the token, from a network namespace. Returns the HTTP status, or the exit code of curl if there is no response. */
   async listPods(netns: string, port = 443, name = 'kubernetes.default.svc'): Promise<number> {
     const path = (file: string) => join(this.#directory, file);
     const { exitCode, stdout } = await runProgram('nsenter', [
@@ -151,10 +151,10 @@ class RunningApi {
 
 type Slice = { endpoints: { addresses: string[] }[]; ports: { port: number }[] };
 
-/** The addresses of the host in the ranges of the tests. */
+/** The host's addresses in the Service ranges of the tests. */
 const ownAddresses = () => host.onHost('ip -4 -o address show').match(/10\.174\.\d+\.\d+\/\d+/g) ?? [];
 
-test('pods and the host reach the API without any setting, by all its names, and a neighbour does not', async () => {
+test('pods and the host reach the API by all its names with the default settings, other machines do not', async () => {
   const api = await RunningApi.start();
   await api.credentials();
   const slice = await api.call<Slice>('/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes');
@@ -175,7 +175,7 @@ test('pods and the host reach the API without any setting, by all its names, and
   assert.deepEqual(ownAddresses(), []);
 });
 
-test('after a kill the addresses are there once, and the API is back', async () => {
+test('a start after a kill keeps the addresses, and pods reach the API again', async () => {
   const killed = await RunningApi.start();
   await killed.kill();
   const expected = [killed.address, `${killed.address}0`].map((address) => `${address}/32`);
@@ -188,7 +188,7 @@ test('after a kill the addresses are there once, and the API is back', async () 
   assert.deepEqual(ownAddresses(), []);
 });
 
-test('two nodes of a host have different ranges, and a refused start leaves no address', async () => {
+test('two nodes on a host have different ranges, and a start that fails leaves no address', async () => {
   const one = await RunningApi.start();
   const two = await RunningApi.start({ name: 'other', range: OTHER_RANGE, bridge: 'pwt1' });
   for (const api of [one, two]) {
@@ -196,17 +196,17 @@ test('two nodes of a host have different ranges, and a refused start leaves no a
     await api.until(places.pod, 200);
   }
   await two.stop();
-  const refused = new RunningApi({ range: OTHER_RANGE }); // with the objects of the first one
+  const refused = new RunningApi({ range: OTHER_RANGE }); // the directory of the first one, whose file is in use
   await refused.ended();
   assert.match(refused.log, /another process has opened the file/);
   assert.deepEqual(ownAddresses(), [`${one.address}/32`, `${one.address}0/32`]);
   await one.stop();
 });
 
-test('pods reach an API whose range has IPv6 addresses, and a range of each family gives Services both', async () => {
+test('pods reach the API in an IPv6 range, and with a range of each family Services get both addresses', async () => {
   inNamespace(host.outside.netns, `ip -6 route add ${SIX} via fd00:242:41::1`);
   const killed = await RunningApi.start({ name: 'six', range: SIX, claimOnly: true });
-  await killed.kill(); // the kernel has routes to its addresses
+  await killed.kill(); // leaves its addresses, to which the kernel has routes
   const six = await RunningApi.start({ name: 'six', range: SIX });
   await six.credentials();
   for (const place of ['pod', 'host'] as const) await six.until(places[place], 200);
@@ -227,7 +227,7 @@ test('pods reach an API whose range has IPv6 addresses, and a range of each fami
   await dual.stop();
 });
 
-test('a program of the host at the port of the API costs pods nothing', async () => {
+test('pods reach the API although another program of the host listens on its port', async () => {
   const taken = spawn('nsenter', [`--net=${host.host}`, 'socat', 'TCP-LISTEN:6443,fork', 'SYSTEM:true']);
   started.push(taken);
   await waitFor(() => host.onHost("ss -Hltn 'sport = :6443'") !== '' || undefined, WAIT());
@@ -238,7 +238,7 @@ test('a program of the host at the port of the API costs pods nothing', async ()
   taken.kill();
 });
 
-test('an address of the host at which the API listens is the endpoint', async () => {
+test('the endpoint is the address of the host at which the API listens, if there is one', async () => {
   const api = await RunningApi.start({ listen: '10.242.41.1:6444' });
   await api.credentials();
   const slice = await api.call<Slice>('/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes');
@@ -247,10 +247,10 @@ test('an address of the host at which the API listens is the endpoint', async ()
   await api.stop();
 });
 
-test('a node whose host routes its addresses elsewhere says so, and takes none of them', async () => {
+test('a node does not add addresses that the host routes elsewhere, and logs why', async () => {
   for (const [route, isRefused] of [
     [RANGE, true],
-    [`${RANGE.replace(/0\/24$/, '8')}/29`, true], // with the address of the DNS server
+    [`${RANGE.replace(/0\/24$/, '8')}/29`, true], // includes the address of the DNS server
     [`${RANGE.replace(/0\/24$/, '64')}/26`, false],
     ['10.0.0.0/8', false],
   ] as const) {

@@ -145,9 +145,9 @@ suite('a standalone node with the Kubernetes API', () => {
     await eventually(() => /^solo +solo /m.test(kubectl('-n', 'kube-node-lease', 'get', 'lease', NODE).out));
   });
 
-  test('syncs what it answers to the disk, as its configuration says', () => {
+  test('syncs its writes to the disk with the durability power', () => {
     const { stdout } = spawnSync('ls', ['-l', `/proc/${daemon.child.pid}/fd`], { encoding: 'utf8' });
-    // one is SQLite's, the other that of the syncs
+    // SQLite has one file descriptor of the log, the syncs have another
     assert.equal(stdout.match(/\/objects\.db-wal$/gm)?.length, 2, stdout);
   });
 

@@ -44,8 +44,8 @@ export type ApiServerOptions = {
   /** Limits the connections of unknown clients over TLS. */
   strangers?: StrangerConnections;
   /**
-   * Set if this host has the cluster IP of the Service `kubernetes` as an address, and a service proxy. Pods then connect to the cluster IP.
-   * The server listens there unless pods can connect to `listen`. `strangers` limits the connections of unknown clients to the cluster IP.
+   * Set if this host has a service proxy, and the cluster IP of the Service `kubernetes` as an address. Pods then connect to the cluster
+   * IP. The server listens there unless pods can connect to `listen`. `strangers` limits the connections of unknown clients to it.
    * Default: pods connect to `listen`, if they can.
    */
   atClusterIp?: { strangers: StrangerConnections };

@@ -1,17 +1,17 @@
-/** Mutating admission policies: the same mutations of the same objects. */
+/** Mutating admission policies: their effect on a Deployment, and expressions that do not compile. */
 import type { Case } from './cases.ts';
 import type { Json } from './json.ts';
 import type { Transcript } from './transcript.ts';
 
 const GROUP = '/apis/admissionregistration.k8s.io/v1';
-/** kube-apiserver reads policies from an informer. */
+/** After this time, kube-apiserver has read new policies, which it does by an informer. */
 const INFORMED_MS = 3000;
 
 const apply = (expression: string): Json => ({ patchType: 'ApplyConfiguration', applyConfiguration: { expression } });
 const jsonPatch = (expression: string): Json => ({ patchType: 'JSONPatch', jsonPatch: { expression } });
 const one = (...mutations: Json[]): Json => ({ mutations });
 
-/** Policies for a Deployment, by the name of their namespace. */
+/** The specifications of policies for a Deployment. Each applies to the namespace `mutate-NAME`. */
 const POLICIES: Record<string, Json> = {
   label: one(apply('Object{metadata: Object.metadata{labels: Object.metadata.labels{from: "policy"}}}')),
   'label-map': one(apply('Object{metadata: Object.metadata{labels: {"a/b": "c"}}}')),
@@ -141,6 +141,7 @@ const DEPLOYMENT = {
 
 const RULE = { apiGroups: ['apps'], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE'], resources: ['deployments'] };
 
+/** Creates a Deployment in the namespace of each policy. */
 async function mutations(api: Transcript): Promise<void> {
   const names = Object.keys(POLICIES);
   const space = (name: string) => `mutate-${name}`;

@@ -1,11 +1,11 @@
-/** Webhooks: what they are sent, and what their answers mean for the request. */
+/** Webhooks: the reviews that they get, and the effect of each possible response on the request. */
 import type { Case } from './cases.ts';
 import type { Json } from './json.ts';
 import type { Transcript } from './transcript.ts';
 import { type Answer, WebhookServer } from './webhook-server.ts';
 
 const GROUP = '/apis/admissionregistration.k8s.io/v1';
-/** kube-apiserver reads webhook configurations from an informer. */
+/** After this time, kube-apiserver has read new webhook configurations, which it does by an informer. */
 const INFORMED_MS = 2000;
 
 const base64 = (value: Json): string =>
@@ -27,7 +27,7 @@ const status =
 
 const V1 = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview' };
 
-/** Answers of mutating webhooks to the creation of a ConfigMap. */
+/** Responses of webhooks to the creation of a ConfigMap, by the path of the webhook. */
 const ANSWERS: Record<string, Answer> = {
   allow: says({ allowed: true }),
   deny: says({ allowed: false }),
@@ -157,6 +157,7 @@ async function remove(api: Transcript, configurations: readonly { kind: string; 
     await api.send('DELETE', `${GROUP}/${kind.toLowerCase()}webhookconfigurations/${name}`, undefined, { quiet: true });
 }
 
+/** Creates a namespace with a service account. Returns its path. */
 async function space(api: Transcript, name: string): Promise<string> {
   const path = `/api/v1/namespaces/${name}`;
   await api.send('POST', '/api/v1/namespaces', { metadata: { name } }, { quiet: true });
@@ -164,7 +165,7 @@ async function space(api: Transcript, name: string): Promise<string> {
   return path;
 }
 
-/** The reviews count as exchanges, so that they are compared. */
+/** Adds the reviews to the exchanges of the transcript, so that they are compared, too. */
 function compareReviews(api: Transcript, server: WebhookServer): void {
   for (const { path, url, headers, review } of server.reviews)
     api.exchanges.push({ request: { method: 'REVIEW', path }, status: 0, headers: {}, body: { url, headers, review } });
@@ -172,6 +173,7 @@ function compareReviews(api: Transcript, server: WebhookServer): void {
 
 const CONFIG_MAP = { metadata: { name: 'c' }, data: { a: '1' } };
 
+/** Creates a ConfigMap for each response of `ANSWERS`, in a namespace whose webhook sends this response. */
 function answers(kind: 'Mutating' | 'Validating', failurePolicy: string): Case {
   const run = async (api: Transcript) => {
     const server = await WebhookServer.start(ANSWERS);
@@ -204,7 +206,7 @@ const POD = {
   spec: { containers: [{ name: 'c', image: 'i' }], terminationGracePeriodSeconds: 0 },
 };
 
-/** What webhooks receive for each kind of request. */
+/** The reviews for each kind of request. */
 async function reviews(api: Transcript): Promise<void> {
   const server = await WebhookServer.start(ANSWERS);
   const name = 'hook-reviews';
@@ -258,7 +260,7 @@ const AUTOSCALER = {
   },
 };
 
-/** Rules, selectors, conditions and versions. */
+/** Which webhooks are called: rules, selectors, match conditions and versions. */
 async function matching(api: Transcript): Promise<void> {
   const name = 'hook-matching';
   const path = await space(api, name);
@@ -329,7 +331,7 @@ async function matching(api: Transcript): Promise<void> {
   await server.stop();
 }
 
-/** The order of webhooks, and their second call. */
+/** The order of webhooks, and the second calls with `reinvocationPolicy: IfNeeded`. */
 async function order(api: Transcript): Promise<void> {
   const name = 'hook-order';
   const path = await space(api, name);

@@ -1,4 +1,4 @@
-/** A webhook whose answers the cases choose by the path. */
+/** A webhook server that has a different response for each path. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -10,11 +10,13 @@ import { text } from 'node:stream/consumers';
 import { Certificates } from '../../fixtures/certificates.ts';
 import type { Json } from './json.ts';
 
-/** Returns the `response` of a review, without its UID, or handles the request itself and returns `undefined`. */
+/**
+ * Returns the `response` of a review, without its UID; `{ whole }` with the whole body; or undefined if it writes the HTTP response itself.
+ */
 export type Answer = (review: Json, response: ServerResponse) => Json | undefined;
 
 export class WebhookServer {
-  /** The reviews in the order of their arrival, with the path of the webhook. */
+  /** The reviews in the order of arrival, with the path of the URL. */
   readonly reviews: { path: string; url: string; headers: Json; review: Json }[] = [];
   readonly #answers: Readonly<Record<string, Answer>>;
   readonly #server: Server;

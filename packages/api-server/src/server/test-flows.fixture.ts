@@ -4,7 +4,10 @@ import { MASTERS } from '@podwright/kube-kinds';
 const ALL = { verbs: ['*'], apiGroups: ['*'], resources: ['*'], clusterScope: true, namespaces: ['*'] };
 const ANYTHING = { resourceRules: [ALL], nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }] };
 
-/** Returns a flow control with `seats` for all users except administrators. A user has at most half of them, and `waiting` requests that wait. */
+/**
+ * Returns a flow control with `seats` for all users except administrators. A user has at most half of the seats, and at most `waiting`
+ * requests that wait.
+ */
 export function testFlows(seats: number, waiting = 0): FlowControl {
   const control = new FlowControl({ seats });
   const queuing = { queues: 64, handSize: 1, queueLengthLimit: waiting };
