@@ -13,6 +13,7 @@ const MUTATING = 'mutatingadmissionpolicies.admissionregistration.k8s.io';
 /** API groups to which no policy applies: that of policies, and those of reviews of tokens and access. */
 const EXEMPT_GROUPS = ['admissionregistration.k8s.io', 'authentication.k8s.io', 'authorization.k8s.io'];
 
+/** What the plugins need of a server. */
 export type PolicyParts = EngineParts;
 
 const load = () => import('./index.ts');

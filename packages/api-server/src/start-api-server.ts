@@ -124,10 +124,7 @@ async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiSer
   const parts = serverParts({ ...objects, now, logger, health, metrics, flowControl, observers, computed }, listen);
   const handlers = subresourceHandlers({ ...objects, connector, now });
   const serving: ServerParts = { ...parts, subresources: handlers };
-  const clients = new Set<Pick<KubeClient, 'close'>>();
-  undo.add('end the clients in this process', () => {
-    for (const client of clients) client.close();
-  });
+  const clients = localClients(serving, undo);
   const handler = decorate(new RequestHandler(serving));
   const listeners = new ApiListeners({ handler, logger });
   undo.add('stop the listeners', () => listeners.stop());
@@ -169,22 +166,29 @@ async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiSer
         user: username,
         pair: authority.client({ commonName: username, organizations: groups }),
       }),
-    client: (user) => {
-      const client = inProcessClient(serving, user);
-      clients.add(client);
-      return client;
-    },
-    calls: (user) => {
-      const calls = new DirectCalls(serving, user);
-      clients.add(calls);
-      return calls;
-    },
+    ...clients,
     handleLocal: (call) => handler.handle(call, { isLocal: true }),
     stop: async () => {
       health.stopping();
       const failures = await undo.run();
       if (failures.length > 0) logger.error({ failures: describeUndoFailures(failures) }, 'stop failed');
     },
+  };
+}
+
+/** Returns the functions that create clients in this process. `undo` closes these clients. */
+function localClients(serving: ServerParts, undo: Undo): Pick<ApiServer, 'client' | 'calls'> {
+  const clients = new Set<Pick<KubeClient, 'close'>>();
+  undo.add('end the clients in this process', () => {
+    for (const client of clients) client.close();
+  });
+  const added = <C extends Pick<KubeClient, 'close'>>(client: C): C => {
+    clients.add(client);
+    return client;
+  };
+  return {
+    client: (user) => added(inProcessClient(serving, user)),
+    calls: (user) => added(new DirectCalls(serving, user)),
   };
 }
 
@@ -205,23 +209,10 @@ type Composed = Pick<ServerObjects, 'schema' | 'store' | 'access' | 'registries'
   computed: readonly ComputedResource[];
 };
 
-function serverParts(
-  {
-    schema,
-    store,
-    access,
-    registries,
-    custom,
-    now,
-    logger,
-    health,
-    metrics,
-    flowControl,
-    observers,
-    computed,
-  }: Composed,
-  listen: SecureAddress | undefined,
-) {
+/** Returns what request handling needs, except the handlers of subresources. */
+function serverParts(composed: Composed, listen: SecureAddress | undefined) {
+  const { schema, store, access, registries, custom, now, logger, health, metrics, flowControl, observers } = composed;
+  const { computed } = composed;
   const resources = servedResources(schema);
   const served = new Set(resources);
   const documents = serverDocuments({

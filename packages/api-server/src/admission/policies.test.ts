@@ -85,7 +85,7 @@ test('a policy denies requests whose validations fail', async () => {
   assert.match(await verdict(validations(message), {}), /denied request: in shop by /);
 });
 
-test('a binding warns or audits instead', async () => {
+test('a binding with the actions Warn and Audit does not deny requests', async () => {
   const spec = validations('false');
   assert.equal(
     await verdict(spec, {}, { bound: { validationActions: ['Warn', 'Audit'] } }),
@@ -149,7 +149,7 @@ test('requests that do not match are not evaluated', async () => {
   );
 });
 
-test('variables are computed when they are needed, and parameters are read from the store', async () => {
+test('expressions can use variables and parameter objects', async () => {
   const variables = [
     { name: 'n', expression: 'int(object.data.n)' },
     { name: 'twice', expression: 'variables.n * 2' },
@@ -178,7 +178,7 @@ test('variables are computed when they are needed, and parameters are read from 
   );
 });
 
-test('expressions see the request, the namespace, the old object and an authorizer', async () => {
+test('expressions can use the request, the namespace, the old object and an authorizer', async () => {
   const holds = async (expression: string, request: Request = {}) =>
     assert.equal(await verdict(validations(expression), request), '', expression);
   await holds('request.kind.version == "v1" && request.resource.resource == "configmaps" && request.name == "c"');
@@ -198,7 +198,7 @@ test('expressions see the request, the namespace, the old object and an authoriz
   );
 });
 
-test('expressions that would take long are stopped, and the requests denied', async () => {
+test('expressions that cost too much are stopped, and the request is denied', async () => {
   const startMs = performance.now();
   const loop = 'lists.range(2000).all(x, lists.range(2000).all(y, x + y >= 0))';
   assert.match(
