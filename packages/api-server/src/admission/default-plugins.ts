@@ -55,9 +55,9 @@ export function defaultAdmission({ now, escalation, podSecurity, webhooks = {}, 
     new MutatingPolicies(parts),
     ...(webhooks.mutating ? [webhooks.mutating] : []),
     new ValidatingPolicies(parts),
-      ...(webhooks.validating ? [webhooks.validating] : []),
-      // a webhook may take half a minute, in which the namespace and all of its objects may have been deleted
-      { name: namespaces.name, validate: (attributes) => namespaces.validate(attributes) },
+    ...(webhooks.validating ? [webhooks.validating] : []),
+    // a webhook may take half a minute, in which the namespace and all of its objects may have been deleted
+    { name: namespaces.name, validate: (attributes) => namespaces.validate(attributes) },
     new ResourceQuotaAdmission({ store, now }),
   ]);
 }
