@@ -52,7 +52,7 @@ suite('kubectl', () => {
     assert.match(ok('get', 'configmap', '-A'), /^kube-system +kube-root-ca\.crt +1 /m);
     assert.match(ok('auth', 'whoami'), /^Username +kubernetes-admin\nGroups +\[system:masters system:authenticated\]/m);
     assert.match(ok('api-resources'), /^deployments +deploy +apps\/v1 +true +Deployment$/m);
-    assert.doesNotMatch(ok('api-resources', '-o', 'name'), /componentstatuses|apiservices|v1beta/);
+    assert.doesNotMatch(ok('api-resources', '-o', 'name'), /componentstatuses|v1beta/);
     assert.match(ok('get', 'clusterrole', 'admin', '-o', 'jsonpath={.rules}'), /"deployments\/scale"/);
   });
 
