@@ -7,7 +7,7 @@ const SELF = 'tests/tidy/words.test.ts';
 /** Say instead: reported, notified; report, log; again; the caller, no client; next to, besides; request; was there. */
 const WORDS = /\b(?:told|tells?|anew|whoever|nobody|beside|wish|stood)\b/gi;
 /** Lower it whenever the count is lower; never raise it. */
-const MAX_WORDS = 38;
+const MAX_WORDS = 26;
 
 test('the words that plain English avoids become fewer', () => {
   const documents = tracked.filter((path) => path.endsWith('.md') && path !== 'CHANGELOG.md');

@@ -7,6 +7,7 @@ import {
   storeResource,
 } from '@podwright/api-machinery';
 import {
+  type ApiObject,
   isSameValue,
   type JsonObject,
   matchesSelector,
@@ -88,7 +89,9 @@ export class RequestMatcher {
     const selector = objectAt(criteria, 'objectSelector') ?? {};
     if (isSameValue(selector, {})) return true;
     const { object, oldObject } = this.#attributes;
-    return [object, oldObject].some((one) => one !== undefined && matchesSelector(selector, one.metadata.labels));
+    // options of exec and port-forward have no metadata
+    const metadatas = [object, oldObject].map((one) => one?.metadata as ApiObject['metadata'] | undefined);
+    return metadatas.some((metadata) => metadata !== undefined && matchesSelector(selector, metadata.labels));
   }
 
   #byRules(rules: readonly JsonObject[], criteria: JsonObject): Resource | undefined {

@@ -80,7 +80,7 @@ class EditSession {
 
   #cancelled(reason: string): boolean {
     printError(`edit cancelled: ${reason}`);
-    return false;
+    return this.#hasFailed;
   }
 
   async #apply(text: string): Promise<void> {

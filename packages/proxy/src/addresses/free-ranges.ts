@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { PodwrightError } from '@podwright/base';
 import { NetlinkSockets } from '@podwright/system';
 import { readHostNetwork } from './host-network.ts';
-import { overlap, prefixOf } from './service-range.ts';
+import { overlap, prefixOf, rangesOfNodes } from './service-range.ts';
 
 /** The subnet of the pods and the range of Services, as CIDR blocks. */
 export type NodeRanges = { subnet: string; serviceCidr: string };
@@ -18,13 +18,16 @@ const MIN_ROUTE_PREFIXES = [0, 9, 13, 17];
 /** The private networks (RFC 1918), as functions that return the first two bytes of a random /24 block. */
 const PRIVATE_NETWORKS = [() => `10.${randomInt(256)}`, () => `172.${randomInt(16, 32)}`, () => '192.168'] as const;
 
-/** Chooses ranges in which the host has no addresses, and to which it has no routes. `given`: the ranges that the user has chosen. */
+/**
+ * Chooses ranges in which the host has no addresses, to which it has no routes, and which no node of the host serves. `given`: the ranges
+ * that the user has chosen.
+ */
 export async function freeRanges(given: Partial<NodeRanges>): Promise<NodeRanges> {
   const socket = new NetlinkSockets().open('route');
   try {
     const { addresses, routed } = await readHostNetwork(socket);
     const held = addresses.map(({ address, prefixLength }) => `${address}/${prefixLength}`);
-    return chooseRanges([...held, ...routed], given);
+    return chooseRanges([...held, ...routed, ...rangesOfNodes()], given);
   } finally {
     socket.close();
   }

@@ -2,10 +2,8 @@
 import { PodwrightError, Undo } from '@podwright/base';
 import { addAddress, type LinkAddress, type NetlinkSocket, NetlinkSockets, removeAddress } from '@podwright/system';
 import { LOOPBACK, readHostNetwork } from './host-network.ts';
-import { addressIn, blockOf, lockServiceRange, prefixOf, routesInto } from './service-range.ts';
+import { addressIn, blockOf, LOCKS, lockServiceRange, prefixOf, routesInto } from './service-range.ts';
 
-/** Nodes of one host may not serve ranges that overlap: each holds the lock in a directory named after its range. */
-const LOCKS = '/run/podwright-services';
 /** The first address is that of the Service `kubernetes`, as in upstream, and the tenth that of the DNS server, as in clusters of kubeadm. */
 const API_OFFSET = 1;
 const DNS_OFFSET = 10;

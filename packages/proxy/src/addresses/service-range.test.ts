@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { addressIn, lockServiceRange, routesInto } from './service-range.ts';
+import { addressIn, lockServiceRange, rangesOfNodes, routesInto } from './service-range.ts';
 
 test('running nodes of a host cannot serve overlapping ranges, and the range of a stopped node is free again', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'podwright-ranges-'));
@@ -12,6 +12,8 @@ test('running nodes of a host cannot serve overlapping ranges, and the range of 
   for (const range of ['10.96.0.0/12', '10.96.0.0/16', '10.97.1.2/24', '10.0.0.0/8'])
     await assert.rejects(lockServiceRange(directory, range), /another node of this host serves the range/);
   const other = await lockServiceRange(directory, '10.112.0.0/12');
+  assert.deepEqual(rangesOfNodes(directory).sort(), ['10.112.0.0/12', '10.96.0.0/12']);
+  assert.deepEqual(rangesOfNodes(join(directory, 'none')), []);
   unlock();
   const again = await lockServiceRange(directory, '10.96.0.0/16');
   await assert.rejects(lockServiceRange(directory, '10.96.0.0/12'), /serves the range 10\.96\.0\.0\/16/);

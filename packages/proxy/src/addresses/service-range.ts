@@ -1,9 +1,11 @@
 import { readdirSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
-import { isAlreadyExists, PodwrightError, waitFor } from '@podwright/base';
+import { isAlreadyExists, isErrno, PodwrightError, waitFor } from '@podwright/base';
 import { addressBytes, addressText, lockDirectory } from '@podwright/system';
 
+/** Nodes of one host may not serve ranges that overlap: each holds the lock in a directory named after its range. */
+export const LOCKS = '/run/podwright-services';
 const TAKEN = 'another node of this host serves the range';
 /** How often, and how long, a node waits for its turn if several check the ranges of each other at the same time. */
 const TURN_INTERVAL_MS = 20;
@@ -29,6 +31,18 @@ export async function lockServiceRange(directory: string, range: string): Promis
     return lockDirectory(join(directory, range.replace('/', '-')), TAKEN);
   } finally {
     endTurn();
+  }
+}
+
+/** Returns the ranges of the host's nodes with an API. Those of stopped nodes may be among them. */
+export function rangesOfNodes(directory: string = LOCKS): string[] {
+  try {
+    return readdirSync(directory)
+      .map((name) => name.replace('-', '/'))
+      .filter((name) => bounds(name) !== undefined);
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return [];
+    throw error;
   }
 }
 
