@@ -149,10 +149,10 @@ test('a webhook whose certificate is not signed by its CA bundle is not called',
 });
 
 test('calls that a webhook does not answer do not hold up others', async () => {
-  await configure('validating', [webhook.config('v', CONFIG_MAPS, { timeoutSeconds: 5, failurePolicy: 'Ignore' })]);
+  await configure('validating', [webhook.config('v', CONFIG_MAPS, { timeoutSeconds: 10, failurePolicy: 'Ignore' })]);
   webhook.handle = ({ name }) => (name === 'fast' ? { allowed: true } : undefined);
   const slow = Array.from({ length: 120 }, (_, index) => create(`slow-${index}`));
-  const signal = AbortSignal.timeout(4000);
+  const signal = AbortSignal.timeout(9000);
   await waitFor(() => webhook.requests.length === 120 || undefined, { intervalMs: 20, signal });
   assert.equal((await create('fast')).status, 201);
   assert.equal(webhook.requests.at(-1)!.name, 'fast');

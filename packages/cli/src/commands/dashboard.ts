@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { PodwrightError } from '@podwright/base';
 import type { Dashboard } from '@podwright/dashboard';
@@ -47,8 +48,15 @@ async function requireNodeApi(socketPath: string): Promise<void> {
 
 const isLoopback = (host: string) => host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 
+/** Whether this process is in the foreground of its terminal. Others are stopped by SIGTTIN when they read it. */
+function isInForeground(): boolean {
+  const [, , group, , , foregroundGroup] = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1)!.split(' ');
+  return group === foregroundGroup;
+}
+
 /** Prints another link when Enter is pressed. Errors of standard input, such as a closed terminal, are ignored. */
 function printLinks(running: Dashboard): void {
+  if (process.stdin.isTTY && !isInForeground()) return;
   process.stdin.on('data', () => print(running.link()));
   process.stdin.on('error', () => undefined);
 }
