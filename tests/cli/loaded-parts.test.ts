@@ -87,7 +87,7 @@ test('an API server without rules, policies and webhooks does not load the evalu
   for (const part of ['api-server/src/start-api-server.ts', 'custom-resources/src/custom-strategy.ts']) {
     const sources = sourcesWith(part);
     const others =
-      /\/(?:admission-(?:policies|webhooks)\/src\/(?!plugins|checked-strategy)|cel\/src\/(?:checking|evaluation|functions|syntax)|custom-resources\/src\/rules\/rule-tree)/;
+      /\/(?:admission-(?:policies|webhooks)\/src\/(?!plugins|checked-strategy|webhook-resources)|cel\/src\/(?:checking|evaluation|functions|syntax)|custom-resources\/src\/rules\/rule-tree)/;
     assert.deepEqual(
       sources.filter((path) => others.test(path)),
       [],
