@@ -26,11 +26,22 @@ function lengthErrors(policy: ApiObject): FieldError[] {
   return length > MAX_LENGTH ? [forbiddenField('spec', detail)] : [];
 }
 
-/** Returns the errors of a validating policy's expressions. `old`: the policy before an update. An unchanged policy has none. */
-export function policyErrors(policy: ApiObject, old?: ApiObject): FieldError[] {
+/** Returns the errors found by `check`. An unchanged specification has none; one that is too long is not compiled. */
+function unlessSameOrTooLong(
+  policy: ApiObject,
+  old: ApiObject | undefined,
+  check: (policy: ApiObject) => FieldError[],
+): FieldError[] {
   if (old !== undefined && isSameValue(policy.spec, old.spec)) return [];
   const tooLong = lengthErrors(policy);
-  if (tooLong.length > 0) return tooLong;
+  return tooLong.length > 0 ? tooLong : check(policy);
+}
+
+/** Returns the errors of a validating policy's expressions. `old`: the policy before an update. An unchanged policy has none. */
+export const policyErrors = (policy: ApiObject, old?: ApiObject): FieldError[] =>
+  unlessSameOrTooLong(policy, old, validatingErrors);
+
+function validatingErrors(policy: ApiObject): FieldError[] {
   const compiled = compilePolicy(policy);
   return [
     ...commonErrors(compiled),
@@ -45,10 +56,10 @@ export function policyErrors(policy: ApiObject, old?: ApiObject): FieldError[] {
 }
 
 /** Returns the errors of a mutating policy's expressions. `old`: as in `policyErrors`. */
-export function mutationErrors(policy: ApiObject, old?: ApiObject): FieldError[] {
-  if (old !== undefined && isSameValue(policy.spec, old.spec)) return [];
-  const tooLong = lengthErrors(policy);
-  if (tooLong.length > 0) return tooLong;
+export const mutationErrors = (policy: ApiObject, old?: ApiObject): FieldError[] =>
+  unlessSameOrTooLong(policy, old, mutatingErrors);
+
+function mutatingErrors(policy: ApiObject): FieldError[] {
   const compiled = compileMutations(policy);
   return [
     ...commonErrors(compiled),
