@@ -2,5 +2,5 @@ export type { Finding, LogEnd } from './causes/finding.ts';
 export { explainPod, isPodWell } from './causes/pod-causes.ts';
 export type { Explanation, Link } from './chains/explanation.ts';
 export { why } from './chains/why.ts';
-export { type Subject, VIEWED, type ViewReader } from './view-reader.ts';
+export { EXPLAINED, type Subject, VIEWED, type ViewReader } from './view-reader.ts';
 export { isEndless, isWorkload, type Workload, type WorkloadState, workloadState } from './workload-state.ts';

@@ -39,3 +39,9 @@ export const VIEWED = {
   jobs: resource('batch', 'jobs', 'Job'),
   cronJobs: resource('batch', 'cronjobs', 'CronJob'),
 } as const satisfies Record<string, Resource>;
+
+/** Kinds that explanations read but do not begin with. */
+const PARTS: ReadonlySet<Resource> = new Set([VIEWED.nodes, VIEWED.claims, VIEWED.endpointSlices]);
+
+/** The kinds that can be explained. */
+export const EXPLAINED: readonly Resource[] = Object.values(VIEWED).filter((resource) => !PARTS.has(resource));

@@ -1,7 +1,7 @@
 import { didYouMean, isNotFound, linesOf, PodwrightError } from '@podwright/base';
 import { type Event, eventSelector, type KubeObject, type Resource } from '@podwright/kube-api';
 import { pathOf } from '@podwright/kube-verbs';
-import { type Explanation, why as explain, VIEWED, type ViewReader } from '@podwright/kube-view';
+import { EXPLAINED, type Explanation, why as explain, VIEWED, type ViewReader } from '@podwright/kube-view';
 import { NodeClient } from '../client/node-client.ts';
 import { ObjectClient } from '../client/object-client.ts';
 import { OBJECT_KINDS } from '../client/object-names.ts';
@@ -28,8 +28,6 @@ const SHORT: Record<string, Resource> = {
   ds: VIEWED.daemonSets,
   cj: VIEWED.cronJobs,
 };
-/** Kinds that the command reads but does not explain. */
-const PARTS: ReadonlySet<Resource> = new Set([VIEWED.nodes, VIEWED.claims, VIEWED.endpointSlices]);
 
 /** `podwright why POD|TYPE/NAME`: prints the chain of objects from the named one to that with the cause. */
 export async function why({ config }: CommandContext, word: string, options: WhyOptions): Promise<void> {
@@ -46,12 +44,11 @@ export async function why({ config }: CommandContext, word: string, options: Why
 }
 
 function resourceOf(type: string): Resource {
-  const explained = Object.values(VIEWED).filter((resource) => !PARTS.has(resource));
   const lower = type.toLowerCase();
-  const named = explained.find(({ kind, plural }) => kind.toLowerCase() === lower || plural === lower);
+  const named = EXPLAINED.find(({ kind, plural }) => kind.toLowerCase() === lower || plural === lower);
   const found = named ?? (Object.hasOwn(SHORT, lower) ? SHORT[lower] : undefined);
   if (found !== undefined) return found;
-  const plurals = explained.map(({ plural }) => plural);
+  const plurals = EXPLAINED.map(({ plural }) => plural);
   throw new PodwrightError(
     'invalid_argument',
     `why explains ${plurals.join(', ')}, not ${type}${didYouMean(type, plurals)}`,

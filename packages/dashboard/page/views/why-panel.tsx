@@ -1,4 +1,5 @@
 /** Explains why an object is not ready: the chain of objects from it to the cause, advice, and the end of the log. */
+import { EXPLAINED } from '@podwright/kube-view';
 import { readWhy } from '../api/dashboard.ts';
 import type { Resource } from '../api/objects.ts';
 import { messageOf } from '../api/request.ts';
@@ -9,22 +10,9 @@ import { Panel } from '../widgets/panel.tsx';
 
 const PERIOD_MS = 10_000;
 
-/** Resources that `dashboard/why` explains. */
-const EXPLAINED = new Set([
-  'pods',
-  'services',
-  'deployments',
-  'replicasets',
-  'statefulsets',
-  'daemonsets',
-  'jobs',
-  'cronjobs',
-  'replicationcontrollers',
-]);
-
 /** Reports whether the objects of a resource can be explained. */
 export const isExplained = ({ group, plural }: Resource): boolean =>
-  EXPLAINED.has(plural) && ['', 'apps', 'batch'].includes(group);
+  EXPLAINED.some((one) => one.group === group && one.plural === plural);
 
 type WhyProps = { resource: Resource; namespace: string; name: string };
 

@@ -1,11 +1,7 @@
 import { PodwrightError } from '@podwright/base';
-import { type Explanation, VIEWED, why } from '@podwright/kube-view';
+import { EXPLAINED, type Explanation, why } from '@podwright/kube-view';
 import type { JsonCalls } from '../upstream/json-calls.ts';
 import { ApiReader } from './api-reader.ts';
-
-/** Resources that an explanation of another object may read, but that cannot be explained themselves. */
-const PARTS = ['nodes', 'claims', 'endpointSlices'];
-const EXPLAINED = Object.entries(VIEWED).flatMap(([name, resource]) => (PARTS.includes(name) ? [] : [resource]));
 
 /**
  * Explains why an object is ready or not, as `podwright why` does. `kind` is a plural, such as `pods`. Rejects with `invalid_argument` for
