@@ -1,8 +1,7 @@
-import type { KubeObject } from '@podwright/kube-api';
+import { findCondition, type KubeObject } from '@podwright/kube-api';
 import {
   AGE,
   type Column,
-  conditionOf,
   type KindTables,
   kindTable,
   NAME,
@@ -38,7 +37,7 @@ const FLOW_SCHEMA: Column<FlowSchema>[] = [
   text(
     'MissingPL',
     'Whether the priority level is missing',
-    ({ status }) => conditionOf(status?.conditions, 'Dangling')?.status ?? '?',
+    ({ status }) => findCondition(status?.conditions, 'Dangling')?.status ?? '?',
   ),
 ];
 
@@ -122,7 +121,7 @@ const API_SERVICE: Column<ApiService>[] = [
     spec?.service ? `${spec.service.namespace ?? ''}/${spec.service.name ?? ''}` : 'Local',
   ),
   text('Available', 'Whether it is served, or why not', ({ status }) => {
-    const available = conditionOf(status?.conditions, 'Available');
+    const available = findCondition(status?.conditions, 'Available');
     if (available === undefined) return 'Unknown';
     const { status: state, reason } = available;
     return state === 'True' || !reason ? state : `${state} (${reason})`;

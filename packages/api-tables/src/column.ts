@@ -91,13 +91,3 @@ export function shortList(items: readonly string[], { limit = 3, empty = UNSET, 
   if (items.length > limit) return `${shown} + ${items.length - limit} more...`;
   return shown === '' ? empty : shown;
 }
-
-type Condition = { type: string; status: string };
-
-/** Returns the first condition of the given type. */
-export const conditionOf = <T extends Condition>(conditions: T[] | null | undefined, type: string): T | undefined =>
-  conditions?.find((condition) => condition.type === type);
-
-/** Returns true if the first condition of the given type has status True. */
-export const hasCondition = (conditions: Condition[] | null | undefined, type: string): boolean =>
-  conditionOf(conditions, type)?.status === 'True';

@@ -1,10 +1,9 @@
-import { humanDuration, type KubeObject } from '@podwright/kube-api';
+import { humanDuration, isConditionTrue, type KubeObject } from '@podwright/kube-api';
 import {
   AGE,
   age,
   boolean,
   type Column,
-  hasCondition,
   integer,
   isDeleted,
   type KindTables,
@@ -44,7 +43,7 @@ const JOB: Column<Job>[] = [
 ];
 
 function stateOf({ metadata, status }: Job): string {
-  const is = (type: string) => hasCondition(status?.conditions, type);
+  const is = (type: string) => isConditionTrue(status?.conditions, type);
   if (is('Complete')) return 'Complete';
   if (is('Failed')) return 'Failed';
   if (isDeleted(metadata)) return 'Terminating';

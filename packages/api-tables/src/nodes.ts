@@ -1,5 +1,5 @@
-import type { KubeObject } from '@podwright/kube-api';
-import { AGE, type Column, conditionOf, type KindTables, kindTable, NAME, NONE, text, wide } from './column.ts';
+import { findCondition, type KubeObject } from '@podwright/kube-api';
+import { AGE, type Column, type KindTables, kindTable, NAME, NONE, text, wide } from './column.ts';
 import { compare } from './selector-text.ts';
 
 const UNKNOWN = '<unknown>';
@@ -95,7 +95,7 @@ type ComponentStatus = KubeObject & {
   conditions?: { type: string; status: string; message?: string; error?: string }[];
 };
 
-const healthOf = ({ conditions }: ComponentStatus) => conditionOf(conditions, 'Healthy');
+const healthOf = ({ conditions }: ComponentStatus) => findCondition(conditions, 'Healthy');
 
 const COMPONENT_STATUS: Column<ComponentStatus>[] = [
   NAME,

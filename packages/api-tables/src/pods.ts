@@ -1,9 +1,8 @@
-import { type KubeMetadata, type KubeObject, type Pod, podSummary } from '@podwright/kube-api';
+import { isConditionTrue, type KubeMetadata, type KubeObject, type Pod, podSummary } from '@podwright/kube-api';
 import {
   AGE,
   age,
   type Column,
-  hasCondition,
   type KindTables,
   kindTable,
   NAME,
@@ -57,7 +56,7 @@ const POD: Column<ScheduledPod>[] = [
 
 function openGates({ spec, status }: Pod): string {
   const gates = spec.readinessGates ?? [];
-  const open = gates.filter(({ conditionType }) => hasCondition(status?.conditions, conditionType));
+  const open = gates.filter(({ conditionType }) => isConditionTrue(status?.conditions, conditionType));
   return gates.length === 0 ? NONE : `${open.length}/${gates.length}`;
 }
 

@@ -33,6 +33,7 @@ export type { OtherObject } from './manifest/other-objects.ts';
 export { absentObject } from './objects/absent-object.ts';
 export { appArmorProfile, wantsAppArmor } from './objects/app-armor.ts';
 export { claimStatusesOf, isClaimed } from './objects/claim-statuses.ts';
+export { findCondition, isConditionTrue } from './objects/conditions.ts';
 export {
   type Container,
   type ContainerPort,

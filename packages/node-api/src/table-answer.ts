@@ -4,6 +4,7 @@ import {
   type ConfigMap,
   type Event,
   humanDuration,
+  isConditionTrue,
   type PersistentVolumeClaim,
   type Pod,
   podSummary,
@@ -179,14 +180,11 @@ const partOf = ({ metadata }: ApiObject): object => ({
 function openGates({ spec, status }: Pod): string {
   const gates = spec.readinessGates ?? [];
   if (gates.length === 0) return NONE;
-  const open = gates.filter(({ conditionType }) =>
-    status?.conditions?.some((condition) => condition.type === conditionType && condition.status === 'True'),
-  );
+  const open = gates.filter(({ conditionType }) => isConditionTrue(status?.conditions, conditionType));
   return `${open.length}/${gates.length}`;
 }
 
-const isReady = ({ conditions }: NodeObject['status']): boolean =>
-  conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+const isReady = ({ conditions }: NodeObject['status']): boolean => isConditionTrue(conditions, 'Ready');
 
 const addressOf = ({ addresses }: NodeObject['status'], addressType: string): string =>
   addresses.find(({ type }) => type === addressType)?.address ?? NONE;

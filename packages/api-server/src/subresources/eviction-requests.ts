@@ -1,3 +1,4 @@
+import { isConditionTrue } from '@podwright/kube-api';
 /** Evictions: deletions of pods that their PodDisruptionBudgets allow (POST to `pods/NAME/eviction`). */
 
 import {
@@ -100,7 +101,7 @@ function budgetsOf(store: ObjectStore, pod: ApiObject): ApiObject[] {
 /** Whether the budget lets pods that are not ready be evicted without counting them. */
 function mayEvictUnready(budget: ApiObject, pod: ApiObject): boolean {
   const conditions = (objectAt(pod, 'status')?.conditions ?? []) as { type?: string; status?: string }[];
-  if (conditions.some(({ type, status }) => type === 'Ready' && status === 'True')) return false;
+  if (isConditionTrue(conditions, 'Ready')) return false;
   if (textAt(budget, 'spec', 'unhealthyPodEvictionPolicy') === 'AlwaysAllow') return true;
   const { healthy, desired } = countsOf(budget);
   return healthy >= desired && desired > 0;

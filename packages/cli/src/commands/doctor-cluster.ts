@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { request } from 'node:https';
 import { errorMessage, withTimeout } from '@podwright/base';
-import type { KubeObject } from '@podwright/kube-api';
+import { findCondition, type KubeObject } from '@podwright/kube-api';
 import { createKubeClient, isApiStatus, type Kubeconfig, NODES, readKubeconfig } from '@podwright/kube-client';
 import { CLUSTER_PROBE_TIMEOUT_MS, NOTED_CERTIFICATE_MS, NOTED_CLOCK_SKEW_MS } from '../limits.ts';
 import { type ClusterFiles, clusterFiles } from '../settings/cluster-files.ts';
@@ -134,7 +134,7 @@ async function nodeFinding(access: Kubeconfig, name: string): Promise<Finding> {
   const client = createKubeClient(access);
   try {
     const node = await client.get<Node>(NODES, { name }, { timeoutMs: CLUSTER_PROBE_TIMEOUT_MS });
-    const ready = node.status?.conditions?.find(({ type }) => type === 'Ready');
+    const ready = findCondition(node.status?.conditions, 'Ready');
     if (ready?.status === 'True') return { what, level: 'ok', message: `${name}, ready` };
     return { what, level: 'note', message: `${name}, not ready: ${ready?.message ?? 'it has reported no status yet'}` };
   } catch (error) {

@@ -1,6 +1,7 @@
 import {
   type ConfigMap,
   type Event,
+  isConditionTrue,
   type PersistentVolumeClaim,
   type Pod,
   podSummary,
@@ -160,7 +161,7 @@ export function eventContainer({ involvedObject: { fieldPath = '' } }: Event): s
 }
 
 function nodeStatus({ status }: NodeObject): string {
-  return status.conditions.some(({ type, status }) => type === 'Ready' && status === 'True') ? 'Ready' : 'NotReady';
+  return isConditionTrue(status.conditions, 'Ready') ? 'Ready' : 'NotReady';
 }
 
 function keyCount(map: Record<string, string> | undefined): number {

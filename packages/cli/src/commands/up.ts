@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { PodwrightError, waitFor, withTimeout } from '@podwright/base';
 import { removeTree } from '@podwright/host';
+import { isConditionTrue } from '@podwright/kube-api';
 import { freeRanges } from '@podwright/proxy';
 import type { NodeClient } from '../client/node-client.ts';
 import { ensureNode, presumedNode, stopNode } from '../daemon/ensure-node.ts';
@@ -62,9 +63,7 @@ type ReadNode = { status?: { conditions?: { type: string; status: string }[] } }
 
 async function isReady(client: NodeClient): Promise<true | undefined> {
   const nodes = (await client.listObjects('/api/v1/nodes')) as ReadNode[];
-  const ready = nodes.some(({ status }) =>
-    status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True'),
-  );
+  const ready = nodes.some(({ status }) => isConditionTrue(status?.conditions, 'Ready'));
   return ready || undefined;
 }
 

@@ -1,6 +1,6 @@
 /** The requests that a joining node sends to its cluster with the bootstrap token. */
 import { PodwrightError } from '@podwright/base';
-import type { KubeObject } from '@podwright/kube-api';
+import { isConditionTrue, type KubeObject } from '@podwright/kube-api';
 import { CONFIG_MAPS, isApiStatus, type KubeClient, NODES } from '@podwright/kube-client';
 import { parseDocument, stringify } from 'yaml';
 
@@ -13,7 +13,7 @@ type Node = KubeObject & { status?: { conditions?: { type?: string; status?: str
  */
 export async function refuseTakenName(client: KubeClient, name: string, signal: AbortSignal): Promise<void> {
   const node = await client.get<Node>(NODES, { name }, { signal }).catch(absent);
-  const isReady = node?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
+  const isReady = isConditionTrue(node?.status?.conditions, 'Ready');
   if (!isReady) return;
   throw new PodwrightError(
     'already_exists',

@@ -1,4 +1,4 @@
-import { formatTime } from '@podwright/kube-api';
+import { findCondition, formatTime } from '@podwright/kube-api';
 import type { AutoscalerCondition } from '../objects/horizontal-pod-autoscaler.ts';
 
 export type ConditionChange = Required<Omit<AutoscalerCondition, 'lastTransitionTime'>>;
@@ -9,7 +9,7 @@ export function withCondition(
   change: ConditionChange,
   nowMs: number,
 ): AutoscalerCondition[] {
-  const known = conditions.find(({ type }) => type === change.type);
+  const known = findCondition(conditions, change.type);
   const lastTransitionTime = known?.status === change.status ? known.lastTransitionTime : formatTime(nowMs);
   const next = { ...change, lastTransitionTime };
   if (known === undefined) return [...conditions, next];

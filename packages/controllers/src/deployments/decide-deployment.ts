@@ -1,9 +1,9 @@
 /** The next steps of a Deployment (DeploymentController.syncDeployment). Pure. */
-import type { Pod } from '@podwright/kube-api';
+import { findCondition, type Pod } from '@podwright/kube-api';
 import type { Deployment, DeploymentStatus } from '../objects/deployment.ts';
 import type { ReplicaSet } from '../objects/replica-set.ts';
 import { isEnded } from '../pods/pod-state.ts';
-import { conditionOf, REASON, withCondition } from './deployment-conditions.ts';
+import { REASON, withCondition } from './deployment-conditions.ts';
 import { isComplete, plainStatus, rolloutStatus, untilDeadlineMs } from './deployment-status.ts';
 import { historyLimit, isRolling, progressDeadline, sizeOf, totalOf, wantedReplicas } from './replica-counts.ts';
 import {
@@ -102,7 +102,7 @@ function withRevision(deployment: Deployment, newSet: ReplicaSet, revision: numb
 function withKnownRevision(deployment: Deployment, newSet: ReplicaSet, nowMs: number): Deployment {
   const revised = withRevisionAnnotation(deployment, newSet.metadata.annotations?.[REVISION] ?? '');
   const { conditions = [] } = deployment.status ?? {};
-  if (progressDeadline(deployment) === undefined || conditionOf(conditions, 'Progressing') !== undefined)
+  if (progressDeadline(deployment) === undefined || findCondition(conditions, 'Progressing') !== undefined)
     return revised;
   const message = `Found new replica set "${newSet.metadata.name}"`;
   const found = { type: 'Progressing', status: 'True', reason: REASON.found, message };
@@ -112,7 +112,7 @@ function withKnownRevision(deployment: Deployment, newSet: ReplicaSet, nowMs: nu
 /** Reports a pause or its end as `Progressing: Unknown`, so that the time of the pause does not count. A timeout is not replaced. */
 function withPause(deployment: Deployment, nowMs: number): Deployment {
   const { conditions = [] } = deployment.status ?? {};
-  const reason = conditionOf(conditions, 'Progressing')?.reason;
+  const reason = findCondition(conditions, 'Progressing')?.reason;
   const { paused = false } = deployment.spec;
   const isReported = (reason === REASON.paused) === paused;
   if (progressDeadline(deployment) === undefined || reason === REASON.timedOut || isReported) return deployment;

@@ -1,4 +1,4 @@
-import { formatTime } from '@podwright/kube-api';
+import { findCondition, formatTime } from '@podwright/kube-api';
 import type { DeploymentCondition } from '../objects/deployment.ts';
 
 /** Reasons of the condition `Progressing`. */
@@ -16,17 +16,13 @@ export const REASON = {
 type Conditions = readonly DeploymentCondition[];
 type NewCondition = { type: string; status: string; reason: string; message: string };
 
-export function conditionOf(conditions: Conditions | undefined, type: string): DeploymentCondition | undefined {
-  return conditions?.find((one) => one.type === type);
-}
-
 export function withoutCondition(conditions: Conditions, type: string): DeploymentCondition[] {
   return conditions.filter((one) => one.type !== type);
 }
 
 /** Sets a condition. One with the same status and reason stays; the time of the transition stays if the status does. */
 export function withCondition(conditions: Conditions, condition: NewCondition, nowMs: number): DeploymentCondition[] {
-  const known = conditionOf(conditions, condition.type);
+  const known = findCondition(conditions, condition.type);
   if (known?.status === condition.status && known.reason === condition.reason) return [...conditions];
   return withNewCondition(conditions, condition, nowMs);
 }
@@ -37,7 +33,7 @@ export function withNewCondition(
   condition: NewCondition,
   nowMs: number,
 ): DeploymentCondition[] {
-  const known = conditionOf(conditions, condition.type);
+  const known = findCondition(conditions, condition.type);
   const time = formatTime(nowMs);
   const { type, status, reason, message } = condition;
   const lastTransitionTime = known?.status === status ? known.lastTransitionTime : time;

@@ -1,7 +1,8 @@
+import { findCondition } from '@podwright/kube-api';
 /** Computes the status of a Deployment (pkg/controller/deployment/{sync,progress}.go). Pure. */
 import type { Deployment, DeploymentCondition, DeploymentStatus } from '../objects/deployment.ts';
 import type { ReplicaSet } from '../objects/replica-set.ts';
-import { conditionOf, REASON, withCondition, withNewCondition, withoutCondition } from './deployment-conditions.ts';
+import { REASON, withCondition, withNewCondition, withoutCondition } from './deployment-conditions.ts';
 import { maxUnavailable, progressDeadline, totalOf, totalSize, wantedReplicas } from './replica-counts.ts';
 import type { Sets } from './scalings.ts';
 
@@ -67,7 +68,7 @@ export function isComplete(deployment: Deployment, status: DeploymentStatus): bo
 /** Returns the time until lack of progress has to be judged, in milliseconds, if the rollout is neither complete nor timed out. */
 export function untilDeadlineMs(deployment: Deployment, status: DeploymentStatus, nowMs: number): number | undefined {
   const deadline = progressDeadline(deployment);
-  const condition = conditionOf(status.conditions, PROGRESSING);
+  const condition = findCondition(status.conditions, PROGRESSING);
   if (deadline === undefined || condition === undefined || condition.reason === REASON.timedOut) return undefined;
   if (isComplete(deployment, status)) return undefined;
   return Math.max(0, deadlineMs(condition, deadline) - nowMs);
@@ -75,7 +76,7 @@ export function untilDeadlineMs(deployment: Deployment, status: DeploymentStatus
 
 function progressOf({ deployment, newSet }: Sets, status: DeploymentStatus, nowMs: number): DeploymentCondition[] {
   const { conditions = [] } = status;
-  const before = conditionOf(deployment.status?.conditions, PROGRESSING);
+  const before = findCondition(deployment.status?.conditions, PROGRESSING);
   const isOver = status.replicas === status.updatedReplicas && before?.reason === REASON.available;
   if (isOver) return conditions;
   const subject =
@@ -90,7 +91,7 @@ function progressOf({ deployment, newSet }: Sets, status: DeploymentStatus, nowM
     return withCondition(conditions, progressing(true, REASON.available, 'has successfully progressed.'), nowMs);
   if (hasProgressed(deployment.status ?? {}, status))
     return withNewCondition(conditions, progressing(true, REASON.updated, 'is progressing.'), nowMs);
-  if (hasTimedOut(deployment, conditionOf(conditions, PROGRESSING), nowMs))
+  if (hasTimedOut(deployment, findCondition(conditions, PROGRESSING), nowMs))
     return withCondition(conditions, progressing(false, REASON.timedOut, 'has timed out progressing.'), nowMs);
   return conditions;
 }
@@ -119,7 +120,7 @@ function deadlineMs({ lastUpdateTime = '' }: DeploymentCondition, seconds: numbe
 function failureOf({ newSet, oldSets }: Sets): DeploymentCondition | undefined {
   const sets = newSet === undefined ? oldSets : [newSet, ...oldSets];
   const conditions = sets.flatMap(({ status }) => status?.conditions ?? []);
-  const failure = conditions.find(({ type }) => type === REPLICA_FAILURE);
+  const failure = findCondition(conditions, REPLICA_FAILURE);
   if (failure === undefined) return undefined;
   const { type, status, lastTransitionTime, reason, message } = failure;
   return { type, status, lastUpdateTime: lastTransitionTime, lastTransitionTime, reason, message };
@@ -131,7 +132,7 @@ function withFailure(
 ): DeploymentCondition[] {
   const others = withoutCondition(conditions, REPLICA_FAILURE);
   if (failure === undefined) return others;
-  const known = conditionOf(conditions, REPLICA_FAILURE);
+  const known = findCondition(conditions, REPLICA_FAILURE);
   const isKnown = known?.status === failure.status && known.reason === failure.reason;
   return isKnown ? conditions : [...others, failure];
 }

@@ -1,5 +1,5 @@
 /** The status of a PodDisruptionBudget (pkg/controller/disruption/disruption.go). Pure. */
-import { formatTime, type Pod } from '@podwright/kube-api';
+import { findCondition, formatTime, type Pod } from '@podwright/kube-api';
 import { stableJson } from '../framework/stable-hash.ts';
 import type { BudgetCondition, BudgetStatus, PodDisruptionBudget } from '../objects/pod-disruption-budget.ts';
 import { isReady } from '../pods/pod-state.ts';
@@ -110,7 +110,7 @@ function withCondition(
   condition: Omit<BudgetCondition, 'lastTransitionTime'>,
   nowMs: number,
 ): BudgetCondition[] {
-  const known = conditions.find(({ type }) => type === condition.type);
+  const known = findCondition(conditions, condition.type);
   if (known === undefined) return [...conditions, { ...condition, lastTransitionTime: formatTime(nowMs) }];
   const lastTransitionTime = known.status === condition.status ? known.lastTransitionTime : formatTime(nowMs);
   return conditions.map((one) => (one === known ? { ...condition, lastTransitionTime } : one));

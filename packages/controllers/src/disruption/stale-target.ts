@@ -1,5 +1,5 @@
 /** The condition `DisruptionTarget` of pods that were to be evicted, but were not deleted. Pure. */
-import { formatTime, type Pod } from '@podwright/kube-api';
+import { findCondition, formatTime, type Pod } from '@podwright/kube-api';
 import { isEnded } from '../pods/pod-state.ts';
 
 const TARGET = 'DisruptionTarget';
@@ -11,7 +11,7 @@ const STALE_AFTER_MS = 120_000;
  */
 export function staleInMs(pod: Pod, nowMs: number): number | undefined {
   if (pod.metadata.deletionTimestamp !== undefined || isEnded(pod)) return undefined;
-  const condition = pod.status?.conditions?.find(({ type }) => type === TARGET);
+  const condition = findCondition(pod.status?.conditions, TARGET);
   if (condition?.status !== 'True' || condition.reason === 'TerminationByKubelet') return undefined;
   const since = Date.parse(condition.lastTransitionTime ?? '');
   return Number.isNaN(since) ? 0 : Math.max(0, since + STALE_AFTER_MS - nowMs);

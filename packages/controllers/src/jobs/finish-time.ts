@@ -1,4 +1,4 @@
-import { type ContainerStatus, isSidecar, type Pod } from '@podwright/kube-api';
+import { type ContainerStatus, findCondition, isSidecar, type Pod } from '@podwright/kube-api';
 
 /**
  * Returns when a pod finished, in Unix milliseconds: when its last container ended, else when it became unready, else when it was deleted,
@@ -10,7 +10,7 @@ export function finishedAtMs({ metadata, spec, status }: Pod): number {
     ...(status?.containerStatuses ?? []),
     ...(status?.initContainerStatuses ?? []).filter(({ name }) => sidecars.has(name)),
   ];
-  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+  const ready = findCondition(status?.conditions, 'Ready');
   const unreadyAt = ready?.status === 'False' ? timeOf(ready.lastTransitionTime) : undefined;
   const deletedAt = timeOf(metadata.deletionTimestamp);
   const graceMs = (metadata.deletionGracePeriodSeconds ?? 0) * 1000;

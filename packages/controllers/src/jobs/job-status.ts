@@ -1,5 +1,5 @@
 /** The status of a Job, in the two steps that count each pod once (trackJobStatusAndRemoveFinalizers). */
-import { formatTime, type Pod } from '@podwright/kube-api';
+import { findCondition, formatTime, isConditionTrue, type Pod } from '@podwright/kube-api';
 import type { Job, JobCondition, JobStatus } from '../objects/job.ts';
 import { isReady } from '../pods/pod-state.ts';
 import { isCountable, isFailed, isIndexed, isSuspended, type JobFacts } from './job-facts.ts';
@@ -120,7 +120,7 @@ function canRelease({ job, delayed }: JobFacts, pod: Pod, verdict: Verdict | und
 
 /** Whether the pod was deleted because the Job succeeds: then it does not count as failed. */
 function isSpared({ status }: Job, { metadata }: Pod): boolean {
-  const isDecided = status?.conditions?.some((one) => one.type === 'SuccessCriteriaMet' && one.status === 'True');
+  const isDecided = isConditionTrue(status?.conditions, 'SuccessCriteriaMet');
   return isDecided === true && metadata.deletionTimestamp !== undefined;
 }
 
@@ -132,7 +132,7 @@ type Suspension = { event: 'Suspended' | 'Resumed'; status: Partial<JobStatus> }
 
 /** Returns what changes when a Job is suspended or resumed. A deadline counts from the last resumption. */
 function suspensionOf({ spec, status }: Job, nowMs: number): Suspension | undefined {
-  const known = status?.conditions?.find(({ type }) => type === 'Suspended');
+  const known = findCondition(status?.conditions, 'Suspended');
   const isSuspending = spec.suspend === true;
   if (known === undefined ? !isSuspending : known.status === (isSuspending ? 'True' : 'False')) return undefined;
   const time = formatTime(nowMs);
@@ -152,7 +152,7 @@ function suspensionOf({ spec, status }: Job, nowMs: number): Suspension | undefi
 
 function withInterim(conditions: readonly JobCondition[] = [], verdict: Verdict, nowMs: number): JobCondition[] {
   const type = verdict.succeeds ? 'SuccessCriteriaMet' : 'FailureTarget';
-  const isSet = conditions.some((one) => one.type === type && one.status === 'True');
+  const isSet = isConditionTrue(conditions, type);
   return isSet ? [...conditions] : withCondition(conditions, trueCondition(type, verdict, nowMs));
 }
 

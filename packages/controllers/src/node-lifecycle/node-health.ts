@@ -1,5 +1,5 @@
 /** Decides whether the kubelet of a node still sends heartbeats (upstream's nodelifecycle, tryUpdateNodeHealth). Pure. */
-import { formatTime, type Lease, type Node, type NodeCondition } from '@podwright/kube-api';
+import { findCondition, formatTime, type Lease, type Node, type NodeCondition } from '@podwright/kube-api';
 
 /** Time without a heartbeat after which a node's conditions are unknown, in milliseconds (node-monitor-grace-period). */
 const GRACE_MS = 50_000;
@@ -18,8 +18,7 @@ export type NodeHealth = {
 };
 
 /** Returns the condition Ready of a node. */
-export const readyOf = ({ status }: Node): NodeCondition | undefined =>
-  status?.conditions?.find(({ type }) => type === 'Ready');
+export const readyOf = ({ status }: Node): NodeCondition | undefined => findCondition(status?.conditions, 'Ready');
 
 /**
  * Updates the health of a node. Any change of a heartbeat counts, even to an earlier time, because the clock of the node may be changed.

@@ -1,5 +1,5 @@
 /** Pods that no kubelet and no other controller removes (upstream's pkg/controller/podgc). */
-import type { Node, Pod, PodCondition } from '@podwright/kube-api';
+import { isConditionTrue, type Node, type Pod, type PodCondition } from '@podwright/kube-api';
 import { isEnded } from '../pods/pod-state.ts';
 
 /** Number of ended pods that are kept (terminated-pod-gc-threshold). */
@@ -70,6 +70,6 @@ function surplusPods(pods: readonly Pod[], limit: number): Pod[] {
 
 /** Whether an administrator has said that the node does not run its pods any longer. */
 function isOutOfService(node: Node | undefined): boolean {
-  const isReady = node?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
+  const isReady = isConditionTrue(node?.status?.conditions, 'Ready');
   return isReady !== true && (node?.spec?.taints ?? []).some(({ key }) => key === OUT_OF_SERVICE);
 }

@@ -1,4 +1,4 @@
-import type { Pod } from '@podwright/kube-api';
+import { findCondition, type Pod } from '@podwright/kube-api';
 
 /** Whether the pod counts as a replica: it has not ended and is not being deleted (controller.IsPodActive). */
 export function isActive(pod: Pod): boolean {
@@ -31,5 +31,5 @@ export function availableInMs(pod: Pod, minReadySeconds: number, nowMs: number):
 }
 
 export function readyCondition({ status }: Pod) {
-  return status?.conditions?.find(({ type }) => type === 'Ready');
+  return findCondition(status?.conditions, 'Ready');
 }

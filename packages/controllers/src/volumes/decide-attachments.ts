@@ -1,5 +1,12 @@
 /** Decides which CSI volumes to attach to and detach from nodes (upstream: pkg/controller/volume/attachdetach). Pure. */
-import { attachmentName, type CsiVolumeId, type Node, type Pod, uniqueVolumeName } from '@podwright/kube-api';
+import {
+  attachmentName,
+  type CsiVolumeId,
+  isConditionTrue,
+  type Node,
+  type Pod,
+  uniqueVolumeName,
+} from '@podwright/kube-api';
 import type { Attachment, Claim, Volume } from '../objects/storage.ts';
 import { namedVolume } from './named-volume.ts';
 
@@ -125,7 +132,7 @@ function mayDetach({ metadata, spec }: Attachment, { nodes, unneededMs }: Attach
     const volume = namedVolume(name);
     return volume !== undefined && attachmentName(volume, spec.nodeName) === metadata.name;
   });
-  const isReady = node.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
+  const isReady = isConditionTrue(node.status?.conditions, 'Ready');
   return !isInUse || (!isReady && unneededMs(metadata.name) > FORCE_DETACH_MS);
 }
 

@@ -1,3 +1,4 @@
+import { isConditionTrue } from '../objects/conditions.ts';
 import type { ContainerState, ContainerStatus, PodStatus } from '../objects/pod-status.ts';
 import type { Pod } from '../objects/types.ts';
 
@@ -44,8 +45,7 @@ const isStarted = ({ started, state }: ContainerStatus): boolean =>
 
 const isUp = ({ ready, state }: ContainerStatus): boolean => ready && state?.running !== undefined;
 
-const hasCondition = ({ conditions = [] }: PodStatus, wanted: string): boolean =>
-  conditions.some(({ type, status }) => type === wanted && status === 'True');
+const hasCondition = ({ conditions = [] }: PodStatus, wanted: string): boolean => isConditionTrue(conditions, wanted);
 
 /**
  * Returns `Unknown` for a pod that is being deleted and whose node is lost, `Terminating` for any other pod that is being deleted and has

@@ -1,4 +1,4 @@
-import type { Pod } from '@podwright/kube-api';
+import { findCondition, type Pod } from '@podwright/kube-api';
 
 /** Compares two pods: negative if the first one is the better choice. */
 type Rule = (a: Pod, b: Pod) => number;
@@ -9,7 +9,7 @@ const first =
     Number(isBetter(b)) - Number(isBetter(a));
 
 const isAssigned = ({ spec }: Pod): boolean => Boolean(spec.nodeName);
-const readyCondition = ({ status }: Pod) => status?.conditions?.find(({ type }) => type === 'Ready');
+const readyCondition = ({ status }: Pod) => findCondition(status?.conditions, 'Ready');
 const isReady = (pod: Pod): boolean => readyCondition(pod)?.status === 'True';
 
 const byPhase =

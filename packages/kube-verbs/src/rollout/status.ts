@@ -1,4 +1,5 @@
 import { PodwrightError } from '@podwright/base';
+import { findCondition } from '@podwright/kube-api';
 import type { Workload } from '../workload.ts';
 
 /** The progress of a rollout. `text` has kubectl's words. */
@@ -31,7 +32,7 @@ function deploymentStatus(deployment: Workload): RolloutStatus {
   const { metadata, spec, status = {} } = deployment;
   const rollout = `Waiting for deployment "${metadata.name}" rollout to finish`;
   if (!isObserved(deployment)) return waiting('Waiting for deployment spec update to be observed...');
-  const progress = status.conditions?.find(({ type }) => type === 'Progressing');
+  const progress = findCondition(status.conditions, 'Progressing');
   if (progress?.reason === 'ProgressDeadlineExceeded')
     throw new PodwrightError('deadline_exceeded', `deployment "${metadata.name}" exceeded its progress deadline`);
   const { updatedReplicas = 0, replicas = 0, availableReplicas = 0 } = status;

@@ -1,5 +1,5 @@
 /** Functions that read the states of a pod's containers and its events. Pure. */
-import type { Container, ContainerStatus, Pod } from '@podwright/kube-api';
+import { type Container, type ContainerStatus, findCondition, type Pod } from '@podwright/kube-api';
 import type { PodFacts, ViewedEvent } from './finding.ts';
 
 type Terminated = NonNullable<ContainerStatus['state']['terminated']>;
@@ -48,7 +48,7 @@ export function containerOfEvent({ involvedObject }: ViewedEvent): string | unde
   return /\{(.+)\}$/.exec(involvedObject?.fieldPath ?? '')?.[1];
 }
 
-export const conditionOf = ({ status }: Pod, wanted: string) => status?.conditions?.find(({ type }) => type === wanted);
+export const conditionOf = ({ status }: Pod, wanted: string) => findCondition(status?.conditions, wanted);
 
 /** Returns the first line, without the whitespace around it, of at most 300 characters. */
 export function firstLine(text: string): string {

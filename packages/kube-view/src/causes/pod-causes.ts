@@ -1,5 +1,5 @@
 /** All causes, in the order in which they are tried. The first one that applies explains the pod. */
-import { podSummary } from '@podwright/kube-api';
+import { isConditionTrue, podSummary } from '@podwright/kube-api';
 import { endedAgain, livenessKill, outOfMemory } from './exit.ts';
 import type { Finding, PodCause, PodFacts } from './finding.ts';
 import { imagePull } from './image.ts';
@@ -36,6 +36,6 @@ export function explainPod(facts: PodFacts): Finding {
 /** Whether a pod needs no explanation: it is ready and not being deleted, or has succeeded. */
 export function isPodWell({ metadata, status }: PodFacts['pod']): boolean {
   if (metadata.deletionTimestamp !== undefined) return false;
-  const isReady = status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false;
+  const isReady = isConditionTrue(status?.conditions, 'Ready');
   return status?.phase === 'Succeeded' || (status?.phase === 'Running' && isReady);
 }

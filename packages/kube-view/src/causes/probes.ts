@@ -1,3 +1,4 @@
+import { isConditionTrue } from '@podwright/kube-api';
 /** Causes for containers that run and are not ready. */
 import { containerOf, containerOfEvent, lastEvent } from './containers.ts';
 import { answer } from './exit.ts';
@@ -59,9 +60,7 @@ export const readinessProbe: PodCause = (facts) => {
 export const readinessGate: PodCause = ({ pod }) => {
   const gates = (pod.spec as { readinessGates?: { conditionType: string }[] }).readinessGates ?? [];
   const conditions = pod.status?.conditions ?? [];
-  const open = gates.find(
-    ({ conditionType }) => !conditions.some(({ type, status }) => type === conditionType && status === 'True'),
-  );
+  const open = gates.find(({ conditionType }) => !isConditionTrue(conditions, conditionType));
   if (open === undefined) return undefined;
   return {
     cause: 'readiness-gate',

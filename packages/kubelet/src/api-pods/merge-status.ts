@@ -1,4 +1,4 @@
-import type { PodCondition, PodStatus } from '@podwright/kube-api';
+import { findCondition, type PodCondition, type PodStatus } from '@podwright/kube-api';
 import { DISRUPTION_TARGET, isOwnCondition } from '../status/foreign-conditions.ts';
 import { isTerminal } from '../status/pod-phase.ts';
 
@@ -21,7 +21,7 @@ export function mergeStatus({ theirs, own, couldRun, isMirror }: MergeInput): Po
   const ends = isTerminal(own.phase) && !isTerminal(theirs?.phase);
   const foreign = (theirs?.conditions ?? []).filter((one) => !isOwnCondition(one));
   const ours = (own.conditions ?? []).filter(isOwnCondition);
-  const disruption = own.conditions?.find(({ type }) => type === DISRUPTION_TARGET);
+  const disruption = findCondition(own.conditions, DISRUPTION_TARGET);
   const conditions = [...foreign, ...ours];
   const merged: PodStatus = {
     ...own,

@@ -1,5 +1,5 @@
 import { Counter, type Registry } from '@podwright/base';
-import type { ContainerStatus, Pod, PodStatus } from '@podwright/kube-api';
+import { type ContainerStatus, findCondition, type Pod, type PodStatus } from '@podwright/kube-api';
 
 /** Facts from a pod's last status: the terminated containers, and the reason why a resize is pending. */
 type Shown = { ended: ReadonlySet<string>; pending?: string | undefined };
@@ -69,5 +69,4 @@ function endedIn(statuses: ContainerStatus[] = []) {
   );
 }
 
-const conditionOf = ({ conditions = [] }: PodStatus, type: string) =>
-  conditions.find((condition) => condition.type === type);
+const conditionOf = ({ conditions = [] }: PodStatus, type: string) => findCondition(conditions, type);

@@ -1,4 +1,4 @@
-import { formatTime, type NodeCondition } from '@podwright/kube-api';
+import { findCondition, formatTime, type NodeCondition } from '@podwright/kube-api';
 import type { NodePressure, PressureCondition } from '@podwright/kubelet-configuration';
 import { aggregate, type NodeObject } from '../node/node-object.ts';
 import type { ObservedNode } from './observed-node.ts';
@@ -102,7 +102,7 @@ export function updateConditions(
     else conditions[at] = next;
     if (event !== undefined) events.push(event);
   };
-  const find = (type: string) => conditions.find((one) => one.type === type);
+  const find = (type: string) => findCondition(conditions, type);
   for (const { type, of, short, fine } of PRESSURES) {
     const detail = of === 'disk' ? seen.pressure.diskDetail : undefined;
     const words = seen.pressure[of] ? withDetail(short, detail) : fine;

@@ -1,6 +1,7 @@
 /** Tracks whether the container runtime and its network are ready (upstream's runtimeState). */
 import { errorMessage, type Logger, pause } from '@podwright/base';
 import type { CriClient, RuntimeCondition, RuntimeFeatures, RuntimeHandler } from '@podwright/cri';
+import { findCondition } from '@podwright/kube-api';
 
 /** The container runtime counts as down after not being ready for this long (maxWaitForContainerRuntime). */
 const RUNTIME_DOWN_AFTER_MS = 30_000;
@@ -153,7 +154,7 @@ export class RuntimeState {
 
   #update(conditions: RuntimeCondition[]): void {
     const problemOf = (type: string) => {
-      const condition = conditions.find((one) => one.type === type);
+      const condition = findCondition(conditions, type);
       return condition?.status === true ? undefined : ((condition && shown(condition)) ?? `${type} is not reported`);
     };
     const [runtime, network] = [problemOf('RuntimeReady'), problemOf('NetworkReady')];

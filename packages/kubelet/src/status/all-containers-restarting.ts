@@ -6,6 +6,7 @@ import {
   allContainers,
   type ContainerStatus,
   couldRestartAllContainers,
+  isConditionTrue,
   type Pod,
   type PodCondition,
   type PodPhase,
@@ -52,7 +53,7 @@ export function isRestartingAll(pod: Pod, runtime: RuntimePodStatus, previous: P
 
 /** Whether the conditions show that the restart has started. */
 export function isMarked(conditions: PodCondition[] | undefined): boolean {
-  return conditions?.some(({ type, status }) => type === CONDITION && status === 'True') ?? false;
+  return isConditionTrue(conditions, CONDITION);
 }
 
 /** Returns the status of a container that was removed for the restart of all containers. */

@@ -1,5 +1,6 @@
 import {
   type ContainerStatus,
+  findCondition,
   isSidecar,
   type Pod,
   type PodCondition,
@@ -51,7 +52,7 @@ export function podConditions(input: ConditionsInput): PodCondition[] {
 /** Recomputes the conditions from the container statuses in `status`. */
 export function refreshedConditions(pod: Pod, status: PodStatus, now: string): PodCondition[] {
   const { phase, initContainerStatuses = [], containerStatuses = [], conditions = [] } = status;
-  const ready = conditions.find(({ type }) => type === 'PodReadyToStartContainers');
+  const ready = findCondition(conditions, 'PodReadyToStartContainers');
   const failing = conditions.some(({ type, reason }) => type === 'ContainersReady' && reason === 'PodFailed');
   return podConditions({
     pod,

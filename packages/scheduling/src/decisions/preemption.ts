@@ -1,5 +1,5 @@
 /** Upstream's DefaultPreemption: which pods of lower priority make room for a pod that fits no node. Pure. */
-import { matchesLabelSelector, type Pod, podPriority } from '@podwright/kube-api';
+import { findCondition, matchesLabelSelector, type Pod, podPriority } from '@podwright/kube-api';
 import { nominatedNode } from '../cluster/nominated-node.ts';
 import type { Budget } from '../cluster/objects.ts';
 import { type NodeState, type Snapshot, withNode } from '../cluster/snapshot.ts';
@@ -51,7 +51,7 @@ function whyIneligible(pod: Pod, { nodes }: Snapshot, rejections: ReadonlyMap<st
 
 /** Whether a pod ends because it was preempted. */
 function isPreempted({ metadata, status }: Pod): boolean {
-  const target = status?.conditions?.find(({ type }) => type === 'DisruptionTarget');
+  const target = findCondition(status?.conditions, 'DisruptionTarget');
   return (
     metadata.deletionTimestamp !== undefined && target?.status === 'True' && target.reason === 'PreemptionByScheduler'
   );

@@ -1,5 +1,5 @@
 /** What the scheduler writes about pods. */
-import { formatTime, type Pod, type PodCondition } from '@podwright/kube-api';
+import { findCondition, formatTime, type Pod, type PodCondition } from '@podwright/kube-api';
 import { isApiStatus, type KubeClient, PODS } from '@podwright/kube-client';
 import { nominatedNode } from '../cluster/nominated-node.ts';
 
@@ -61,7 +61,7 @@ export async function bind(client: KubeClient, { metadata }: Pod, node: string):
 
 /** Returns the condition to write, or `undefined` if the pod has it. The time of transition changes only with the status. */
 function conditionOf({ metadata, status }: Pod, wanted: PodCondition): PodCondition | undefined {
-  const known = status?.conditions?.find(({ type }) => type === wanted.type);
+  const known = findCondition(status?.conditions, wanted.type);
   const isSame = known?.status === wanted.status && known.reason === wanted.reason && known.message === wanted.message;
   if (isSame) return undefined;
   return {
