@@ -1,4 +1,4 @@
-/** `Kubelet.endPods` ends every pod, whatever its state, on an in-memory runtime. */
+/** `Kubelet.endPods` terminates every pod, whatever its state, on an in-memory runtime. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -37,7 +37,7 @@ const countOf = (kubelet: FakeKubelet, method: string) =>
 const until = (kubelet: FakeKubelet, method: string) =>
   kubelet.until(method, () => kubelet.runtime.calls.some((call) => call.method === method));
 
-/** Asserts that the runtime has no pod left, and that no pod starts afterwards. */
+/** Asserts that no pods are left in the runtime, and that none start afterwards. */
 async function assertEnded(kubelet: FakeKubelet, ended: Promise<boolean>): Promise<void> {
   assert.equal(await ended, true);
   const started = countOf(kubelet, 'runPodSandbox');
@@ -46,7 +46,7 @@ async function assertEnded(kubelet: FakeKubelet, ended: Promise<boolean>): Promi
   assert.equal(countOf(kubelet, 'runPodSandbox'), started);
 }
 
-/** A running pod whose containers outlast the test unless they are killed. */
+/** A running pod whose containers do not exit during the test unless they are killed. */
 async function stubborn(context: TestContext): Promise<FakeKubelet> {
   const kubelet = await start(context);
   await kubelet.pod('web', isRunning);

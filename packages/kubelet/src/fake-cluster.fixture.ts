@@ -7,11 +7,11 @@ import { type FakeKubelet, startFakeKubelet } from './fake-kubelet.fixture.ts';
 
 const PATIENCE_MS = 30_000;
 
-/** A kubelet on an in-memory runtime, with the fake API server of its cluster. */
+/** A kubelet on an in-memory runtime, and its cluster's fake API server. */
 export type FakeCluster = {
   api: FakeKubeClient;
   kubelet: FakeKubelet;
-  /** Resolves with the API server's pod once `holds` returns true for it. */
+  /** Waits until `holds` returns true for the API server's pod, then resolves with that pod. */
   shown: (name: string, holds: (pod: Pod) => boolean) => Promise<Pod>;
   gone: (name: string) => Promise<void>;
   close: () => Promise<void>;

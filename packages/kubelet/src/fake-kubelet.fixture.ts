@@ -13,10 +13,10 @@ import { type KubeletOptions, kubeletOptions } from './options.ts';
 import { ProbeResults } from './prober/probe-results.ts';
 import { startKubelet } from './start-kubelet.ts';
 
-/** Timeout of waits, long enough for a busy host. */
+/** Timeout for waits; long enough for a busy host. */
 const PATIENCE_MS = 10_000;
 
-/** A kubelet on an in-memory runtime whose manifests are given as text. */
+/** A kubelet on an in-memory runtime. Its manifests are strings. */
 export type FakeKubelet = {
   runtime: FakeRuntime;
   handle: Kubelet;
@@ -27,12 +27,12 @@ export type FakeKubelet = {
   mounted: Set<string>;
   /** Replaces the content of the manifest directory. */
   apply: (manifest: string) => void;
-  /** Resolves with the pod of this name once `holds` returns true for it. */
+  /** Waits until `holds` returns true for the pod with this name, then resolves with that pod. */
   pod: (name: string, holds: (pod: Pod) => boolean) => Promise<Pod>;
   until: (what: string, holds: () => boolean) => Promise<void>;
   /** Returns the reasons of the pod's events, in order. */
   reasons: (name: string) => string[];
-  /** Stops the kubelet and starts another one on the same runtime. `manifest` replaces the applied manifest in between. */
+  /** Stops the kubelet and starts another one on the same runtime. `manifest`, if given, replaces the applied manifest in between. */
   restart: (manifest?: string) => Promise<void>;
   close: () => Promise<void>;
 };
@@ -41,7 +41,7 @@ type FakeKubeletOptions = {
   runtime?: FakeRuntime;
   manifest?: string;
   untilReady?: boolean;
-  /** Reads manifests from `manifestDir`; `manifest` and `apply` are not used. */
+  /** Reads manifests from `manifestDir`, ignoring `manifest` and `apply`. */
   readsDirectory?: boolean;
 };
 

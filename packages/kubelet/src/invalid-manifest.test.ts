@@ -1,4 +1,4 @@
-/** A manifest that became invalid while the node was down, on an in-memory runtime. */
+/** Tests a manifest that became invalid while the node was down, on an in-memory runtime. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

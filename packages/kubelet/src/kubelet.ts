@@ -49,8 +49,8 @@ import { runtimeSpans } from './trace/runtime-spans.ts';
 import type { ContainerUsage, UsageReport } from './usage/container-usage.ts';
 
 /**
- * The kubelet is unhealthy if its last status request to the container runtime is older than this (upstream's minimum for its `syncloop`
- * check).
+ * The kubelet is unhealthy if its last status request to the container runtime was longer ago than this (upstream's minimum for its
+ * `syncloop` check).
  */
 const SYNC_LOOP_THRESHOLD_MS = 120_000;
 
@@ -70,7 +70,7 @@ export type KubeletDependencies = {
   claims: ClaimVolumes;
   cgroups: PodCgroups;
   node: NodeFacts;
-  /** DNS names and addresses listed in the Node object; empty without a cluster. */
+  /** DNS names and addresses from the Node object; empty if the node is not in a cluster. */
   servingNames: () => string[];
   usage: ContainerUsage;
   summary: SummaryProvider;
@@ -80,21 +80,23 @@ export type KubeletDependencies = {
   problems: () => string[];
   manifestErrors: () => ManifestError[];
   crashBackoff: CrashBackoff;
-  /** Returns the pod with its allocated resources, which a deferred resize does not change. */
+  /** Returns the pod with its allocated resources, which a deferred resize leaves unchanged. */
   allocated: (pod: Pod) => Pod;
   restarts: RestartRequests;
   ephemeral: EphemeralContainers;
-  /** Handles a pod change that comes from a client rather than a pod source. */
+  /** Handles a pod change made by a client rather than a pod source. */
   update: (update: PodUpdate) => void;
   sourcesReady: Promise<void>;
   endPods: (how: EndPods) => Promise<boolean>;
   close: () => Promise<void>;
 };
 
-/** Which pods to stop: those from manifests and, with `ofApi`, also those from an API server. Default grace period: each pod's own. */
+/**
+ * Which pods to stop: those from manifests and, with `ofApi`, also those from an API server. The grace period defaults to each pod's own.
+ */
 export type EndPods = { ofApi: boolean; gracePeriodSeconds?: number };
 
-/** Node-level defaults for pods that do not set their own: the default seccomp profile of containers, and the limits. */
+/** Node-level defaults for pods that do not set their own: the containers' default seccomp profile, and limits. */
 export type PodDefaults = EnforcedLimits & {
   seccomp: 'RuntimeDefault' | 'Unconfined';
   /** Whether containers get the NET_RAW capability unless they drop it. Earlier versions do not report this. */
@@ -114,7 +116,7 @@ export type StreamOptions = { stdin: boolean; stdout: boolean; stderr: boolean; 
 /** A running kubelet, as used by its API servers. Errors name the requested object; a missing object is `not_found`. */
 export class Kubelet {
   readonly #parts: KubeletDependencies;
-  /** Resolves once every pod source has been read and leftovers of other pods from before the start have been removed. */
+  /** Resolves once every pod source has been read and leftovers of other pods from before the kubelet's start have been removed. */
   readonly sourcesReady: Promise<void>;
   readonly runtime: { name: string; version: string; apiVersion: string; endpoint: string };
   readonly podDefaults: PodDefaults;
@@ -144,8 +146,8 @@ export class Kubelet {
   }
 
   /**
-   * The node's pressure conditions, under which pods are rejected and evicted. `reasons` is empty while a condition persists only because
-   * of its transition period and no threshold is met any more.
+   * The node's pressure conditions, which cause pods to be rejected and evicted. `reasons` is empty if no threshold is met and the
+   * condition only persists because of its transition period.
    */
   get pressure(): { conditions: readonly string[]; reasons: readonly string[]; detail: string } {
     const { pressure } = this.#parts;
@@ -153,7 +155,7 @@ export class Kubelet {
     return { conditions, reasons, detail: pressure.detailOf('DiskPressure') };
   }
 
-  /** The reason why the kubelet itself is unhealthy, for liveness checks and systemd's watchdog; `undefined` if it is healthy. */
+  /** Why the kubelet itself is unhealthy, for liveness checks and systemd's watchdog; `undefined` if it is healthy. */
   get unhealthyReason(): string | undefined {
     const sinceMs = this.#parts.runtimeState.sinceCheckMs();
     return sinceMs < SYNC_LOOP_THRESHOLD_MS ? undefined : 'sync Loop took longer than expected';
@@ -164,7 +166,7 @@ export class Kubelet {
     return this.#areSourcesReady;
   }
 
-  /** The node's PersistentVolumeClaims: those from manifests, and those that pods use without a claim object. */
+  /** The node's PersistentVolumeClaims, including claims used by pods that have no claim object. */
   claims(): PersistentVolumeClaim[] {
     return claimObjects(this.objects.list(), this.#parts.claims.list());
   }
@@ -174,7 +176,7 @@ export class Kubelet {
     refuseUsedClaim(this.pods(), claim);
   }
 
-  /** Deletes a claim's directory and its contents. */
+  /** Deletes a claim's directory with all of its contents. */
   removeClaim({ namespace, name }: { namespace: string; name: string }): void {
     this.#parts.claims.remove(namespace, name);
   }
@@ -187,12 +189,12 @@ export class Kubelet {
     return this.#parts.cri;
   }
 
-  /** Returns every pod with its status. Pods that have finished are included while their manifests exist. */
+  /** Returns every pod with its status. Finished pods are included as long as their manifests exist. */
   pods(): Pod[] {
     return this.#parts.statuses.pods();
   }
 
-  /** Returns the pod with this name. If there are two, returns the one that is not being deleted. */
+  /** Returns the pod with this name. If there are two, prefers the one that is not being deleted. */
   findPod(namespace: string, name: string): Pod | undefined {
     const named = this.pods().filter(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
     return named.find(({ metadata }) => metadata.deletionTimestamp === undefined) ?? named[0];
@@ -205,7 +207,7 @@ export class Kubelet {
     throw absentObject({ kind: 'Pod', namespace, name }, this.pods());
   }
 
-  /** Returns the pod with this UID: a pod with a worker, or one that still exists in the container runtime. */
+  /** Returns the pod with this UID: one that has a worker, or one that still exists in the container runtime. */
   podOfUid(uid: string): ExistingPod | undefined {
     const { workers, cache } = this.#parts;
     const known = workers.podOf(uid);
@@ -219,7 +221,7 @@ export class Kubelet {
     return found && existingPod(found);
   }
 
-  /** Subscribes to pod changes from this call on. Call `pods()` right afterwards to get the initial state. */
+  /** Subscribes to pod changes from now on. Call `pods()` right after this for the initial state. */
   watch(signal: AbortSignal): Subscription<PodChange> {
     return this.#parts.statuses.subscribe(signal);
   }
@@ -237,7 +239,7 @@ export class Kubelet {
     return this.#parts.manifestErrors();
   }
 
-  /** Returns the node's state for checking pods before they are applied. Images are listed only with `withImages`. */
+  /** Returns the node's state, for checking pods before they are applied. Images are listed only with `withImages`. */
   async preflightHost({ withImages }: { withImages: boolean }): Promise<PreflightHost> {
     const { options, cri, objects, offer } = this.#parts;
     const { images } = withImages ? await cri.image.listImages({}) : {};
@@ -249,8 +251,8 @@ export class Kubelet {
   }
 
   /**
-   * Stops a pod, and resolves once all of its containers, files and records have been removed. If its manifest still exists, the pod is
-   * created again. A second call may shorten the grace period.
+   * Stops a pod and resolves once all of its containers, files and records have been removed. If its manifest still exists, the pod is
+   * created again. A second call can shorten the grace period.
    */
   deletePod(uid: string, gracePeriodSeconds?: number): Promise<void> {
     const { statuses, workers } = this.#parts;
@@ -274,7 +276,7 @@ export class Kubelet {
     return this.#parts.summary;
   }
 
-  /** The options passed at startup, with `systemReserved` resolved to numbers. */
+  /** The startup options, with `systemReserved` resolved to numbers. */
   get options(): KubeletOptions {
     return this.#parts.options;
   }
@@ -284,7 +286,10 @@ export class Kubelet {
     return this.#parts.node.addresses;
   }
 
-  /** The Node object's current DNS names and addresses, for the serving certificate of the kubelet's API; empty without a cluster. */
+  /**
+   * DNS names and addresses currently in the Node object, for the serving certificate of the kubelet's API; empty if the node is not in a
+   * cluster.
+   */
   get servingNames(): string[] {
     return this.#parts.servingNames();
   }
@@ -297,19 +302,22 @@ export class Kubelet {
     return this.#parts.cache.list();
   }
 
-  /** Returns the spans of the pod's steps, along with the container runtime's own spans of the calls made in those steps. */
+  /** Returns the spans of the pod's steps, plus the container runtime's own spans for calls made by those steps. */
   async traces(podUid: string): Promise<TraceSpan[]> {
     const steps = this.#parts.tracer.spans(podUid);
     return [...steps, ...(await runtimeSpans(this.#parts.cri, steps))];
   }
 
-  /** Returns the location of a container's log. Throws like `containerLog`. */
+  /** Returns the location of a container's log. Throws the same errors as `containerLog` in pod-containers.ts. */
   containerLog(pod: Pod, which: LogOfContainer): LogSource & { running: boolean } {
     const { podLogsDir, legacyLogs } = this.#parts.options;
     return containerLog(pod, this.#runtimePod(pod), { ...which, podLogsDir, legacyLogs });
   }
 
-  /** Returns the running container with this name; '' selects the first ordinary container. Throws like `runningContainer`. */
+  /**
+   * Returns the running container with this name; '' selects the first ordinary container. Throws the same errors as `runningContainer` in
+   * pod-containers.ts.
+   */
   runningContainer(pod: Pod, name: string): RuntimeContainer {
     return runningContainer(pod, this.#runtimePod(pod), name);
   }
@@ -320,17 +328,17 @@ export class Kubelet {
   }
 
   /**
-   * Gracefully stops the pods from manifests and, with `ofApi`, also pods from an API server; no further pods are started. Resolves once
-   * they have been removed, with true if no pod is left. The manifests are kept, and so are the statuses of pods that had already finished.
-   * If called again, the shorter grace period applies.
+   * Gracefully stops the pods from manifests and, with `ofApi`, also those from an API server, and starts no more pods. Resolves once they
+   * have been removed, with true if no pods are left. Manifests are not removed, nor are the statuses of pods that had already finished. If
+   * called again, the shorter grace period applies.
    */
   endPods(how: EndPods): Promise<boolean> {
     return this.#parts.endPods(how);
   }
 
   /**
-   * Restarts one container of a pod in place, or all of them except init and ephemeral containers. The kubelet stops them as it does after
-   * a failed liveness probe, and starts them again without a crash back-off. Returns their names without waiting. Throws like
+   * Restarts one of a pod's containers in place or, if no name is given, all except init and ephemeral containers. They are stopped like
+   * after a failed liveness probe and started again without crash back-off. Returns their names without waiting. Throws the same errors as
    * `planRestart`.
    */
   restartContainers(shown: Pod, containerName: string | undefined): string[] {
@@ -348,7 +356,7 @@ export class Kubelet {
 
   /**
    * Replaces a pod's ephemeral containers with the result of applying `change` to the current ones, and returns them. Rejects with
-   * `failed_precondition` if the pod has finished or is being deleted, and with `invalid_argument` for invalid containers.
+   * `failed_precondition` if the pod has finished or is being deleted, and with `invalid_argument` if a container is invalid.
    */
   async changeEphemeralContainers(pod: Pod, change: EphemeralChange): Promise<EphemeralContainer[]> {
     const { manager, ephemeral, update } = this.#parts;
@@ -363,8 +371,8 @@ export class Kubelet {
   }
 
   /**
-   * Sets pod conditions that the kubelet does not own, and returns the pod. Throws `invalid_argument` for a condition that the kubelet
-   * owns.
+   * Sets pod conditions that are not owned by the kubelet, and returns the pod. Throws `invalid_argument` for a condition owned by the
+   * kubelet.
    */
   patchConditions(pod: Pod, patch: ConditionsPatch): Pod {
     const { uid, namespace, name } = pod.metadata;

@@ -36,7 +36,7 @@ export class ApiPodList {
     this.#options = options;
   }
 
-  /** Emits the initial list of pods as a single ADD update, even if it is empty. */
+  /** Emits the API server's pods as a single ADD update, even if there are none. */
   begin(objects: KubeObject[]): void {
     const pods: Pod[] = [];
     const refusals: NonNullable<PodUpdate['refusals']> & Map<string, { reason: string; message: string }> = new Map();
@@ -58,7 +58,7 @@ export class ApiPodList {
     const { refusal } = decoded;
     const { uid } = decoded.pod.metadata;
     const known = this.#pods.get(uid);
-    // an unsupported change must not stop a running pod
+    // an unsupported change must not stop a running pod, so keep the last supported spec
     const pod = refusal && known ? { ...decoded.pod, spec: known.spec } : decoded.pod;
     const namesake = this.#uidByName.get(namespacedName(pod));
     if (namesake !== undefined && namesake !== uid) this.#remove(namesake); // its deletion was missed
@@ -104,7 +104,7 @@ function isMirror({ metadata }: Pod): boolean {
   return metadata.annotations?.[CONFIG_MIRROR_ANNOTATION] !== undefined;
 }
 
-/** Returns the operation caused by a change to a known pod, or `undefined` if the change does not concern the kubelet. Pure. */
+/** Returns the operation for a change to a known pod, or `undefined` if the change does not affect the kubelet. Pure. */
 export function operationOf(before: Pod, after: Pod): Operation | undefined {
   if (!isDeepStrictEqual(wanted(before), wanted(after)))
     return after.metadata.deletionTimestamp === undefined ? 'UPDATE' : 'DELETE';

@@ -19,13 +19,13 @@ export type ApiPodsOptions = {
   manager: PodManager;
   workers: PodWorkers;
   statuses: StatusManager;
-  /** Calls `listener` when a pod has stopped and released its resources. Returns a function that unsubscribes it. */
+  /** Subscribes to pods that have stopped and released their resources. Returns an unsubscribe function. */
   onStopped: (listener: (podUid: string) => void) => () => void;
   logger: Logger;
   failpoint?: Failpoint;
 };
 
-/** Connects the kubelet's pods to an API server: reads its pods, reports pod statuses, and maintains mirror pods. */
+/** Connects the kubelet to an API server: watches its pods, reports pod statuses, and maintains mirror pods. */
 export class ApiPods {
   readonly #options: ApiPodsOptions;
   readonly #mirrors: MirrorPods;
@@ -55,7 +55,7 @@ export class ApiPods {
     background(options.logger, 'deletions of static pods are no longer followed', this.#followEnds());
   }
 
-  /** Starts the local pod sources. As in upstream, the API server's pods become a source only once the Node object has been read. */
+  /** Starts the local pod sources. Like upstream, starts watching the API server's pods only after the Node object has been read. */
   startSources(listener: PodSourceListener, startLocal: (listener: PodSourceListener) => PodSources): PodSources {
     const local = startLocal({
       ...listener,
@@ -78,7 +78,7 @@ export class ApiPods {
     };
   }
 
-  /** Must be called when the Node object has changed, because mirror pods may be waiting for it. */
+  /** Must be called when the Node object changes, because mirror pods may be waiting for it. */
   nodeChanged(): void {
     this.#mirrors.reconcile();
   }
@@ -115,7 +115,7 @@ export class ApiPods {
     this.#mirrors.begin();
   }
 
-  /** Returns the API object that represents one of the kubelet's pods: the pod itself, or a static pod's mirror pod. */
+  /** Returns the API object for one of the kubelet's pods: the pod itself or, for a static pod, its mirror pod. */
   #shownAs(podUid: string): ShownPod | undefined {
     const pod = this.#options.manager.get(podUid)?.pod;
     if (pod === undefined) return undefined;
@@ -136,7 +136,7 @@ export class ApiPods {
   }
 }
 
-/** Waits for the promise. If it rejects after the signal has aborted, never settles. */
+/** Waits for the promise. Never settles if the promise rejects after the signal has aborted. */
 function untilStopped(promise: Promise<void>, signal: AbortSignal): Promise<void> {
   return promise.catch((error: unknown) => {
     if (signal.aborted) return new Promise<never>(() => undefined);

@@ -1,6 +1,4 @@
-/**
- * Decodes pods from an API server, which has already validated and defaulted them. They may contain fields that this kubelet does not know.
- */
+/** Decodes pods from an API server, which has already validated and defaulted them. They may contain fields unknown to this kubelet. */
 import {
   applyDefaults,
   CONFIG_CONTENT_ANNOTATION,
@@ -20,7 +18,7 @@ import {
 } from '@podwright/kube-api';
 import { shapedStatus } from './shaped-status.ts';
 
-/** The reason that upstream uses when a pod is rejected for something other than an admission predicate. */
+/** Upstream's reason for rejecting a pod for something other than an admission predicate. */
 const REFUSED = 'UnexpectedAdmissionError';
 
 /** `unusable`: the object lacks a valid name, namespace or UID. */
@@ -29,8 +27,8 @@ export type DecodedPod =
   | { kind: 'unusable'; why: string };
 
 /**
- * Decodes a pod. Unknown fields are kept; `managedFields`, which make up half of a pod's size, are dropped. A pod that is invalid or uses
- * unsupported fields is returned with a refusal. Never throws.
+ * Decodes a pod. Unknown fields are preserved; `managedFields`, which account for half of a pod's size, are dropped. If a pod is invalid or
+ * uses unsupported fields, it is returned with a refusal. Never throws.
  */
 export function decodeApiPod(value: unknown, seenAtMs: number): DecodedPod {
   const { metadata, ...rest } = (value ?? {}) as { metadata?: object };
@@ -66,10 +64,7 @@ function checkNames({ spec }: Pod, issues: IssueList): void {
   for (const { name } of spec.volumes ?? []) dnsLabel(name, issues.at('spec', 'volumes', 'name'));
 }
 
-/**
- * Adds the config.source and config.seen annotations, which upstream also sets only in memory, and removes annotations that are reserved
- * for static pods.
- */
+/** Adds the config.source and config.seen annotations (like upstream, in memory only), and removes annotations reserved for static pods. */
 function annotated(metadata: Pod['metadata'], seenAtMs: number): Pod['metadata'] {
   const own = { [CONFIG_SOURCE_ANNOTATION]: 'api', [CONFIG_SEEN_ANNOTATION]: seenAt(seenAtMs) };
   const { [CONFIG_FILE_ANNOTATION]: _, [CONFIG_CONTENT_ANNOTATION]: __, ...given } = metadata.annotations ?? {};

@@ -8,13 +8,13 @@ export type MergeInput = {
   own: PodStatus;
   /** True if any of the pod's containers may still be running. */
   couldRun: boolean;
-  /** True if the object is the mirror pod of a static pod, which may restart after it has terminated. */
+  /** True if the object is a static pod's mirror pod: static pods may restart after they have terminated. */
   isMirror?: boolean;
 };
 
 /**
- * Returns the status to send: the kubelet's own status, plus the conditions set by other writers. A terminal phase and its reason are
- * withheld while containers may be running. A terminal phase at the API server is never reverted (pkg/kubelet/status: mergePodStatus,
+ * Returns the status to send: the kubelet's own status, plus conditions set by other clients. A terminal phase and its reason are withheld
+ * while containers may be running. A terminal phase at the API server is never reverted (pkg/kubelet/status: mergePodStatus,
  * updateStatusInternal). Pure.
  */
 export function mergeStatus({ theirs, own, couldRun, isMirror }: MergeInput): PodStatus {
@@ -39,7 +39,7 @@ export function mergeStatus({ theirs, own, couldRun, isMirror }: MergeInput): Po
   return { ...rest, ...(phase === theirs?.phase && why(theirs)), phase };
 }
 
-/** Returns the status of a pod that is already terminal at the API server although its containers may still be running. */
+/** Returns the status of a pod that is already terminal at the API server even though its containers may still be running. */
 function asEnded(own: PodStatus, theirs: PodStatus): PodStatus {
   const { reason: _, message: __, ...rest } = own;
   const conditions = own.conditions?.map((one) =>

@@ -1,4 +1,4 @@
-/** Maintains mirror pods, which represent static pods at the API server (pkg/kubelet/pod, mirror client). */
+/** Maintains mirror pods, which represent static pods at the API server (pkg/kubelet/pod: mirror client). */
 import { Backoff, background, errorMessage, type Failpoint, type Logger, noFailpoint } from '@podwright/base';
 import {
   CONFIG_CONTENT_ANNOTATION,
@@ -20,7 +20,7 @@ export type MirrorPodsOptions = {
   node: () => KubeObject | undefined;
   /** The desired static pods. */
   staticPods: () => Pod[];
-  /** Whether a removed static pod with this name is still being stopped. */
+  /** Whether a removed static pod with this full name is still terminating. */
   isEnding: (fullName: string) => boolean;
   /** Called when a static pod's mirror pod has been created or replaced. */
   onMirror: (podUid: string) => void;
@@ -65,19 +65,19 @@ export class MirrorPods implements MirrorListener {
     this.reconcile();
   }
 
-  /** Must be called once all of the API server's mirror pods are known. From then on, mirror pods are created and removed. */
+  /** Must be called once all of the API server's mirror pods are known. Mirror pods are not created or removed before that. */
   begin(): void {
     this.#ready = true;
     this.reconcile();
   }
 
-  /** Must be called once the manifests have been read. From then on, mirror pods that have no static pod are removed. */
+  /** Must be called once the manifests have been read. Until then, mirror pods without a static pod are not removed. */
   allowRemoval(): void {
     this.#mayRemove = true;
     this.reconcile();
   }
 
-  /** Starts reconciling the mirror pods with the static pods. */
+  /** Starts reconciling mirror pods with static pods. */
   reconcile(): void {
     this.#pending = true;
     clearTimeout(this.#timer);
@@ -93,7 +93,7 @@ export class MirrorPods implements MirrorListener {
 
   async #run(): Promise<void> {
     let failed = false;
-    // after a failure, back off even if another change is pending
+    // back off after a failure, even if another change is pending
     while (this.#pending && !failed && !this.#stop.signal.aborted) {
       this.#pending = false;
       const names = new Set([...this.#mirrors.keys(), ...this.#options.staticPods().map(namespacedName)]);
@@ -104,7 +104,7 @@ export class MirrorPods implements MirrorListener {
     else if (!this.#stop.signal.aborted) this.#timer = setTimeout(() => this.reconcile(), this.#backoff.next(''));
   }
 
-  /** Returns true if the mirror pod of this name needs no retry: it is up to date, or can only be fixed after something changes. */
+  /** Returns true if the mirror pod with this name needs no retry: it is up to date, or retrying is pointless until something changes. */
   async #settled(fullName: string): Promise<boolean> {
     try {
       return await this.#step(fullName);
@@ -160,7 +160,7 @@ export class MirrorPods implements MirrorListener {
   }
 }
 
-/** Builds a static pod's mirror pod: the pod's own object with its hash annotation, owned by the Node object. Pure. */
+/** Builds a static pod's mirror pod: a copy with the hash annotation, owned by the Node object. Pure. */
 export function mirrorPod({ metadata, spec }: Pod, node: KubeObject): KubeObject & { spec: Pod['spec'] } {
   const { uid: _, resourceVersion: __, annotations = {}, ...rest } = metadata;
   const { [CONFIG_FILE_ANNOTATION]: ___, [CONFIG_CONTENT_ANNOTATION]: hash = '', ...shown } = annotations;
@@ -177,7 +177,7 @@ export function mirrorPod({ metadata, spec }: Pod, node: KubeObject): KubeObject
   };
 }
 
-/** Also compares the UID in the hash annotation, because earlier versions of this kubelet stored a different value there. */
+/** Also compares the hash annotation, which contains the UID, because earlier versions of this kubelet stored a different value there. */
 function isMirrorOf({ metadata }: Pod, pod: Pod): boolean {
   const { annotations: shown = {}, deletionTimestamp } = metadata;
   const { annotations = {} } = pod.metadata;

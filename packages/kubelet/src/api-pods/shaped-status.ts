@@ -3,7 +3,7 @@ import type { ContainerStatus, PodCondition, PodPhase, PodStatus } from '@podwri
 
 const PHASES: readonly string[] = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'] satisfies PodPhase[];
 
-/** Returns a pod status from the API server, without the fields that have the wrong type. */
+/** Returns a pod status from the API server, minus fields that have the wrong type. */
 export function shapedStatus(value: unknown): PodStatus | undefined {
   if (!isRecord(value) || !PHASES.includes(value.phase as string)) return undefined;
   const status: Record<string, unknown> = {};

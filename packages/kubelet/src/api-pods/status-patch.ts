@@ -25,12 +25,12 @@ const FIELDS: Record<keyof PodStatus, 'whole' | 'map' | { key: string }> = {
 
 type Json = Record<string, unknown>;
 
-/** Preconditions of the patch: the pod's UID and, if given, its resource version. */
+/** Preconditions for the patch: the pod's UID and, if given, its resource version. */
 export type PatchedPod = { uid: string; resourceVersion?: string };
 
 export type StatusPatch = { body: { metadata: PatchedPod; status?: Json }; changed: boolean };
 
-/** Returns the patch that changes status `before` into `after`. */
+/** Returns the patch that turns status `before` into `after`. */
 export function statusPatch(metadata: PatchedPod, before: PodStatus | undefined, after: PodStatus): StatusPatch {
   const status: Json = {};
   for (const [name, how] of Object.entries(FIELDS)) {
@@ -65,7 +65,7 @@ function fieldsPatch(old: Json, now: Json): Json {
   return patch;
 }
 
-/** Returns the patch for a list that is merged by key: its new, changed and deleted elements, and the element order. */
+/** Returns the patch for a list that is merged by key: its added, changed and deleted elements, and the element order. */
 function listPatch(name: string, { old, now, key }: { old: Json[]; now: Json[]; key: string }): Json {
   const before = new Map(old.map((one) => [one[key], one]));
   const after = new Map(now.map((one) => [one[key], one]));

@@ -9,7 +9,7 @@ import { apiPod, fakeApi } from './api-pods.fixture.ts';
 import { decodeApiPod } from './decode-api-pod.ts';
 import { StatusSync } from './status-sync.ts';
 
-/** A StatusSync for the pods of a fake API server. The pods have finished unless `couldRun`. */
+/** A StatusSync for the pods of a fake API server. The pods are finished unless `couldRun` is set. */
 function start({ couldRun = false, api = fakeApi(), failpoint = noFailpoint, logger = silentLogger } = {}) {
   const statuses = new StatusManager();
   const key = (uid: string) => ({ namespace: 'default', name: uid.slice('uid-'.length) });

@@ -19,7 +19,7 @@ import { mergeStatus } from './merge-status.ts';
 import { shapedStatus } from './shaped-status.ts';
 import { statusPatch } from './status-patch.ts';
 
-/** The last known API object that represents one of the kubelet's pods: the pod itself, or its mirror pod. */
+/** The last known API object for one of the kubelet's pods: the pod itself or its mirror pod. */
 export type ShownPod = { pod: Pod; isMirror: boolean };
 
 export type StatusSyncOptions = {
@@ -36,33 +36,33 @@ export type StatusSyncOptions = {
   reconcileMs?: number;
 };
 
-/** One version of a pod at the API server. */
+/** A version of a pod at the API server. */
 type Known = { metadata: KnownMetadata; status: PodStatus | undefined };
 type KnownMetadata = Pick<KubeObject['metadata'], 'uid' | 'resourceVersion' | 'deletionTimestamp'>;
 
-/** The last status patch for a pod: the kubelet's status that it was computed from, and the resulting pod at the API server. */
+/** The last status patch for a pod: the kubelet status it was computed from, and the API server's response. */
 type Exchange = { own: PodStatus; answer: Known };
 
-/** An API server response that has not been validated. */
+/** An unvalidated response from the API server. */
 type Answer = KubeObject & { status?: unknown };
 
 const OUTAGE = 'outage';
 
 /**
- * Sends each changed status immediately, except that a Pending pod's status is sent after a short delay. Changes made while a patch is in
- * flight are sent together in the next patch. A patch is computed from the latest known version of the pod and is conditional on that
- * version; the pod is read from the API server only after a conflict. Failed patches, and statuses that the API server does not show as
- * sent, are sent again with the next change or by the reconciliation every ten seconds. While the API server is unreachable, only one pod
- * at a time is tried.
+ * Sends each changed status immediately, except for a Pending pod's status, which is sent after a short delay. Changes made while a patch
+ * is in flight are coalesced into the next patch. A patch is computed from the latest known version of the pod and is conditional on that
+ * version; the pod is read from the API server only after a conflict. Failed patches, and statuses that differ at the API server, are sent
+ * again on the next change or by the reconciliation every ten seconds. While the API server is unreachable, only one pod at a time is
+ * tried.
  */
 export class StatusSync {
   readonly #options: StatusSyncOptions;
   readonly #dirty = new Set<string>();
   readonly #busy = new Set<string>();
-  /** Timers of the Pending pods whose statuses are being delayed. */
+  /** Timers for Pending pods whose status is being delayed. */
   readonly #held = new Map<string, NodeJS.Timeout>();
   readonly #exchanges = new Map<string, Exchange>();
-  /** Pods that the kubelet has deleted at the API server. Finalizers may keep them there. */
+  /** Pods that the kubelet has deleted from the API server. Finalizers may keep the objects around. */
   readonly #deleted = new Set<string>();
   /** Pods whose status the API server has rejected; each rejection is logged only once. */
   readonly #refused = new Set<string>();
@@ -88,7 +88,7 @@ export class StatusSync {
     this.#pump();
   }
 
-  /** Sends the pod's status if the API server does not have it yet, or if the pod can now be deleted from the API server. */
+  /** Sends the pod's status if the API server does not have it yet, or deletes the pod from the API server if that is now possible. */
   consider(podUid: string): void {
     const shown = this.#options.shownAs(podUid);
     if (shown === undefined || !this.#isDue(podUid, shown)) return;
@@ -126,10 +126,7 @@ export class StatusSync {
     for (const known of [this.#dirty, this.#deleted, this.#refused, this.#exchanges]) known.delete(podUid);
   }
 
-  /**
-   * Sends statuses that are missing or different at the API server, deletes terminated pods there, and drops the state kept for removed
-   * pods.
-   */
+  /** Sends statuses that are missing or outdated at the API server, deletes terminated pods there, and drops the state of removed pods. */
   #reconcile(): void {
     const { statuses, shownAs } = this.#options;
     for (const uid of [...this.#exchanges.keys(), ...this.#deleted, ...this.#refused])
@@ -140,7 +137,7 @@ export class StatusSync {
       if (shown === undefined) continue;
       if (shown.pod.metadata.deletionTimestamp === undefined) this.#deleted.delete(uid); // the server was restored from a backup
       const isShown = isAsSent(shown.pod.status, this.#exchanges.get(uid)?.answer.status);
-      // another client has changed the status, or the server was restored from a backup, so the last response is outdated
+      // another client changed the status, or the server was restored from a backup, so the last response is outdated
       if (!isShown) this.#exchanges.delete(uid);
       if (!isShown || this.#isDue(uid, shown)) this.touch(uid);
     }
@@ -185,7 +182,7 @@ export class StatusSync {
     }
   }
 
-  /** Pauses all sending for the backoff, then continues with this pod. */
+  /** Pauses all sending for the backoff period, then resumes with this pod. */
   #waitOut(podUid: string): void {
     this.#dirty.add(podUid);
     if (this.#pause !== undefined) return;
@@ -212,7 +209,7 @@ export class StatusSync {
     this.#deleted.add(podUid);
   }
 
-  /** Patches the status and returns the resulting pod, or `undefined` if the API server has a different pod with this name. */
+  /** Patches the status and returns the resulting pod, or `undefined` if the pod with this name at the API server is a different one. */
   async #patch(podUid: string, { shown, own }: { shown: ShownPod; own: PodStatus }): Promise<Known | undefined> {
     const { client, couldRun, failpoint = noFailpoint } = this.#options;
     const { namespace, name, uid } = shown.pod.metadata;
@@ -243,7 +240,7 @@ export class StatusSync {
   }
 
   /**
-   * Whether a pod that is being deleted can be removed from the API server: the kubelet has finished with it, and its status there is
+   * Whether a pod marked for deletion can be removed from the API server: the kubelet has finished with it, and its status there is
    * terminal. Mirror pods are removed by `MirrorPods` instead.
    */
   #canDelete(

@@ -3,7 +3,7 @@ import { type ClaimRecord, cdiDevices, claimHealth, claimsOfContainer, type List
 import type { NodeClaims } from './node-claims.ts';
 import type { NodeGrants } from './node-grants.ts';
 
-/** Adds devices that are allocated through ResourceClaims to the containers' exclusive resources. */
+/** Adds devices allocated through ResourceClaims to the containers' exclusive resources. */
 export function withClaims(grants: NodeGrants, { claims, health }: Pick<NodeClaims, 'claims' | 'health'>): NodeGrants {
   const preparedFor = (pod: Pod) => claims.preparedIn(pod.metadata.namespace);
   return {

@@ -1,4 +1,4 @@
-/** The kubelet's connection to an API server. This code is loaded only on a node that belongs to a cluster. */
+/** The kubelet's connection to an API server. Only loaded on nodes that belong to a cluster. */
 import { Listeners, type Undo } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { Node, PodEvents } from '@podwright/kube-api';
@@ -25,7 +25,7 @@ import { nodeProblems } from './node-shutdown.ts';
 import { NodeVolumes } from './node-volumes.ts';
 import type { PodSync } from './pod-sync.ts';
 
-/** The kubelet parts that start before its cluster parts. */
+/** The kubelet parts that start before the cluster parts. */
 export type ClusterInput = {
   options: KubeletOptions;
   cluster: ClusterOptions;
@@ -36,7 +36,7 @@ export type ClusterInput = {
   nodeGrants: Pick<NodeGrants, 'amounts' | 'devices'>;
 };
 
-/** The kubelet parts that `Cluster.start` needs. All of them have been started, and the container runtime's pods are known. */
+/** The kubelet parts that `Cluster.start` needs. They are all started, and the container runtime's pods are known. */
 export type ClusterHost = {
   parts: KubeletParts;
   sync: PodSync;
@@ -45,27 +45,27 @@ export type ClusterHost = {
   shutdown: NodeShutdown;
 };
 
-/** The kubelet parts that need an API server. `withClaims` and then `start` must be called, once each. */
+/** The kubelet parts that need an API server. `withClaims` must be called once, followed by `start`, also once. */
 export type Cluster = {
-  /** Parts that replace those of a standalone node. */
+  /** Replacements for parts of a standalone node. */
   parts: Partial<KubeletParts>;
-  /** Adds devices that are allocated through ResourceClaims to the grants. */
+  /** Adds devices allocated through ResourceClaims to the grants. */
   withClaims(grants: NodeGrants): NodeGrants;
-  /** The host addresses to report in pod statuses; `undefined` while the Node object contains no addresses. */
+  /** The host addresses to report in pod statuses; `undefined` while the Node object has no addresses. */
   hostIps(): string[] | undefined;
-  /** The DNS names and addresses in the Node object; empty while it contains none. */
+  /** The DNS names and IP addresses in the Node object; empty while it has none. */
   servingNames(): string[];
-  /** Starts reporting to the API server. Called before any pod source is read. */
+  /** Starts reporting to the API server. Must be called before any pod source is read. */
   start(host: ClusterHost): RunningCluster;
 };
 
-/** The cluster parts once `Cluster.start` has been called. */
+/** The cluster parts after `Cluster.start`. */
 export type RunningCluster = {
-  /** Starts the pod sources: the API server, and `local`, the sources of a standalone node. */
+  /** Starts the pod sources: the API server and `local`, the sources of a standalone node. */
   startSources(listener: PodSourceListener, local: KubeletParts['startSources']): PodSources;
 };
 
-/** Opens the clients and caches for API objects that pods need. Does not wait for the API server, because pods can run without it. */
+/** Opens the clients and caches for API objects that pods depend on. Does not wait for the API server, because pods can run without it. */
 export async function openCluster(input: ClusterInput, undo: Undo): Promise<Cluster> {
   const { options, cluster, events } = input;
   const { nodeName, logger } = options;
@@ -155,8 +155,8 @@ function startClaims(
 }
 
 /**
- * Returns the device counts for the node status. A resource whose device plugin has been removed for good remains in the node status with a
- * count of 0.
+ * Returns the device counts for the node status. A resource whose device plugin is gone for good stays in the node status with a count of
+ * 0.
  */
 function deviceAmounts(grants: Pick<NodeGrants, 'amounts'>) {
   const { capacity, allocatable } = grants.amounts();

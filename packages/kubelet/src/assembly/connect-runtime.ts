@@ -2,20 +2,20 @@ import { errorCode, errorMessage, type Tracer } from '@podwright/base';
 import { type CriClient, connectCri } from '@podwright/cri';
 import type { KubeletOptions } from '../options.ts';
 
-/** How long the kubelet waits at startup for a container runtime that is down before it calls `RuntimeWait.onWait`. */
+/** How long the kubelet waits for an unavailable container runtime at startup before calling `RuntimeWait.onWait`. */
 const RUNTIME_START_PATIENCE_MS = 2000;
 
-/** How to wait if the container runtime is down when the kubelet starts. */
+/** What to do if the container runtime is unavailable when the kubelet starts. */
 export type RuntimeWait = {
-  /** Stops waiting. The kubelet's startup then rejects with the signal's abort reason. */
+  /** Aborts the wait. The kubelet's startup then rejects with the signal's abort reason. */
   signal: AbortSignal;
-  /** Called once, with the error, if the container runtime is down. If it rejects, the kubelet's startup also rejects. */
+  /** Called once, with the error, if the container runtime is unavailable. If it rejects, so does the kubelet's startup. */
   onWait: (reason: string) => Promise<void>;
 };
 
 /**
  * Connects to the container runtime at the configured endpoint. Rejects with `unimplemented` if the endpoint does not serve the CRI, and
- * with `unavailable` if the container runtime is down and `runtimeWait` is absent.
+ * with `unavailable` if the container runtime is down and `runtimeWait` is unset.
  */
 export async function connectRuntime(
   options: KubeletOptions,

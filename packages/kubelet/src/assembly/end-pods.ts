@@ -20,7 +20,7 @@ type NodePod = { pod: Pod; isOfApi: boolean };
 /** Returns the function that implements `Kubelet.endPods`. */
 export function podsEnder(input: EndInput, sources: Pick<PodSources, 'stop'>): KubeletDependencies['endPods'] {
   const { workers } = input.sync;
-  /** UIDs of pods that have been terminated. Terminating them again would delete the statuses recorded by the first call. */
+  /** UIDs of pods that have been terminated. Terminating them again would delete the statuses that the first call recorded. */
   const ended = new Set<string>();
   return async ({ ofApi, gracePeriodSeconds }: EndPods) => {
     await sources.stop(); // otherwise a changed manifest would create its pod again
@@ -39,9 +39,9 @@ export function podsEnder(input: EndInput, sources: Pick<PodSources, 'stop'>): K
 }
 
 /**
- * Returns every pod on the node: pods from the pod sources, pods that are being removed or replaced, and pods in the container runtime
- * whose source has not been read or whose manifest is invalid. In a cluster, a pod in the container runtime that has no manifest path
- * counts as the API server's.
+ * Returns every pod on the node: pods from the pod sources, pods being removed or replaced, and pods in the container runtime whose source
+ * has not been read or whose manifest is invalid. In a cluster, pods in the container runtime without a manifest path are assumed to come
+ * from the API server.
  */
 function podsOf({ options, sync }: EndInput): NodePod[] {
   const { manager, workers, cache, pleg } = sync;
@@ -59,7 +59,7 @@ function podsOf({ options, sync }: EndInput): NodePod[] {
   return [...pods.values()];
 }
 
-/** Terminates a pod. A pod that had already terminated by itself keeps its status and logs, so the next kubelet does not run it again. */
+/** Terminates a pod. A pod that had already terminated on its own keeps its status and logs, so the next kubelet does not run it again. */
 async function endPod({ records, sync }: EndInput, pod: Pod, gracePeriodSeconds: number | undefined): Promise<void> {
   const { uid, namespace, name } = pod.metadata;
   const status = sync.statuses.lastKnown(pod);

@@ -10,17 +10,17 @@ import { hostAddresses } from '../node/node-facts.ts';
 import { allocatableResources, type NodeResources, nodeResources } from '../node/node-resources.ts';
 import type { KubeletOptions } from '../options.ts';
 
-/** Facts about the container runtime and the host that the kubelet collects at startup. */
+/** Facts about the container runtime and the host, collected at startup. */
 export type KnownHost = {
   version: VersionResponse;
   /** Whether the container runtime supports `supplementalGroupsPolicy: Strict`. */
   strictGroups: boolean;
   addresses: string[];
   hierarchy: CgroupHierarchy | undefined;
-  /** The node's memory and PIDs, and the part of them that all pods together may use. */
+  /** The node's memory and PIDs, and the share available to all pods together. */
   capacity: NodeAmounts;
   allocatable: NodeAmounts;
-  /** All of the node's resources, and the part of them that all pods together may request. */
+  /** All of the node's resources, and the share that all pods together may request. */
   has: NodeResources;
   resources: NodeResources;
   /** `KubeletOptions.systemReserved`, with `auto` resolved to numbers. */

@@ -1,6 +1,6 @@
 /**
- * The parts of a running kubelet, their dependencies, and how each part is stopped. A part starts after its dependencies, and otherwise in
- * table order. Parts without a value (`Done`) are startup steps that later parts wait for.
+ * The parts of a running kubelet, their dependencies, and how to stop each part. A part starts after its dependencies, otherwise in table
+ * order. Parts without a value (`Done`) are startup steps that later parts wait for.
  */
 import { join } from 'node:path';
 import { type Done, type GraphParts, partsOf, type Undo } from '@podwright/base';
@@ -53,7 +53,7 @@ export type KubeletGraph = {
   rootLock: Done;
   tracer: PodTracer;
   cri: CriClient;
-  /** Unix time at which the kubelet reached the container runtime. */
+  /** Unix time in milliseconds at which the kubelet first reached the container runtime. */
   startedAtMs: number;
   features: RuntimeFeatures;
   known: KnownHost;
@@ -64,9 +64,9 @@ export type KubeletGraph = {
   events: PodEvents;
   /** The pods' statuses in the container runtime; empty until `runningSync` has started. */
   cache: PodStatusCache;
-  /** Resources that the node allocates exclusively to pods. Without an API server, the same as `grants`. */
+  /** Resources that the node allocates exclusively to pods. Same as `grants` if there is no API server. */
   nodeGrants: NodeGrants;
-  /** The parts that need an API server; `undefined` without one. */
+  /** The parts that need an API server; `undefined` if there is none. */
   cluster: Cluster | undefined;
   grants: NodeGrants;
   cgroups: PodCgroups;
@@ -155,7 +155,7 @@ function nodeParts({ options, given, runtimeWait }: KubeletStart) {
   };
 }
 
-/** The parts that sync pods, before any of them is running. */
+/** The parts that sync pods. None of them is running yet. */
 function podParts({ options, given: { cri: _, ...given } }: KubeletStart) {
   const { nodeName, logger } = options;
   return {
@@ -244,7 +244,7 @@ function runningParts(options: KubeletOptions) {
   };
 }
 
-/** Loads the cluster code only on a node that belongs to a cluster. */
+/** Loads the cluster code, but only on a node that belongs to a cluster. */
 async function openCluster(input: Omit<ClusterInput, 'cluster'>, undo: Undo): Promise<Cluster | undefined> {
   const { cluster } = input.options;
   if (cluster === undefined) return undefined;

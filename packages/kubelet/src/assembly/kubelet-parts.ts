@@ -45,9 +45,9 @@ import type { PodProbes } from '../prober/pod-probes.ts';
 import { ProberManager } from '../prober/prober-manager.ts';
 import { createNodePlugins, type NodePlugins, type PluginCluster } from './node-plugins.ts';
 
-/** The API server's objects and services that pods depend on. */
+/** API server objects and services that pods depend on. */
 export type ApiParts = PodNeeds & {
-  /** Returns the objects that pods refer to. Pods from manifests refer to the node's own objects, `ofManifests`. */
+  /** Returns the lookup for objects that pods refer to. Pods from manifests use the node's own objects, `ofManifests`. */
   objects(ofManifests: ObjectLookup): PodObjects;
   tokens: PodTokens;
   serviceVariables(pod: Pod): ReadonlyMap<string, string>;
@@ -65,11 +65,11 @@ export type KubeletParts = {
   objects: LocalObjects;
   /** The objects that pods refer to, from manifests or from the API server. */
   podObjects: PodObjects;
-  /** The API server's objects and services; absent without an API server. */
+  /** API server objects and services; absent if there is no API server. */
   api?: ApiParts;
   volumes: PodVolumes;
   claims: ClaimVolumes;
-  /** The node plugins' access to the API server; absent without an API server. */
+  /** The node plugins' access to the API server; absent if there is none. */
   pluginCluster?: PluginCluster;
   nodePlugins: NodePlugins;
   probes: PodProbes;
@@ -87,13 +87,13 @@ export type KubeletPartsInput = {
   freezer: Pick<PodFreezer, 'wasFrozen'>;
   /** The resources that all pods together may request. */
   resources: NodeResources;
-  /** Handles device plugins that register in the plugin registration directory shared by all plugin types. */
+  /** Handles device plugins that register in the plugin registration directory, which all plugin types share. */
   devicePlugins?: PluginHandlers['DevicePlugin'];
   /** Returns the devices, CPUs and NUMA memory nodes for a container that is about to start. */
   grantsOf: (pod: Pod, container: Container) => Promise<ContainerGrants | undefined>;
 };
 
-/** Returns the given parts, with default implementations for the rest. */
+/** Returns the given parts, plus default implementations of the rest. */
 export function kubeletParts(input: KubeletPartsInput, given: Partial<KubeletParts>): KubeletParts {
   const { options, cri, events, hostIps, resources } = input;
   const { logger, clusterDomain } = options;

@@ -3,11 +3,13 @@ import type { KubeletOptions } from '../options.ts';
 
 export type NodeClaimLimitsInput = {
   options: Pick<KubeletOptions, 'cluster' | 'logger'>;
-  /** The claims of applied manifests on a node without an API. They have no capacity, but may be among the largest claims. */
+  /**
+   * The claims from applied manifests on a node without an API server. They have no capacity limit, but can be among the largest claims.
+   */
   claims: Pick<ClaimVolumes, 'list'>;
 };
 
-/** Creates the limits for all claims whose files are in directories of this node: those of manifests and those of the API. */
+/** Creates the limits for all claims stored in directories on this node, both from manifests and from the API server. */
 export function nodeClaimLimits({ options: { cluster, logger }, claims }: NodeClaimLimitsInput): ClaimLimits {
   const { list, isEnforced = false } = cluster?.claims ?? {};
   return new ClaimLimits({ list: async () => [...claims.list(), ...((await list?.()) ?? [])], isEnforced, logger });

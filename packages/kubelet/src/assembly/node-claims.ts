@@ -1,4 +1,4 @@
-/** The ResourceClaims of pods from an API server, and the DRA drivers that prepare them. */
+/** ResourceClaims of pods from an API server, and the DRA drivers that prepare them. */
 import { join } from 'node:path';
 import { Listeners } from '@podwright/base';
 import type { ResourceClaim } from '@podwright/kube-api';
@@ -13,7 +13,7 @@ export type NodeClaims = {
   health: DraHealth;
   /** Fires when a DRA driver becomes callable, so that pods waiting for it can be synced. */
   driverUsable: Listeners;
-  /** Fires with the UIDs of pods when the health of their devices has changed. */
+  /** Fires with the UIDs of the affected pods when the health of their devices changes. */
   healthChanged: Listeners<[podUids: string[]]>;
 };
 
@@ -21,7 +21,7 @@ type HealthListener = ConstructorParameters<typeof DraDrivers>[0]['onHealth'];
 
 export type NodeClaimsInput = { options: KubeletOptions; cluster: ClusterOptions };
 
-/** Opens the ResourceClaims of this node. Rejects with `data_loss` if the record of prepared claims cannot be read. */
+/** Opens this node's ResourceClaims. Rejects with `data_loss` if the record of prepared claims cannot be read. */
 export async function openNodeClaims({ options, cluster }: NodeClaimsInput): Promise<NodeClaims> {
   const { rootDir, nodeName, logger, metrics } = options;
   const { client } = cluster;

@@ -35,8 +35,8 @@ export type NodeEvictionInput = {
 };
 
 /**
- * Creates the eviction manager, which is idle until `run` is called. Without an API server, it also emits the events for pressure
- * conditions; otherwise the node status reporter emits them.
+ * Creates the eviction manager, which is idle until `run` is called. If there is no API server, it also emits the events for pressure
+ * conditions; otherwise the node status reporter does.
  */
 export function nodeEviction(input: NodeEvictionInput): EvictionManager {
   const { options, cri, cgroups, known, sync, summary, events, pressure, volumes, claimLimits } = input;

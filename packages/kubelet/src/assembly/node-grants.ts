@@ -39,19 +39,19 @@ export type NodeGrants = PodGrants & {
   hasOwnCpus(pod: Pod): boolean;
   /** Releases the exclusive resources of pods that no longer exist. */
   keepOnly(isKnown: (podUid: string) => boolean): Promise<void>;
-  /** Serves device plugin registration. `onHealth` receives the pods whose devices have changed in health. */
+  /** Serves device plugin registration. `onHealth` is called with the pods whose devices change health. */
   serve(onHealth: DeviceHealthListener): Promise<void>;
   close(): Promise<void>;
 };
 
 type NodeGrantsInput = {
   options: KubeletOptions;
-  /** Whether any container of the pod is running. */
+  /** Whether any of the pod's containers is running. */
   isRunning: (podUid: string) => boolean;
 };
 
 /**
- * Opens the managers of exclusive resources. Rejects with `failed_precondition` if the host does not support the configured CPU or memory
+ * Opens the managers for exclusive resources. Rejects with `failed_precondition` if the host does not support the configured CPU or memory
  * policy.
  */
 export async function openNodeGrants({ options, isRunning }: NodeGrantsInput): Promise<NodeGrants> {
@@ -69,7 +69,7 @@ export async function openNodeGrants({ options, isRunning }: NodeGrantsInput): P
   const knownCpus = new KnownCpus();
   return {
     ...{ devices, placement, knownCpus },
-    // on a standalone node, pods wait for devices that no device plugin currently offers
+    // on a standalone node, pods wait for devices that no device plugin currently offers instead of being rejected
     admissible: () => (isStandalone ? offered(devices) : devices.admissible()),
     amounts: () => inBigInts(devices.amounts()),
     admit: async (pod, signal) => {
@@ -115,7 +115,7 @@ export async function openNodeGrants({ options, isRunning }: NodeGrantsInput): P
   };
 }
 
-/** Returns the managers of exclusive resources, in upstream's order. */
+/** Returns the managers for exclusive resources, in upstream's order. */
 function providers(
   devices: DeviceManager,
   { cpus, memory }: Placement,
@@ -151,8 +151,8 @@ function offered(devices: DeviceManager): Record<string, bigint> {
 }
 
 /**
- * A standalone node has no scheduler that would wait for devices. After a reboot, pods therefore wait here until their device plugins have
- * registered.
+ * Makes a pod wait for devices that no device plugin offers. A standalone node has no scheduler to do so, and after a reboot, pods start
+ * before device plugins have registered.
  */
 function missingDevices(pod: Pod, devices: DeviceManager): GrantAnswer | undefined {
   const asked = everyContainer(pod.spec).flatMap(({ resources }) => Object.keys(resources?.limits ?? {}));

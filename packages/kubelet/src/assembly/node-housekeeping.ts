@@ -16,10 +16,7 @@ export type NodeHousekeepingInput = {
   sync: PodSync;
   images: ImageGarbageCollector;
   eviction: EvictionManager;
-  /**
-   * Removes pods that are not in any pod source. Does nothing until every source has been read, because a source that has not responded yet
-   * may contain them.
-   */
+  /** Removes pods that are not in any pod source. A no-op until every source has been read, because an unread source may contain them. */
   removeOrphans: () => Promise<void>;
 };
 

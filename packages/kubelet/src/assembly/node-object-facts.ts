@@ -14,8 +14,7 @@ type NodeFactsInput = {
 };
 
 /**
- * Returns the facts for a standalone kubelet's Node object. Capacity and allocatable include the resources that device plugins currently
- * offer.
+ * Returns the facts for a standalone kubelet's Node object. Capacity and allocatable include resources currently offered by device plugins.
  */
 export function nodeFacts({ options, known, grants, pressure, startedAtMs }: NodeFactsInput): NodeFacts {
   const { runtimeName: name, runtimeVersion: version } = known.version;

@@ -1,4 +1,4 @@
-/** The node's plugins: CSI drivers, DRA drivers and device plugins. They register through sockets. */
+/** The node's plugins: CSI drivers, DRA drivers and device plugins. They register through Unix sockets. */
 import { join } from 'node:path';
 import { background, errorMessage, Listeners, PodwrightError } from '@podwright/base';
 import type { ObjectLookup } from '@podwright/kube-api';
@@ -29,7 +29,7 @@ import type { KubeletOptions } from '../options.ts';
 export type PluginCluster = {
   csiObjects: CsiObjects;
   driverNodes: DriverNodes;
-  /** Triggers a node status report that contains the volumes in use. */
+  /** Triggers a node status report, which includes the volumes in use. */
   reportInUse: () => void;
   /** Handlers for plugins other than CSI drivers. */
   handlers?: PluginHandlers;
@@ -43,7 +43,7 @@ export type NodePluginsInput = {
   directories: PodDirectories;
   maps: DeviceMaps;
   storageMetrics?: StorageMetrics;
-  /** The plugins' access to the API server; absent without one. */
+  /** The plugins' access to the API server; absent if there is none. */
   cluster?: PluginCluster;
   devices?: PluginHandlers['DevicePlugin'];
 };
@@ -52,12 +52,12 @@ export type NodePlugins = {
   csi: CsiVolumes;
   csiBlock: CsiBlockVolumes;
   volumesInUse: VolumesInUse;
-  /** Starts watching for plugins. `onDriver` is called when a CSI driver has registered, because pods may be waiting for it. */
+  /** Starts watching for plugins. `onDriver` is called whenever a CSI driver registers, because pods may be waiting for it. */
   start(onDriver: () => void): void;
   close(): Promise<void>;
 };
 
-/** Without an API server there is no CSINode object to report CSI drivers in. */
+/** If there is no API server, there is no CSINode object that could list CSI drivers. */
 const NO_NODES: DriverNodes = { install: async () => undefined, uninstall: async () => undefined };
 
 /** As in upstream, plugins register in `<rootDir>/plugins_registry` and serve on their own sockets in `<rootDir>/plugins`. */
@@ -92,7 +92,7 @@ export function createNodePlugins(input: NodePluginsInput): NodePlugins {
         logger.error({ error: errorMessage(error) }, 'read what is left of volumes');
       });
       loaded = load.then(() => volumesInUse.loaded());
-      // volumes must not be touched before CSI drivers can register
+      // volumes must not be touched until CSI drivers can register
       const started = loaded.then(() => registry.start()).finally(known.resolve);
       background(logger, 'plugins cannot register', started);
     },
@@ -118,7 +118,7 @@ function csiRooms(
   };
 }
 
-/** Returns the data of one of the node's own Secrets, as text. Throws `not_found` with the message that an API server would return. */
+/** Returns the data of one of the node's own Secrets as strings. Throws `not_found` with an API server's message. */
 function secretStrings(
   objects: ObjectLookup,
   { namespace, name }: { namespace: string; name: string },

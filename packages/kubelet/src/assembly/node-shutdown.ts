@@ -13,7 +13,7 @@ export function createNodeShutdown(options: KubeletOptions, events: EventRecorde
   return new NodeShutdown({ periods, nodeName, events, logger, record: new ShutdownRecord(rootDir, logger, metrics) });
 }
 
-/** Returns why the node is not ready, in upstream's wording and order. */
+/** Returns the reasons why the node is not ready, in upstream's wording and order. */
 export function nodeProblems(
   runtimeState: Pick<RuntimeState, 'runtimeErrors' | 'networkError'>,
   shutdown: Pick<NodeShutdown, 'problem'>,
@@ -24,7 +24,7 @@ export function nodeProblems(
 
 const NOT_ENDED = 'a pod could not be ended';
 
-/** Returns the interface through which the node's pods are terminated before the host shuts down. */
+/** Returns the interface for terminating the node's pods before the host shuts down. */
 export function podEnder({ options, events, sync }: Ending): PodEnder {
   const { workers, statuses, manager } = sync;
   const { logger } = options;

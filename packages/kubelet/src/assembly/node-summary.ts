@@ -19,7 +19,7 @@ type NodeSummaryInput = {
   freezer: PodFreezer;
 };
 
-/** Creates the provider of node and pod resource usage, which serves the stats API and eviction. */
+/** Creates the provider of node and pod resource usage for the stats API and eviction. */
 export function nodeSummary({ options, cri, cgroups, parts, sync, known, freezer }: NodeSummaryInput): SummaryProvider {
   const { nodeName, rootDir, podLogsDir, logger, metrics } = options;
   const { hierarchy, capacity } = known;

@@ -3,27 +3,27 @@ import { compareVersions } from '@podwright/kube-client';
 import type { VolumesInUse } from '@podwright/volumes';
 
 /**
- * Passes the attached and in-use volumes in the Node object to `VolumesInUse`. Versions of the Node object that are older than the last one
- * are ignored.
+ * Passes the attached and in-use volumes from the Node object to `VolumesInUse`. Ignores versions of the Node object older than the last
+ * one.
  */
 export class NodeVolumes {
   readonly #inUse: Pick<VolumesInUse, 'isLoaded' | 'names' | 'reported'>;
   #version: string | undefined;
-  /** The Node object that the watch had when the API server was restored from a backup. It is outdated. */
+  /** The stale version of the Node object that the watch had when the API server was restored from a backup. */
   #outdated: Node | undefined;
 
   constructor(inUse: Pick<VolumesInUse, 'isLoaded' | 'names' | 'reported'>) {
     this.#inUse = inUse;
   }
 
-  /** Returns the volumes in use; `undefined` until an earlier kubelet's record of them has been read. */
+  /** Returns the volumes in use; `undefined` until the record left by an earlier kubelet has been read. */
   inUse(): string[] | undefined {
     return this.#inUse.isLoaded ? this.#inUse.names() : undefined;
   }
 
   /**
-   * Handles a restore of the API server from a backup: drops all volumes until the Node object has been read again, and ignores `shown`,
-   * the watch's outdated version of it.
+   * Handles an API server's restore from a backup: drops all volumes until the Node object has been read again, and ignores `shown`, the
+   * watch's stale version of it.
    */
   restored(shown: Node | undefined): void {
     this.#outdated = shown;
@@ -31,7 +31,7 @@ export class NodeVolumes {
     this.#inUse.reported([], []);
   }
 
-  /** Accepts the latest version of the Node object, from a read or from the response to a write. */
+  /** Accepts the latest version of the Node object, from a read or a write response. */
   known(node: Node): void {
     if (node === this.#outdated) return;
     const { metadata, status } = node;
@@ -42,7 +42,7 @@ export class NodeVolumes {
     );
   }
 
-  /** Accepts a version of the Node object from a watch. It is ignored if it is older than the last one. */
+  /** Accepts a version of the Node object from a watch. Ignored if older than the last one. */
   seen(node: Node | undefined): void {
     if (node !== undefined && (compareVersions(node.metadata.resourceVersion, this.#version) ?? -1) >= 0)
       this.known(node);

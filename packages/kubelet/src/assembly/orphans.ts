@@ -1,4 +1,4 @@
-/** Terminates pods that are no longer in any pod source, and removes what they left behind. */
+/** Terminates orphaned pods, which are no longer in any pod source, and removes what they left behind. */
 import type { Logger } from '@podwright/base';
 import type { PodVolumes } from '@podwright/volumes';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
@@ -19,8 +19,8 @@ export type OrphanInput = {
 };
 
 /**
- * Terminates pods that are not in any pod source, and removes what they left behind. Must be called only once every source has been read.
- * The content of invalid manifest files (`wrong`) is unknown, so pods created from them keep running.
+ * Terminates pods that are not in any pod source, and removes what they left behind. Must not be called before every source has been read.
+ * The content of invalid manifest files (`wrong`) is unknown, so pods created from those files keep running.
  */
 export async function removeOrphans(input: OrphanInput, wrong: ReadonlySet<string>): Promise<void> {
   input.sync.loop.endOrphans(wrong);
@@ -56,8 +56,8 @@ async function removeLeftCgroups({ sync, cgroups }: OrphanInput): Promise<void> 
 }
 
 /**
- * Whether the pod's volumes may be in use. Also true for a pod that is terminating, and for a pod that the container runtime lists but
- * whose status cannot be read.
+ * Whether the pod's volumes may be in use. Also true for a terminating pod, and for a pod that the container runtime lists but whose status
+ * cannot be read.
  */
 function isKnownPod({ manager, workers, cache, pleg }: OrphanInput['sync'], uid: string): boolean {
   return manager.has(uid) || workers.has(uid) || cache.get(uid) !== undefined || pleg.lists(uid);

@@ -9,7 +9,7 @@ import type { PodSync } from './pod-sync.ts';
 
 type PodMetricsInput = { options: KubeletOptions; known: Pick<KnownHost, 'hierarchy'>; sync: PodSync };
 
-/** Starts counting pods and updating their status metrics. Does nothing if the options contain no metrics registry. */
+/** Starts counting pods and updating their status metrics. A no-op if no metrics registry is configured. */
 export function startPodMetrics({ options, known, sync }: PodMetricsInput, undo: Undo): void {
   const { nodeName, logger } = options;
   const { cache, manager, workers, statuses, metrics } = sync;
@@ -30,7 +30,7 @@ export function startPodMetrics({ options, known, sync }: PodMetricsInput, undo:
   background(logger, 'the metrics of pods are not updated', following);
 }
 
-/** Passes each status change to the metrics. If the subscription has lost changes, passes all statuses again. */
+/** Passes each status change to the metrics. If the subscription overflows, passes all statuses again. */
 async function followStatuses(metrics: KubeletMetrics, statuses: StatusManager, signal: AbortSignal): Promise<void> {
   const counted = new Set<string>();
   const changed = (pod: Pod) => {

@@ -53,12 +53,12 @@ import type { ResourceCheckpoints } from './resource-checkpoints.ts';
 import { tracedSteps } from './traced-steps.ts';
 
 /**
- * A container restart that takes longer than this is not waiting for CPU time, so it no longer counts towards the limit on concurrent
+ * If a container restart takes longer than this, it is not waiting for CPU time, so it stops counting towards the limit on concurrent
  * restarts.
  */
 const RESTART_PATIENCE_MS = 500;
 
-/** Backoff after a failed sync step. It ends early if an event reports that the cause has been removed. */
+/** Backoff after a failed sync step. Cut short when an event signals that the cause is gone. */
 const ERROR_BACKOFF = { initialMs: 500, maxMs: 10_000 };
 
 export type PodSyncInput = {
@@ -69,7 +69,7 @@ export type PodSyncInput = {
   cgroups: PodCgroups;
   statuses: StatusManager;
   checkpoints: ResourceCheckpoints;
-  /** The pods' statuses in the container runtime; empty until the PLEG is started. */
+  /** The pods' statuses in the container runtime; empty until the PLEG has started. */
   cache: PodStatusCache;
   /** The resources that all pods together may request. */
   resources: NodeResources;
@@ -78,11 +78,11 @@ export type PodSyncInput = {
   features: RuntimeFeatures;
   /** Whether the container runtime supports `supplementalGroupsPolicy: Strict`. */
   strictGroups: boolean;
-  /** `noteListing` is called with `false` when listing the container runtime's pods starts to fail, and with `true` when it works again. */
+  /** `noteListing` is called with `false` when listing the container runtime's pods starts failing, and with `true` when it recovers. */
   obstacles: Obstacles & { noteListing: (works: boolean) => void; abilities: () => RuntimeAbilities | undefined };
   /** Refuses new pods while the host is shutting down. */
   shutdown: { refusal: () => WaitingReason | undefined };
-  /** Host addresses for pod statuses; in a cluster, the addresses in the Node object. */
+  /** Host addresses for pod statuses; in a cluster, the Node object's addresses. */
   hostIps: () => string[];
   /** The host's addresses, primary first. */
   addresses: string[];
@@ -98,7 +98,7 @@ export type PodSync = {
   statuses: StatusManager;
   cache: PodStatusCache;
   tracer: PodTracer;
-  /** The kubelet's metrics; `undefined` without `KubeletOptions.metrics`. */
+  /** The kubelet's metrics; `undefined` if `KubeletOptions.metrics` is unset. */
   metrics: KubeletMetrics | undefined;
   pleg: Pleg;
   workers: PodWorkers;
@@ -106,24 +106,24 @@ export type PodSync = {
   crashBackoff: CrashBackoff;
   restarts: RestartRequests;
   /**
-   * Returns the resources and features that the node currently offers to pods. Uses the given Node object or, without one, the cached one.
+   * Returns the resources and features that the node currently offers to pods. Based on the given Node object, by default the cached one.
    */
   offer: (node?: Node) => NodeFacts;
-  /** Returns the pod with the resources that are currently allocated to it. */
+  /** Returns the pod with the resources currently allocated to it. */
   allocated: (pod: Pod) => Pod;
   ephemeral: EphemeralContainers;
   /** Removes the resource checkpoints of unknown pods. */
   keepResourcesOf: (isKnown: (podUid: string) => boolean) => void;
   imageAccess: ImageAccess;
-  /** Fires with a pod's UID when the pod has changed in the container runtime. */
+  /** Fires with a pod's UID when the pod changes in the container runtime. */
   changes: Listeners<[podUid: string]>;
-  /** Fires with a pod's UID when all of its containers have stopped, and again when its resources have been released. */
+  /** Fires with a pod's UID when all of its containers have stopped, and again once its resources have been released. */
   stopped: Listeners<[podUid: string]>;
 };
 
 /**
- * Creates the parts that sync pods. They are idle until the PLEG is started and the sync loop receives pods, so they may refer to parts
- * that are created later.
+ * Creates the parts that sync pods. They are idle until the PLEG has started and the sync loop receives pods, so they may refer to parts
+ * created later.
  */
 export function createPodSync(input: PodSyncInput): PodSync {
   const { options, parts, cgroups, statuses, cache, events, tracer } = input;
@@ -228,7 +228,7 @@ function fixedResources({ placement: { cpu, memory } }: KubeletOptions) {
   ];
 }
 
-/** Returns what the node offers to pods. The offer is recomputed on each call, because device plugins and the Node object change. */
+/** Returns what the node offers to pods. Recomputed on each call, because device plugins and the Node object change. */
 function nodeOffer({ options, parts, resources, strictGroups, host, grants }: PodSyncInput): PodSync['offer'] {
   const own = { ...nodeFacts(options, resources), strictGroups, appArmor: host.appArmor };
   return (object = parts.api?.node()) => {
@@ -240,7 +240,7 @@ function nodeOffer({ options, parts, resources, strictGroups, host, grants }: Po
 function podAdmission(input: PodSyncInput, offer: PodSync['offer']): PodAdmission {
   const { options, pressure, statuses, shutdown } = input;
   const isStandalone = isStandaloneNode(options);
-  // on a standalone node, no controller would recreate a pod that is rejected after a reboot
+  // on a standalone node, no controller would recreate a pod rejected after a reboot
   const isBack = (pod: Pod) => isStandalone && statuses.lastKnown(pod) !== undefined;
   const first = (pod: Pod) =>
     isBack(pod) ? undefined : refuseUnderPressure(pod, pressure.conditions, { isStandalone });

@@ -17,10 +17,7 @@ export type ResourceCheckpoints = {
   keepOnly: (isKnown: (podUid: string) => boolean) => void;
 };
 
-/**
- * Opens the checkpoints. The files do not use upstream's names, because upstream's kubelet would refuse to start on files with this
- * content.
- */
+/** Opens the checkpoints. The files are not named like upstream's, because upstream's kubelet would refuse to start with this content. */
 export async function openResourceCheckpoints(
   { rootDir, logger }: KubeletOptions,
   undo: Undo,

@@ -14,7 +14,7 @@ type RunInput = Omit<NodeHousekeepingInput, 'removeOrphans'> & {
   parts: KubeletParts;
   grants: OrphanInput['grants'];
   records: StatusRecords;
-  /** The started cluster parts; `undefined` without an API server. */
+  /** The started cluster parts; `undefined` if there is no API server. */
   runningCluster: RunningCluster | undefined;
 };
 

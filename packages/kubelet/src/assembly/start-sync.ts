@@ -24,10 +24,7 @@ export async function startSync({ options, cri, sync, runtimeState }: StartSyncI
   ]);
 }
 
-/**
- * Passes the pods' CIDR block (`podCIDR`), if one is configured, to the container runtime. It is not an error if the container runtime does
- * not support this.
- */
+/** Passes the pod CIDR (`podCIDR`), if configured, to the container runtime. Runtimes that do not support this are not an error. */
 async function sendPodCidr({ podCidr, logger }: KubeletOptions, cri: CriClient): Promise<void> {
   if (podCidr === '') return;
   const runtimeConfig = { networkConfig: { podCidr } };

@@ -1,7 +1,7 @@
 import type { PodSteps } from '../pod/pod-workers.ts';
 import type { PodTracer } from '../trace/pod-tracer.ts';
 
-/** Wraps the sync steps so that each one is recorded as a trace under its upstream name. */
+/** Wraps the sync steps to record each one as a trace under its upstream name. */
 export function tracedSteps(steps: PodSteps, tracer: Pick<PodTracer, 'sync'>): PodSteps {
   return {
     sync: (pod, signal) => tracer.sync(pod.metadata.uid, 'syncPod', () => steps.sync(pod, signal)),

@@ -5,14 +5,14 @@ import { errorCode, makePrivateDirectory, PRIVATE_FILE } from '@podwright/base';
 import { listenUnix, type SocketFile } from '@podwright/host';
 
 /**
- * Directory of the claim sockets. Owned by root, so only root can claim cgroups. All kubelets on a host use it, whatever their root
+ * Directory of the claim sockets. Owned by root, so only root can claim cgroups. Shared by all kubelets on a host, regardless of their root
  * directories.
  */
 const CLAIMS_DIRECTORY = '/run/podwright-cgroups';
 
 /**
- * Detects when two kubelets on one host keep their pods below the same cgroup. The claim is a listening Unix socket, so it is released when
- * the kubelet process exits, even if it is killed.
+ * Detects two kubelets on one host that place their pods under the same cgroup. The claim is a listening Unix socket, so it is released
+ * when the kubelet process exits, even if it is killed.
  */
 export class CgroupClaim {
   readonly #path: string;
@@ -24,7 +24,7 @@ export class CgroupClaim {
     this.#path = join(CLAIMS_DIRECTORY, `${name}.sock`);
   }
 
-  /** Claims the cgroup unless another kubelet holds it. Each call tries again, but concurrent calls share one attempt. */
+  /** Claims the cgroup unless another kubelet holds it. Every call tries again, except that concurrent calls share one attempt. */
   isOurs(): Promise<boolean> {
     this.#asking ??= this.#ask().finally(() => {
       this.#asking = undefined;

@@ -1,7 +1,7 @@
 import type { CgroupLimits } from '@podwright/host';
 
 /**
- * A cgroup's path components below `kubepods`: `[]` is `kubepods` itself, `['burstable']` a QoS class, and `['burstable', 'pod1-2']` a pod.
+ * A cgroup's path components under `kubepods`: `[]` is `kubepods` itself, `['burstable']` a QoS class, and `['burstable', 'pod1-2']` a pod.
  */
 export type CgroupName = readonly string[];
 
@@ -9,14 +9,14 @@ export type CgroupName = readonly string[];
 export interface CgroupDriver {
   /** Returns the cgroup's path in the hierarchy, in the form used for the CRI's `cgroup_parent`. */
   path(cgroup: CgroupName): string;
-  /** Creates the cgroup if it does not exist, and sets the given limits. Limits that are absent stay unchanged. */
+  /** Creates the cgroup if it does not exist, and sets the given limits. Absent limits are left unchanged. */
   set(cgroup: CgroupName, limits: CgroupLimits): Promise<void>;
   isThere(cgroup: CgroupName): Promise<boolean>;
-  /** Removes a cgroup that contains no processes, together with its descendants. */
+  /** Removes a cgroup and its descendants. The cgroup must not contain any processes. */
   remove(cgroup: CgroupName): Promise<void>;
   /** Kills the processes in a cgroup and removes it. */
   end(cgroup: CgroupName): Promise<void>;
-  /** Returns the names of the child cgroups, in the spelling returned by `written`. */
+  /** Returns the names of the child cgroups, as spelled by `written`. */
   children(cgroup: CgroupName): Promise<string[]>;
   /** Converts a name to the driver's spelling, because systemd slice names cannot contain `-`. */
   written(name: string): string;

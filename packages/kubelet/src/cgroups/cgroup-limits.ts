@@ -6,7 +6,7 @@ import type { NodeAmounts } from '../node/node-allocatable.ts';
 import { cpuQuota, cpuShares } from './cpu.ts';
 import { hugePageSize } from './huge-pages.ts';
 
-/** Node settings that affect the limits of pods. */
+/** Node settings that affect pod limits. */
 export type PodLimitSettings = {
   /** Maximum number of processes and threads per pod (`podPidsLimit`); absent for no limit. */
   pidsPerPod?: number;
@@ -16,8 +16,8 @@ export type PodLimitSettings = {
 };
 
 /**
- * Returns the limits for a pod's cgroup. A limit that the pod does not have is set to unlimited, because the cgroup may still have one from
- * before a resize.
+ * Returns the limits for a pod's cgroup. Limits that the pod does not have are set to unlimited, because the cgroup may still have them
+ * from before a resize.
  */
 export function podCgroupLimits(pod: Pod, { pidsPerPod, policy, hugePageSizes }: PodLimitSettings): CgroupLimits {
   const { milliCpuRequest, milliCpuLimit, memoryLimitBytes, hugePages } = podTotals(pod);
@@ -45,7 +45,7 @@ function podReservation(pod: Pod, { memoryQos }: ResourcePolicy): Record<string,
 export type ClassRequests = { milliCpu: bigint; memoryBytes: bigint };
 
 /**
- * Returns the limits for the Burstable class's cgroup. It gets the combined CPU weight of all its pods, so Guaranteed pods, whose cgroups
+ * Returns the limits for the Burstable class's cgroup. Its CPU weight is the sum over all its pods, so that Guaranteed pods, whose cgroups
  * are its siblings, get their fair share.
  */
 export function burstableLimits({ milliCpu, memoryBytes }: ClassRequests, { memoryQos }: ResourcePolicy): CgroupLimits {
@@ -60,8 +60,8 @@ export function burstableLimits({ milliCpu, memoryBytes }: ClassRequests, { memo
 export const BEST_EFFORT_LIMITS: CgroupLimits = { cpuShares: 2 };
 
 /**
- * Returns the limits for the pods' parent cgroup. Its CPU weight follows the node's allocatable CPU, because the kernel's default weight
- * equals that of a single core.
+ * Returns the limits for the pods' parent cgroup. Its CPU weight is based on the node's allocatable CPU, because the kernel's default
+ * weight corresponds to a single core.
  */
 export function allPodsLimits(milliCpu: bigint, amounts: NodeAmounts | undefined): CgroupLimits {
   return {
@@ -72,8 +72,8 @@ export function allPodsLimits(milliCpu: bigint, amounts: NodeAmounts | undefined
 }
 
 /**
- * Returns the memory protection of the pods' parent cgroup under MemoryQoS. It is needed because the kernel caps a child cgroup's
- * protection at that of its parent.
+ * Returns the memory protection of the pods' parent cgroup under MemoryQoS. Needed because the kernel caps a child cgroup's protection at
+ * that of its parent.
  */
 export function allPodsReservation(requestedBytes: bigint, { memoryQos }: ResourcePolicy): CgroupLimits | undefined {
   if (memoryQos === undefined) return undefined;

@@ -21,19 +21,19 @@ const CONTROLLERS = ['cpu', 'memory', 'pids', 'hugetlb'] as const;
 
 export type CgroupfsDriverInput = { hierarchy: CgroupHierarchy; root: string; logger: Logger };
 
-/** Manages cgroups below `root` by writing to the cgroup file system. */
+/** Manages cgroups under `root` by writing to the cgroup file system. */
 export class CgroupfsDriver implements CgroupDriver {
   readonly #hierarchy: CgroupHierarchy;
   /**
-   * The hierarchies in which limits are set. In the others, the container runtime creates the cgroup directories together with the first
+   * The hierarchies in which limits are set. In the others, the container runtime creates the cgroup directories along with the first
    * container.
    */
   readonly #limited: CgroupHierarchy;
   readonly #root: string;
   readonly #logger: Logger;
-  /** Unavailable controllers that have already been logged, in the form `directory controller`. */
+  /** Unavailable controllers that have already been logged, as `directory controller`. */
   readonly #refused = new Set<string>();
-  /** Cgroups that have the controllers enabled for their children. */
+  /** Cgroups that have enabled the controllers for their children. */
   readonly #delegating = new Set<string>();
 
   constructor({ hierarchy, root, logger }: CgroupfsDriverInput) {
@@ -58,10 +58,7 @@ export class CgroupfsDriver implements CgroupDriver {
     }
   }
 
-  /**
-   * Fast path: if the parent already has all controllers enabled for its children, a single mkdir creates the cgroup. Returns whether it
-   * did.
-   */
+  /** Fast path: if the parent has all controllers enabled for its children, a single mkdir creates the cgroup. Returns false otherwise. */
   async #makeNew(path: string): Promise<boolean> {
     if (!this.#delegating.has(dirname(path))) return false;
     const directories = this.#limited.trees.map((tree) => cgroupDirectory(tree, path));
@@ -103,8 +100,7 @@ export class CgroupfsDriver implements CgroupDriver {
 }
 
 /**
- * Writes limits to an existing cgroup. This is asynchronous, because the kernel reclaims memory during the write if a limit is below
- * current usage.
+ * Writes limits to an existing cgroup. Asynchronous, because the kernel reclaims memory during the write if a limit is below current usage.
  */
 export async function writeLimits(hierarchy: CgroupHierarchy, path: string, limits: CgroupLimits): Promise<void> {
   for (const { target, value } of limitFiles(hierarchy, path, limits))
@@ -112,8 +108,8 @@ export async function writeLimits(hierarchy: CgroupHierarchy, path: string, limi
 }
 
 /**
- * Writes limits to a new, empty cgroup. This is synchronous, because such a write takes only microseconds, less than a round trip through
- * the thread pool.
+ * Writes limits to a new, empty cgroup. Synchronous, because such a write takes only microseconds, less than a round trip through the
+ * thread pool.
  */
 function setNewLimits(hierarchy: CgroupHierarchy, path: string, limits: CgroupLimits): void {
   for (const { target, value } of limitFiles(hierarchy, path, limits)) {
@@ -131,14 +127,14 @@ function limitFiles(hierarchy: CgroupHierarchy, path: string, limits: CgroupLimi
 }
 
 /**
- * Throws the error unless the limit's file is missing. In that case, the kernel lacks the feature (CFS bandwidth, for example), and the
- * limit is not enforced, as in upstream.
+ * Throws the error (wrapped) unless the limit's file is missing: the kernel then lacks the feature (such as CFS bandwidth), and the limit
+ * is not enforced, as in upstream.
  */
 function refuse(target: string, value: string, error: unknown): void {
   if (!isErrno(error, 'ENOENT')) throw wrapError(`write ${value} to ${target}`, error, 'internal');
 }
 
-/** Returns the writes that also limit reserved but unused huge pages, for kernels that have separate files for them (hugetlb.rst). */
+/** Returns the additional writes that limit reserved but unused huge pages, on kernels that have separate files for them (hugetlb.rst). */
 function reservedPages(hierarchy: CgroupHierarchy, { hugepageLimits = {} }: CgroupLimits) {
   const tree = treeOf(hierarchy, 'hugetlb');
   if (tree === undefined) return [];

@@ -1,6 +1,6 @@
-/** CFS period in microseconds: the default of both the kernel and the kubelet. */
+/** CFS period in microseconds: the default in both the kernel and the kubelet. */
 export const CPU_PERIOD_MICROS = 100_000n;
-/** The largest quota that the kernel accepts (`MAX_BW` in kernel/sched/sched.h). It exceeds the CPU time of any machine. */
+/** The largest quota that the kernel accepts (`MAX_BW` in kernel/sched/sched.h). It exceeds any machine's CPU time. */
 const MAX_QUOTA_MICROS = 2n ** 44n - 1n;
 
 /** Converts millicores to CPU shares (cgroup v1 `cpu.shares`, 2 to 262144). */

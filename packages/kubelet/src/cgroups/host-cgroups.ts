@@ -16,7 +16,7 @@ export async function hostCgroups(
 }
 
 /**
- * Returns the container runtime's cgroup driver, or `fallback` if the container runtime does not implement RuntimeConfig. Upstream will
+ * Returns the container runtime's cgroup driver, or `fallback` if the container runtime does not implement RuntimeConfig. Upstream plans to
  * drop support for such runtimes.
  */
 export async function runtimeCgroupDriver(

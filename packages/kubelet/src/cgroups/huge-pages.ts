@@ -1,6 +1,6 @@
 import { parseQuantity } from '@podwright/kube-api';
 
-/** Converts the page size in `hugepages-2Mi` or `hugepages-2048Ki` to the notation used in cgroup file names: `2MB`. */
+/** Converts the page size in `hugepages-2Mi` or `hugepages-2048Ki` to the notation of cgroup file names: `2MB`. */
 export function hugePageSize(resource: string): string {
   const units = ['B', 'KB', 'MB', 'GB', 'TB', 'PB'];
   let size = parseQuantity(resource.slice('hugepages-'.length)).nanos / 1_000_000_000n;

@@ -1,5 +1,5 @@
 /**
- * The cgroups of QoS classes and pods. A pod's cgroup is a child of its QoS class's cgroup and limits all of the pod's containers together.
+ * Cgroups for QoS classes and pods. A pod's cgroup is a child of its QoS class's cgroup and limits all of the pod's containers together.
  */
 import { join } from 'node:path';
 import { errorCode, errorMessage, KeyedLock, type Logger, PodwrightError } from '@podwright/base';
@@ -28,7 +28,7 @@ export type KubeletCgroupsSettings = Omit<PodLimitSettings, 'pidsPerPod'> & {
   limits: EnforcedLimits;
   /** Allocatable CPU for all pods together, in millicores. */
   milliCpu: bigint;
-  /** Called when the result of limiting all pods together changes: with `undefined` on success, or with the error. */
+  /** Called when the outcome of limiting all pods together changes: with `undefined` on success, or with the error message. */
   onLimited?: (failure: string | undefined) => void;
   /** Whether the pod has exclusive CPUs, in which case it gets no CFS quota. */
   hasOwnCpus?: (pod: Pod) => boolean;
@@ -46,9 +46,9 @@ export class KubeletCgroups implements PodCgroups {
   readonly allPods: string;
   readonly #input: KubeletCgroupsInput;
   readonly #claim: CgroupClaim;
-  /** Pods whose cgroups this process has set up. `wanted` is a string that encodes the cgroup and its limits. */
+  /** Pods whose cgroups this process has set up. `wanted` encodes the cgroup and its limits as a string. */
   readonly #made = new Map<string, { wanted: string; class: QosClass; requests: ClassRequests }>();
-  /** The limits last written to the QoS classes' cgroups; `undefined` forces another write. */
+  /** The limits last written to the QoS classes' cgroups; `undefined` forces a rewrite. */
   #weighed: string | undefined;
   readonly #weighing = new KeyedLock();
   #limited: { failure: string | undefined } | undefined;
@@ -61,7 +61,7 @@ export class KubeletCgroups implements PodCgroups {
     this.#claim = new CgroupClaim(this.allPods);
   }
 
-  /** Creates the ancestors of the pods' cgroups, and thaws pods that a killed kubelet has left frozen. Rejects on failure. */
+  /** Creates the ancestors of the pods' cgroups, and thaws pods left frozen by a kubelet that was killed. Rejects on failure. */
   async prepare(): Promise<void> {
     const { driver, settings } = this.#input;
     await this.#thawPods();
@@ -122,8 +122,8 @@ export class KubeletCgroups implements PodCgroups {
   }
 
   /**
-   * Removes a cgroup. If it still contains processes, kills them unless they may belong to another kubelet. The container runtime does not
-   * track such processes if it was itself killed while it was creating a sandbox.
+   * Removes a cgroup. If it still contains processes, kills them unless they may belong to another kubelet. There are such processes if the
+   * container runtime was killed while creating a sandbox: it does not track them.
    */
   async #removeOrEnd(cgroup: CgroupName): Promise<void> {
     const { driver, logger } = this.#input;
@@ -187,7 +187,7 @@ export class KubeletCgroups implements PodCgroups {
     });
   }
 
-  /** Limits all pods together to the node's allocatable amounts, so that they cannot starve the system. */
+  /** Limits all pods together to the node's allocatable resources, so that they cannot starve the system. */
   async #limitAll(): Promise<void> {
     const { driver, settings, logger } = this.#input;
     const { allPods } = settings.limits;
@@ -211,8 +211,8 @@ export class KubeletCgroups implements PodCgroups {
   }
 
   /**
-   * Rejects a limit below the current usage, which can occur if pods were started under other settings. cgroup v1 rejects such a limit by
-   * itself (EBUSY), but cgroup v2 would OOM-kill some of the pods.
+   * Rejects a limit below current usage, which can happen if pods were started under different settings. cgroup v1 itself rejects such a
+   * limit (EBUSY), but cgroup v2 would OOM-kill some of the pods.
    */
   async #refuseBelowUse(limitBytes: number | undefined): Promise<void> {
     const { driver, hierarchy } = this.#input;

@@ -19,7 +19,7 @@ export type PodCgroupsInput = {
 };
 
 /**
- * Opens the pods' cgroups below `<root>/kubepods`. They are slices if the container runtime's cgroup driver is systemd. If cgroups cannot
+ * Opens the pods' cgroups under `<root>/kubepods`. They are slices if the container runtime's cgroup driver is systemd. If cgroups cannot
  * be created, logs the reason and returns `noPodCgroups`.
  */
 export async function openPodCgroups(input: PodCgroupsInput): Promise<PodCgroups> {

@@ -15,7 +15,7 @@ export interface PodCgroups {
   readonly enforced: EnforcedLimits;
   /** Path of the pods' parent cgroup in the hierarchy; '' if the container runtime picks one. */
   readonly allPods: string;
-  /** Creates the pod's cgroup, or updates its limits. */
+  /** Creates the pod's cgroup or updates its limits. */
   ensure(pod: Pod): Promise<void>;
   /** Returns the pod's cgroup for the CRI's `cgroup_parent`, or '' to let the container runtime pick one. */
   parentFor(pod: Pod): string;

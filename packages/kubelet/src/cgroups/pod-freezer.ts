@@ -1,7 +1,7 @@
-/** Freezes the processes of a pod for a moment, so that its files can be measured while it changes none of them. */
+/** Freezes a pod's processes briefly, so that its files do not change while they are measured. */
 import { type CgroupHierarchy, type FrozenCgroup, freezeCgroup } from '@podwright/host';
 
-/** How long to remember when a pod was frozen; longer than probes take. */
+/** How long a pod's freeze is remembered; longer than any probe takes. */
 const REMEMBERED_MS = 600_000;
 
 export class PodFreezer {
@@ -10,15 +10,15 @@ export class PodFreezer {
   /** When each pod was last thawed, by UID (monotonic); infinity while it is frozen. */
   readonly #thawedAtMs = new Map<string, number>();
 
-  /** `freeze` exists for tests. */
+  /** `freeze` is overridden in tests. */
   constructor(hierarchy: CgroupHierarchy | undefined, freeze = freezeCgroup) {
     this.#hierarchy = hierarchy;
     this.#freeze = freeze;
   }
 
   /**
-   * Freezes the pod's cgroup until the result is disposed of, but not much longer than `maxMs`. Returns `undefined` if the cgroup is unknown
-   * ('') or cannot be frozen.
+   * Freezes the pod's cgroup until the result is disposed of, but not for much longer than `maxMs`. Returns `undefined` if the cgroup is
+   * unknown ('') or cannot be frozen.
    */
   async freeze(podUid: string, cgroup: string, maxMs: number): Promise<FrozenCgroup | undefined> {
     if (this.#hierarchy === undefined || cgroup === '') return undefined;
@@ -45,7 +45,7 @@ export class PodFreezer {
     }
   }
 
-  /** Whether the pod is frozen now, or was frozen at some time since `sinceMs` (monotonic). */
+  /** Whether the pod is frozen now or was at any time since `sinceMs` (monotonic). */
   wasFrozen(podUid: string, sinceMs: number): boolean {
     return (this.#thawedAtMs.get(podUid) ?? Number.NEGATIVE_INFINITY) >= sinceMs;
   }

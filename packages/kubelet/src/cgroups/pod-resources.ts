@@ -2,7 +2,7 @@ import { create, type LinuxContainerResources, LinuxContainerResourcesSchema } f
 import { amountOf, inUnits, overheadOf, type Pod } from '@podwright/kube-api';
 import { type Enforcement, linuxResources } from './linux-resources.ts';
 
-/** Returns the pod's resources without overhead, for container runtimes that size a virtual machine by them. */
+/** Returns the pod's resources, excluding overhead, for container runtimes that size a virtual machine accordingly. */
 export function podResources(pod: Pod, enforcement: Enforcement): LinuxContainerResources {
   return linuxResources(
     {

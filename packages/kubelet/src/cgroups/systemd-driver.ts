@@ -1,6 +1,6 @@
 /**
- * Uses a slice per pod, below a slice per QoS class, for container runtimes that run containers as systemd scopes. Slices have upstream's
- * names (cm/cgroup_manager_linux.go, ToSystemd), and systemd applies their limits.
+ * Uses a slice per pod, under a slice per QoS class, for container runtimes that run containers as systemd scopes. Slices are named as in
+ * upstream (cm/cgroup_manager_linux.go, ToSystemd), and systemd applies their limits.
  */
 import {
   type CgroupHierarchy,
@@ -20,7 +20,7 @@ import type { CgroupDriver, CgroupName } from './cgroup-driver.ts';
 import { writeLimits } from './cgroupfs-driver.ts';
 
 export type SystemdDriverInput = {
-  /** Name components above the pods' slices: `podwright` and `kubepods` form `podwright-kubepods.slice`. */
+  /** Name components above the pods' slices: `podwright` and `kubepods` become `podwright-kubepods.slice`. */
   top: string[];
   hierarchy: CgroupHierarchy;
 };
@@ -50,7 +50,7 @@ export class SystemdDriver implements CgroupDriver {
     await endSlice(this.#hierarchy, this.#slice(cgroup));
   }
 
-  /** Kills the cgroup's processes first, because stopping a slice stops the units in it but not processes that belong to no unit. */
+  /** Kills the cgroup's processes first: stopping a slice stops the units in it, but not processes outside any unit. */
   async end(cgroup: CgroupName): Promise<void> {
     await killCgroup(this.#hierarchy, this.path(cgroup));
     await this.remove(cgroup);
@@ -107,6 +107,6 @@ export function sliceProperties({ cpuShares, memoryLimitBytes, pidsLimit, unifie
 
 const optional = (amount: number) => (amount < 0 ? undefined : BigInt(Math.floor(amount)));
 
-/** Rounds the quota up, as OCI runtimes do, because systemd rounds to hundredths of a CPU. */
+/** Rounds the quota up, as OCI runtimes do, because systemd's resolution is a hundredth of a CPU. */
 const quotaPerSecond = (quotaUs: number, periodUs: number) =>
   BigInt(Math.ceil((quotaUs * 1_000_000) / periodUs / 10_000) * 10_000);

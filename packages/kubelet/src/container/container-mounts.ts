@@ -38,15 +38,14 @@ export function wantedMounts({ pod, container, environment, recursiveReadOnly }:
 }
 
 /**
- * Whether a volume is mounted read-only. Images and volumes that the kubelet fills are always read-only; other volumes are read-only if the
- * pod requests it.
+ * Whether a volume is mounted read-only. Images and volumes filled by the kubelet are always read-only; others only if the pod requests it.
  */
 function isReadOnly({ configMap, secret, downwardAPI, projected, image, ...others }: Volume): boolean {
   if ([others.nfs, others.persistentVolumeClaim, others.csi].some((source) => source?.readOnly === true)) return true;
   return [configMap, secret, downwardAPI, projected, image].some((source) => source !== undefined);
 }
 
-/** Whether the container requests a recursive read-only mount, whether required (Enabled) or optional (IfPossible). */
+/** Whether the container requests a recursive read-only mount, be it required (Enabled) or optional (IfPossible). */
 export function needsRecursiveReadOnly({ volumeMounts = [] }: Container): boolean {
   return volumeMounts.some(({ recursiveReadOnly = 'Disabled' }) => recursiveReadOnly !== 'Disabled');
 }
@@ -70,7 +69,7 @@ function subPath(mount: VolumeMount, variables: Map<string, string>): string {
   const unknown = new Set<string>();
   const expanded = expand(expression, (name) => {
     const value = variables.get(name);
-    // an empty value would change the path, possibly to the root of the volume
+    // an empty value would change the path, possibly to the volume's root
     if (value === undefined || value === '') unknown.add(name);
     return value;
   });

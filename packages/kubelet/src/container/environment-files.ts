@@ -4,13 +4,12 @@ import { readInside } from '@podwright/volumes';
 
 const MAX_ENVIRONMENT_FILE_BYTES = 1 << 20;
 
-/** Contents of the files that environment variables are read from, keyed by volume and path. Missing files are absent. */
+/** Contents of files that environment variables are read from, keyed by volume and path. Missing files are absent. */
 export type EnvironmentFiles = ReadonlyMap<string, string>;
 
 /**
  * Reads the files that the container's environment variables refer to. The files were written by containers, so symlinks are followed only
- * inside the volume. Rejects with `failed_precondition` if a path leads out of the volume, or if a file is not a regular file of at most 1
- * MiB.
+ * inside the volume. Rejects with `failed_precondition` if a path leads out of the volume or a file is not a regular file of at most 1 MiB.
  */
 export async function readEnvironmentFiles(
   container: Container,
@@ -27,8 +26,8 @@ export async function readEnvironmentFiles(
 }
 
 /**
- * Returns the value of a variable in an environment file, or '' if the variable or the file is missing. Throws `failed_precondition` for a
- * syntax error that precedes the variable.
+ * Returns the value of a variable in an environment file, or '' if the variable or the file is missing. Throws `failed_precondition` on a
+ * syntax error before the variable.
  */
 export function environmentFileValue(files: EnvironmentFiles, ref: FileKeySelector): string {
   return parseEnvironmentFile(files.get(fileKey(ref)) ?? '', ref.key);
@@ -39,8 +38,8 @@ function fileKey({ volumeName, path }: FileKeySelector): string {
 }
 
 /**
- * Looks up a variable in lines of the form `NAME='value'`, the subset of shell syntax that Kubernetes accepts. Values are single-quoted,
- * literal, and may span lines; `#` starts a comment. A blank after `=` means an empty value.
+ * Looks up a variable in lines of the form `NAME='value'`, the subset of shell syntax that Kubernetes accepts. Values are single-quoted and
+ * literal, and may span lines; `#` starts a comment. Whitespace after `=` means an empty value.
  */
 export function parseEnvironmentFile(text: string, key: string): string {
   const lines = text.split(/\r?\n/);

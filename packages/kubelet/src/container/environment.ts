@@ -17,16 +17,16 @@ import { type EnvironmentFiles, environmentFileValue } from './environment-files
 import { expand } from './expansion.ts';
 import type { EnvironmentVariable } from './prepared-container.ts';
 
-/** The kernel's limit on a program's arguments and environment: three quarters of 8 MiB (execve(2)). */
+/** The kernel's limit on the combined size of a program's arguments and environment: three quarters of 8 MiB (execve(2)). */
 const MAX_ENVIRONMENT_LENGTH = 6 << 20;
 
-/** The inputs from which a container's environment is built. */
+/** The inputs for building a container's environment. */
 export type EnvironmentInput = PodAddresses & {
   pod: Pod;
   container: Container;
   objects: PodObjects;
   files: EnvironmentFiles;
-  /** The pod's service environment variables (`<SERVICE>_SERVICE_HOST` and so on); absent without an API server. */
+  /** The pod's service environment variables (`<SERVICE>_SERVICE_HOST` etc.); absent if there is no API server. */
   services?: ReadonlyMap<string, string>;
   nodeAllocatable: NodeAllocatable;
 };
@@ -34,9 +34,10 @@ export type EnvironmentInput = PodAddresses & {
 type SourceKind = 'ConfigMap' | 'Secret';
 
 /**
- * Builds the container's environment, with one entry per name: first `envFrom` in order, where later sources take precedence; then `env`,
- * which overrides `envFrom`; then service variables whose names are not taken yet. A value may refer to earlier variables and to service
- * variables. Throws `failed_precondition` if an object or key is missing, naming it, or if the environment is too large for a program.
+ * Builds the container's environment, with one entry per name: first `envFrom`, in which later sources take precedence; then `env`, which
+ * overrides `envFrom`; then service variables whose names are not taken yet. A value may refer to earlier variables and to service
+ * variables. Throws `failed_precondition` if an object or key is missing (the error names it) or if the environment is too large for a
+ * program.
  */
 export function makeEnvironment(input: EnvironmentInput): EnvironmentVariable[] {
   const variables = new Map<string, string>();
@@ -59,7 +60,7 @@ export function makeEnvironment(input: EnvironmentInput): EnvironmentVariable[] 
   return [...variables].map(([name, value]) => ({ name, value }));
 }
 
-/** Returns all entries of the ConfigMap or Secret, sorted by key so that a restarted container gets the same environment. */
+/** Returns all entries of the ConfigMap or Secret, sorted by key so that a container gets the same environment after a restart. */
 function entriesOf(input: EnvironmentInput, source: EnvFromSource): [string, string][] {
   const kind: SourceKind = source.configMapRef !== undefined ? 'ConfigMap' : 'Secret';
   const ref = source.configMapRef ?? source.secretRef;

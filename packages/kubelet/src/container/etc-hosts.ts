@@ -30,7 +30,7 @@ export function etcHosts({ pod, podIps, clusterDomain, hostContent }: EtcHostsIn
   return `# Kubernetes-managed hosts file.\n${lines.join('')}${aliases}`;
 }
 
-/** Returns the pod's FQDN, if it has one, followed by its short name. */
+/** Returns the pod's FQDN, if any, followed by its short name. */
 function ownNames(pod: Pod, clusterDomain: string): string[] {
   const { hostname, domain } = podNames(pod, clusterDomain);
   return domain === '' ? [hostname] : [`${hostname}.${domain}`, hostname];

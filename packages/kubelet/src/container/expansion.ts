@@ -7,9 +7,9 @@ const MAX_EXPANDED_LENGTH = 128 << 10;
 export type Lookup = (name: string) => string | undefined;
 
 /**
- * Expands `$(NAME)` references as Kubernetes does. `$$` yields a single `$`, so `$$(NAME)` is not a reference. References to unknown names,
+ * Expands `$(NAME)` references like Kubernetes. `$$` yields a single `$`, so `$$(NAME)` is not a reference. References to unknown names,
  * and a `$` before any other character, are left unchanged. Throws `failed_precondition` if the result exceeds the kernel's limit for a
- * single argument, because variables that refer to each other may double in length at each step.
+ * single argument, because variables that refer to each other can double in length at each step.
  */
 export function expand(text: string, lookup: Lookup): string {
   const parts: string[] = [];

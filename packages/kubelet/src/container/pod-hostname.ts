@@ -5,11 +5,11 @@ import type { Pod } from '@podwright/kube-api';
 const MAX_LABEL_LENGTH = 63;
 const MAX_HOSTNAME_LENGTH = 64;
 
-/** A pod's short hostname and its domain; the domain is '' if there is none. */
+/** A pod's short hostname and its domain, '' if it has none. */
 export type PodNames = { hostname: string; domain: string };
 
 /**
- * Returns `spec.hostnameOverride` without a domain if it is set. Otherwise, returns `spec.hostname` or the pod's name, truncated to a DNS
+ * Returns `spec.hostnameOverride`, without a domain, if it is set. Otherwise returns `spec.hostname` or the pod's name, truncated to a DNS
  * label, and the domain derived from `spec.subdomain`.
  */
 export function podNames(pod: Pod, clusterDomain: string): PodNames {

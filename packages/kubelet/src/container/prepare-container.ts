@@ -28,7 +28,7 @@ import type {
   PrepareRequest,
 } from './prepared-container.ts';
 
-/** Number of termination message files of earlier attempts to keep: the previous container's, and those of earlier sandboxes. */
+/** Number of termination message files from earlier attempts to retain: the previous container's, and those from earlier sandboxes. */
 const KEPT_MESSAGE_FILES = 4;
 
 export type ContainerPreparerOptions = {
@@ -40,7 +40,7 @@ export type ContainerPreparerOptions = {
   clusterDomain: string;
   /** The host's hosts file, for pods that use the host network. */
   hostsFile: string;
-  /** Returns the pod's service environment variables. Absent without an API server; throws until the services have been listed. */
+  /** Returns the pod's service environment variables. Absent if there is no API server; throws until the services have been listed. */
   serviceVariables?: (pod: Pod) => ReadonlyMap<string, string>;
 };
 
@@ -55,7 +55,9 @@ export class ContainerPreparer {
     this.#options = options;
   }
 
-  /** Prepares a container. The pod's volumes must already be mounted. Rejects with `failed_precondition`, naming what is missing. */
+  /**
+   * Prepares a container. The pod's volumes must already be mounted. Rejects with `failed_precondition`; the error names what is missing.
+   */
   async prepare(request: PrepareRequest, signal: AbortSignal): Promise<PreparedContainer> {
     const { pod, container, podIps } = request;
     const environment = await this.#environment(request, signal);
@@ -150,7 +152,7 @@ export class ContainerPreparer {
     return { ...KUBELET_MOUNT, name: 'etc-hosts', hostPath: path, containerPath: HOSTS_PATH };
   }
 
-  /** Returns the mount of a new termination message file for this attempt. Every user in the container can write to the file. */
+  /** Returns the mount of a new termination message file for this attempt. The file is writable by every user in the container. */
   async #terminationLog(pod: Pod, container: Container): Promise<ContainerMount | undefined> {
     if (!container.terminationMessagePath) return undefined;
     const containerPath = absolutePath(container.terminationMessagePath);
@@ -169,7 +171,7 @@ export class ContainerPreparer {
 const KUBELET_MOUNT = { readonly: false, recursiveReadOnly: false, propagation: 'None', relabel: true } as const;
 
 /**
- * Whether the path is a regular file with exactly this content. Containers may write to the file, so no more than the expected length is
+ * Whether the path is a regular file with exactly this content. Containers can write to the file, so no more than the expected length is
  * read.
  */
 async function holds(path: string, content: string): Promise<boolean> {

@@ -29,16 +29,16 @@ export type ContainerMount = {
   relabel: boolean;
 };
 
-/** A host device that is made available in a container. `permissions` are device cgroup permissions: any of `rwm`. */
+/** A host device made available in a container. `permissions` are device cgroup permissions: any of `rwm`. */
 export type GrantedDevice = { containerPath: string; hostPath: string; permissions: string };
 
-/** Resources that the kubelet's managers have assigned to a container: devices, exclusive CPUs and NUMA memory. */
+/** Resources assigned to a container by the kubelet's managers: devices, exclusive CPUs and NUMA memory. */
 export type ContainerGrants = {
   /** Environment variables from device plugins. The container's own variables override them. */
   environment: EnvironmentVariable[];
   mounts: ContainerMount[];
   devices: GrantedDevice[];
-  /** CRI annotations to add to the container. Annotations that only the kubelet may set are ignored. */
+  /** CRI annotations to add to the container. Annotations reserved for the kubelet are ignored. */
   annotations: Record<string, string>;
   /** Fully qualified names of CDI devices. */
   cdiDevices: string[];
@@ -49,7 +49,7 @@ export type ContainerGrants = {
   hasOwnCpus: boolean;
 };
 
-/** A container that is ready for CreateContainer: its environment variables are expanded, and every mount has a host path. */
+/** A container ready for CreateContainer: its environment variables are expanded, and every mount has a host path. */
 export type PreparedContainer = {
   environment: EnvironmentVariable[];
   command: string[];
@@ -61,7 +61,7 @@ export type PreparedContainer = {
   grants?: ContainerGrants;
 };
 
-/** The container to prepare, and its pod's state. */
+/** The container to prepare and its pod's state. */
 export type PrepareRequest = {
   pod: Pod;
   container: Container;

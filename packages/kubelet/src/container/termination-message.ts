@@ -9,12 +9,12 @@ import { NEWLINE } from '../logs/log-text.ts';
 import { rotatedLogs } from '../logs/rotated-logs.ts';
 
 /**
- * Maximum number of bytes read from the end of a log. This is larger than the message, because log lines include timestamps and tags, and
- * long lines are split.
+ * Maximum number of bytes read from the end of a log. Larger than the message, because log lines include timestamps and tags, and long
+ * lines are split.
  */
 const MAX_LOG_MESSAGE_READ_BYTES = 256 << 10;
 
-/** Timeout for reading the end of a log that the container runtime does not keep in a CRI log file. */
+/** Timeout for reading the end of a log that the container runtime does not store as a CRI log file. */
 const LEGACY_LOG_TIMEOUT_MS = 10_000;
 
 const MAX_LOG_MESSAGE_LINES = 80;
@@ -76,7 +76,7 @@ const NOTHING = Buffer.alloc(0);
 
 type LogPart = { text: Buffer; lines: number; isWhole: boolean };
 
-/** Returns the last lines of one log file, and whether they are the whole file. Returns an empty part if it is not a regular file. */
+/** Returns the last lines of a log file, and whether they are the whole file. Returns an empty part if it is not a regular file. */
 async function logEnd(path: string, lines: number): Promise<LogPart> {
   const nothing = { text: NOTHING, lines: 0, isWhole: true };
   return withFile<LogPart>(path, nothing, async (file, size) => {
@@ -86,7 +86,7 @@ async function logEnd(path: string, lines: number): Promise<LogPart> {
   });
 }
 
-/** Returns the text of the log entries in `bytes`, skipping a first entry whose beginning is cut off. */
+/** Returns the text of the log entries in `bytes`, skipping the first entry if its beginning is cut off. */
 function logText(bytes: Buffer): Buffer {
   const parts: Buffer[] = [];
   for (let start = 0; start < bytes.length; ) {
@@ -101,7 +101,7 @@ function logText(bytes: Buffer): Buffer {
 
 /**
  * Calls `read` with a regular file, or returns `without` if there is none. The container wrote the file, so symlinks are not followed, and
- * a FIFO is not read because it could block forever.
+ * a FIFO is not read because that could block forever.
  */
 async function withFile<T>(path: string, without: T, read: (file: FileHandle, size: number) => Promise<T>): Promise<T> {
   let file: FileHandle;
@@ -125,7 +125,7 @@ async function readBytes(file: FileHandle, start: number, length: number): Promi
   return buffer.subarray(0, bytesRead);
 }
 
-/** Decodes UTF-8, dropping the remainder of a character that was cut off at the beginning. */
+/** Decodes UTF-8, dropping the rest of a character that was cut off at the beginning. */
 function wholeCharacters(bytes: Buffer): string {
   let start = 0;
   while (start < 3 && start < bytes.length && (bytes[start]! & 0xc0) === 0x80) start++;

@@ -4,17 +4,17 @@ import { isErrno, KeyedLock, POD_DIRECTORY, PodwrightError, PRIVATE_FILE } from 
 import { namesIn, readJsonFile, writeFileDurable } from '@podwright/host';
 import type { PodDirectories } from '@podwright/volumes';
 
-/** Maximum size of a mappings file, which contains two mappings of 60 bytes each. */
+/** Maximum size of a mappings file. It contains two mappings of 60 bytes each. */
 const MAX_MAPPINGS_BYTES = 4096;
 
-/** A range of host UIDs and GIDs that a user namespace maps to IDs starting at 0. */
+/** A range of host UIDs and GIDs that a user namespace maps to IDs from 0. */
 export type IdRange = { firstId: number; length: number };
 
 export type UserNamespacesOptions = {
   directories: PodDirectories;
   /** Length of each pod's ID range (KubeletConfiguration `userNamespaces.idsPerPod`). */
   idsPerPod: number;
-  /** Returns the range of all IDs available for pods. Called when the first pod needs a range. */
+  /** Returns the range of all IDs available to pods. Called when the first pod needs a range. */
   available: () => Promise<IdRange>;
   maxPods: number;
 };
@@ -24,7 +24,7 @@ type Mappings = { uidMappings: IdMapping[]; gidMappings: IdMapping[] };
 
 /**
  * Allocates ID ranges to pods that use user namespaces. A pod's range is stored in the pod's directory, in upstream's format, and is
- * removed with that directory. There is no other state: a range is free if no pod's directory records it.
+ * removed along with it. There is no other state: a range is free if no pod's directory contains it.
  */
 export class UserNamespaces {
   readonly #options: UserNamespacesOptions;
@@ -36,8 +36,8 @@ export class UserNamespaces {
   }
 
   /**
-   * Returns the pod's ID range, which stays the same while the pod's directory exists. Rejects if no range is free or the mappings file is
-   * invalid.
+   * Returns the pod's ID range, which does not change as long as the pod's directory exists. Rejects if no range is free or the mappings
+   * file is invalid.
    */
   rangeOf(podUid: string): Promise<IdRange> {
     return this.#lock.run('', async () => (await this.#read(podUid)) ?? (await this.#allocate(podUid)));
@@ -58,7 +58,7 @@ export class UserNamespaces {
     return { firstId: free * length, length };
   }
 
-  /** Counts the available ranges. Excludes the IDs below the first range, which belong to the host's users, including root. */
+  /** Counts the available ranges, excluding the IDs below the first range: those belong to the host's users, including root. */
   async #countSlots(): Promise<{ first: number; count: number }> {
     const { available, idsPerPod, maxPods } = this.#options;
     const { firstId, length } = await available();
@@ -103,7 +103,7 @@ export class UserNamespaces {
   }
 }
 
-/** Returns a free slot. The search starts at a random slot, so a removed pod's leftover files seldom belong to the next pod. */
+/** Returns a free slot. The search starts at a random slot, so that files left behind by a removed pod rarely belong to the next one. */
 function freeSlot(taken: ReadonlySet<number>, { first, count }: { first: number; count: number }): number | undefined {
   const start = randomInt(count);
   for (let step = 0; step < count; step++) {

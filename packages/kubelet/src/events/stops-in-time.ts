@@ -1,6 +1,6 @@
 import { type EventRecorder, eventSubject, type Pod } from '@podwright/kube-api';
 
-/** Minimum time to wait for a pod to stop. The wait is normally one and a half times the grace period (upstream's killPodNow). */
+/** Minimum time to wait for a pod to stop. The wait is normally 1.5 times the grace period (upstream's killPodNow). */
 const LEAST_KILL_PATIENCE_MS = 10_000;
 
 export type PodEnd = {
@@ -9,13 +9,13 @@ export type PodEnd = {
   gracePeriodSeconds: number;
   /** Aborts the wait. */
   signal: AbortSignal;
-  /** Sleeps; resolves early if the signal aborts. */
+  /** Sleeps, or resolves early if the signal aborts. */
   sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   events: EventRecorder;
 };
 
 /**
- * Waits for a pod that is being stopped because of an eviction or a node shutdown (upstream's killPodNow). Returns true if the pod stopped
+ * Waits for a pod that is being killed because of an eviction or a node shutdown (upstream's killPodNow). Returns true if the pod stopped
  * or the signal aborted. If the pod takes too long, emits an event and returns false.
  */
 export async function stopsInTime(pod: Pod, { stopped, gracePeriodSeconds, signal, sleep, events }: PodEnd) {

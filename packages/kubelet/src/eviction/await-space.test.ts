@@ -12,7 +12,7 @@ const thresholds = thresholdsOf(
   { areHeldToAllocatable: false },
 );
 
-/** Makes time pass only while something waits for it, and without waiting. Returns the current time. */
+/** Makes time advance only while something waits for it, without actually waiting. Returns a function that returns the current time. */
 function virtualTime(t: TestContext): () => number {
   let nowMs = 0;
   t.mock.method(performance, 'now', () => nowMs);
@@ -26,12 +26,12 @@ function virtualTime(t: TestContext): () => number {
 }
 
 type Given = {
-  /** The available space in mebibytes. The threshold is 100. */
+  /** The available space in MiB. The threshold is 100. */
   available: (nowMs: number) => number;
   isPartial?: boolean;
   isDeleting?: (nowMs: number) => boolean;
   isRemoving?: (nowMs: number) => boolean;
-  /** The use of another pod before and after the eviction; it is not measured without the latter. */
+  /** Usage of another pod before and after the eviction; not measured after it if `after` is unset. */
   other?: { before: GivenUse; after?: GivenUse };
 };
 

@@ -1,4 +1,4 @@
-/** Waits for the space of removed files and evicted pods, which file systems and container runtimes free in the background. */
+/** Waits for the space of removed files and evicted pods to be freed, which file systems and container runtimes do in the background. */
 import { pause } from '@podwright/base';
 import { isOfDisk, type Threshold, thresholdsMet } from '@podwright/kubelet-configuration';
 import type { PodStatsByDisk } from '../stats/pod-stats.ts';
@@ -7,23 +7,26 @@ import { EVICTION_CLEAN_UP_MS, EVICTION_LOOK_MS } from './limits.ts';
 import type { NodeSignals } from './node-signals.ts';
 
 /**
- * Number of consecutive checks without newly freed space after which removed files are assumed to be completely freed. File systems free
- * the space in the background.
+ * Number of consecutive checks without newly freed space after which removed files count as completely freed. File systems free space in
+ * the background.
  */
 const EVICTION_CHECKS_IN_VAIN = 4;
 
 /**
- * Number of consecutive checks without newly freed space after which the space of evicted pods is assumed to be freed if their use, or the
- * growth of other pods, is unknown. Only checks after the pods and their files have been removed count.
+ * Number of consecutive checks without newly freed space after which the space of evicted pods counts as freed if their usage, or the
+ * growth of other pods, is unknown. Counted only after the pods and their files have been removed.
  */
 const EVICTION_IDLE_CHECKS = 14;
 
-/** How long to wait while this process still deletes files: other pods' space would only be deleted after those. */
+/**
+ * How long to wait while this process is still deleting files. Evicting more pods would not help: their files would be deleted only after
+ * these.
+ */
 const EVICTION_DELETION_MS = 120_000;
 
 export type SpaceWaitDependencies = {
   signals: Pick<NodeSignals, 'observe'>;
-  /** Whether this process, which may include the container runtime, is still deleting files of containers and volumes. */
+  /** Whether this process, which may include the container runtime, is still deleting the files of containers and volumes. */
   isDeleting?: () => boolean;
 };
 
@@ -37,8 +40,8 @@ type Input = SpaceWaitDependencies & {
 export type SpaceOfEvicted = { space: EvictedSpace; isRemoving: () => boolean };
 
 /**
- * Waits for the space of removed files and, if given, of evicted pods. Returns the thresholds that are still met. Rejects if the signals
- * cannot be observed.
+ * Waits until the space of removed files and, if given, evicted pods has been freed. Returns the thresholds that are still met. Rejects if
+ * the signals cannot be observed.
  */
 export async function awaitSpace(
   input: Input,
@@ -70,8 +73,8 @@ export async function awaitSpace(
 }
 
 /**
- * Whether the space of evicted pods is free. Measures the other pods if it does not seem to be, because they may fill a disk as fast as it
- * is freed.
+ * Whether the space of evicted pods is free. If it does not seem to be, measures the other pods too, because they may fill a disk as fast
+ * as it is freed.
  */
 async function isFreed(
   { otherUse }: Input,

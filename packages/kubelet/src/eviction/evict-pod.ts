@@ -1,4 +1,4 @@
-/** Evicts one pod: records why, marks it as failed, and waits for it to stop. */
+/** Evicts a pod: records the reason, marks the pod as failed, and waits for it to stop. */
 import { errorMessage, type Logger } from '@podwright/base';
 import { type EventRecorder, eventSubject, namespacedName, type Pod } from '@podwright/kube-api';
 import { isHard, type Observations, resourceOf, type Threshold } from '@podwright/kubelet-configuration';
@@ -7,10 +7,10 @@ import { evictionMessage } from './eviction-message.ts';
 import type { Candidate } from './rank-pods.ts';
 import type { PodExcess } from './storage-limits.ts';
 
-/** Grace period of hard evictions, as in upstream; it is long enough for preStop hooks to start. */
+/** Grace period of hard evictions, as in upstream. Long enough for preStop hooks to start. */
 const EVICTION_GRACE_SECONDS = 1;
 
-/** How a pod is evicted: the reason and message of its failure, and its grace period. */
+/** How to evict a pod: the reason and message of its failure, and its grace period. */
 export type PodEviction = { verdict: PodVerdict; gracePeriodSeconds: number };
 
 /** `signal`: the eviction signal of the threshold or limit. */
@@ -21,7 +21,7 @@ export type EvictionDependencies = {
   maxPodGraceSeconds: number;
   isExempt: (pod: Pod) => boolean;
   /**
-   * Marks the pod as failed and kills it. Resolves once none of its containers are running or the signal aborts; rejects if that takes too
+   * Marks the pod as failed and kills it. Resolves once all of its containers have stopped or the signal aborts; rejects if that takes too
    * long.
    */
   evict: (pod: Pod, eviction: PodEviction, signal: AbortSignal) => Promise<void>;
@@ -34,15 +34,15 @@ export type EvictionDependencies = {
 
 type Input = EvictionDependencies & { stopping: AbortSignal };
 
-/** Evicts a pod that exceeds its own storage limits. Returns false if the pod is critical or has already been removed. Never rejects. */
+/** Evicts a pod that exceeds its own storage limits. Returns false if the pod is critical or already gone. Never rejects. */
 export async function evictOverLimit(input: Input, { pod, excess: { signal, message } }: PodExcess): Promise<boolean> {
   const verdict = { reason: 'Evicted', message };
   return await evictPod(input, pod, { signal, verdict, gracePeriodSeconds: EVICTION_GRACE_SECONDS });
 }
 
 /**
- * Evicts a pod because of a node-level threshold. `pressing`: all thresholds that are met beyond their grace period. Returns false if the
- * pod is critical or has already been removed. Never rejects.
+ * Evicts a pod because of a node-level threshold. `pressing`: all thresholds that have been met for longer than their grace period. Returns
+ * false if the pod is critical or already gone. Never rejects.
  */
 export async function evictFor(
   input: Input,

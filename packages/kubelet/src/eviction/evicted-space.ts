@@ -1,4 +1,4 @@
-/** Judges whether evicted pods' space on disks has been freed, which file systems and container runtimes do in the background. */
+/** Determines whether the disk space of evicted pods has been freed, which file systems and container runtimes do in the background. */
 import type { Pod } from '@podwright/kube-api';
 import { isOfDisk, type Observations, type Signal, thresholdsMet } from '@podwright/kubelet-configuration';
 import type { PodStatsByDisk } from '../stats/pod-stats.ts';
@@ -6,10 +6,10 @@ import type { NodeDisks } from './node-thresholds.ts';
 import { type Candidate, hasUse, ownUseOf, type Resource, useOf } from './rank-pods.ts';
 import { isUncertain } from './recent-use.ts';
 
-/** Percentage of the evicted pods' use that counts as all of it, because the pods' use changes after it was measured. */
+/** Percentage of the evicted pods' usage that counts as all of it, because usage changes after it was measured. */
 const EVICTED_SPACE_PERCENT = 90n;
 
-/** A round that evicted pods, and the active pods after it. `useIn` returns the pods' use in that round. */
+/** An eviction round and the pods that were active after it. `useIn` returns pods' usage in that round. */
 type EvictingRound = {
   disks: NodeDisks;
   observations: Observations;
@@ -17,12 +17,12 @@ type EvictingRound = {
   useIn: (pods: readonly Pod[], resource: Resource) => Candidate[];
 };
 
-/** A disk that was short when pods were evicted: what was available, and the pods' use at that time. */
+/** A disk that was short of space or inodes when pods were evicted: the available amount and the pods' usage at that time. */
 export type ShortDisk = { resource: Resource; available: bigint; evicted: Candidate[]; others: Candidate[] };
 
 /**
- * Current observations of the disks of the given signals, and the other pods' current use; without `otherUse`, they are assumed to use as
- * much as when the pods were evicted. `isUnknownFreed`: whether space that is not fully known counts as freed.
+ * Current observations of the disks of the given signals, and the other pods' current usage; if `otherUse` is unset, it is assumed to be
+ * unchanged since the eviction. `isUnknownFreed`: whether space of partly unknown size counts as freed.
  */
 export type SpaceCheck = {
   signals: readonly Signal[];
@@ -31,21 +31,21 @@ export type SpaceCheck = {
   isUnknownFreed: boolean;
 };
 
-/** The disk space and inodes that evicted pods are expected to free. */
+/** The disk space and inodes that evicting pods is expected to free. */
 export class EvictedSpace {
-  /** `available` is the least amount since the eviction. */
+  /** `available` is the lowest amount seen since the eviction. */
   readonly #disks: ReadonlyMap<Signal, ShortDisk>;
 
   constructor(disks: readonly ShortDisk[]) {
     this.#disks = new Map(disks.map((one) => [one.resource.signal, { ...one }]));
   }
 
-  /** Whether a disk was short when the pods were evicted. */
+  /** Whether a disk was short of space or inodes when the pods were evicted. */
   get isOnDisk(): boolean {
     return this.#disks.size > 0;
   }
 
-  /** Whether the evicted pods' use of the disks of the given signals is fully known. */
+  /** Whether the evicted pods' usage of the given signals' disks is fully known. */
   isKnown(signals: readonly Signal[]): boolean {
     return signals.every((signal) => {
       const disk = this.#disks.get(signal);
@@ -54,9 +54,9 @@ export class EvictedSpace {
   }
 
   /**
-   * Whether the evicted pods' space on the disks of the given signals is free, or in use by other pods. `isUnknownFreed` is the result for
-   * a disk of which an evicted pod's use is not fully known. It is also the result if less is free than the evicted pods used, but another
-   * pod whose growth is not fully known may have taken the rest.
+   * Whether the evicted pods' space on the given signals' disks is free, or has been taken by other pods. Returns `isUnknownFreed` if an
+   * evicted pod's usage of a disk is not fully known, or if less space has become free than the evicted pods used, but another pod whose
+   * growth is not fully known may have taken the rest.
    */
   isFreed({ signals, observations, otherUse, isUnknownFreed }: SpaceCheck): boolean {
     return signals.every((signal) => {
@@ -73,7 +73,7 @@ export class EvictedSpace {
   }
 }
 
-/** Returns what the evicted pods are expected to free on the disks that were short in their round. */
+/** Returns the amounts that the evicted pods are expected to free on the disks that were short in their round. */
 export function evictedSpace(
   evicted: readonly Pod[],
   { disks, observations, active, useIn }: EvictingRound,
@@ -91,7 +91,7 @@ export function evictedSpace(
   return new EvictedSpace(shortDisks);
 }
 
-/** The use of the evicted pods; `undefined` if it is not fully known. */
+/** Returns the evicted pods' usage; `undefined` if it is not fully known. */
 function expectedOf({ evicted, resource }: ShortDisk): bigint | undefined {
   if (!hasUse(resource)) return 0n;
   if (evicted.some(({ stats }) => stats === undefined || stats.isPartial)) return undefined;
@@ -103,8 +103,8 @@ type Growth = { least: bigint; isKnown: boolean };
 const NO_GROWTH: Growth = { least: 0n, isKnown: true };
 
 /**
- * By how much the other pods' use has grown since the eviction, at least. A later measurement that is partial is a lower bound of the use.
- * An earlier one that is partial says nothing about the growth.
+ * Returns a lower bound of the growth in the other pods' usage since the eviction. A partial current measurement still yields a lower
+ * bound; if the earlier one was partial, the growth is unknown.
  */
 function growth({ others, resource }: ShortDisk, now: readonly PodStatsByDisk[]): Growth {
   const byUid = new Map(now.map((one) => [one.podRef.uid, one]));

@@ -20,7 +20,7 @@ import { type GivenUse, podOf, statsOf } from './pods.fixture.ts';
 import { isExempt } from './pressure-admission.ts';
 import { type NodeReclaim, reclaimSteps } from './reclaim-steps.ts';
 
-/** A node whose signals the test sets; `actions` records the manager's actions. */
+/** A node whose signals are set by the test; `actions` records the manager's actions. */
 function start(pods: Pod[], settings: Partial<ThresholdSettings>, given: Partial<EvictionManagerDependencies> = {}) {
   const actions: string[] = [];
   const signals: Partial<Record<Signal, bigint>> = {};
@@ -167,7 +167,7 @@ test('a pod whose emptyDirs cannot be measured delays the limits of others once,
     [podOf('hung', { spec: { volumes, containers } }), podOf('b', { spec: { volumes } })],
     {},
     {
-      // the statistics are just as late
+      // the statistics hang as well
       podStats: () => new Promise<never>(() => undefined),
       volumePaths: (uid) => new Map([['v', join(directory, uid)]]),
       heldInEmptyDirs: async () => new Map([['b', new Map([['v', { bytes: 2 << 20, inodes: 1 }]])]]),
@@ -248,7 +248,10 @@ type GivenRun = Pick<EvictionManagerDependencies, 'isDeleting'> &
     onEvicted: (node: ReturnType<typeof start>) => void;
   };
 
-/** Runs a node whose disk is short until it has evicted as many pods as expected, or `ms` have passed. Returns their names. */
+/**
+ * Runs a node that is short of disk space until it has evicted the expected number of pods, or until `ms` have passed. Returns the names of
+ * the evicted pods.
+ */
 async function runUntilEvicted(
   names: string[],
   { count, ms, isPartial, onEvicted, isDeleting, ...reclaim }: GivenRun,
@@ -406,7 +409,7 @@ const KINDS: [Signal, (amount: number) => GivenUse][] = [
   ['memory.available', (amount) => ({ memory: amount * 5 })],
 ];
 
-/** Three pods that use little, and one that uses everything or nothing; `step` is called before each measurement of pods. */
+/** Three pods with low usage and an attacker that uses either everything or nothing; `step` is called before each measurement of pods. */
 function attacked(signal: Signal, use: (amount: number) => GivenUse, step: (fill: (full: boolean) => void) => void) {
   const given: Partial<EvictionManagerDependencies> = {
     podStats: async (asked) => {

@@ -21,7 +21,7 @@ import { type Candidate, isExplained, type Resource, rankPods, type Shortage } f
 import { RecentUse } from './recent-use.ts';
 import { StorageLimits, type StorageLimitsDependencies } from './storage-limits.ts';
 
-/** Delay before the next eviction round if measured usage does not account for the shortage and some pods could only be partly measured. */
+/** Delay before the next eviction round if measured usage does not account for the shortage and some pods could only be measured partly. */
 const EVICTION_UNEXPLAINED_MS = 1000;
 
 export type EvictionManagerDependencies = NodeThresholdsDependencies &
@@ -31,17 +31,17 @@ export type EvictionManagerDependencies = NodeThresholdsDependencies &
   EvictionDependencies &
   Pick<StorageLimitsDependencies, 'volumePaths' | 'heldInEmptyDirs' | 'claimLimits'> & {
     periodMs: number;
-    /** How long an eviction waits for pod usage to be measured, and for each node-level reclaim step. Default: five seconds. */
+    /** How long an eviction waits for pod usage to be measured, and for each node-level reclaim step. Defaults to five seconds. */
     rankMs?: number;
     nodeName: string;
     /** Pods that are running or may start, with their allocated resources. */
     activePods: () => Pod[];
     metrics?: { statsAge(signal: string, seconds: number): void };
-    /** Called each time the thresholds have been checked and the pressure conditions are set. */
+    /** Called whenever the thresholds have been checked and the pressure conditions updated. */
     onJudged?: () => void;
   };
 
-/** What a run of the manager works with, until `stopping` aborts. */
+/** Dependencies of one run of the manager, which lasts until `stopping` aborts. */
 type Run = { input: EvictionManagerDependencies & PodMeasurement; limits: StorageLimits; reclaimer: NodeReclaimer };
 
 /** Checks the node's eviction signals periodically, and immediately after an eviction. A failed round is retried at the next interval. */
@@ -50,9 +50,9 @@ export class EvictionManager {
   readonly #thresholds: NodeThresholds;
   readonly #recentUse: RecentUse;
   #run: Run;
-  /** True if the pods' known usage does not account for the shortage and some pods were only partly measured. */
+  /** True if the pods' known usage does not account for the shortage and some pods were measured only partly. */
   #isUnexplained = false;
-  /** When the current round began, monotonic. */
+  /** Start of the current round (monotonic). */
   #startedAtMs = 0;
 
   constructor(deps: EvictionManagerDependencies) {
@@ -103,7 +103,7 @@ export class EvictionManager {
     while (!signal.aborted && performance.now() < untilMs && !pods.every(isCleanedUp))
       await pause(EVICTION_LOOK_MS, signal);
     if (signal.aborted) return;
-    // a container's layer is removed with the container
+    // a container's layer is removed along with the container
     if (space.isOnDisk) await reclaimer.run('deleteUnusedContainers');
     const isRemoving = () => !pods.every(isCleanedUp) || reclaimer.isRunning('deleteUnusedContainers');
     await this.#awaitSpace(round.disks, { space, isRemoving }).catch(() => undefined);
@@ -126,8 +126,8 @@ export class EvictionManager {
   }
 
   /**
-   * Evicts the pods that exceed their own storage limits. Waits at most one second for them to be measured, because pods control how long
-   * it takes to walk their volumes. Results that arrive later are used by a later round.
+   * Evicts pods that exceed their own storage limits. Waits at most one second for their measurement, because pods control how long it
+   * takes to walk their volumes. Late results are used by a later round.
    */
   async #enforceStorageLimits(disks: NodeDisks): Promise<Pod[]> {
     const { limits, input } = this.#run;
@@ -183,7 +183,7 @@ export class EvictionManager {
     return awaitSpace({ ...input, otherUse }, thresholds, evicted);
   }
 
-  /** Evicts a pod that keeps causing shortages which end before the pod can be measured. */
+  /** Evicts a pod that keeps causing shortages that end before it can be measured. */
   async #afterShortage(threshold: Threshold, round: Round): Promise<Pod[]> {
     const { activePods, logger } = this.#deps;
     const { signal } = threshold;

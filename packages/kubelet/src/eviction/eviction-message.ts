@@ -15,8 +15,8 @@ import type { Candidate } from './rank-pods.ts';
 export type EvictionMessage = { message: string; annotations: Record<string, string> };
 
 /**
- * Builds an eviction's message and event annotations. `pressing`: all thresholds that are met beyond their grace period. `resource`: the
- * resource that this eviction reclaims.
+ * Builds an eviction's message and event annotations. `pressing`: all thresholds that have been met for longer than their grace period.
+ * `resource`: the resource reclaimed by this eviction.
  */
 export function evictionMessage(
   { pod, stats }: Candidate,

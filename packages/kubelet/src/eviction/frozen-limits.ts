@@ -1,6 +1,6 @@
 /**
- * Checks local storage limits of pods that change files, while these pods are frozen: such a pod could otherwise move files out of the way of
- * each measurement.
+ * Enforces local storage limits on pods that keep changing files by measuring them while frozen. Otherwise, such a pod could move its files
+ * out of the way of each measurement.
  */
 import { errorMessage, type Logger } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
@@ -9,13 +9,13 @@ import { emptyDirOverLimit, type LocalStorageExcess, storageExcess } from './loc
 import { measureFrozenInTime } from './measure-frozen.ts';
 import type { MeasureFrozen } from './measure-pods.ts';
 
-/** Mean time between two measurements of a frozen pod. It varies by half, so that the pod cannot foresee them. */
+/** Mean time between two frozen measurements of a pod, with a jitter of ±50 % so that the pod cannot predict them. */
 const FROZEN_PERIOD_MS = 60_000;
-/** Pause before a pod is frozen again because its first frozen time was too short. */
+/** Pause before a pod is frozen again because the first freeze was too short. */
 const FROZEN_AGAIN_MS = 5000;
-/** A pod is frozen for one part in so many of the time at most. */
+/** A pod is frozen for at most 1/100 of the time. */
 const FROZEN_SHARE = 100;
-/** How long a pod may be frozen: at first, and after that was not enough. */
+/** Maximum duration of a freeze: initially, and later if that was too short. */
 const FROZEN_MS = { first: 300, next: 1500 };
 
 export type FrozenLimitsDependencies = {
@@ -29,9 +29,9 @@ type Turn = { atMs: number; maxMs: number };
 export class FrozenLimits {
   readonly #deps: FrozenLimitsDependencies;
   readonly #stopping: AbortSignal;
-  /** Pods that may exceed a limit without having been found to, by UID. */
+  /** Pods that may exceed a limit although no measurement has shown it, by UID. */
   readonly #doubtful = new Map<string, Pod>();
-  /** When a pod may be frozen again, by UID (monotonic). */
+  /** When each pod may next be frozen, by UID (monotonic). */
   readonly #turns = new Map<string, Turn>();
 
   constructor(deps: FrozenLimitsDependencies, stopping: AbortSignal) {
@@ -39,18 +39,18 @@ export class FrozenLimits {
     this.#stopping = stopping;
   }
 
-  /** Notes a pod whose files may have been moved while they were measured. */
+  /** Adds a pod whose files may have been moved while they were being measured. */
   note(pod: Pod): void {
     if (!this.#deps.isExempt(pod)) this.#doubtful.set(pod.metadata.uid, pod);
   }
 
-  /** Drops all pods but these. */
+  /** Drops all pods except these. */
   keep(pods: readonly Pod[]): void {
     const uids = new Set(pods.map(({ metadata }) => metadata.uid));
     for (const map of [this.#doubtful, this.#turns]) for (const uid of map.keys()) if (!uids.has(uid)) map.delete(uid);
   }
 
-  /** Measures the noted pods whose turn it is, one after the other. Never rejects. */
+  /** Measures the noted pods that may be frozen again, one at a time. Never rejects. */
   async check(layout: DiskLayout, onExcess: (pod: Pod, excess: LocalStorageExcess) => void): Promise<void> {
     for (const [uid, pod] of [...this.#doubtful]) {
       const { atMs, maxMs } = this.#turns.get(uid) ?? { atMs: 0, maxMs: FROZEN_MS.first };

@@ -14,7 +14,7 @@ import { isLocal } from '../stats/volume-use.ts';
 
 const STORAGE = 'ephemeral-storage';
 
-/** A pod's excess over a local storage limit. `signal`: the label value for the eviction metric. */
+/** How a pod exceeds a local storage limit. `signal`: the label value for the eviction metric. */
 export type LocalStorageExcess = { signal: string; message: string };
 
 /**
@@ -23,13 +23,13 @@ export type LocalStorageExcess = { signal: string; message: string };
  */
 export type VolumeFiles = { paths: ReadonlyMap<string, string>; held: () => Promise<ReadonlyMap<string, FileUse>> };
 
-/** `excess`: the pod's first emptyDir over its limit. `changedAtMs`: when files of emptyDirs last changed, by the wall clock. */
+/** `excess`: the pod's first emptyDir that exceeds its limit. `changedAtMs`: when a file in an emptyDir last changed (wall-clock time). */
 export type EmptyDirFinding = { excess?: LocalStorageExcess; isPartial: boolean; changedAtMs?: number };
 
 /**
- * Finds the pod's first emptyDir that exceeds its `sizeLimit`. Walks each emptyDir for at most `timeoutMs`; the result is partial if some
- * were not fully counted. Skips memory-backed emptyDirs, because tmpfs enforces their limit. Rejects with
- * `internal` if an emptyDir cannot be measured.
+ * Finds the pod's first emptyDir that exceeds its `sizeLimit`. Spends at most `timeoutMs` on each emptyDir; the result is partial if some
+ * could not be counted completely. Skips memory-backed emptyDirs, because tmpfs enforces their limit. Rejects with `internal` if an
+ * emptyDir cannot be measured.
  */
 export async function emptyDirExcess(
   pod: Pod,
@@ -59,7 +59,7 @@ export async function emptyDirExcess(
   return { isPartial, changedAtMs };
 }
 
-/** Returns the pod's first emptyDir whose known use exceeds its `sizeLimit`. Pure. */
+/** Returns the pod's first emptyDir whose known usage exceeds its `sizeLimit`. Pure. */
 export function emptyDirOverLimit(
   { spec }: Pod,
   bytesOf: (volume: string) => number | undefined,
@@ -82,7 +82,7 @@ export function hasSizeLimit({ spec }: Pod): boolean {
   return (spec.volumes ?? []).some((volume) => diskLimit(volume) !== undefined);
 }
 
-/** The `sizeLimit` of a disk-backed emptyDir; otherwise `undefined`. Zero means no limit, as in the API. */
+/** Returns the `sizeLimit` of a disk-backed emptyDir; otherwise `undefined`. Zero means no limit, as in the API. */
 function diskLimit({ emptyDir }: Volume): string | undefined {
   const { medium, sizeLimit } = emptyDir ?? {};
   return medium === 'Memory' || sizeLimit === undefined || quantityValue(sizeLimit) <= 0n ? undefined : sizeLimit;
@@ -95,7 +95,7 @@ export function hasStorageLimit({ spec }: Pod): boolean {
   );
 }
 
-/** The local storage limit that the pod exceeds: the sum of its containers' limits, or the limit of one container. Pure. */
+/** Returns the local storage limit that the pod exceeds: the sum of its containers' limits, or a single container's limit. Pure. */
 export function storageExcess(pod: Pod, stats: PodStats, layout: DiskLayout): LocalStorageExcess | undefined {
   if (!hasStorageLimit(pod)) return undefined;
   const limit = podLimit(pod);
@@ -115,7 +115,7 @@ export function storageExcess(pod: Pod, stats: PodStats, layout: DiskLayout): Lo
   return undefined;
 }
 
-/** The sum of the containers' limits plus the pod's overhead. */
+/** Returns the sum of the containers' limits plus the pod's overhead. */
 function podLimit({ spec }: Pod): { nanos: bigint; text: string } {
   const sum = containersAmount(spec, 'limits', STORAGE);
   const overhead = spec.overhead?.[STORAGE];

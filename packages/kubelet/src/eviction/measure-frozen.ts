@@ -1,4 +1,4 @@
-/** Measures pods while they are frozen if their files may have been moved out of the way of the measurement. */
+/** Measures pods while they are frozen if they may have moved files out of the way of a normal measurement. */
 import { errorMessage, raceAbort } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
 import { isOfDisk } from '@podwright/kubelet-configuration';
@@ -8,18 +8,18 @@ import type { MeasureFrozen, PodMeasurement } from './measure-pods.ts';
 import { type Candidate, type Resource, useOf } from './rank-pods.ts';
 
 /**
- * Usage that has not changed for this long was measured after the last change in each of its parts: volumes are measured each minute, layers
+ * If usage has not changed for this long, every part of it was measured after its last change: volumes are measured every minute, layers
  * and other files more often.
  */
 const EVICTION_UNCHANGED_MS = 90_000;
 
-/** How long a pod may be frozen before an eviction: at first, and again if that was not enough. */
+/** How long a pod may be frozen before an eviction: the first time, and the second time if that was too short. */
 const EVICTION_FROZEN_MS = [300, 1500];
 
-/** Extra time for a measurement of a frozen pod to return its partial results. */
+/** Extra time for a frozen measurement to return its partial results. */
 const EVICTION_FROZEN_REST_MS = 1000;
 
-/** Whether a file of the pod may have been missed, because the pod was only partly measured or may have changed files meanwhile. Pure. */
+/** Whether the measurement may have missed a file, because it was partial or the pod may have changed files during it. Pure. */
 export function isDoubtful(
   { isPartial, changedAtMs }: Pick<PodStatsByDisk, 'isPartial' | 'changedAtMs'>,
   nowMs: number,
@@ -38,8 +38,8 @@ export async function measureFrozenInTime(
 }
 
 /**
- * Measures those pods, one after the other, while they are frozen, of whose usage a part may have been missed and that may be evicted. Each is
- * frozen briefly; those for which that was not enough are frozen once more. Records the results. Does nothing for memory and PIDs. Never rejects.
+ * Measures pods that are eviction candidates and whose usage may be incomplete, one at a time while frozen. Each pod is frozen briefly, and
+ * once more for longer if that was too short. Records the results. A no-op for memory and PIDs. Never rejects.
  */
 export async function measureFrozen(
   input: PodMeasurement,
@@ -68,7 +68,7 @@ export async function measureFrozen(
   if (results.size > 0) input.recentUse.add([...results.values()], startedAtMs);
 }
 
-/** Returns the pods to freeze. Those that use most come first, because there may not be time for all. */
+/** Returns the pods to freeze, highest usage first because there may not be time for all of them. */
 function doubtfulPods({ isExempt }: PodMeasurement, candidates: readonly Candidate[], resource: Resource): Pod[] {
   const nowMs = Date.now();
   const use = ({ stats }: Candidate) => (stats === undefined ? 0n : useOf(stats, resource));

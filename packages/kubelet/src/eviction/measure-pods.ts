@@ -8,19 +8,19 @@ import { EVICTION_LOOK_MS, EVICTION_MEASURE_MS } from './limits.ts';
 import { type Candidate, isFirstByAssumption, type Resource, type Shortage } from './rank-pods.ts';
 import type { RecentUse } from './recent-use.ts';
 
-/** How long to measure partly measured pods again before one of them is evicted for usage that is only assumed. */
+/** How long to keep re-measuring partly measured pods before one of them is evicted based on assumed usage. */
 const EVICTION_DOUBT_MS = 3000;
 
 /** Extra time after its deadline for a measurement to return its partial results. */
 const EVICTION_MEASURE_REST_MS = 250;
 
-/** Measures the pod while it is frozen; `undefined` if it cannot be frozen. See `SummaryProvider.frozenPodStats`. */
+/** Measures the pod while it is frozen. Returns `undefined` if it cannot be frozen. See `SummaryProvider.frozenPodStats`. */
 export type MeasureFrozen = (pod: Pod, options: FrozenOptions) => Promise<FrozenPodStats | undefined>;
 
 export type PodMeasurementDependencies = {
   /**
-   * Returns the usage of the given pods. With `disk`, includes whatever disk usage is known by the time the signal aborts. With `fresh`,
-   * usage is measured now rather than read from a cache.
+   * Returns the usage of the given pods. With `disk`, includes any disk usage known by the time the signal aborts. With `fresh`, bypasses
+   * the cache.
    */
   podStats: (
     pods: readonly Pod[],
@@ -33,9 +33,9 @@ export type PodMeasurementDependencies = {
 };
 
 export type PodMeasurement = PodMeasurementDependencies & {
-  /** How long `measureForRank` and `withoutDoubt` may take. */
+  /** Time limit for `measureForRank` and `withoutDoubt`. */
   rankMs: number;
-  /** The results are recorded in it, late ones too, for later rounds. */
+  /** Where results are recorded for later rounds, including late ones. */
   recentUse: RecentUse;
   stopping: AbortSignal;
 };
@@ -48,7 +48,8 @@ export async function measureAtOnce(input: PodMeasurement, pods: Pod[], signal: 
 }
 
 /**
- * Measures pod usage for ranking. For memory and PID shortages, rejects if no pod's usage is known; no pod is then evicted, as in upstream.
+ * Measures pod usage for ranking. For memory and PID shortages, rejects if no pod's usage is known, so that no pod is evicted, as in
+ * upstream.
  */
 export async function measureForRank(input: PodMeasurement, pods: Pod[], resource: Resource): Promise<void> {
   const { signal } = resource;
@@ -61,8 +62,8 @@ export async function measureForRank(input: PodMeasurement, pods: Pod[], resourc
 }
 
 /**
- * Measures partly measured pods again while one of them would be evicted for usage that is only assumed: a pod that replaces its files all
- * the time is counted completely by some of the measurements. `sinceMs`: when the round began (monotonic).
+ * Re-measures partly measured pods as long as one of them would be evicted based on assumed usage: if a pod keeps replacing its files, some
+ * of the measurements count it completely. `sinceMs`: start of the round (monotonic).
  */
 export async function withoutDoubt(
   input: PodMeasurement,
@@ -84,7 +85,7 @@ export async function withoutDoubt(
   return candidates;
 }
 
-/** Returns the current disk usage of the pods, without recording it; empty if it is not available soon. */
+/** Returns the pods' current disk usage without recording it; empty if it is not available soon. */
 export async function currentDiskUse(input: PodMeasurement, pods: readonly Pod[]): Promise<PodStatsByDisk[]> {
   return await inTime(input, EVICTION_MEASURE_MS, (late) =>
     input.podStats(pods, { disk: true, fresh: true }, late),
@@ -104,7 +105,7 @@ async function measure(
   });
 }
 
-/** Runs a measurement, which returns partial results after `waitMs`. Rejects if it has not returned them a moment later. */
+/** Runs a measurement that returns partial results after `waitMs`. Rejects if it has not done so shortly afterwards. */
 async function inTime<T>(
   { stopping }: PodMeasurement,
   waitMs: number,

@@ -1,4 +1,4 @@
-/** Frees disk space by removing unused containers and images, before a pod is evicted. */
+/** Frees disk space by removing unused containers and images before any pod is evicted. */
 import { errorMessage, type Logger, pause } from '@podwright/base';
 import type { DiskLayout, Signal } from '@podwright/kubelet-configuration';
 import { type NodeReclaim, reclaimSteps } from './reclaim-steps.ts';
@@ -28,7 +28,7 @@ export class NodeReclaimer {
     return this.#running.has(step);
   }
 
-  /** Starts the step unless it is already running, and waits a bounded time for its end. Never rejects. */
+  /** Starts the step unless it is already running, and waits a limited time for it to finish. Never rejects. */
   async run(step: keyof NodeReclaim): Promise<void> {
     const { rankMs, stopping } = this.#input;
     await Promise.race([this.#start(step), pause(rankMs, stopping)]);

@@ -20,14 +20,14 @@ export type NodeSignalsOptions = {
 };
 
 /**
- * The container runtime's directories; a field is absent if its directory is not on this host. Container layers are stored with the images
- * unless the runtime reports a separate directory.
+ * The container runtime's directories; absent if not on this host. Container layers are stored with the images unless the runtime reports a
+ * separate directory.
  */
 type ImagePaths = { images?: string; containers?: string };
 
 /**
- * Reads the eviction signals from the same sources as upstream: cgroup working sets, file systems, and the kernel's process count. This
- * takes only a few reads, regardless of the number of pods.
+ * Reads the eviction signals from the same sources as upstream: cgroup working sets, file systems, and the kernel's process count. Takes
+ * only a few reads, regardless of the number of pods.
  */
 export class NodeSignals {
   readonly #options: NodeSignalsOptions;
@@ -38,8 +38,8 @@ export class NodeSignals {
   }
 
   /**
-   * Detects the disk layout, which is also `shared` if the container runtime's image directory is not on this host. Rejects with the
-   * runtime's error.
+   * Detects the disk layout. Also `shared` if the container runtime's image directory is not on this host. Rejects with the runtime's
+   * error.
    */
   async diskLayout(): Promise<DiskLayout> {
     const { images, containers } = await this.#imagePaths();
@@ -51,7 +51,7 @@ export class NodeSignals {
     return kubelet === ofImages ? 'shared' : 'images';
   }
 
-  /** Observes all eviction signals; those that cannot be read are absent from the result. */
+  /** Observes all eviction signals. Signals that cannot be read are absent from the result. */
   async observe(): Promise<Observations> {
     const disks = await this.observeDisks();
     const atMs = performance.now();

@@ -1,4 +1,4 @@
-/** Observes the node's eviction signals, and judges the thresholds that apply to the node. */
+/** Observes the node's eviction signals and evaluates the thresholds that apply to the node. */
 import { type Logger, pause } from '@podwright/base';
 import {
   type DiskLayout,
@@ -29,14 +29,14 @@ export type NodeThresholdsDependencies = {
 /** The disk layout, which is detected only once, and the thresholds that apply to it. */
 export type NodeDisks = { layout: DiskLayout; thresholds: readonly Threshold[] };
 
-/** What one eviction round has observed, and which thresholds it found met. */
+/** The observations of an eviction round, and the thresholds that were met. */
 export type Round = { disks: NodeDisks; observations: Observations; judgement: Judgement };
 
 export class NodeThresholds {
   readonly #deps: NodeThresholdsDependencies;
   #memory: ThresholdMemory = NOTHING_MET;
   #disks: NodeDisks | undefined;
-  /** Observations of the last round; `#earlier` holds those of the round before. */
+  /** Observations from the last round; `#earlier` holds those from the round before. */
   #observations: Observations = new Map();
   #earlier: Observations = new Map();
 
@@ -44,12 +44,14 @@ export class NodeThresholds {
     this.#deps = deps;
   }
 
-  /** The disks and the observations of the last round; `undefined` before the first one. */
+  /** The disks and observations of the last round; `undefined` before the first one. */
   get last(): Pick<Round, 'disks' | 'observations'> | undefined {
     return this.#disks && { disks: this.#disks, observations: this.#observations };
   }
 
-  /** Observes the signals, judges the thresholds, and sets the node's pressure conditions. Rejects with the container runtime's error. */
+  /**
+   * Observes the signals, evaluates the thresholds, and sets the node's pressure conditions. Rejects with the container runtime's error.
+   */
   async judge(): Promise<Round> {
     const { signals, pressure, logger, transitionMs } = this.#deps;
     this.#disks ??= await this.#detectDisks();
@@ -67,7 +69,7 @@ export class NodeThresholds {
     return { disks: this.#disks, observations, judgement };
   }
 
-  /** Observes the signals again. Returns whether the threshold is met, or its minimum reclaim has not been freed yet. */
+  /** Observes the signals again. Returns true if the threshold is met or its minimum reclaim has not been freed yet. */
   async isMet(threshold: Threshold): Promise<boolean> {
     return thresholdsMet([threshold], await this.#deps.signals.observe(), { withReclaim: true }).length > 0;
   }
@@ -98,8 +100,5 @@ export class NodeThresholds {
   }
 }
 
-/**
- * containerfs signals are reported only if container layers have a file system of their own; otherwise they duplicate those of nodefs or
- * imagefs.
- */
+/** containerfs signals are reported only if container layers have their own file system; otherwise they duplicate nodefs or imagefs. */
 const isReported = (signal: Signal, layout: DiskLayout) => layout === 'split' || !signal.startsWith('containerfs.');

@@ -36,7 +36,7 @@ export type GivenUse = {
   changedAtMs?: number;
 };
 
-/** Stats of a pod that `podOf` made; `use` is in MiB for bytes, otherwise in counts. */
+/** Stats of a pod created by `podOf`; `use` is in MiB for bytes, otherwise in counts. */
 export function statsOf(name: string, use: GivenUse = {}): PodStatsByDisk {
   const time = new StatsTime('2026-01-01T00:00:00Z');
   const memory = { time, workingSetBytes: (use.memory ?? 0) * MI };

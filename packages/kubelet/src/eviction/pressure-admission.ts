@@ -1,15 +1,17 @@
 import { isCriticalPod, isStaticPod, type Pod, qosClass, type Toleration } from '@podwright/kube-api';
 import type { PressureCondition } from '@podwright/kubelet-configuration';
 
-/** `isStandalone`: no cluster manages the node. Its static pods are ordinary workloads, and only their priority makes them critical. */
+/**
+ * `isStandalone`: the node is not managed by a cluster. Its static pods are ordinary workloads, so only their priority makes them critical.
+ */
 export type NodeKind = { isStandalone: boolean };
 
-/** Whether the pod is always admitted and never evicted: a pod with critical priority or, in a cluster, any static pod. */
+/** Whether the pod is always admitted and never evicted: true for pods with critical priority and, in a cluster, for all static pods. */
 export function isExempt(pod: Pod, { isStandalone }: NodeKind): boolean {
   return isCriticalPod(pod) || (!isStandalone && isStaticPod(pod));
 }
 
-/** Returns upstream's reason and message if the node's pressure conditions forbid admitting the pod. Pure. */
+/** Returns upstream's reason and message if the node's pressure conditions prevent the pod's admission. Pure. */
 export function refuseUnderPressure(
   pod: Pod,
   conditions: readonly PressureCondition[],

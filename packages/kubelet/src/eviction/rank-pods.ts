@@ -13,7 +13,7 @@ import type { PodStatsByDisk } from '../stats/pod-stats.ts';
 
 /**
  * A pod that may be evicted. `stats` is absent if the pod has not been measured. `latest`: the pod's most recent measurement if `stats` is
- * an older one.
+ * older.
  */
 export type Candidate = { pod: Pod; stats?: PodStatsByDisk; latest?: PodStatsByDisk };
 
@@ -31,8 +31,8 @@ export type Resource = { signal: Signal; layout: DiskLayout };
 export type Shortage = Resource & { missing: bigint; used: bigint };
 
 /**
- * Sorts pods into eviction order. Pods of equal rank keep their relative order. Upstream evicts pods that have not been measured first.
- * Here they follow the last pod that exceeds its request and uses at least what is missing, because that pod explains the shortage.
+ * Sorts pods into eviction order. Pods of equal rank keep their relative order. Upstream evicts unmeasured pods first; here they come after
+ * the last pod that exceeds its request and uses at least the missing amount, because such a pod explains the shortage.
  */
 export function rankPods(candidates: readonly Candidate[], shortage: Shortage): Candidate[] {
   const use = assumedUse(candidates, shortage);
@@ -57,8 +57,8 @@ function inOrder<T>(all: readonly T[], order: readonly ((a: T, b: T) => number)[
 }
 
 /**
- * Whether the pods' known usage accounts for the missing disk space. Always true for memory and PIDs. Usage that is merely assumed for
- * partly measured pods, or that pods without a measurement may have, does not count, because the host may be using that space.
+ * Whether the pods' known usage accounts for the missing disk space. Always true for memory and PIDs. Assumed usage of partly measured or
+ * unmeasured pods does not count, because the host may be using that space instead.
  */
 export function isExplained(candidates: readonly Candidate[], shortage: Shortage): boolean {
   if (!isOfDisk(shortage.signal)) return true;
@@ -67,8 +67,8 @@ export function isExplained(candidates: readonly Candidate[], shortage: Shortage
 }
 
 /**
- * Whether the pod that is ranked first, of those that may be evicted, would not be first by its known usage. It is first only because it
- * was partly measured and is assumed to use more.
+ * Whether the highest-ranked evictable pod ranks first only because it was partly measured and is assumed to use more, rather than by its
+ * known usage.
  */
 export function isFirstByAssumption(candidates: readonly Candidate[], shortage: Shortage): boolean {
   const known = candidates.map(({ stats, ...one }) => ({ ...one, stats: stats && { ...stats, isPartial: false } }));
@@ -76,12 +76,12 @@ export function isFirstByAssumption(candidates: readonly Candidate[], shortage: 
   return first?.pod !== rankPods(known, shortage)[0]?.pod;
 }
 
-/** Whether any of a pod's usage is on the file system of a disk's signal. */
+/** Whether any part of a pod's usage is on the signal's file system. */
 export const hasUse = ({ signal, layout }: Resource): boolean => diskParts(signal, layout).length > 0;
 
 /**
- * Returns the pod's usage of the scarce resource, in bytes, inodes or processes. Files of its claims on the disk count too, so that
- * a pod that fills the disk through a claim is evicted. Upstream does not count them.
+ * Returns the pod's usage of the scarce resource, in bytes, inodes or processes. Unlike in upstream, this includes files of its claims on
+ * the disk, so that a pod that fills the disk through a claim is evicted.
  */
 export function useOf(stats: PodStatsByDisk, resource: Resource): bigint {
   const { claims } = stats.disks ?? {};
@@ -89,7 +89,7 @@ export function useOf(stats: PodStatsByDisk, resource: Resource): bigint {
   return ownUseOf(stats, resource) + amountOf(resource, ofClaims);
 }
 
-/** Returns the usage that an eviction of the pod would free: `useOf` without files of claims, which outlive the pod. */
+/** Returns the usage that evicting the pod would free: `useOf` minus the files of claims, which outlive the pod. */
 export function ownUseOf(stats: PodStatsByDisk, resource: Resource): bigint {
   const { signal, layout } = resource;
   const name = resourceOf(signal);
@@ -104,12 +104,12 @@ function amountOf({ signal }: Resource, uses: FileUse[]): bigint {
   return BigInt(resourceOf(signal) === 'inodes' ? used.inodes : used.bytes);
 }
 
-/** Whether the signal's disk has the kubelet's file system, and therefore files of claims. */
+/** Whether the signal is for the kubelet's file system, which also contains the files of claims. */
 const isOfClaims = ({ signal, layout }: Resource): boolean =>
   isOfDisk(signal) && diskParts(signal, layout).includes('kubelet');
 
 /**
- * Returns the usage by which each candidate is ranked. A pod whose deleted files could not all be counted is also charged with all disk
+ * Returns the usage by which each candidate is ranked. If a pod's deleted files could not all be counted, it is also charged with all disk
  * usage that the pods' latest measurements do not account for, so that it gains nothing by holding more deleted files open than can be
  * counted. Upstream does not count deleted files at all.
  */
@@ -129,14 +129,14 @@ function orderOf(shortage: Shortage, use: (one: Measured) => bigint): Compare[] 
   if (resource === 'pids') return [byPriority, mostFirst(use)];
   const over = excessOf(shortage, use);
   if (resource === 'memory') return [excessFirst(over), byPriority, mostFirst(over)];
-  // not in upstream: evicting a pod that uses less than what is missing would not end the shortage
+  // not in upstream: evicting a pod that uses less than the missing amount would not end the shortage
   const accountsFirst = excessFirst((one) => use(one) - shortage.missing + 1n);
-  // as in upstream, the ephemeral-storage request, in bytes, is subtracted even from a number of inodes
+  // as in upstream, the ephemeral-storage request (in bytes) is subtracted even from an inode count
   const most = mostFirst((one) => use(one) - requestOf(one.pod, 'ephemeral-storage'));
   return [excessFirst(over), accountsFirst, byPriority, most];
 }
 
-/** Returns by how much a pod exceeds its request. There are no requests for processes and inodes. */
+/** Returns by how much a pod exceeds its request. Processes and inodes have no requests. */
 function excessOf({ signal }: Shortage, use: (one: Measured) => bigint): (one: Measured) => bigint {
   const resource = resourceOf(signal);
   if (resource === 'pids' || resource === 'inodes') return use;
@@ -166,7 +166,7 @@ function mostFirst(amount: (one: Measured) => bigint): Compare {
 
 const isMeasured = (one: Candidate): one is Measured => one.stats !== undefined;
 
-/** The pod's request in bytes, rounded down. Includes the overhead unless the request is zero (GetResourceRequestQuantity). */
+/** Returns the pod's request in bytes, rounded down. Includes the overhead unless the request is zero (GetResourceRequestQuantity). */
 function requestOf({ spec }: Pod, name: 'memory' | 'ephemeral-storage'): bigint {
   const nanos = hasPodLevelResources(spec)
     ? (podLevelAmount(spec, 'requests', name) ?? 0n)

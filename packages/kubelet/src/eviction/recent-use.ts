@@ -1,17 +1,17 @@
-/** Records pods' usage during recent shortages, because a pod may free the resource before an eviction can measure it. */
+/** Records pods' usage during recent shortages, because a pod may release the resource before an eviction can measure it. */
 import type { Pod } from '@podwright/kube-api';
 import { conditionOf, isOfDisk, type PressureCondition, type Signal } from '@podwright/kubelet-configuration';
 import type { PodStatsByDisk } from '../stats/pod-stats.ts';
 import { type Candidate, type Resource, type Shortage, useOf } from './rank-pods.ts';
 
-/** Number of recent shortages after which a pod is evicted even if they ended before an eviction or are not accounted for by pod usage. */
+/** Number of recent shortages after which a pod is evicted even if they ended before an eviction or pod usage does not account for them. */
 const EVICTION_SHORTAGES = 3;
 
-/** Maximum number of measurements, and of shortages, to keep. */
+/** Maximum number of measurements, and of shortages, to retain. */
 const EVICTION_MEASUREMENTS = 30;
 
 /**
- * How long a measurement can be used for an eviction. `mostUnsteady` uses measurements for up to twice the transition period, if that is
+ * Maximum age of a measurement used for an eviction. `mostUnsteady` uses measurements for up to twice the transition period, if that is
  * longer.
  */
 const EVICTION_RECENT_MS = 120_000;
@@ -24,7 +24,9 @@ export class RecentUse {
   #measurements: Measurement[] = [];
   #shortages: { condition: PressureCondition; atMs: number }[] = [];
 
-  /** `transitionMs`: the pressure transition period. A pressure condition persists while its shortages are no further apart than this. */
+  /**
+   * `transitionMs`: the pressure transition period. A pressure condition persists as long as its shortages are no further apart than this.
+   */
   constructor(transitionMs: number) {
     this.#retentionMs = Math.max(EVICTION_RECENT_MS, 2 * transitionMs);
   }
@@ -38,8 +40,8 @@ export class RecentUse {
   }
 
   /**
-   * Counts a shortage that ended before an eviction or that pod usage does not account for. Returns whether there have been enough of them
-   * recently to evict a pod.
+   * Counts a shortage that ended before an eviction or that pod usage does not account for. Returns true if there have recently been enough
+   * of them to evict a pod.
    */
   countShortage(signal: Signal, atMs: number): boolean {
     const condition = conditionOf(signal);
@@ -56,8 +58,8 @@ export class RecentUse {
 
   /**
    * Pairs each pod with its highest-usage measurement of the last two minutes (`stats`) and its latest complete one (`latest`). `stats` is
-   * marked partial if no measurement since `sinceMs` certainly counted everything that the pod uses. If only some of these did, as of a pod that
-   * replaces its files all the time, `latest` is the larger of its latest measurement and the latest of those.
+   * marked partial if no measurement since `sinceMs` is certain to include all of the pod's usage. If only some are, for example because a
+   * pod keeps replacing its files, `latest` is the larger of the latest measurement and the latest certain one.
    */
   atPeakUse(pods: readonly Pod[], resource: Resource, sinceMs: number): Candidate[] {
     const nowMs = performance.now();
@@ -74,13 +76,13 @@ export class RecentUse {
   }
 
   /**
-   * Returns the pod whose usage varied most across the measurements. `undefined` if that variation is too small to have caused the
-   * shortage, or if all pods together account for less than half of `freed`, which means that the host freed the rest.
+   * Returns the pod whose usage varied most across the measurements. Returns `undefined` if that variation is too small to have caused the
+   * shortage, or if all pods together account for less than half of `freed`: the host must then have freed the rest.
    */
   mostUnsteady(pods: readonly Pod[], shortage: Shortage, freed: bigint): Candidate | undefined {
     const changes = pods.flatMap((pod) => {
       const measured = byUse(completeOf(pod, this.#measurements, shortage), shortage);
-      // a partial measurement may lack any part of the usage, so a complete one is preferred as the minimum
+      // a partial measurement may lack any part of the usage, so prefer a complete one as the minimum
       const [least, most] = [measured.find(({ isPartial }) => !isPartial) ?? measured[0], measured.at(-1)];
       if (least === undefined || most === undefined) return [];
       return [{ pod, stats: most, change: useOf(most, shortage) - useOf(least, shortage) }];
@@ -92,14 +94,14 @@ export class RecentUse {
   }
 }
 
-/** Measurements of a pod in ascending order of usage; earlier ones come first among equals. */
+/** Sorts a pod's measurements by ascending usage, then by age, oldest first. */
 function byUse(measured: readonly PodStatsByDisk[], resource: Resource): PodStatsByDisk[] {
   return measured.toSorted((a, b) => Number(useOf(a, resource) - useOf(b, resource)));
 }
 
 /**
- * The pod's measurements that cover all disks and volumes relevant to the resource. Measurements taken for memory lack disk usage, and
- * those taken during the first walk of a volume lack that volume.
+ * Returns the pod's measurements that cover all disks and volumes relevant to the resource. Measurements taken for memory lack disk usage,
+ * and those taken during the first walk of a volume lack that volume.
  */
 function completeOf(pod: Pod, measurements: readonly Measurement[], resource: Resource): PodStatsByDisk[] {
   const measured = measuredOf(pod, measurements, resource);
@@ -112,7 +114,7 @@ function measuredOf({ metadata }: Pod, measurements: readonly Measurement[], { s
   return own.filter(({ disks }) => disks !== undefined || !isOfDisk(signal));
 }
 
-/** Whether the pod uses more than was counted, or may have moved files out of the way of the measurement. */
+/** Whether the pod may use more than was counted, because the measurement was partial or the pod may have moved files out of its way. */
 export const isUncertain = ({ isPartial, changes }: PodStatsByDisk): boolean =>
   isPartial === true || changes === 'directories';
 

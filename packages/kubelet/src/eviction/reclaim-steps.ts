@@ -2,7 +2,7 @@ import type { DiskLayout, Threshold } from '@podwright/kubelet-configuration';
 
 /** Node-level reclaim steps, which free resources without killing pods. Each rejects if something could not be removed. */
 export type NodeReclaim = {
-  /** Removes all exited containers, including the ones kept for inspection. */
+  /** Removes all exited containers, including those retained for inspection. */
   deleteUnusedContainers(signal: AbortSignal): Promise<void>;
   deleteUnusedImages(): Promise<void>;
 };

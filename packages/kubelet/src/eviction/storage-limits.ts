@@ -1,5 +1,5 @@
 /**
- * Measures pods with local storage limits in the background. Pods control how long a measurement takes, so none of them may hold up the
+ * Measures pods with local storage limits in the background. Pods control how long their measurement takes, so none of them may delay the
  * others for long.
  */
 import { errorMessage, type Logger, pause } from '@podwright/base';
@@ -19,16 +19,16 @@ import {
 import { isDoubtful } from './measure-frozen.ts';
 
 /**
- * Time limit for the first walks of all of a pod's emptyDirs together, and for the second walk of each emptyDir if the first one was
+ * Time limit for the first walk of all of a pod's emptyDirs together, and for the second walk of each emptyDir whose first walk was
  * incomplete.
  */
 const FIRST_WALKS_MS = 250;
 const SECOND_WALK_MS = 5000;
 
-/** Length of the pause after the second walks, as a multiple of their duration, so that they do not keep a CPU busy. */
+/** Pause after the second walks, as a multiple of their duration, so that they do not monopolize a CPU. */
 const PAUSE_FACTOR = 4;
 
-/** How long measuring one pod's emptyDirs may hold up the other pods. */
+/** How long measuring one pod's emptyDirs may delay the other pods. */
 const POD_DELAY_MS = 1000;
 
 export type StorageLimitsDependencies = {
@@ -37,20 +37,20 @@ export type StorageLimitsDependencies = {
   volumePaths: (podUid: string) => VolumeFiles['paths'];
   /** Searches for deleted files that the given pods hold open, in a single pass. Returns their usage by pod UID. */
   heldInEmptyDirs: (podUids: ReadonlySet<string>) => Promise<Map<string, Awaited<ReturnType<VolumeFiles['held']>>>>;
-  /** Finds pods that can write to a claim which exceeds its capacity. Default: claims have no limit. */
+  /** Finds pods that can write to a claim that exceeds its capacity. If unset, claims have no limit. */
   claimLimits?: Pick<ClaimLimits, 'excesses'>;
   logger: Logger;
 } & FrozenLimitsDependencies;
 
 export type PodExcess = { pod: Pod; excess: LocalStorageExcess };
 
-/** Finds pods that exceed their storage limits. A slow or hung measurement is never started twice, and holds up the others only briefly. */
+/** Finds pods that exceed their storage limits. A slow or hung measurement is never started twice and delays the others only briefly. */
 export class StorageLimits {
   readonly #deps: StorageLimitsDependencies;
   readonly #stopping: AbortSignal;
   /** Measurements in progress, by name. */
   readonly #running = new Map<string, Promise<void>>();
-  /** Pods found over a limit since the last `take`, by pod UID. */
+  /** Pods found to exceed a limit since the last `take`, by pod UID. */
   #excesses = new Map<string, PodExcess>();
   readonly #frozen: FrozenLimits;
 
@@ -60,7 +60,7 @@ export class StorageLimits {
     this.#frozen = new FrozenLimits(deps, stopping);
   }
 
-  /** Checks all limits. Resolves when everything that can be measured quickly has been checked. Never rejects. */
+  /** Checks all limits. Resolves once everything that can be measured quickly has been checked. Never rejects. */
   async measure(pods: readonly Pod[], layout: DiskLayout): Promise<void> {
     this.#frozen.keep(pods);
     await Promise.all([
@@ -71,7 +71,7 @@ export class StorageLimits {
     await this.#once('frozen pods', () => this.#frozen.check(layout, (pod, excess) => this.#add(pod, excess)));
   }
 
-  /** Returns the pods found over a limit since the last call. */
+  /** Returns the pods found to exceed a limit since the last call. */
   take(): PodExcess[] {
     const found = [...this.#excesses.values()];
     this.#excesses = new Map();

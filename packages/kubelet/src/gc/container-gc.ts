@@ -18,7 +18,7 @@ type CollectInput = { cri: CriClient; logger: Logger; policy: GarbagePolicy; sig
 
 /**
  * Removes dead containers that exceed the limits, along with their logs, and dead sandboxes. Failed removals are logged, returned as
- * messages, and retried by the next call.
+ * messages, and retried on the next call.
  */
 export function collectContainers(input: CollectInput, pods: RuntimePodStatus[]): Promise<string[]> {
   return removeGarbage(input, findGarbage(pods, input.policy));
@@ -69,7 +69,7 @@ export async function pruneContainers(input: CollectInput, pod: RuntimePodStatus
   }
 }
 
-/** Removes the container before its logs, which must stay readable while the container exists. */
+/** Removes the container first, then its logs, which must stay readable as long as the container exists. */
 async function removeWithLogs({ cri, signal }: CollectInput, container: RuntimeContainer): Promise<void> {
   const { id, logPath, state, terminationGracePeriodSeconds: graceSeconds = MINIMUM_GRACE_SECONDS } = container;
   if (state === 'unknown') {

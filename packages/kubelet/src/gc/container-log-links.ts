@@ -6,7 +6,7 @@ import { namesIn, pathExists } from '@podwright/host';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 
 /**
- * Maximum length of a symlink's name in bytes, without the suffix. ext4 and nearly all other file systems limit file names to 255 bytes.
+ * Maximum length of a symlink's name in bytes, excluding the suffix. ext4 and nearly all other file systems limit file names to 255 bytes.
  */
 const MAX_NAME_BYTES = 255 - '.log'.length;
 
@@ -33,7 +33,7 @@ export function linksOf({ pod, containers }: RuntimePodStatus): Links {
 /** Maintains a symlink for each container that has a log. Failures are logged and retried on the next update. */
 export class ContainerLogLinks {
   readonly #input: ContainerLogLinksInput;
-  /** Serializes updates, so that a stale update cannot restore a removed symlink. */
+  /** Serializes updates, so that a stale update cannot recreate a removed symlink. */
   readonly #order = new Limiter(1);
   readonly #made = new Map<string, Links>();
   #danglingBefore = new Set<string>();
@@ -42,7 +42,7 @@ export class ContainerLogLinks {
     this.#input = input;
   }
 
-  /** Creates the pod's missing symlinks and removes its obsolete ones. Never rejects. */
+  /** Creates the pod's missing symlinks and removes its stale ones. Never rejects. */
   update(seen: RuntimePodStatus): Promise<void> {
     const wanted = linksOf(seen);
     return this.#attempt(() => this.#apply(seen.pod.uid, wanted));
@@ -57,7 +57,7 @@ export class ContainerLogLinks {
     return this.#attempt(() => this.#removeDangling());
   }
 
-  /** Removes the symlinks whose logs have been deleted. */
+  /** Removes symlinks whose logs have been deleted. */
   close(): Promise<void> {
     return this.#attempt(async () => {
       for (const name of [...this.#made.values()].flatMap((links) => [...links.keys()]))
@@ -98,8 +98,8 @@ export class ContainerLogLinks {
   }
 
   /**
-   * Removes dangling symlinks that point into the log directory. A symlink is removed only if two consecutive checks find it dangling,
-   * because a log is briefly missing during rotation and may belong to another kubelet.
+   * Removes dangling symlinks that point into the log directory. A symlink must be found dangling by two consecutive checks, because a log
+   * is briefly missing during rotation, and it may belong to another kubelet.
    */
   async #removeDangling(): Promise<void> {
     const dangling = new Set<string>();
@@ -122,7 +122,7 @@ export class ContainerLogLinks {
   }
 }
 
-/** Returns the target of the symlink; `undefined` if there is no symlink at the path. */
+/** Returns the symlink's target; `undefined` if the path is not a symlink. */
 async function leadsTo(path: string): Promise<string | undefined> {
   try {
     return await readlink(path);

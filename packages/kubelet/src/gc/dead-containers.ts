@@ -1,11 +1,11 @@
 import type { RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 
 export type GarbagePolicy = {
-  /** Number of dead containers to keep for each of a pod's containers (`--maximum-dead-containers-per-container`). */
+  /** Number of dead containers to retain for each container of a pod (`--maximum-dead-containers-per-container`). */
   maxPerContainer: number;
-  /** Total number of dead containers to keep; -1 for no limit (`--maximum-dead-containers`). */
+  /** Total number of dead containers to retain; -1 for no limit (`--maximum-dead-containers`). */
   maxContainers: number;
-  /** Containers younger than this are kept (`--minimum-container-ttl-duration`). */
+  /** Minimum age of a container before it may be removed (`--minimum-container-ttl-duration`). */
   minAgeMs: number;
 };
 
@@ -14,7 +14,7 @@ export type Garbage = { containers: RuntimeContainer[]; sandboxIds: string[] };
 
 /**
  * Selects dead containers that exceed the limits, and sandboxes that are not ready, are not their pod's newest, and have no remaining
- * containers. The newest container of each name is always kept, because its exit is part of the pod status. Pure.
+ * containers. The newest container of each name is never selected, because its exit is part of the pod status. Pure.
  */
 export function findGarbage(pods: RuntimePodStatus[], policy: GarbagePolicy, nowMs: number = Date.now()): Garbage {
   const kept: RuntimeContainer[] = [];
@@ -31,7 +31,7 @@ export function findGarbage(pods: RuntimePodStatus[], policy: GarbagePolicy, now
   return { containers: garbage.toSorted(oldestFirst), sandboxIds: deadSandboxes(pods, new Set(garbage)) };
 }
 
-/** Selects all dead containers of finished pods, and their sandboxes. Pure. */
+/** Selects the dead containers of finished pods and their sandboxes. Pure. */
 export function garbageOfEnded(pods: RuntimePodStatus[], { minAgeMs }: GarbagePolicy, nowMs = Date.now()): Garbage {
   const isOld = ({ createdAtMs }: RuntimeContainer) => nowMs - createdAtMs >= minAgeMs;
   const containers = pods.flatMap((pod) => pod.containers.filter((one) => isDead(one) && isOld(one)));
@@ -62,7 +62,7 @@ function groupsByName({ containers }: RuntimePodStatus): RuntimeContainer[][] {
 }
 
 /**
- * Whether the container is dead. A container in the unknown state counts as dead: it has been replaced, and is stopped before it is
+ * Whether the container is dead. Containers in the unknown state count as dead: they have been replaced, and are stopped before they are
  * removed.
  */
 function isDead({ state }: RuntimeContainer): boolean {

@@ -13,14 +13,14 @@ const CGROUP_REFRESH_PERIOD_MS = 60_000;
 
 const IMAGE_GC_PERIOD_MS = 300_000;
 
-/** Interval of container garbage collection, as in upstream; `IMAGE_GC_PERIOD_MS` is the one for images. */
+/** Interval of container garbage collection, as in upstream; `IMAGE_GC_PERIOD_MS` is the interval for images. */
 const CONTAINER_GC_PERIOD_MS = 60_000;
 
 export type HousekeepingInput = {
   cri: CriClient;
   images: Pick<ImageGarbageCollector, 'begin' | 'run'>;
   policies: { containers: GarbagePolicy; logs: LogRotationPolicy & { monitorPeriodMs: number } };
-  /** The directory for symlinks to container logs ('' for none), and the directory that contains the logs. */
+  /** The directory for symlinks to container logs ('' for none), and the directory with the logs. */
   logLinks: { directory: string; podLogsDir: string };
   runtimePods: () => RuntimePodStatus[];
   /**
@@ -29,7 +29,7 @@ export type HousekeepingInput = {
    */
   cleanUpPods: () => Promise<void>;
   orphanPeriodMs: number;
-  /** Calls the listener with each pod whose state in the container runtime has changed. The returned function unsubscribes. */
+  /** Calls the listener with each pod whose state in the container runtime has changed. Returns an unsubscribe function. */
   onPodChange: (listener: (pod: RuntimePodStatus) => void) => () => void;
   events: EventRecorder;
   nodeName: string;

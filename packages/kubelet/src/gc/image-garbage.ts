@@ -1,4 +1,4 @@
-/** An image, with the facts that decide whether it can be removed. */
+/** An image, with the facts that determine whether it can be removed. */
 export type ImageRecord = { id: string; sizeBytes: bigint; pinned: boolean; firstSeenMs: number; lastUsedMs: number };
 
 export type DiskUsage = { capacityBytes: bigint; availableBytes: bigint };
@@ -7,11 +7,11 @@ export type ImageGcPolicy = {
   highThresholdPercent: number;
   lowThresholdPercent: number;
   minAgeMs: number;
-  /** Unused images that are older than this are removed; 0 for no maximum. */
+  /** Unused images older than this are removed; 0 for no maximum. */
   maxAgeMs: number;
 };
 
-/** Number of bytes to free to bring disk usage down to the low threshold; 0 while usage is below the high threshold. */
+/** Returns the number of bytes to free to bring disk usage down to the low threshold; 0 while usage is below the high threshold. */
 export function bytesToFree(
   { capacityBytes, availableBytes }: DiskUsage,
   policy: Omit<ImageGcPolicy, 'maxAgeMs'>,
@@ -45,7 +45,7 @@ export function imagesToRemove(
   return chosen;
 }
 
-/** Selects images that were last pulled or used longer ago than the maximum age, except pinned images and images in use. Pure. */
+/** Selects images last pulled or used longer ago than the maximum age, except pinned images and images in use. Pure. */
 export function imagesTooOld(
   images: ImageRecord[],
   { inUse, maxAgeMs, nowMs }: { inUse: ReadonlySet<string>; maxAgeMs: number; nowMs: number },
@@ -56,7 +56,7 @@ export function imagesTooOld(
   return images.filter(isOld).map(({ id }) => id);
 }
 
-/** Returns upstream's error message for an image garbage collection that freed too little disk space. */
+/** Returns upstream's error message for an image garbage collection that did not free enough disk space. */
 export function tooLittleFreed({ capacityBytes, availableBytes }: DiskUsage, freed: bigint): string {
   const usedPercent = 100 - Number((availableBytes * 100n) / capacityBytes);
   return (

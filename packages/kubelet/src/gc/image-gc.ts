@@ -17,16 +17,16 @@ export type ImageGcInput = {
   cri: CriClient;
   policy: ImageGcPolicy;
   logger: Logger;
-  /** The admitted pods that have not ended. Their images are in use even before their containers are created. */
+  /** Admitted pods that have not terminated. Their images are in use even before their containers are created. */
   pods: () => Pod[];
   /** Emits a warning event for the node. */
   warn: (reason: string, message: string) => void;
-  /** Called after each collection with the IDs of the remaining images, so that the pull records of all other images are deleted. */
+  /** Called after each collection with the IDs of the remaining images, to delete the pull records of all others. */
   forgetImages: (imageIds: string[], atMs: number) => Promise<void>;
   metrics?: Registry;
 };
 
-/** More bytes than any disk can hold. */
+/** More bytes than any disk can hold, to remove everything. */
 const NO_END = 2n ** 63n;
 
 /** Removes unused images when the image file system fills up. Tracks when each image was last used. */
@@ -54,7 +54,7 @@ export class ImageGarbageCollector {
   }
 
   /**
-   * Removes unused images that exceed the maximum age, and further unused images if the disk is too full. Rejects if the images or the disk
+   * Removes unused images older than the maximum age, and more unused images if the disk is too full. Rejects if the images or the disk
    * usage cannot be read, or if too little was freed. From the second consecutive failure on, also emits an event.
    */
   async run(): Promise<void> {
@@ -68,9 +68,7 @@ export class ImageGarbageCollector {
     }
   }
 
-  /**
-   * Must be called when the kubelet starts. Images that already exist by then are exempt from the minimum age (upstream's detectImages).
-   */
+  /** Must be called when the kubelet starts. Images that exist at that point are exempt from the minimum age (upstream's detectImages). */
   async begin(): Promise<void> {
     const { images } = await this.#cri.image.listImages({});
     this.#existedAtStart = new Set(images.map(({ id }) => id));
@@ -133,7 +131,7 @@ export class ImageGarbageCollector {
     }
   }
 
-  /** Updates the image records. Returns the IDs of the images that are needed or from which containers were created. */
+  /** Updates the image records. Returns the IDs of images that are needed or have containers. */
   async #detect(needed: ReadonlySet<string>, nowMs: number): Promise<Set<string>> {
     const [{ images }, { containers }] = await Promise.all([
       this.#cri.image.listImages({}),
@@ -155,7 +153,7 @@ export class ImageGarbageCollector {
     return inUse;
   }
 
-  /** Returns the IDs of the images that containers have mounted as volumes. */
+  /** Returns the IDs of images mounted as volumes by containers. */
   async #mountedImages(): Promise<string[]> {
     const { containers } = await this.#cri.runtime.listContainers({});
     const statuses = await Promise.all(

@@ -1,13 +1,13 @@
 /**
- * A fast-growing log is rotated before it reaches its size limit: earlier by the amount it is expected to grow during the rotation, but by
- * no more than this fraction of the limit.
+ * A fast-growing log is rotated before it reaches its size limit. The safety margin is the expected growth during the rotation, but at most
+ * this fraction of the limit.
  */
 const MAX_LOG_SHARE_AHEAD = 0.3;
 
-/** Initial estimate of the time from a check until the container runtime has opened the new log file. */
+/** Initial estimate of the time between a check and the container runtime's opening of the new log file. */
 const LOG_REOPEN_MS = 20;
 
-/** Assumed maximum write rate. After a write, the next check is due when the log would reach its size limit at this rate. */
+/** Assumed maximum write rate. After a write, the next check takes place when the log would reach its size limit at this rate. */
 const MAX_LOG_BYTES_PER_MS = 200_000;
 
 /** Minimum and maximum time between two checks of a log. */
@@ -18,29 +18,29 @@ export const MAX_LOG_CHECK_MS = 1000;
 export type LogVerdict = { kind: 'rotate' } | { kind: 'check-again'; afterMs: number };
 
 /**
- * Estimates how fast a log grows and how long a rotation takes. To keep the log near its size limit, the rotation must start before the
- * limit is reached. Times are monotonic milliseconds.
+ * Estimates how fast a log grows and how long a rotation takes. To stay close to the size limit, the rotation must start before the limit
+ * is reached. Times are monotonic milliseconds.
  */
 export class LogGrowth {
   readonly #maxSizeBytes: number;
   #seen: { sizeBytes: number; atMs: number } | undefined;
   #bytesAMs = 0;
   #dueAtMs: number | undefined;
-  /** Maximum delay of a check since the last rotation. */
+  /** Longest delay of a check since the last rotation. */
   #lateMs = 0;
-  /** Measured time from when a check is due until the new log file is open. */
+  /** Measured time between the scheduled time of a check and the opening of the new log file. */
   #reactionMs = LOG_REOPEN_MS;
 
   constructor(maxSizeBytes: number) {
     this.#maxSizeBytes = maxSizeBytes;
   }
 
-  /** Sets the time at which the next check is due. */
+  /** Sets the scheduled time of the next check. */
   due(atMs: number): void {
     this.#dueAtMs = atMs;
   }
 
-  /** Decides what to do after a check of the log's size. The write rate of an earlier burst still counts, halved at each check. */
+  /** Decides what to do after a check of the log's size. The write rate of an earlier burst still counts, halved on each check. */
   judge(sizeBytes: number, atMs: number): LogVerdict {
     if (this.#dueAtMs !== undefined) this.#lateMs = Math.max(this.#lateMs, atMs - this.#dueAtMs);
     this.#dueAtMs = undefined;
@@ -56,9 +56,7 @@ export class LogGrowth {
     return { kind: 'check-again', afterMs };
   }
 
-  /**
-   * Records that the new log file was opened at `atMs`. The influence of a slow rotation on the estimate halves with each later rotation.
-   */
+  /** Records that the new log file was opened at `atMs`. The effect of a slow rotation on the estimate is halved by each later rotation. */
   rotated(atMs: number): void {
     const reopenMs = atMs - (this.#seen?.atMs ?? atMs);
     this.#reactionMs = Math.max(this.#lateMs + reopenMs, (this.#reactionMs + LOG_REOPEN_MS) / 2);

@@ -34,7 +34,7 @@ beforeEach(() => {
   writeFileSync(secret, 'secret');
 });
 
-/** Compresses rotated files immediately, even ones that have just been written. */
+/** Compresses rotated files immediately, even those just written. */
 const AT_ONCE = { compressAfterMs: -60_000 };
 
 /** Checks the logs of the given containers once. */
@@ -76,7 +76,7 @@ test('a symlink instead of a rotated log is not followed', async () => {
   assert.deepEqual(await rotate(), ['0.log.20260101-000000']);
 });
 
-/** Rotates a container's log; `reopen` is the runtime's response to ReopenContainerLog. */
+/** Rotates a container's log; `reopen` is the runtime's implementation of ReopenContainerLog. */
 async function rotateOne(
   { state = 'running', maxSizeBytes = 1, maxFiles = 5 }: { state?: string; maxSizeBytes?: number; maxFiles?: number },
   reopen: () => void = () => writeFileSync(log, ''),

@@ -21,10 +21,7 @@ import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import { nextRotated, rotatedLogs } from '../logs/rotated-logs.ts';
 import { LogGrowth, MAX_LOG_CHECK_MS, MIN_LOG_CHECK_MS } from './log-growth.ts';
 
-/**
- * Age at which a rotated log is compressed. At write rates of 3 MB/s or more, a log with the default limits is removed before it reaches
- * this age.
- */
+/** Age at which a rotated log is compressed. At 3 MB/s or more, a log with the default limits is deleted before it reaches this age. */
 const LOG_COMPRESS_AFTER_MS = 10_000;
 
 export type LogRotationPolicy = {
@@ -38,7 +35,7 @@ type RotationInput = {
   cri: CriClient;
   logger: Logger;
   policy: LogRotationPolicy;
-  /** Age at which a rotated log is compressed. Default: 10 s. The logs of a container that writes fast are removed earlier. */
+  /** Age at which a rotated log is compressed. Defaults to 10 s. The logs of fast-writing containers are deleted before that. */
   compressAfterMs?: number;
 };
 
@@ -53,12 +50,12 @@ export class LogRotation {
     this.#compressing = new Limiter(input.policy.maxWorkers);
   }
 
-  /** Starts following the logs of the pod's running containers, and stops following the logs of its other containers. */
+  /** Starts following the logs of the pod's running containers, and stops following those of its other containers. */
   follow(pod: RuntimePodStatus): void {
     this.#follow([pod], ({ podUid }) => podUid === pod.pod.uid);
   }
 
-  /** Like `follow`, but for all pods: also stops following the logs of pods that are not in the list. */
+  /** Like `follow`, but for all pods: also stops following the logs of pods not in the list. */
   followAll(pods: RuntimePodStatus[]): void {
     this.#follow(pods, () => true);
   }
@@ -78,8 +75,8 @@ export class LogRotation {
   }
 
   /**
-   * Must be called periodically. Checks every log, for file systems that do not report changes, and compresses rotated logs that are old
-   * enough. Resolves when both are done.
+   * Must be called periodically. Checks every log, because some file systems do not report changes, and compresses rotated logs that are
+   * old enough. Resolves when both are done.
    */
   async checkAll(): Promise<void> {
     await Promise.all([...this.#logs.values()].map((log) => log.check()));
@@ -101,8 +98,8 @@ export class LogRotation {
 type LogInput = RotationInput & { id: string; logPath: string; podUid: string; compressing: Limiter };
 
 /**
- * A log that is being followed. After inotify reports a write, the log is checked once enough time has passed for it to fill up at the
- * maximum rate. A fast writer is thus noticed in time, and frequent writes do not cause frequent checks.
+ * A log being followed. After inotify reports a write, the log is checked once enough time has passed for it to fill up at the maximum
+ * rate. This catches fast writers in time without a check for every write.
  */
 class FollowedLog {
   readonly id: string;
@@ -116,9 +113,9 @@ class FollowedLog {
   /** Size at the last check; `undefined` if the log did not exist. */
   #sizeBytes: number | undefined;
   readonly #growth: LogGrowth;
-  /** The newest rotated log's `order` (see `RotatedLog`); '' if there is none, `undefined` until the directory is read. */
+  /** `order` of the newest rotated log (see `RotatedLog`); '' if there is none, `undefined` until the directory has been read. */
   #newest: string | undefined;
-  /** False if no rotated log is left to compress. */
+  /** False if there are no rotated logs left to compress. */
   #hasUncompressed = true;
 
   constructor(input: LogInput) {
@@ -166,7 +163,7 @@ class FollowedLog {
     }
   }
 
-  /** Asks the container runtime to reopen the log: a process has renamed the file, and the runtime is still writing to the renamed one. */
+  /** Asks the container runtime to reopen the log: a process has renamed the file, so the runtime is still writing to the renamed file. */
   async #reopenLost(): Promise<void> {
     const { cri, id, logPath } = this.#input;
     if (this.#watcher === undefined && (await rotatedLogs(logPath)).length === 0) return; // there has never been a log
@@ -181,7 +178,7 @@ class FollowedLog {
       this.#watcher = watch(this.#input.logPath, { persistent: false }, () => this.#written());
       this.#watcher.on('error', () => this.#unwatch());
     } catch {
-      // the file is missing or the inotify watch limit has been reached: poll the log, and try again at the next check
+      // the file is missing or the inotify watch limit has been reached: poll the log, and retry on the next check
     }
   }
 
@@ -195,14 +192,14 @@ class FollowedLog {
     this.#growth.due(performance.now() + this.#checkMs);
     this.#timer = new Timer(() => {
       this.#timer = undefined;
-      // a check in progress may have read the size before the last write
+      // an ongoing check may have read the size before the last write
       const next = (this.#checking ?? Promise.resolve()).then(() => this.check());
       background(this.#input.logger, 'a container log is no longer watched', next);
     }, this.#checkMs);
     this.#timer.unref();
   }
 
-  /** Makes the container runtime open the new log file first, and does the slow work afterwards. */
+  /** Has the container runtime open the new log file first and does the slow work afterwards. */
   async #rotate(): Promise<void> {
     const { cri, id, logPath, policy } = this.#input;
     this.#newest ??= (await rotatedLogs(logPath)).at(-1)?.order ?? '';
@@ -228,7 +225,7 @@ class FollowedLog {
     this.#watch();
   }
 
-  /** Compresses rotated logs that are old enough, except for the newest, which may still be in use by readers. Never rejects. */
+  /** Compresses rotated logs that are old enough, except for the newest, which readers may still be using. Never rejects. */
   async compress(): Promise<void> {
     if (!this.#hasUncompressed) return;
     const { id, logPath, policy, logger, compressing, compressAfterMs = LOG_COMPRESS_AFTER_MS } = this.#input;
@@ -245,7 +242,7 @@ class FollowedLog {
   }
 }
 
-/** Restricts access to the log directories, which earlier versions created world-readable. */
+/** Restricts access to the log directories, which earlier versions created as world-readable. */
 function closeDirectories(logPath: string): void {
   for (const directory of [dirname(logPath), dirname(dirname(logPath))]) mendMode(directory, LOG_DIRECTORY);
 }
@@ -265,7 +262,7 @@ async function removeOldest(logPath: string, keep: number): Promise<void> {
     for (const one of [path, `${path}.tmp`]) await rm(one, { force: true });
 }
 
-/** Compresses rotated logs that were last written before `untilMs`. Returns whether newer uncompressed ones remain. */
+/** Compresses rotated logs last written before `untilMs`. Returns true if newer uncompressed ones remain. */
 async function compressRotated(logPath: string, untilMs: number): Promise<boolean> {
   let hasYounger = false;
   for (const { path, isCompressed } of (await rotatedLogs(logPath)).slice(0, -1)) {
@@ -278,8 +275,8 @@ async function compressRotated(logPath: string, untilMs: number): Promise<boolea
 }
 
 /**
- * Compresses a file without following symlinks. Otherwise, a pod with write access to the directory could redirect reads and writes to
- * other files on the host.
+ * Compresses a file without following symlinks, because a pod with write access to the directory could otherwise redirect reads and writes
+ * to other files on the host.
  */
 async function compress(file: string): Promise<void> {
   const temporary = `${file}.tmp`;
@@ -292,12 +289,12 @@ async function compress(file: string): Promise<void> {
 }
 
 /**
- * Whether the container runtime may still execute a ReopenContainerLog call that failed with this error, and thus create a file at the log
+ * Whether the container runtime may still execute a ReopenContainerLog call that failed with this error, and so create a file at the log
  * path.
  */
 const mayYetReopen = (error: unknown) => ['cancelled', 'deadline_exceeded', 'unavailable'].includes(errorCode(error));
 
-/** Renames a rotated log back, unless a new log file exists: the container runtime may have opened it before failing. */
+/** Renames a rotated log back unless a new log file exists, because the container runtime may have opened one before failing. */
 async function putBack(rotated: string, logPath: string): Promise<void> {
   try {
     await link(rotated, logPath);

@@ -3,8 +3,8 @@ import { type Logger, shownError } from '@podwright/base';
 import { namesIn, removeTree } from '@podwright/host';
 
 /**
- * Removes the log directories (`<namespace>_<name>_<uid>`) of the given pods. Pass only this kubelet's pods, because other kubelets may
- * share the parent directory.
+ * Removes the log directories (`<namespace>_<name>_<uid>`) of the given pods. Must only be called with this kubelet's pods, because other
+ * kubelets may share the parent directory.
  */
 export async function removeLogsOf(podLogsDir: string, podUids: readonly string[], logger: Logger): Promise<void> {
   if (podUids.length === 0) return;

@@ -14,7 +14,7 @@ export function podImages({ spec }: Pod): string[] {
   });
 }
 
-/** Returns the IDs of the images that these pods need and that are present. The runtime resolves the names. */
+/** Returns the IDs of the present images that these pods need. The runtime resolves the names. */
 export async function imagesOfPods(pods: Pod[], { image }: Pick<CriClient, 'image'>): Promise<string[]> {
   const names = new Set(pods.flatMap(podImages));
   const found = await Promise.all(
@@ -22,7 +22,7 @@ export async function imagesOfPods(pods: Pod[], { image }: Pick<CriClient, 'imag
       try {
         return (await image.imageStatus({ image: { image: name } })).image;
       } catch (error) {
-        // A name that the runtime refuses, such as an ambiguous ID prefix, must not make the collection fail.
+        // a name rejected by the runtime, such as an ambiguous ID prefix, must not fail the whole collection
         if (['not_found', 'invalid_argument'].includes(errorCode(error))) return undefined;
         throw error;
       }

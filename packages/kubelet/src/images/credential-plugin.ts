@@ -1,4 +1,4 @@
-/** A single call to a credential provider plugin, with the request on its stdin and the response on its stdout. */
+/** A single run of a credential provider plugin, with the request on stdin and the response on stdout. */
 import { join } from 'node:path';
 import { errorMessage, isDeadlineExceeded, isRecord, PodwrightError, withTimeout } from '@podwright/base';
 import { type ProgramStarter, runProgram, startByFork } from '@podwright/host';
@@ -12,13 +12,13 @@ import {
   MAX_CREDENTIAL_PLUGIN_BYTES,
 } from './limits.ts';
 
-/** The scope of a cached response: this image, all images of its registry, or all images. */
+/** The scope of a cached response: this image, all images in its registry, or all images. */
 export type CacheKeyType = 'Image' | 'Registry' | 'Global';
 
 export type PluginAnswer = { cacheKeyType: CacheKeyType; cacheMs: number | undefined; entries: KeyringEntry[] };
 
 /**
- * Requests credentials for an image (without tag and digest). Rejects if the plugin fails, takes longer than a minute, or returns an
+ * Requests credentials for an image (without tag and digest). Rejects if the plugin fails, runs for more than a minute, or returns an
  * invalid response. Errors never include its stdout, which contains credentials.
  */
 export async function askPlugin(
@@ -50,7 +50,7 @@ export async function askPlugin(
 }
 
 /**
- * Starts the plugin in a new session and kills the whole session at the end. Otherwise the plugin's children could keep its pipes open or
+ * Starts the plugin in a new session and kills the whole session at the end. Otherwise the plugin's children could hold its pipes open or
  * continue to write.
  */
 const startWithChildren: ProgramStarter = (file, args, options) => {
@@ -67,7 +67,7 @@ const startWithChildren: ProgramStarter = (file, args, options) => {
 
 const NO_ANSWER = 'error decoding credential provider plugin response from stdout';
 
-/** Decodes a CredentialProviderResponse. Throws `invalid_argument` if the text is not a response of this API version. */
+/** Decodes a CredentialProviderResponse. Throws `invalid_argument` if the text is not a response in this API version. */
 export function decodeAnswer(text: string, apiVersion: string): PluginAnswer {
   const answer = parse(text);
   if (answer.apiVersion !== apiVersion) {

@@ -35,10 +35,10 @@ export type CredentialProvider = {
   env?: { name: string; value: string }[];
 };
 
-/** The configuration merged from all files. */
+/** The merged configuration from all files. */
 export type CredentialProviderConfig = {
   providers: CredentialProvider[];
-  /** Hash of all configuration files, as reported by upstream's metric. */
+  /** Hash of all configuration files, reported by upstream's metric. */
   hash: string;
 };
 
@@ -95,8 +95,8 @@ const config = object<{ apiVersion: string; kind: string; providers: CredentialP
 );
 
 /**
- * Reads a configuration file, or all `*.json`, `*.yaml` and `*.yml` files of a directory in lexical order. Throws `invalid_argument` naming
- * the file, line and field at fault. A missing provider program is also an error.
+ * Reads a configuration file, or all `*.json`, `*.yaml` and `*.yml` files in a directory, in lexical order. Throws `invalid_argument`,
+ * naming the file, line and field at fault. A missing provider program is also an error.
  */
 export function readCredentialProviderConfig(path: string, programDirectory: string): CredentialProviderConfig {
   const hash = createHash('sha256');

@@ -19,7 +19,7 @@ const answer = (rest: object) =>
     ...rest,
   });
 
-/** A directory with a provider that appends each request as a line to the file `calls`. */
+/** A directory with a provider that appends each request to the file `calls`, one per line. */
 function setUp(context: TestContext, script: string, matchImages = ['*.test']) {
   const directory = mkdtempSync(join(tmpdir(), 'podwright-providers-'));
   context.after(() => rmSync(directory, { recursive: true }));

@@ -10,7 +10,7 @@ import { MAX_CACHED_CREDENTIALS } from './limits.ts';
 export type CredentialProvidersOptions = {
   /** A CredentialProviderConfig file, or a directory of such files. */
   config: string;
-  /** Directory that contains the plugin executables. */
+  /** Directory with the plugin executables. */
   directory: string;
   logger: Logger;
   metrics?: Registry;
@@ -23,7 +23,7 @@ export class CredentialProviders {
   readonly #options: CredentialProvidersOptions;
   readonly #providers: CredentialProvider[];
   readonly #metrics: ProviderMetrics | undefined;
-  /** Cached responses, oldest first, keyed by the provider's name and the scope of the response. */
+  /** Cached responses, oldest first, keyed by the provider's name and the response's scope. */
   readonly #cache = new Map<string, Cached>();
   readonly #running = new Map<string, Promise<KeyringEntry[]>>();
 
@@ -35,7 +35,9 @@ export class CredentialProviders {
     this.#metrics = options.metrics && providerMetrics(options.metrics, hash);
   }
 
-  /** Returns the credentials from all providers that match the image, in configuration order. Failing providers are logged and skipped. */
+  /**
+   * Returns the credentials from all providers that match the image, in configuration order. Providers that fail are logged and skipped.
+   */
   async entriesFor(reference: ImageReference): Promise<KeyringEntry[]> {
     const matching = this.#providers.filter(({ matchImages }) =>
       matchImages.some((pattern) => matchesImage(registryPattern(pattern), reference)),

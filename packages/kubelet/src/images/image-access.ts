@@ -1,6 +1,6 @@
 /**
- * Decides which images that are present on the node a pod may use without pulling them. Depending on the verification policy, these are
- * only images that the pod's or the node's credentials could pull.
+ * Decides which of the images on the node a pod may use without pulling them. Depending on the verification policy, these are only images
+ * that the pod's or the node's credentials could pull.
  */
 import { errorMessage, type Logger, type Registry } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
@@ -31,8 +31,8 @@ export class ImageAccess {
   }
 
   /**
-   * Returns true if a pod with the given Secrets must pull an image that is already present on the node under this name. True if the pull
-   * records or the Secrets cannot be read.
+   * Returns true if a pod with the given Secrets must pull an image even though the node already has it under this name. Also returns true
+   * if the pull records or the Secrets cannot be read.
    */
   async mustPull(image: string, imageRef: string, podSecrets: () => Promise<PullSecret[]>): Promise<boolean> {
     const result = await this.#check(image, imageRef, podSecrets);
@@ -65,7 +65,7 @@ export class ImageAccess {
     await (await this.#records()).begin(image);
   }
 
-  /** Records the pulled image and the credential used. Failures are logged, and the pull intent is then left in place. */
+  /** Records the pulled image and the credential used. Failures are logged, and the pull intent is left in place. */
   async succeed(image: string, imageRef: string, used: KeyringEntry | undefined): Promise<void> {
     await this.#settle(image, async (records) => {
       await records.add({ image, imageRef, credentials: usedCredentials(used) });
@@ -78,8 +78,8 @@ export class ImageAccess {
   }
 
   /**
-   * Removes the records of images that are not in `imageRefs`, which was listed at `atMs` (Unix milliseconds). Keeps records written after
-   * that time.
+   * Removes the records of images not in `imageRefs`, a list taken at `atMs` (Unix milliseconds). Records written after that time are
+   * retained.
    */
   async prune(imageRefs: readonly string[], atMs: number): Promise<void> {
     const there = new Set(imageRefs);

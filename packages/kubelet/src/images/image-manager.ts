@@ -42,7 +42,7 @@ export type ImageManagerOptions = {
   metrics?: Registry;
 };
 
-/** A request for a container's image or, if `container` has no name, for the image of an image volume. */
+/** A request for a container's image or, if `container` has no name, for an image volume's image. */
 export type ImageRequest = {
   pod: Pod;
   container: Pick<Container, 'image' | 'imagePullPolicy'> & { name?: string };
@@ -57,10 +57,7 @@ type Waiting = Extract<ImageOutcome, { waiting: unknown }>;
 
 type PullDecision = 'use' | 'pull' | 'refuse';
 
-/**
- * Decides whether to pull the image, use the one on the node, or refuse. `usable`: the image is present on the node, and the pod may use
- * it.
- */
+/** Decides whether to pull the image, use the one on the node, or refuse. `usable`: the image is on the node, and the pod may use it. */
 export function decidePull(policy: PullPolicy, usable: boolean): PullDecision {
   if (policy === 'Never') return usable ? 'use' : 'refuse';
   return policy === 'Always' || !usable ? 'pull' : 'use';
@@ -71,7 +68,7 @@ type Wanted = {
   request: ImageRequest;
   name: string;
   reference: ImageReference;
-  /** Returns the credentials that match the image; they are looked up at most once. */
+  /** Returns the credentials that match the image. They are looked up at most once. */
   credentials: () => Promise<KeyringEntry[]>;
 };
 
@@ -89,10 +86,10 @@ export class ImageManager {
     this.#metrics = options.metrics && imageMetrics(options.metrics);
   }
 
-  /** Ensures that the image is present. Rejects only when aborted; other failures are returned as `waiting`. */
+  /** Ensures that the image is present. Rejects only if aborted; other failures are returned as `waiting`. */
   async ensureImage(request: ImageRequest, signal: AbortSignal): Promise<ImageOutcome> {
     const outcome = await this.#ensure(request, signal);
-    // for a volume's image, each container that mounts it emits this event itself
+    // for an image volume, each container that mounts it emits this event itself
     if ('waiting' in outcome && request.container.name !== undefined)
       this.#warn(request, 'Failed', `Error: ${outcome.waiting.reason}`);
     return outcome;
@@ -171,8 +168,8 @@ export class ImageManager {
   }
 
   /**
-   * Refuses the image under pull policy Never. The message is the same whether the image is absent or merely not accessible to the pod, so
-   * that it does not reveal the image's presence.
+   * Refuses the image because of pull policy Never. The message is the same whether the image is absent or merely inaccessible to the pod,
+   * so that it does not reveal the image's presence.
    */
   #refuse(request: ImageRequest): Waiting {
     const message = `Container image "${request.container.image}" is not present with pull policy of Never`;
@@ -208,7 +205,7 @@ export class ImageManager {
     }
   }
 
-  /** Schedules the retry shortly after the failure, so that the next sync changes the status to ImagePullBackOff. */
+  /** Schedules a retry shortly after the failure, so that the next sync changes the status to ImagePullBackOff. */
   #pullFailed(request: ImageRequest, key: string, error: unknown): Waiting {
     const { image } = request.container;
     const { text, waiting } = pullFailure(image, error);
@@ -218,7 +215,7 @@ export class ImageManager {
     return { waiting, retryAtMs: Date.now() + Math.min(delayMs, PULL_BACKOFF_SHOWN_AFTER_MS) };
   }
 
-  /** Records the pull intent before the pull, and the credential used afterwards. */
+  /** Pulls the image. Records the pull intent before the pull, and afterwards the credential that was used. */
   async #pullNow(wanted: Wanted, signal: AbortSignal): Promise<{ image: Image; startedAtMs: number }> {
     const startedAtMs = performance.now();
     const { access } = this.#options;
@@ -239,7 +236,7 @@ export class ImageManager {
     }
   }
 
-  /** Tries each credential that matches the image, or pulls anonymously if there is none. */
+  /** Tries each credential that matches the image, or pulls anonymously if there are none. */
   async #tryCredentials(
     { request: { runtimeHandler, sandboxConfig }, name, credentials }: Wanted,
     signal: AbortSignal,
@@ -262,7 +259,7 @@ export class ImageManager {
     throw failures.length === 1 ? failures[0] : new AggregateError(failures);
   }
 
-  /** Returns the matching credentials: first those from the pod's Secrets, then the node's, then those from credential providers. */
+  /** Returns the matching credentials: those from the pod's Secrets first, then the node's, then those from credential providers. */
   async #credentials(pod: Pod, reference: ImageReference): Promise<KeyringEntry[]> {
     const { objects, logger, dockerConfigPaths, events, providers } = this.#options;
     const secrets = pullSecretEntries(pod, objects, logger);

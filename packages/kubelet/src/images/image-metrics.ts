@@ -2,7 +2,7 @@
 import { Counter, Gauge, Histogram, type Registry } from '@podwright/base';
 
 const MIB = 1n << 20n;
-/** Lower bounds of image sizes (exclusive, in bytes), each with the value of the metric's size label. */
+/** Exclusive lower bounds of image sizes in bytes, with the corresponding value of the metric's size label. */
 const SIZE_LABELS: [bigint, string][] = [
   [102400n * MIB, 'GT100GB'],
   [61440n * MIB, '60GB-100GB'],

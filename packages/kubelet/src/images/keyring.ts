@@ -5,8 +5,8 @@ import type { ImageReference } from '@podwright/kube-api';
 import { MAX_DOCKER_CONFIG_BYTES } from './limits.ts';
 
 /**
- * Registry credentials (CRI AuthConfig). `serverAddress` is left empty, as in upstream, because container runtimes may not understand an
- * address with a path.
+ * Registry credentials (CRI AuthConfig). `serverAddress` is left empty, as in upstream, because container runtimes may not support
+ * addresses with a path.
  */
 export type RegistryCredential = {
   username: string;
@@ -20,8 +20,8 @@ export type RegistryCredential = {
 export type SecretCoordinates = { uid: string; namespace: string; name: string };
 
 /**
- * A credential and the image pattern that it applies to: a registry, optionally with a path prefix and with `*` in parts of the host name.
- * An entry without `secret` comes from the node and applies to all pods.
+ * A credential and the image pattern it applies to: a registry, optionally with a path prefix and with `*` in parts of the host name. An
+ * entry without `secret` comes from the node and applies to all pods.
  */
 export type KeyringEntry = { pattern: string; credential: RegistryCredential; secret?: SecretCoordinates };
 
@@ -55,7 +55,7 @@ function decodeCredential(value: Record<string, unknown>): RegistryCredential | 
 }
 
 /**
- * Converts a server address to an image pattern: strips the scheme and the API version, and maps Docker Hub's addresses such as
+ * Converts a server address to an image pattern: strips the scheme and the API version, and maps Docker Hub addresses such as
  * `https://index.docker.io/v1/` to `docker.io`.
  */
 export function registryPattern(server: string): string {
@@ -100,7 +100,7 @@ function hostMatches(pattern: string, host: string): boolean {
   return parts.length === own.length && parts.every((part, index) => globMatches(part, own[index]!));
 }
 
-/** Backtracks only to the last `*`. Patterns come from pods' Secrets, so matching must not take exponential time. */
+/** Backtracks only to the last `*`: patterns come from pods' Secrets, so matching must not take exponential time. */
 function globMatches(pattern: string, text: string): boolean {
   let [at, star, resumeAt] = [0, -1, 0];
   for (let position = 0; position < text.length; ) {

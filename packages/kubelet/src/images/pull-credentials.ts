@@ -1,33 +1,33 @@
-/** Records of pulled images and the credentials that pulled them (kubelet.config.k8s.io/v1beta1, ImagePulledRecord). */
+/** Records of pulled images and the credentials used to pull them (kubelet.config.k8s.io/v1beta1, ImagePulledRecord). */
 import { createHash } from 'node:crypto';
 import { canonicalName, withoutTag } from '@podwright/kube-api';
 import type { KeyringEntry, RegistryCredential, SecretCoordinates } from './keyring.ts';
 import { MAX_PULL_SECRETS_PER_IMAGE } from './limits.ts';
 
-/** A Secret that an image was pulled with, and the hash of its credential. */
+/** A Secret used to pull an image, and the hash of its credential. */
 export type PullSecret = SecretCoordinates & { credentialHash: string };
 
-/** Which pods may use an image under a given name: all pods on the node, or the pods that have one of the Secrets. */
+/** The pods that may use an image under a given name: all pods on the node, or those with one of the Secrets. */
 export type PullCredentials = { nodePodsAccessible?: boolean; kubernetesSecrets?: PullSecret[] };
 
-/** `credentialMapping`: credentials keyed by the name (without tag and digest) under which the image was pulled. */
+/** `credentialMapping`: credentials keyed by the name (without tag and digest) that was used to pull the image. */
 export type PulledRecord = {
   lastUpdatedTime: string;
   imageRef: string;
   credentialMapping?: Record<string, PullCredentials>;
 };
 
-/** Returns the credentials to record for a successful pull. The pull was anonymous if there is no entry. */
+/** Returns the credentials to record for a successful pull. If there is no entry, the pull was anonymous. */
 export function usedCredentials(entry: KeyringEntry | undefined): PullCredentials {
   return entry?.secret === undefined ? { nodePodsAccessible: true } : { kubernetesSecrets: [pullSecret(entry)!] };
 }
 
-/** Returns the record of a credential that comes from a Secret; `undefined` for a credential of the node. */
+/** Returns the record for a credential from a Secret; `undefined` for one of the node's credentials. */
 export function pullSecret({ credential, secret }: KeyringEntry): PullSecret | undefined {
   return secret && { ...secret, credentialHash: credentialHash(credential) };
 }
 
-/** SHA-256 of the credential's JSON as upstream encodes it (username, password), with the identity token as a third field. */
+/** SHA-256 of the credential's JSON in upstream's encoding (username, password), plus the identity token as a third field. */
 function credentialHash({ username, password, identityToken }: RegistryCredential): string {
   const fields = {
     ...(username && { username }),
@@ -38,8 +38,8 @@ function credentialHash({ username, password, identityToken }: RegistryCredentia
 }
 
 /**
- * Whether a pod may use an image that is present on the node. `adds`: one of the pod's Secrets to add to the pull record, because it is
- * equivalent to a recorded one.
+ * Whether a pod may use an image on the node. `adds`: one of the pod's Secrets to add to the pull record, because it is equivalent to a
+ * recorded one.
  */
 export type Access = { allowed: false } | { allowed: true; adds?: PullSecret };
 
@@ -69,8 +69,8 @@ function credentialsOf(record: PulledRecord | undefined, image: string): PullCre
 }
 
 /**
- * Whether both are the same Secret. A Secret without a UID, as on a standalone node, never counts as the same, because a later Secret may
- * have the same name; access then depends on the hash alone.
+ * Whether both are the same Secret. Always false for a Secret without a UID, as on a standalone node, because a later Secret could have the
+ * same name; access then depends on the hash alone.
  */
 function isSameSecret(a: PullSecret, b: PullSecret): boolean {
   return a.uid !== '' && a.uid === b.uid && a.namespace === b.namespace && a.name === b.name;

@@ -3,13 +3,13 @@ import { asRpcError } from '@podwright/grpc';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import { MAX_PULL_ERROR_LENGTH } from './limits.ts';
 
-/** Error prefixes used by container runtimes (cri-api, pkg/errors), with upstream's message for each. */
+/** Error prefixes used by container runtimes (cri-api, pkg/errors), and upstream's message for each. */
 const KNOWN = {
   RegistryUnavailable: 'the registry is unavailable',
   SignatureValidationFailed: 'the signature validation failed',
 };
 
-/** Returns the event message for a failed pull, and the container's waiting reason. */
+/** Returns the event message for a failed pull and the container's waiting reason. */
 export function pullFailure(image: string, error: unknown): { text: string; waiting: WaitingReason } {
   const text = errorText(error).slice(0, MAX_PULL_ERROR_LENGTH);
   for (const [reason, because] of Object.entries(KNOWN)) {
@@ -20,7 +20,7 @@ export function pullFailure(image: string, error: unknown): { text: string; wait
   return { text, waiting: { reason: 'ErrImagePull', message: text } };
 }
 
-/** Lists the errors of several credentials as upstream does, without duplicates. The error code `unknown` is omitted. */
+/** Joins the errors from several credentials like upstream, without duplicates. The error code `unknown` is omitted. */
 function errorText(error: unknown): string {
   if (!(error instanceof AggregateError))
     return errorMessage(errorCode(error) === 'unknown' ? error : asRpcError(error));

@@ -33,7 +33,7 @@ export class PullQueue {
     }, signal);
   }
 
-  /** Takes one token from the rate limit's token bucket. Returns the number of milliseconds until the token is available. */
+  /** Takes a token from the rate limiter's bucket. Returns the number of milliseconds until it becomes available. */
   #takeToken(): number {
     const { qps, burst } = this.#options;
     if (qps === 0) return 0;

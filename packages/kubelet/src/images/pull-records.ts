@@ -19,7 +19,7 @@ export class PullRecords {
   readonly #pulled = new Map<string, PulledRecord>();
   /** Record files that could not be read. Pods must authenticate for these images. */
   readonly #unreadable = new Set<string>();
-  /** Number of pulls in progress by image name; 0 for a pull intent left by an earlier process. */
+  /** Number of pulls in progress by image name; 0 for a pull intent left behind by an earlier process. */
   readonly #pulling = new Map<string, number>();
 
   private constructor(directory: string) {
@@ -47,7 +47,7 @@ export class PullRecords {
     return records;
   }
 
-  /** Returns the pull record of an image. If its file could not be read, returns an empty record, which allows no pod. */
+  /** Returns the pull record of an image. If its file could not be read, returns an empty record, which grants access to no pod. */
   find(imageRef: string): PulledRecord | undefined {
     const record = this.#pulled.get(imageRef);
     if (record === undefined && this.#unreadable.has(fileName(imageRef))) return { lastUpdatedTime: '', imageRef };
@@ -58,7 +58,7 @@ export class PullRecords {
     return this.#pulling.has(image);
   }
 
-  /** Image names whose pulls were interrupted by the exit of an earlier process. */
+  /** Returns the names of images whose pull was interrupted when an earlier process exited. */
   interrupted(): string[] {
     return [...this.#pulling].filter(([, pulls]) => pulls === 0).map(([image]) => image);
   }
@@ -73,7 +73,7 @@ export class PullRecords {
     if (before === 0) await this.#write('pulling', image, { kind: 'ImagePullIntent', apiVersion: API_VERSION, image });
   }
 
-  /** Removes the pull intent. Must be called after the result has been recorded. */
+  /** Removes the pull intent. Must not be called until the result has been recorded. */
   async end(image: string): Promise<void> {
     const others = (this.#pulling.get(image) ?? 0) - 1;
     if (others > 0) return void this.#pulling.set(image, others);

@@ -30,7 +30,7 @@ export function pullSecretEntries(
   return { entries, problems };
 }
 
-/** The entries of a Secret, or what is wrong with it. */
+/** Returns a Secret's entries, or a description of what is wrong with it. */
 function entriesOf({ data, metadata: { uid = '', namespace, name } }: Secret): KeyringEntry[] | string {
   const encoded = data?.['.dockerconfigjson'] ?? data?.['.dockercfg'];
   if (encoded === undefined) return 'holds no docker configuration';
@@ -42,7 +42,7 @@ function entriesOf({ data, metadata: { uid = '', namespace, name } }: Secret): K
   }
 }
 
-/** Returns the Secret if it exists and can be read. The reason for a failure is logged but, as in upstream, is not part of the event. */
+/** Returns the Secret if it exists and can be read. The reason for a failure is logged but, as in upstream, not included in the event. */
 function readSecret(
   pod: Pod,
   objects: PodObjects,

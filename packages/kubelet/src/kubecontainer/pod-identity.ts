@@ -1,6 +1,6 @@
 import type { Pod } from '@podwright/kube-api';
 
-/** Identifies the pod to which a sandbox or container belongs. */
+/** Identifies the pod that a sandbox or container belongs to. */
 export type PodIdentity = { name: string; namespace: string; uid: string };
 
 export function podIdentity(pod: Pod): PodIdentity {

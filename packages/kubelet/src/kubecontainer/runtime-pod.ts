@@ -1,4 +1,4 @@
-/** Pods in the container runtime, in the kubelet's own types, which are independent of CRI messages. */
+/** The kubelet's own types for pods in the container runtime, independent of CRI messages. */
 import type { Container, ExistingPod, LifecycleHandler, Pod, ResourceRequirements } from '@podwright/kube-api';
 import type { PodIdentity } from './pod-identity.ts';
 
@@ -24,17 +24,17 @@ export type RuntimeContainer = {
   restartCount: number;
   terminationGracePeriodSeconds: number | undefined;
   logPath: string;
-  /** User and groups of the container's first process; absent if the container runtime does not report them. */
+  /** User and groups of the container's first process; absent if not reported by the container runtime. */
   user?: { uid: number; gid: number; supplementalGroups: number[] };
-  /** Signal that stops the container; absent if the container runtime does not report it. */
+  /** Signal that stops the container; absent if not reported by the container runtime. */
   stopSignal?: string;
-  /** The preStop hook that the container had when it was created. */
+  /** The container's preStop hook at the time of its creation. */
   preStop: LifecycleHandler | undefined;
-  /** The container's position in the pod's init or ephemeral containers; absent for ordinary containers. */
+  /** The container's position among the pod's init or ephemeral containers; absent for ordinary containers. */
   listed?: ListedContainer;
-  /** The resources with which the container was created, read from its annotation. */
+  /** The resources that the container was created with, read from its annotation. */
   resources?: GivenResources;
-  /** The container's current limits, if the container runtime reports them. */
+  /** The container's current limits, if reported by the container runtime. */
   limits?: ContainerLimits;
 };
 
@@ -53,12 +53,12 @@ export type ContainerLimits = {
   memoryLimitInBytes: bigint;
 };
 
-/** Requests and limits of a container, along with the pod-level ones in effect at the same time. */
+/** Requests and limits of a container, and the pod-level ones in effect at the same time. */
 export type GivenResources = ResourceRequirements & { pod?: ResourceRequirements };
 
 export type RuntimeSandbox = {
   id: string;
-  /** The pod for which the sandbox was created. Another pod with the same UID must not use the sandbox. */
+  /** The pod that the sandbox was created for. A different pod with the same UID must not use the sandbox. */
   owner: ExistingPod;
   ready: boolean;
   attempt: number;
@@ -74,12 +74,12 @@ export type RuntimePodStatus = {
   containers: RuntimeContainer[];
 };
 
-/** A consistent snapshot of one sandbox and its containers; `sandbox` is absent if the sandbox has been removed. */
+/** A consistent snapshot of a sandbox and its containers; `sandbox` is absent if it has been removed. */
 export type SandboxSnapshot = { id: string; sandbox: RuntimeSandbox | undefined; containers: RuntimeContainer[] };
 
 /**
- * Returns the status with a sandbox and its containers replaced by the snapshot. Pure. "Newest first" is by attempt: unlike creation times,
- * attempts always increase, even if the host's clock is set back.
+ * Returns the status with one sandbox and its containers replaced by the snapshot. Sorts by attempt rather than creation time, because
+ * attempts increase even if the host's clock is set back. Pure.
  */
 export function withSandbox(status: RuntimePodStatus, { id, sandbox, containers }: SandboxSnapshot): RuntimePodStatus {
   const sandboxes = status.sandboxes.filter((other) => other.id !== id);
@@ -109,7 +109,7 @@ export function podIps(status: RuntimePodStatus): string[] {
   return newest?.ready ? newest.ips : [];
 }
 
-/** Returns the pod's addresses, primary first. For a pod on the host network, these are the node's addresses. */
+/** Returns the pod's addresses, primary first. Pods on the host network have the node's addresses. */
 export function podAddresses(node: { hostIps(): string[] }, pod: Pod, status: RuntimePodStatus): string[] {
   return pod.spec.hostNetwork ? node.hostIps() : podIps(status);
 }
@@ -118,7 +118,7 @@ export function runningContainers(status: RuntimePodStatus): RuntimeContainer[] 
   return status.containers.filter(({ state }) => state === 'running' || state === 'unknown');
 }
 
-/** Returns the other pod for which one of the sandboxes was created, if that pod has the same UID but a different name or namespace. */
+/** Returns the owner of one of the sandboxes if it has this pod's UID but a different name or namespace. */
 export function otherOwner({ sandboxes }: RuntimePodStatus, pod: PodIdentity): ExistingPod | undefined {
   return sandboxes.find(({ owner }) => owner.namespace !== pod.namespace || owner.name !== pod.name)?.owner;
 }

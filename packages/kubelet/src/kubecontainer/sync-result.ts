@@ -9,46 +9,46 @@ export type SyncAction =
   | 'ResizePodInPlace'
   | 'StartContainer';
 
-/** The reason why a container is waiting, as in its status. Values of `reason` are upstream's. */
+/** Why a container is waiting, as shown in its status. `reason` has upstream's values. */
 export type WaitingReason = { reason: string; message: string };
 
 /**
- * The reason why a pod fails. `disruption`: message of the DisruptionTarget condition, set for pods that are evicted, preempted or
- * terminated by a node shutdown.
+ * Why a pod fails. `disruption`: message of the DisruptionTarget condition; set for pods that are evicted, preempted or terminated by a
+ * node shutdown.
  */
 export type PodVerdict = WaitingReason & { disruption?: string };
 
 const SHUT_DOWN_MESSAGE = 'Pod was terminated in response to imminent node shutdown.';
 
-/** Verdict of a pod that was terminated by a node shutdown (pkg/kubelet/nodeshutdown). */
+/** Verdict for pods terminated by a node shutdown (pkg/kubelet/nodeshutdown). */
 export const SHUT_DOWN: PodVerdict = {
   reason: 'Terminated',
   message: SHUT_DOWN_MESSAGE,
   disruption: SHUT_DOWN_MESSAGE,
 };
 
-/** Reason for rejecting a pod that is added during a node shutdown. */
+/** Reason for rejecting pods added during a node shutdown. */
 export const REFUSED_AT_SHUTDOWN: WaitingReason = {
   reason: 'NodeShutdown',
   message: 'Pod was rejected as the node is shutting down.',
 };
 
-/** Whether the pod status results from a node shutdown, because the pod was either terminated or rejected. */
+/** Whether a pod status results from a node shutdown that either terminated or rejected the pod. */
 export function isShutDown(status: { reason?: string; message?: string } | undefined): boolean {
   return [SHUT_DOWN, REFUSED_AT_SHUTDOWN].some(
     ({ reason, message }) => status?.reason === reason && status.message === message,
   );
 }
 
-/** The result of one step of a pod sync; `error` is absent if it succeeded. */
+/** The result of one step of a pod sync; `error` is absent on success. */
 export type StepResult = {
   action: SyncAction;
   /** The container's name or the sandbox's ID; for KillPodSandbox, the pod's UID. */
   target: string;
   error?: WaitingReason;
-  /** Earliest time of the next attempt (Unix milliseconds); absent if it need not wait. */
+  /** Earliest time for the next attempt (Unix milliseconds); absent if there is no need to wait. */
   retryAtMs?: number;
-  /** Set if the step stopped before it changed anything in the container runtime. */
+  /** Set if the step stopped before changing anything in the container runtime. */
   held?: true;
 };
 
@@ -56,7 +56,7 @@ export function failedSteps(steps: readonly StepResult[]): StepResult[] {
   return steps.filter((step) => step.error !== undefined);
 }
 
-/** Describes the distinct failures in upstream's wording. */
+/** Joins the distinct failures, in upstream's wording. */
 export function failureText(steps: readonly StepResult[]): string {
   const texts = failedSteps(steps).map(({ action, target, error }) => {
     const [what, whom, why] = [action, target, error!.message].map((text) => JSON.stringify(text));
@@ -66,7 +66,7 @@ export function failureText(steps: readonly StepResult[]): string {
   return distinct.length > 1 ? `[${distinct.join(', ')}]` : (distinct[0] ?? '');
 }
 
-/** Whether any step has changed, or may have changed, something in the container runtime. */
+/** Whether any step changed, or may have changed, something in the container runtime. */
 export function hasActed(steps: readonly StepResult[]): boolean {
   return steps.some(({ held }) => held !== true);
 }

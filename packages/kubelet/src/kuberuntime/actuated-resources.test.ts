@@ -1,4 +1,4 @@
-/** Resources of running containers across kubelet restarts. */
+/** Tests resources of running containers across kubelet restarts. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ const identity = { uid: UID, namespace: 'default', name: 'web' };
 const memory = (limit: string): GivenResources => ({ limits: { memory: limit } });
 const NO_LIMITS: ContainerLimits = { cpuShares: 2n, cpuQuota: 0n, cpuPeriod: 100_000n, memoryLimitInBytes: 0n };
 
-/** A running container that was created with a limit of 100Mi and now has the given one. */
+/** A running container that was created with a limit of 100Mi and now has the given limit. */
 function running(mebibytes: bigint): RuntimeContainer {
   const limits = { ...NO_LIMITS, memoryLimitInBytes: mebibytes << 20n };
   return { id: 'c1', name: 'app', state: 'running', resources: memory('100Mi'), limits } as RuntimeContainer;
@@ -34,13 +34,13 @@ function newPath(t: TestContext): string {
   return join(directory, 'resource-state', 'actuated.json');
 }
 
-/** Opens the checkpoint as a new kubelet does. It is not closed, just as when a kubelet is killed. */
+/** Opens the checkpoint like a new kubelet. Not closed afterwards, as if the kubelet had been killed. */
 async function open(path: string) {
   const checkpoint = await Checkpoint.open({ path, logger: silentLogger, decode: decodeActuated });
   return { checkpoint, actuated: new ActuatedResources(checkpoint, fakeNode()) };
 }
 
-/** The memory limit that the next kubelet finds for the container if the runtime then reports `mebibytes`. */
+/** Returns the container's memory limit as determined by the next kubelet if the runtime then reports `mebibytes`. */
 async function afterRestart(path: string, mebibytes: bigint): Promise<string | undefined> {
   const { actuated } = await open(path);
   const container = running(mebibytes);

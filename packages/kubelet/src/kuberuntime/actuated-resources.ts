@@ -7,21 +7,21 @@ import type { ActuatedContainer, ActuatedRecord } from './resource-records.ts';
 type Update = { id: string; from: GivenResources };
 
 /**
- * Tracks the CPU and memory that running containers actually have. Until its first update, a container has the resources recorded in an
- * annotation at its creation; updates are recorded in a checkpoint. Where the checkpoint is not reliable, the limits reported by the
- * container runtime are used: for a container whose update was interrupted, and for all containers of a pod that is not in the checkpoint.
+ * Tracks the actual CPU and memory of running containers. Until its first update, a container has the resources recorded in an annotation
+ * when it was created; updates are recorded in a checkpoint. Where the checkpoint is not reliable, the limits reported by the container
+ * runtime are used: for a container whose update was interrupted, and for all containers of a pod that is not in the checkpoint.
  */
 export class ActuatedResources {
   readonly #checkpoint: Checkpoint<ActuatedRecord>;
   readonly #enforcement: Enforcement | undefined;
 
-  /** Without `enforcement`, the limits reported by the container runtime are ignored. */
+  /** If `enforcement` is unset, limits reported by the container runtime are ignored. */
   constructor(checkpoint = new Checkpoint<ActuatedRecord>(), enforcement?: Enforcement) {
     this.#checkpoint = checkpoint;
     this.#enforcement = enforcement;
   }
 
-  /** Settles interrupted updates of the pod's containers. Must be called before `of`, with a status that is newer than the last update. */
+  /** Resolves interrupted updates of the pod's containers. Must be called before `of`, with a status more recent than the last update. */
   observe({ pod: { uid }, containers }: RuntimePodStatus): void {
     const known = this.#checkpoint.get(uid);
     const record: ActuatedRecord = {};
@@ -45,20 +45,20 @@ export class ActuatedResources {
   }
 
   /**
-   * Marks updates as pending. Must be called before they start: if the kubelet is killed meanwhile, the next process must not rely on the
-   * old resources.
+   * Marks updates as pending. Must be called before they start: if the kubelet is then killed, the next process must not rely on the old
+   * resources.
    */
   async begin(podUid: string, updates: Update[]): Promise<void> {
     for (const { id, from } of updates) this.#put(podUid, id, { resources: from, isPending: true });
     await this.#checkpoint.flush();
   }
 
-  /** Records that part of a container's update has been applied. */
+  /** Records a container's update as partly applied. */
   progress(podUid: string, containerId: string, resources: GivenResources): void {
     this.#put(podUid, containerId, { resources, isPending: true });
   }
 
-  /** Records that a container's update is complete. */
+  /** Records a container's update as complete. */
   complete(podUid: string, containerId: string, resources: GivenResources): void {
     this.#put(podUid, containerId, { resources });
   }

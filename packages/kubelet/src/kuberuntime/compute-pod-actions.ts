@@ -1,7 +1,7 @@
 /**
- * Plans the next steps to bring a pod in line with its spec, given the pod's status in the container runtime and the probe results. Pure:
- * the same input gives the same plan, which can be printed. Each call plans only the next steps; the pod worker calls again once something
- * has changed.
+ * Plans the next steps that bring a pod in line with its spec, based on the pod's status in the container runtime and the probe results.
+ * Pure: the same input yields the same plan, which can be printed. Only the next steps are planned; the pod worker calls again once
+ * something has changed.
  */
 import { type Container, type Pod, restartsAllContainers, restartsWhenKilled } from '@podwright/kube-api';
 import { latestContainer, type RuntimeContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
@@ -32,8 +32,7 @@ export function computePodActions(input: PodActionsInput): PodActions {
 type SandboxDecision = { create: boolean; id: string | undefined; attempt: number };
 
 /**
- * Decides whether a new sandbox is needed: if the newest one is not ready or has no address, if several are ready, or if `hostNetwork` has
- * changed.
+ * Decides whether a new sandbox is needed: the newest one is not ready or has no address, several are ready, or `hostNetwork` has changed.
  */
 function sandboxDecision(pod: Pod, { sandboxes }: RuntimePodStatus): SandboxDecision {
   const newest = sandboxes[0];
@@ -48,7 +47,7 @@ function sandboxDecision(pod: Pod, { sandboxes }: RuntimePodStatus): SandboxDeci
   return { create: changed, id: newest.id, attempt: changed ? newest.attempt + 1 : newest.attempt };
 }
 
-/** Plans a pod without a usable sandbox: it starts with the first init container, unless the pod has already completed. */
+/** Plans for a pod without a usable sandbox, starting with the first init container unless the pod has already completed. */
 function planFreshStart({ pod, status }: PodActionsInput, plan: PodActions): PodActions {
   const startedBefore = plan.attempt !== 0 && status.containers.length > 0;
   if (pod.spec.restartPolicy === 'Never' && startedBefore) return { ...plan, createSandbox: false };
@@ -64,7 +63,7 @@ function planFreshStart({ pod, status }: PodActionsInput, plan: PodActions): Pod
 
 function planUpdate(input: PodActionsInput, plan: PodActions): PodActions {
   const { pod, status } = input;
-  // ephemeral containers may start before the pod is initialized, and do not keep it alive
+  // ephemeral containers may start before the pod is initialized, and do not keep it running
   plan.ephemeralContainersToStart = (pod.spec.ephemeralContainers ?? [])
     .map(({ name }) => name)
     .filter((name) => latestContainer(status, name) === undefined && !input.hasEnded?.(name));
@@ -84,7 +83,7 @@ function planUpdate(input: PodActionsInput, plan: PodActions): PodActions {
     if (current?.state === 'running' && decision.kill === undefined) running++;
   }
   if (running > 0 || plan.containersToStart.length > 0) return plan;
-  // All ordinary containers have completed, so sidecars must not keep the pod alive.
+  // all ordinary containers have completed, so stop the sidecars too
   return endPod(plan);
 }
 
@@ -118,7 +117,7 @@ function hasSucceededForGood(pod: Pod, container: Container, current: RuntimeCon
 
 /**
  * Lists every instance of every container except ephemeral ones. The containers whose exit triggered the restart of all containers come
- * last, so that a kubelet that restarts halfway still sees the trigger.
+ * last: if the kubelet itself restarts halfway through, it still finds the trigger.
  */
 function containersToReset({ pod, status }: PodActionsInput): ContainerToReset[] {
   const causes: ContainerToReset[] = [];

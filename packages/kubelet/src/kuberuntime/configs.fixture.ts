@@ -1,4 +1,4 @@
-/** The CRI configurations that result from a manifest. */
+/** CRI configurations generated from a manifest. */
 import { create, ImageSchema } from '@podwright/cri';
 import { allContainers, type DecodedManifest, decodeManifest, type Pod } from '@podwright/kube-api';
 import { wantedMounts } from '../container/container-mounts.ts';
@@ -10,7 +10,7 @@ import { podDnsConfig } from './dns-config.ts';
 import { namespaceOptions } from './namespace-options.ts';
 import { podSandboxConfig } from './pod-sandbox-config.ts';
 
-/** The environment of a pod: the host, kubelet options, and the image's user. */
+/** A pod's environment: the host, kubelet options, and the image's user. */
 export type World = {
   node?: ContainerEnforcement;
   seccompDefault?: boolean;
@@ -33,7 +33,7 @@ export function decoded({ spec, container, metadata }: Given): DecodedManifest {
   return decodeManifest(JSON.stringify(manifest), { file: 'm' });
 }
 
-/** The configurations of the pod's sandbox and of its first container. */
+/** Returns the configurations of the pod's sandbox and its first container. */
 export function configsOf(pod: Pod, world: World = {}) {
   const node = world.node ?? fakeNode();
   const namespaces = namespaceOptions(pod, world.users);

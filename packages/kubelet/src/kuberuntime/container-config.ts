@@ -71,9 +71,7 @@ export function containerConfig(input: ContainerConfigInput): ContainerConfig {
   });
 }
 
-/**
- * Drops device plugins' annotations that only the kubelet may set, because the kubelet trusts those annotations when it reads them back.
- */
+/** Drops annotations from device plugins that only the kubelet may set, because it trusts them when it reads them back. */
 function foreign(annotations: Record<string, string> = {}): Record<string, string> {
   return Object.fromEntries(Object.entries(annotations).filter(([key]) => !isOwnAnnotation(key)));
 }
@@ -103,7 +101,7 @@ function linuxConfig(input: ContainerConfigInput): LinuxContainerConfig {
   });
 }
 
-/** In a pod with its own user namespace, mounts are ID-mapped, so that file owners map to IDs inside the namespace. */
+/** If the pod has its own user namespace, mounts are ID-mapped, so that file owners map to IDs inside the namespace. */
 function mountMessage(mount: ContainerMount, { node, namespaces }: ContainerConfigInput) {
   const { image, imageSubPath = '', relabel } = mount;
   return create(MountSchema, {

@@ -23,11 +23,11 @@ import type { ContainerEnforcement } from './container-enforcement.ts';
 import { memoryQosFiles } from './memory-qos.ts';
 import { swapResources } from './swap.ts';
 
-/** The oom_score_adj of containers that should be killed last. */
+/** The oom_score_adj of containers that the OOM killer should kill last. */
 const GUARANTEED_OOM_SCORE_ADJ = -997n;
 
 /**
- * Returns the container's cgroup limits and oom_score_adj, computed as in upstream. Limits that the container does not set default to the
+ * Returns the container's cgroup limits and oom_score_adj, computed like upstream. Limits that the container does not set default to the
  * pod-level limits.
  */
 export function containerResources(
@@ -51,14 +51,14 @@ export function containerResources(
   };
 }
 
-/** Raises the score to the lowest value that this process may set; otherwise no container would start. */
+/** Raises the score to the lowest value that this process is allowed to set. A lower one would prevent every container from starting. */
 function allowedOomScoreAdj(score: bigint, { leastOomScoreAdj: least }: ContainerHost): bigint {
   return least !== undefined && score < least ? least : score;
 }
 
 /**
  * Returns -997 for guaranteed and node-critical pods, 1000 for best-effort pods, and a value in between for burstable ones: the more memory
- * a container requests, the later it is killed. A sidecar is killed no sooner than the first of the ordinary containers.
+ * a container requests, the later it is killed. A sidecar is killed no earlier than the first ordinary container.
  */
 export function oomScoreAdj(pod: Pod, container: Container, memoryCapacity: bigint): bigint {
   if (isNodeCriticalPod(pod)) return GUARANTEED_OOM_SCORE_ADJ;
@@ -84,7 +84,7 @@ function burstableScore(requestBytes: bigint, memoryCapacity: bigint): bigint {
 }
 
 /**
- * Returns each container's equal share of the part of the pod-level memory request that exceeds the containers' own requests (KEP-2837).
+ * Returns each container's equal share of the part of the pod-level memory request not covered by the containers' own requests (KEP-2837).
  */
 function unclaimedShare(spec: PodSpec): bigint {
   const request = podLevelAmount(spec, 'requests', 'memory') ?? 0n;

@@ -44,7 +44,7 @@ export function shouldRestart(pod: Pod, container: Container, current: RuntimeCo
   return restartsAfter(pod, container, current.exitCode);
 }
 
-/** Decides how a resource change of a running container is applied: not at all, by an in-place update, or by a restart. */
+/** Decides how to apply a resource change to a running container: not at all, in place, or by a restart. */
 export function planResize(
   { pod, actuated }: Pick<PodActionsInput, 'pod' | 'actuated'>,
   container: Container,

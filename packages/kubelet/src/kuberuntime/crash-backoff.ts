@@ -6,7 +6,7 @@ import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 
 export type CrashDelay = { waiting: WaitingReason; retryAtMs: number };
 
-/** A container to be started, and its pod's status in the container runtime. */
+/** A container to start, and its pod's status in the container runtime. */
 export type Restart = { pod: Pod; container: Container; status: RuntimePodStatus };
 
 /** A wall clock and a monotonic clock, both in milliseconds. */
@@ -15,16 +15,16 @@ export type Clocks = { wallMs: () => number; monotonicMs: () => number };
 const HOST_CLOCKS: Clocks = { wallMs: Date.now, monotonicMs: () => performance.now() };
 
 /**
- * Exponential back-off between restarts of a container, counted from the container's last exit; the first restart is not delayed. The
- * container runtime timestamps exits with the wall clock. Each exit is converted to monotonic time when it is first seen, so that later
- * wall-clock changes do not affect the delay.
+ * Exponential back-off between restarts of a container, starting at the container's last exit. The first restart is not delayed. The
+ * container runtime timestamps exits with the wall clock; they are converted to monotonic time when first seen, so that later wall-clock
+ * changes do not affect the delay.
  */
 export class CrashBackoff {
   readonly #backoff: Backoff;
   readonly #clocks: Clocks;
   /** The last observed exit of each container. */
   readonly #ends = new Map<string, { id: string; atMs: number }>();
-  /** Containers whose restart was requested by a client. */
+  /** Containers for which a client has requested a restart. */
   readonly #requested = new Set<string>();
 
   constructor(policy: BackoffPolicy, clocks: Clocks = HOST_CLOCKS) {
@@ -45,13 +45,13 @@ export class CrashBackoff {
     return { waiting: { reason: 'CrashLoopBackOff', message }, retryAtMs: this.#clocks.wallMs() + remainingMs };
   }
 
-  /** Counts a restart. Must be called before the container is created, so that the next, longer delay applies from its next exit on. */
+  /** Counts a restart. Must be called before the container is created, so that its next exit already causes the next, longer delay. */
   count(restart: Restart): void {
     const endedAtMs = this.#endOf(restart);
     if (endedAtMs !== undefined) this.#backoff.next(crashKey(restart.pod, restart.container), endedAtMs);
   }
 
-  /** Records the container's exit before the container is removed from the container runtime. */
+  /** Records a container's exit before it is removed from the container runtime. */
   note(restart: Restart): void {
     this.#endOf(restart);
   }
@@ -64,15 +64,15 @@ export class CrashBackoff {
     this.#requested.delete(key);
   }
 
-  /** Resets the back-off for a restart requested by a client. That restart also bypasses the queue of crashed containers. */
+  /** Resets the back-off for a restart requested by a client. The restart also bypasses the queue for crashed containers. */
   hurry(pod: Pod, container: Container): void {
     this.forget(pod, container);
     this.#requested.add(crashKey(pod, container));
   }
 
   /**
-   * Whether a due restart must queue with the restarts of other crashed containers. Must be called only once per restart, because it clears
-   * the client's request.
+   * Whether a restart must queue with the restarts of other crashed containers. Must be called only once per restart, because it clears the
+   * client's request.
    */
   takesTurn(pod: Pod, container: Container): boolean {
     return !this.#requested.delete(crashKey(pod, container));
@@ -85,8 +85,8 @@ export class CrashBackoff {
   }
 
   /**
-   * Returns the monotonic time of the container's last exit, even if the container has since been removed. A container that is still being
-   * killed has not exited yet.
+   * Returns the monotonic time of the container's last exit, even if it has since been removed. A container that is still being killed has
+   * not exited yet.
    */
   #endOf({ pod, container, status }: Restart): number | undefined {
     const ended = status.containers.find(({ name, state }) => name === container.name && state === 'exited');
@@ -104,8 +104,8 @@ export class CrashBackoff {
 }
 
 /**
- * Returns the key under which a container's back-off is stored. As in upstream, changing the image or the resources starts a new back-off,
- * because that may fix the crash; reverting the change resumes the old one.
+ * Returns the key for a container's back-off. As in upstream, changing the image or the resources starts a new back-off, because that may
+ * fix the crash; reverting the change resumes the old one.
  */
 function crashKey(pod: Pod, container: Container): string {
   return [pod.metadata.uid, container.name, container.image, resourcesKey(container.resources)].join('\0');

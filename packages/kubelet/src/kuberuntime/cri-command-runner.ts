@@ -2,12 +2,12 @@ import { isDeadlineExceeded, PodwrightError } from '@podwright/base';
 import { type CriClient, withOutputLimit } from '@podwright/cri';
 import type { CommandResult, CommandRunner } from '../kubecontainer/command-runner.ts';
 
-/** Maximum size of a command's output; the rest is discarded, by the container runtime if it supports that. */
+/** Maximum size of a command's output. The rest is discarded, by the container runtime if it supports that. */
 const MAX_COMMAND_OUTPUT_BYTES = 64 << 10;
 
 /**
  * Runs commands in containers through ExecSync, which takes its timeout in whole seconds. As in upstream's kubelet, the CRI request timeout
- * is added on top, so that a brief outage of the container runtime does not fail a probe.
+ * is added on top, so that a probe does not fail because of a brief container runtime outage.
  */
 export class CriCommandRunner implements CommandRunner {
   readonly #cri: CriClient;

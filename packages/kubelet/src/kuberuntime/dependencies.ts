@@ -14,7 +14,7 @@ import type { RuntimeFeatures } from './runtime-features.ts';
 import type { SandboxNetworks } from './sandbox-networks.ts';
 import type { SandboxTurns } from './sandbox-turns.ts';
 
-/** Dependencies of the sync steps on the rest of the kubelet. Each step has its own type that picks the parts it uses. */
+/** The sync steps' dependencies on the rest of the kubelet. Each step has its own type with the subset it uses. */
 export type KuberuntimeDependencies = {
   cri: CriClient;
   networks: SandboxNetworks;
@@ -33,9 +33,9 @@ export type KuberuntimeDependencies = {
   prepare(request: PrepareRequest, signal: AbortSignal): Promise<PreparedContainer>;
   /** The current DNS settings of the host and the cluster. */
   dns(): Promise<DnsSettings>;
-  /** The pod's cgroup parent; '' if the container runtime picks one. */
+  /** Returns the pod's cgroup parent; '' if the container runtime picks one. */
   cgroupParent(pod: Pod): string;
-  /** The node's addresses, primary first. Pods on the host network have the same addresses. */
+  /** The node's addresses, primary first; also those of pods on the host network. */
   hostIps(): string[];
   podLogsDir: string;
   /** The label value that identifies this kubelet's sandboxes and containers in the container runtime. */

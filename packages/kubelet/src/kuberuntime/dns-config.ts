@@ -24,8 +24,8 @@ export type DnsSettings = {
 export type PodDns = { config: DNSConfig; warnings: WaitingReason[] };
 
 /**
- * Returns the pod's DNS configuration according to its `dnsPolicy`. Without a cluster DNS server, `ClusterFirst` falls back to the host's
- * DNS settings.
+ * Returns the pod's DNS configuration according to its `dnsPolicy`. `ClusterFirst` falls back to the host's DNS settings if there is no
+ * cluster DNS server.
  */
 export function podDnsConfig(pod: Pod, settings: DnsSettings): PodDns {
   const base = byPolicy(pod, settings);
@@ -81,8 +81,7 @@ function missingClusterDns(pod: Pod): WaitingReason {
 }
 
 /**
- * Enforces the limits on the number of search domains, on the length of each one (longer ones crash some resolvers), and on their total
- * length.
+ * Enforces the limits on the number of search domains, their individual length (longer ones crash some resolvers), and their total length.
  */
 function boundSearches(searches: string[]): string[] {
   const bounded = searches.slice(0, MAX_SEARCHES).filter((search) => search.length <= MAX_SEARCH_DOMAIN_LENGTH);
@@ -90,7 +89,7 @@ function boundSearches(searches: string[]): string[] {
   return bounded;
 }
 
-/** Merges resolver options; the pod's own override base options of the same name. */
+/** Merges resolver options; the pod's own override base options with the same name. */
 function mergeOptions(base: string[], own: { name: string; value?: string }[]): string[] {
   const merged = new Map(base.map((option) => [option.split(':')[0]!, option]));
   for (const { name, value } of own) {

@@ -1,10 +1,10 @@
-/** The CRI configurations of Kubernetes 1.36, one fact per line. */
+/** Tests the CRI configurations against Kubernetes 1.36, one fact per line. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configsOf, decoded, type Given, type World } from './configs.fixture.ts';
 import { fakeNode } from './dependencies.fixture.ts';
 
-/** Expected values by their paths in `{ sandbox, container }`. `container` is the first container; 64-bit integers are plain numbers. */
+/** Expected values by path in `{ sandbox, container }`. `container` is the first container; 64-bit integers are plain numbers. */
 type Expected = Record<string, unknown>;
 
 function check(name: string, given: Given, expected: Expected, world: World = {}): void {
@@ -17,7 +17,7 @@ function check(name: string, given: Given, expected: Expected, world: World = {}
   });
 }
 
-/** The value at a path, whose well-known prefixes may be abbreviated. */
+/** Returns the value at a path. Well-known path prefixes can be abbreviated. */
 function at(value: unknown, path: string): unknown {
   const long = path
     .replace(/^(sandbox|container)\.security/, '$1.linux.securityContext')

@@ -7,14 +7,12 @@ import type { KuberuntimeDependencies } from './dependencies.ts';
 
 type VolumeImage = Omit<MountedImage, 'image'> & { outcome: Promise<ImageOutcome> };
 
-/** The images of a pod's image volumes, by volume name. Each outcome resolves once its image has been pulled. */
+/** Images of a pod's image volumes, by volume name. Each outcome resolves once the image has been pulled. */
 export type VolumeImages = ReadonlyMap<string, VolumeImage>;
 
 type FetchRequest = { pod: Pod; containers: Container[]; runtimeHandler: string; sandboxConfig: PodSandboxConfig };
 
-/**
- * Starts pulling the images of the image volumes that the containers mount. Failures are reported by the step that starts the container.
- */
+/** Starts pulling the images of image volumes that the containers mount. Failures are reported by the step that starts the container. */
 export function fetchVolumeImages(
   deps: Pick<KuberuntimeDependencies, 'images'>,
   { pod, containers, runtimeHandler, sandboxConfig }: FetchRequest,

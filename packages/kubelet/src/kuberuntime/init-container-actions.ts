@@ -1,6 +1,6 @@
 /**
- * Plans init containers, which run to completion one at a time. A sidecar counts as done once it has started and its startup probe, if any,
- * has succeeded; from then on it is kept running.
+ * Plans init containers, which run to completion one at a time. A sidecar is done once it has started and its startup probe, if any, has
+ * succeeded; it then keeps running.
  */
 import { type Container, hasFailedToPrepare, isSidecar, restartsAfter, restartsWhenKilled } from '@podwright/kube-api';
 import { latestContainer, type RuntimeContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
@@ -9,16 +9,16 @@ import type { ContainerToKill, PodActionsInput } from './pod-actions.ts';
 import type { ContainerToUpdate } from './resize-actions.ts';
 
 export type InitPlan = {
-  /** True if every init container is done, so that the ordinary containers may start. */
+  /** True if all init containers are done, so the ordinary containers may start. */
   initialized: boolean;
-  /** True if an init container has failed and may not be retried, so that the pod fails. */
+  /** True if an init container has failed and must not be retried, so the pod fails. */
   failed: boolean;
   start: string[];
   kill: ContainerToKill[];
   update: ContainerToUpdate[];
 };
 
-/** Plans the init containers. Considers only containers of the current sandbox, because a new sandbox must be initialized again. */
+/** Plans the init containers. Only containers in the current sandbox count, because a new sandbox must be initialized again. */
 export function planInitContainers(input: PodActionsInput, sandboxId: string): InitPlan {
   const all = input.pod.spec.initContainers ?? [];
   const own = { ...input.status, containers: input.status.containers.filter((one) => one.sandboxId === sandboxId) };
@@ -37,8 +37,8 @@ export function planInitContainers(input: PodActionsInput, sandboxId: string): I
 }
 
 /**
- * Returns the index of the last init container that has been created. All earlier ones are done, even if they have been removed from the
- * container runtime.
+ * Returns the index of the last init container created so far. All earlier ones are done, even if they have been removed from the container
+ * runtime.
  */
 function lastReached(all: Container[], own: RuntimePodStatus): number {
   return all.findLastIndex(({ name }) => latestContainer(own, name) !== undefined);
@@ -48,7 +48,7 @@ type Step = { done: boolean; start?: boolean; failed?: boolean; kill?: Container
 
 type Place = {
   current: RuntimeContainer | undefined;
-  /** True if a later init container has already been created, which means that this one is done. */
+  /** True if a later init container has already been created, so this one is done. */
   passed: boolean;
 };
 

@@ -21,14 +21,14 @@ export type KillRequest = {
   message?: string;
   /** Overrides all other grace periods; 0 kills immediately. */
   gracePeriodSeconds?: number;
-  /** The grace period recorded in the container's annotations, for pods whose spec is no longer available. */
+  /** The grace period from the container's annotations, for pods whose spec is no longer available. */
   recordedGraceSeconds?: number;
   podIps: string[];
-  /** Waits until the containers that depend on this sidecar have exited, but no longer than `maxMs`. */
+  /** Waits for containers that depend on this sidecar to exit, but no longer than `maxMs`. */
   waitForTurn?: (maxMs: number, signal: AbortSignal) => Promise<void>;
 };
 
-/** Returns the grace period in seconds. In order of precedence: that of the request, the failed probe, or the pod. */
+/** Returns the grace period in seconds, from (in order of precedence) the request, the failed probe, or the pod. */
 export function gracePeriodSeconds(request: KillRequest): number {
   const { pod, spec, reason } = request;
   const probe =
@@ -47,8 +47,8 @@ export function gracePeriodSeconds(request: KillRequest): number {
 export type KillContainerDependencies = Pick<KuberuntimeDependencies, 'cri' | 'events' | 'hooks' | 'logger' | 'tracer'>;
 
 /**
- * Stops a container: runs its preStop hook, sends SIGTERM and, after the grace period, SIGKILL. It is not an error if the container has
- * already been removed.
+ * Stops a container: runs its preStop hook, then sends SIGTERM and, after the grace period, SIGKILL. A no-op if the container has already
+ * been removed.
  */
 export async function killContainer(
   deps: KillContainerDependencies,
@@ -76,7 +76,7 @@ export async function killContainer(
   }
 }
 
-/** Runs the preStop hook. A hook that fails or outlasts the grace period does not keep the container alive. */
+/** Runs the preStop hook. The container is stopped even if the hook fails or outlasts the grace period. */
 async function runPreStop(
   deps: KillContainerDependencies,
   { pod, spec, id, name, podIps }: KillRequest,
@@ -92,7 +92,7 @@ async function runPreStop(
   } catch (error) {
     signal.throwIfAborted();
     deps.logger.warn({ pod: describePod(pod), container: name, error: errorMessage(error) }, 'a preStop hook failed');
-    // keep the hook's output out of the event, because it may contain secrets
+    // omit the hook's output from the event, because it may contain secrets
     deps.events.event(eventSubject(pod, name), 'Warning', 'FailedPreStopHook', 'PreStopHook failed');
   }
 }

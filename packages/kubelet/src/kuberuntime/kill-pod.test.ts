@@ -30,7 +30,7 @@ const web: Pod = {
   },
 };
 
-/** A running pod with all kinds of containers. */
+/** A running pod with containers of every type. */
 async function start(pod = web): Promise<{ runtime: FakeRuntime; status: RuntimePodStatus; stopped: () => string[] }> {
   const runtime = fakeRuntime();
   const { runtime: cri } = runtime.client;

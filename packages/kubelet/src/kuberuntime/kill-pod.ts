@@ -21,8 +21,8 @@ export type KillPodRequest = {
 export type KillPodDependencies = KillContainerDependencies & Pick<KuberuntimeDependencies, 'hostIps'>;
 
 /**
- * Stops a pod: its ordinary containers concurrently, then its sidecars from the last to the first, then its sandboxes.
- * A failed step does not prevent the others.
+ * Stops a pod: its ordinary containers concurrently, then its sidecars from last to first, then its sandboxes. A failed step does not
+ * prevent the others.
  */
 export async function killPod(
   deps: KillPodDependencies,
@@ -31,7 +31,7 @@ export async function killPod(
 ): Promise<StepResult[]> {
   const containers = await killContainers(deps, request, signal);
   const failed = containers.some(({ error }) => error !== undefined);
-  // If a container did not stop, the sandbox is kept for the next attempt.
+  // if a container did not stop, leave the sandbox for the next attempt
   return failed ? containers : [...containers, ...(await stopSandboxes(deps, request, signal))];
 }
 
@@ -78,15 +78,13 @@ function killRequest(
   };
 }
 
-/** Waits for the containers, but no longer than `maxMs`. Rejects only if the signal aborts. */
+/** Waits for the containers for at most `maxMs`. Rejects only if the signal aborts. */
 async function waitAtMost(maxMs: number, ended: Promise<void>[], signal: AbortSignal): Promise<void> {
   using limited = withTimeout(signal, maxMs, 'wait for the containers before this one');
   await raceAbort(Promise.all(ended), limited).catch(() => signal.throwIfAborted());
 }
 
-/**
- * For each container, returns the IDs of the ones that must exit first. A sidecar waits for the ordinary containers and all later sidecars.
- */
+/** Maps each container to the IDs of those that must exit first. A sidecar waits for the ordinary containers and all later sidecars. */
 function terminationOrder(pod: Pod, running: RuntimeContainer[]): (container: RuntimeContainer) => string[] {
   const sidecars = sidecarsOf(pod).map(({ name }) => name);
   const main = pod.spec.containers.map(({ name }) => name);

@@ -1,6 +1,6 @@
 /**
- * Encodes and decodes the labels and annotations of sandboxes and containers, from which a restarted kubelet rebuilds its state. All of
- * them are handled here. The keys are upstream's, so `crictl` and other tools understand them.
+ * Encodes and decodes all labels and annotations of sandboxes and containers. A restarted kubelet rebuilds its state from them. The keys
+ * are upstream's, so that `crictl` and other tools understand them.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -19,8 +19,8 @@ const POD_NAMESPACE_LABEL = 'io.kubernetes.pod.namespace';
 const POD_UID_LABEL = 'io.kubernetes.pod.uid';
 const CONTAINER_NAME_LABEL = 'io.kubernetes.container.name';
 /**
- * Identifies the kubelet that created the pod, in case other kubelets or clients share the container runtime. Pods with another value are
- * ignored.
+ * Identifies the kubelet that created the pod, in case other kubelets or clients share the container runtime. Pods with a different value
+ * are ignored.
  */
 const KUBELET_LABEL = 'podwright.dev/kubelet';
 
@@ -31,21 +31,21 @@ const MESSAGE_POLICY_ANNOTATION = 'io.kubernetes.container.terminationMessagePol
 const DELETION_GRACE_ANNOTATION = 'io.kubernetes.pod.deletionGracePeriod';
 const TERMINATION_GRACE_ANNOTATION = 'io.kubernetes.pod.terminationGracePeriod';
 const PRE_STOP_ANNOTATION = 'io.kubernetes.container.preStopHandler';
-/** The requests and limits with which a container was created. */
+/** The requests and limits that a container was created with. */
 const RESOURCES_ANNOTATION = 'podwright.dev/resources';
-/** The list in the pod spec that contains the container, and the index in that list; absent for `containers`. */
+/** The list in the pod spec that contains the container, and its index in that list; absent for `containers`. */
 const LISTED_ANNOTATION = 'podwright.dev/listed-in';
 const PORTS_ANNOTATION = 'io.kubernetes.container.ports';
 
-/** Prefixes of the annotations that `decodeContainerInfo` reads. */
+/** Prefixes of annotations read by `decodeContainerInfo`. */
 const OWN_PREFIXES = ['podwright.dev/', 'io.kubernetes.container.', 'io.kubernetes.pod.'];
 
-/** The fields in the order in which upstream encodes them. */
+/** The fields in upstream's encoding order. */
 const PORT_FIELDS = ['name', 'hostPort', 'containerPort', 'protocol', 'hostIP'];
 
 type StringMap = Record<string, string>;
 
-/** The decoded labels and annotations of a container. */
+/** A container's decoded labels and annotations. */
 export type ContainerInfo = {
   pod: PodIdentity;
   containerName: string;
@@ -65,17 +65,17 @@ function podLabels(pod: Pod, kubeletId: string): StringMap {
   return { [POD_NAME_LABEL]: name, [POD_NAMESPACE_LABEL]: namespace, [POD_UID_LABEL]: uid, [KUBELET_LABEL]: kubeletId };
 }
 
-/** Selects the sandboxes and containers of one kubelet, for either all of its pods or just one. */
+/** Selects the sandboxes and containers of one kubelet, either for all of its pods or for a single one. */
 export function labelSelector(kubeletId: string, podUid?: string): StringMap {
   return { [KUBELET_LABEL]: kubeletId, ...(podUid === undefined ? {} : { [POD_UID_LABEL]: podUid }) };
 }
 
-/** Whether the labels are those of a sandbox or container of this kubelet. */
+/** Whether the labels belong to one of this kubelet's sandboxes or containers. */
 export function isOfKubelet(labels: StringMap, kubeletId: string): boolean {
   return labels[KUBELET_LABEL] === kubeletId;
 }
 
-/** Returns the label value of the kubelet with this root directory. */
+/** Returns the label value for the kubelet with this root directory. */
 export function kubeletIdOf(rootDir: string): string {
   return createHash('sha256').update(rootDir).digest('hex').slice(0, 16);
 }
@@ -93,7 +93,7 @@ export function containerLabels(pod: Pod, container: Container, kubeletId: strin
   return { ...podLabels(pod, kubeletId), [CONTAINER_NAME_LABEL]: container.name };
 }
 
-/** Returns the annotations needed to stop a container, and to read its termination state, after the pod's spec is no longer available. */
+/** Returns the annotations needed to stop a container, and to read its termination state, when the pod's spec is no longer available. */
 export function containerAnnotations(pod: Pod, container: Container, restartCount: number): StringMap {
   const annotations: StringMap = {
     [HASH_ANNOTATION]: containerHash(container),
@@ -116,7 +116,7 @@ export function containerAnnotations(pod: Pod, container: Container, restartCoun
   return annotations;
 }
 
-/** Whether only the kubelet may set this container annotation. */
+/** Whether this container annotation is reserved for the kubelet. */
 export function isOwnAnnotation(key: string): boolean {
   return OWN_PREFIXES.some((prefix) => key.startsWith(prefix));
 }
@@ -141,7 +141,7 @@ export function decodePodIdentity(labels: StringMap): PodIdentity | undefined {
   return { uid, name: labels[POD_NAME_LABEL] ?? '', namespace: labels[POD_NAMESPACE_LABEL] ?? '' };
 }
 
-/** Returns the pod for which a sandbox was created. */
+/** Returns the pod that a sandbox was created for. */
 export function decodeSandboxOwner(labels: StringMap, annotations: StringMap): ExistingPod {
   const { uid, namespace, name } = decodePodIdentity(labels) ?? { uid: '', namespace: '', name: '' };
   return { uid, namespace, name, file: annotations[CONFIG_FILE_ANNOTATION] ?? '' };
@@ -176,7 +176,7 @@ function integer(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : undefined;
 }
 
-/** Parses an annotation that the kubelet wrote itself, without validating its shape. */
+/** Parses an annotation written by the kubelet itself, without validating its structure. */
 function json<T>(text: string | undefined): T | undefined {
   if (text === undefined) return undefined;
   try {

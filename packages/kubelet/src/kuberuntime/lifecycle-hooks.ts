@@ -5,7 +5,7 @@ import type { CommandRunner } from '../kubecontainer/command-runner.ts';
 import { describePod } from '../kubecontainer/pod-identity.ts';
 import { type HttpCallTarget, httpGet, httpGetUrl, isPlainHttpAnswer } from '../prober/http-call.ts';
 
-/** Upper bound for the CRI call. The caller's signal aborts the hook when its grace period is over. */
+/** Upper bound for the CRI call. The caller's signal aborts the hook at the end of its grace period. */
 const MAX_HOOK_MS = 24 * 3_600_000;
 
 /** Runs one lifecycle hook. Rejects if the hook fails, or with the signal's reason. */
@@ -17,7 +17,7 @@ export type HookRequest = {
   pod: Pod;
   container: Container;
   containerId: string;
-  /** The pod's addresses, primary first; the host's for a pod on the host network. */
+  /** The pod's addresses, primary first; the host's addresses if the pod is on the host network. */
   podIps: string[];
   handler: LifecycleHandler;
 };
@@ -25,7 +25,7 @@ export type HookRequest = {
 export type LifecycleHooksOptions = {
   commands: CommandRunner;
   events: EventRecorder;
-  /** Counts fallbacks to plain HTTP, and sleep hooks that ended early. */
+  /** Counts fallbacks to plain HTTP and sleep hooks that ended early. */
   metrics?: Registry;
 };
 
@@ -53,7 +53,7 @@ export class LifecycleHooks implements HookRunner {
     if (handler.exec !== undefined) return this.#exec(request, handler.exec.command, signal);
     if (handler.httpGet !== undefined) return this.#http(request, handler.httpGet.path ?? '/', signal);
     if (handler.sleep !== undefined) return this.#sleep(handler.sleep.seconds, signal);
-    // The API accepts tcpSocket, but documents that such hooks fail (k8s.io/api core/v1 LifecycleHandler).
+    // the API accepts tcpSocket, but documents that such hooks fail (k8s.io/api core/v1 LifecycleHandler)
     const message = 'Cannot run handler: a lifecycle hook is exec, httpGet or sleep';
     return Promise.reject(new PodwrightError('invalid_argument', message));
   }
@@ -72,7 +72,7 @@ export class LifecycleHooks implements HookRunner {
     throw new PodwrightError('failed_precondition', `${what}: ${why}`);
   }
 
-  /** Sends the request; any HTTP response counts as success. As in upstream, only the signal limits how long this may take. */
+  /** Sends the request; any HTTP response counts as success. As in upstream, there is no timeout other than the signal. */
   async #http(request: HookRequest, path: string, signal: AbortSignal): Promise<void> {
     const { container, podIps, handler } = request;
     const target = { action: handler.httpGet!, container, podIps, client: 'lifecycle' } as const;
@@ -85,7 +85,10 @@ export class LifecycleHooks implements HookRunner {
     }
   }
 
-  /** Retries an HTTPS hook over plain HTTP, without its Authorization header, for servers without TLS. Returns false if that also fails. */
+  /**
+   * Retries an HTTPS hook over plain HTTP, without its Authorization header, in case the server does not use TLS. Returns false if that
+   * fails too.
+   */
   async #fallBackToHttp({ pod }: HookRequest, target: HttpCallTarget, signal: AbortSignal): Promise<boolean> {
     try {
       await httpGet({ ...target, action: { ...target.action, scheme: 'HTTP' }, withoutAuthorization: true }, signal);

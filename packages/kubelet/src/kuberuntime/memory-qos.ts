@@ -6,8 +6,8 @@ import type { ContainerEnforcement } from './container-enforcement.ts';
 const PAGE_BYTES = 4096;
 
 /**
- * Returns the cgroup v2 files that protect a container's memory and throttle the container below its limit (KEP-2570); none if the feature
- * gate is off.
+ * Returns the cgroup v2 files that protect a container's memory and throttle it below its limit (KEP-2570); none if the feature gate is
+ * off.
  */
 export function memoryQosFiles(pod: Pod, container: Container, node: ContainerEnforcement): Record<string, string> {
   const { policy, host } = node;
@@ -23,8 +23,8 @@ function reservation(pod: Pod, container: Container, policy: 'None' | 'TieredRes
 }
 
 /**
- * Returns the throttling threshold (memory.high), which lies between the request and the limit. Without a limit, the node's allocatable
- * memory is used instead.
+ * Returns the throttling threshold (memory.high), which lies between the request and the limit. If there is no limit, the node's
+ * allocatable memory is used instead.
  */
 function throttle(container: Container, { policy, host }: ContainerEnforcement): Record<string, string> {
   const request = requestOf(container, 'memory');

@@ -9,7 +9,9 @@ import {
 import type { Pod } from '@podwright/kube-api';
 import type { IdRange } from '../container/user-namespaces.ts';
 
-/** The namespaces that the pod shares with the host or among its containers. `users`: the ID range of the pod's own user namespace. */
+/**
+ * Returns the namespaces that the pod shares with the host or among its containers. `users`: the ID range of the pod's own user namespace.
+ */
 export function namespaceOptions(pod: Pod, users: IdRange | undefined): NamespaceOption {
   const { hostNetwork, hostIPC, hostPID, shareProcessNamespace } = pod.spec;
   const pid = shareProcessNamespace ? NamespaceMode.POD : NamespaceMode.CONTAINER;
@@ -28,7 +30,7 @@ function userNamespace(users: IdRange | undefined) {
 }
 
 /**
- * Returns a container's namespaces, given its pod's. A container with a target joins the target's PID namespace, unless the pod uses a
+ * Returns a container's namespaces based on its pod's. A container with a target joins the target's PID namespace, unless the pod uses a
  * shared PID namespace or the host's.
  */
 export function containerNamespaces(pod: NamespaceOption, targetId: string | undefined): NamespaceOption {

@@ -11,8 +11,8 @@ const UNITS = [
 ] as const;
 
 /**
- * Returns a running container's CPU and memory as reported by the container runtime, which may differ from what is recorded. Amounts that
- * match the recorded ones keep their notation. Pure.
+ * Returns a running container's CPU and memory as reported by the container runtime, which may differ from the recorded ones. Amounts equal
+ * to the recorded ones retain their notation. Pure.
  */
 export function observedResources(
   recorded: GivenResources,
@@ -60,8 +60,7 @@ function bytesText(bytes: bigint): string | undefined {
 }
 
 /**
- * Sets a limit. A request that was equal to the old limit changes with it. If the container has no limit, the pod-level limit is dropped as
- * well.
+ * Sets a limit. A request equal to the old limit changes along with it. If the container has no limit, the pod-level limit is dropped too.
  */
 function withLimit(given: GivenResources, name: 'cpu' | 'memory', text: string | undefined): GivenResources {
   const { limits = {}, requests, pod } = given;

@@ -3,7 +3,7 @@ import type { GivenResources, RuntimeContainer, RuntimePodStatus } from '../kube
 import type { ProbeResult } from '../prober/probe-results.ts';
 import type { ContainerToUpdate } from './resize-actions.ts';
 
-/** The reason why a container is killed, which determines the grace period and the event. */
+/** Why a container is killed, which determines the grace period and the event. */
 export type KillReason =
   | 'livenessProbe'
   | 'startupProbe'
@@ -18,7 +18,7 @@ export type ContainerToReset = { id: string; name: string; kill: boolean };
 
 /** The next steps for a pod, in execution order. */
 export type PodActions = {
-  /** Whether to stop all containers and the sandbox before the other steps. */
+  /** Whether to stop all containers and the sandbox first. */
   killPod: boolean;
   createSandbox: boolean;
   /** ID of the existing sandbox; `undefined` if there is none. */
@@ -26,7 +26,10 @@ export type PodActions = {
   /** Attempt number of the sandbox to create. */
   attempt: number;
   containersToKill: ContainerToKill[];
-  /** Every container of the pod, if all of them restart in the same sandbox. Running ones are killed, then all are removed. */
+  /**
+   * Every container of the pod, if all of them are to be restarted in the same sandbox. Running ones are killed first, then all are
+   * removed.
+   */
   containersToReset: ContainerToReset[];
   ephemeralContainersToStart: string[];
   /** Names of the init containers to start, in spec order. */
@@ -36,7 +39,7 @@ export type PodActions = {
   containersToStart: string[];
 };
 
-/** Results of the probes that can kill a container, by container ID; `undefined` if there is no result. */
+/** Results of probes that can kill a container, by container ID; `undefined` if there is no result. */
 export type ProbeAnswers = {
   liveness(containerId: string): ProbeResult | undefined;
   startup(containerId: string): ProbeResult | undefined;
@@ -56,10 +59,10 @@ export type PodActionsInput = {
   actuated?: (container: RuntimeContainer) => GivenResources | undefined;
 };
 
-/** Fields that are parameters of steps. All other fields are steps or lists of steps. */
+/** Fields that are parameters of steps. All others are steps or lists of steps. */
 type StepParameter = 'sandboxId' | 'attempt';
 
-/** Descriptions of the steps, in execution order. */
+/** Describes the steps, in execution order. */
 const DESCRIPTIONS: { [step in Exclude<keyof PodActions, StepParameter>]: (plan: PodActions) => string[] } = {
   killPod: ({ killPod }) => (killPod ? ['kill the pod'] : []),
   containersToKill: (plan) => plan.containersToKill.map(({ name, reason }) => `kill ${name} (${reason})`),

@@ -36,8 +36,8 @@ export type SandboxConfigInput = {
 };
 
 /**
- * Builds the sandbox configuration for RunPodSandbox, which each CreateContainer call also passes. Throws `invalid_argument` if the pod's
- * fully qualified hostname is too long.
+ * Builds the sandbox configuration for RunPodSandbox, which is also passed to each CreateContainer call. Throws `invalid_argument` if the
+ * pod's fully qualified hostname is too long.
  */
 export function podSandboxConfig(input: SandboxConfigInput): PodSandboxConfig {
   const { pod, attempt } = input;
@@ -82,12 +82,12 @@ function linuxConfig({ pod, cgroupParent, namespaces, enforcement }: SandboxConf
     sysctls: Object.fromEntries((shared.sysctls ?? []).map(({ name, value }) => [dottedSysctl(name), value])),
     securityContext: create(LinuxSandboxSecurityContextSchema, {
       privileged: allContainers(pod.spec).some(({ securityContext }) => securityContext?.privileged === true),
-      // The container runtime's default profile is sufficient for the pause process.
+      // the container runtime's default profile suffices for the pause process
       seccomp: create(SecurityProfileSchema, { profileType: SecurityProfile_ProfileType.RuntimeDefault }),
       namespaceOptions: namespaces,
       selinuxOptions: selinux(shared.seLinuxOptions),
       runAsUser: int64(shared.runAsUser),
-      // Without a user, the group must be omitted: container runtimes reject it, and the pause process needs neither.
+      // without a user, omit the group: container runtimes reject it, and the pause process needs neither
       runAsGroup: shared.runAsUser === undefined ? undefined : int64(shared.runAsGroup),
       supplementalGroups: supplementalGroups(shared),
       supplementalGroupsPolicy: groupsPolicy(shared),

@@ -6,7 +6,7 @@ import type { RuntimeFeatures } from './runtime-features.ts';
 export type PodUsersDependencies = { features: RuntimeFeatures; userNamespaces: UserNamespaces };
 
 /**
- * Returns the ID range of the pod's own user namespace; `undefined` for a pod in the host's user namespace. Rejects with
+ * Returns the ID range of the pod's own user namespace; `undefined` for pods in the host's user namespace. Rejects with
  * `failed_precondition` if the runtime handler does not support user namespaces.
  */
 export async function podUsers(

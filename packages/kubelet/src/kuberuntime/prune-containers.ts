@@ -19,7 +19,7 @@ type PruneRequest = { pod: Pod; status: RuntimePodStatus; plan: PodActions };
 
 /**
  * Removes exited init containers from the container runtime: all of them before a new sandbox is created, otherwise all but the last run of
- * each. The log of the last run is always kept, because the restart count is derived from it. Failed removals are left to garbage
+ * each. The last run's log is always retained, because the restart count is derived from it. Failed removals are left to garbage
  * collection.
  */
 export async function pruneInitContainers(deps: PruneDependencies, { pod, status, plan }: PruneRequest): Promise<void> {
@@ -54,8 +54,8 @@ async function removeLogsBefore(
 }
 
 /**
- * Removes every container of a pod in which all containers restart. Running ones are killed without a grace period; logs are kept. Stops at
- * the first failure, because the container that triggered the restart comes last and must exist until all others have been removed.
+ * Removes every container of a pod in order to restart all of them. Running ones are killed without a grace period; logs are retained.
+ * Stops at the first failure, because the container that triggered the restart comes last and must exist until all others are gone.
  */
 export async function resetContainers(
   deps: PruneDependencies,
@@ -68,7 +68,7 @@ export async function resetContainers(
     const spec = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])].find((one) => one.name === name)!;
     try {
       const ended = status.containers.find((one) => one.id === id && one.state === 'exited');
-      // record the exit, so that a container that keeps triggering the restart is subject to crash back-off
+      // record the exit, so that a container that keeps triggering restarts is subject to crash back-off
       if (ended !== undefined && restartsAllContainers(spec, ended.exitCode))
         deps.crashBackoff.note({ pod, container: spec, status });
       if (kill)

@@ -11,15 +11,15 @@ export type RemovePodDependencies = Pick<KuberuntimeDependencies, 'cri' | 'podLo
 export type RemovePodRequest = {
   pod: Pod;
   status: RuntimePodStatus;
-  /** Whether to keep the log files, because the pod is still listed after it has finished. */
+  /** Whether to retain the log files, because the pod remains listed after it has finished. */
   keepLogs: boolean;
-  /** Releases all of the pod's other resources; called before its sandboxes are removed. */
+  /** Releases all of the pod's other resources. Called before its sandboxes are removed. */
   release: () => Promise<void>;
 };
 
 /**
  * Removes a stopped pod's containers and logs, calls `release`, then removes its sandboxes. The sandboxes come last, so that a restarted
- * kubelet still finds a pod whose removal was interrupted. It is not an error if a container or sandbox has already been removed.
+ * kubelet still finds a pod whose removal was interrupted. Containers and sandboxes that are already gone are not an error.
  */
 export async function removePodFromRuntime(
   { cri, podLogsDir, tracer }: RemovePodDependencies,

@@ -1,4 +1,4 @@
-/** Plans changes of a running container's CPU and memory. Pure. */
+/** Plans changes to a running container's CPU and memory. Pure. */
 import { type Container, type Pod, type PodSpec, type ResourceRequirements, withPodLimits } from '@podwright/kube-api';
 import { limitOf, requestOf } from '../cgroups/qos.ts';
 import type { GivenResources, RuntimeContainer } from '../kubecontainer/runtime-pod.ts';
@@ -17,7 +17,7 @@ export type ContainerToUpdate = {
 
 export type ResizeDecision = { kind: 'none' } | { kind: 'restart' } | { kind: 'update'; update: ContainerToUpdate };
 
-/** Compares the actual resources of a running container and its pod with the desired ones, and decides how to apply the difference. */
+/** Compares the actual and desired resources of a running container and its pod, and decides how to apply the difference. */
 export function decideResize(
   { spec }: Pick<Pod, 'spec'>,
   container: Container,
@@ -53,7 +53,7 @@ function differ(before: Pick<PodSpec, 'resources'>, after: Pick<PodSpec, 'resour
   );
 }
 
-/** Maps "no limit" (0) to the largest amount, so that limits can be compared. */
+/** Maps "no limit" (0) to the maximum, so that limits can be compared. */
 const amount = (limit: bigint) => (limit === 0n ? 2n ** 63n : limit);
 
 function compare(before: bigint, after: bigint): 'less' | 'more' | undefined {
@@ -90,8 +90,8 @@ function replaceResource(
 }
 
 /**
- * Returns the pod with the larger of the actual and the desired resources, per container and at pod level. The pod's cgroup must allow both
- * during a resize.
+ * Returns the pod with the larger of the actual and the desired resources, both per container and at pod level. The pod's cgroup must allow
+ * both during a resize.
  */
 export function widestPod(pod: Pod, given: (containerName: string) => GivenResources | undefined): Pod {
   const { initContainers = [], containers, resources } = pod.spec;
@@ -106,7 +106,7 @@ export function widestPod(pod: Pod, given: (containerName: string) => GivenResou
   return { ...pod, spec };
 }
 
-/** For each resource, keeps the old request and limit if either of them was larger; otherwise takes the new ones. */
+/** For each resource, returns the old request and limit if either was larger, otherwise the new ones. */
 function larger(before: ResourceRequirements, after: ResourceRequirements): ResourceRequirements {
   return RESOURCES.reduce((result, resource) => {
     const [old, desired] = [{ resources: before }, { resources: after }];

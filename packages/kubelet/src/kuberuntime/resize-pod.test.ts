@@ -14,7 +14,7 @@ function podOf(resources: ResourceRequirements | undefined): Pod {
   return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [app], restartPolicy: 'Always', resources } };
 }
 
-/** Names of the CRI calls for a change of pod-level resources that leaves those of the container unchanged. */
+/** Returns the names of the CRI calls for a change that only affects pod-level resources. */
 async function callsOf(before: ResourceRequirements | undefined, after: ResourceRequirements): Promise<string[]> {
   const runtime = fakeRuntime();
   const { podSandboxId } = await runtime.client.runtime.runPodSandbox({ config: { metadata } });

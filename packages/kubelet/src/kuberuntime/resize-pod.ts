@@ -14,8 +14,8 @@ import { type ContainerToUpdate, type ResizedResource, updateOrder, withResource
 export type ResizeDependencies = Pick<KuberuntimeDependencies, 'actuated' | 'cri' | 'node' | 'tracer'>;
 
 /**
- * Resizes running containers in place: memory before CPU, and decreases before increases. The pod's cgroup must already allow both the old
- * and the new amounts. Stops at the first failure; the next sync continues there.
+ * Resizes running containers in place: memory before CPU, decreases before increases. The pod's cgroup must already allow both the old and
+ * the new amounts. Stops at the first failure; the next sync continues from there.
  */
 export async function resizePod(
   deps: ResizeDependencies,
@@ -45,7 +45,7 @@ export async function resizePod(
 }
 
 /**
- * Updates the sandbox's resources, for container runtimes that size a virtual machine accordingly. Other runtimes may not implement the
+ * Updates the sandbox's resources, for container runtimes that size a virtual machine accordingly. Other runtimes may not implement this
  * call.
  */
 async function updateSandbox(
@@ -79,7 +79,7 @@ async function updateContainer(
   deps.actuated.progress(pod.metadata.uid, id, resources);
 }
 
-/** Replaces 0, which container runtimes interpret as "unchanged", with -1, which removes a limit. */
+/** Replaces 0, which container runtimes interpret as "unchanged", with -1, which removes the limit. */
 function withoutLimits(linux: LinuxContainerResources): LinuxContainerResources {
   const { cpuPeriod, cpuQuota, memoryLimitInBytes } = linux;
   return {
@@ -89,7 +89,7 @@ function withoutLimits(linux: LinuxContainerResources): LinuxContainerResources 
   };
 }
 
-/** Rejects a memory limit below current usage, which the kernel would otherwise also reject, or enforce by killing processes. */
+/** Rejects a memory limit below current usage. The kernel would otherwise either reject it too or enforce it by killing processes. */
 async function refuseBelowUse(
   { cri }: ResizeDependencies,
   pod: Pod,

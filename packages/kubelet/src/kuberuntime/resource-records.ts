@@ -3,7 +3,7 @@ import { fieldsOf } from '@podwright/host';
 import { parseQuantity, type ResourceList, type ResourceRequirements } from '@podwright/kube-api';
 import type { GivenResources } from '../kubecontainer/runtime-pod.ts';
 
-/** Resources allocated to a pod, with upstream's field names (pkg/kubelet/allocation/state). */
+/** Resources allocated to a pod, under upstream's field names (pkg/kubelet/allocation/state). */
 export type AllocatedRecord = {
   ContainerResources: Record<string, ResourceRequirements>;
   PodLevelResources?: ResourceRequirements;
@@ -15,7 +15,7 @@ export type AllocatedRecord = {
  */
 export type ActuatedContainer = { resources: GivenResources; isPending?: true };
 
-/** Entries by container ID. A container without an entry has the resources with which it was created. */
+/** Entries by container ID. Containers without an entry have the resources they were created with. */
 export type ActuatedRecord = Record<string, ActuatedContainer>;
 
 export function decodeAllocated(entry: unknown): AllocatedRecord {

@@ -3,8 +3,8 @@ import { namesIn } from '@podwright/host';
 import { latestContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 
 /**
- * Returns the restart count of the next container: one more than that of the last container or, if that has been removed, of its last log
- * file. Rejects if the log directory cannot be read: if a count were reused, the container runtime would append to another attempt's log.
+ * Returns the restart count of the next container: one more than that of the last container or, if it has been removed, of its last log
+ * file. Rejects if the log directory cannot be read: with a reused count, the container runtime would append to another attempt's log.
  */
 export async function nextRestartCount(
   status: RuntimePodStatus,

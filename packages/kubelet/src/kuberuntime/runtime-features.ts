@@ -3,7 +3,7 @@ import type { CriClient } from '@podwright/cri';
 /** Features of a runtime handler. */
 export type HandlerFeatures = { recursiveReadOnlyMounts: boolean; userNamespaces: boolean };
 
-/** Reads features from the container runtime's status. The status is not cached, because few pods depend on it. */
+/** Reads features from the container runtime's status. Not cached, because few pods depend on it. */
 export class RuntimeFeatures {
   readonly #cri: CriClient;
 
@@ -12,8 +12,8 @@ export class RuntimeFeatures {
   }
 
   /**
-   * Returns the features of a runtime handler; `none` if the container runtime reports no handlers at all, `unknown` if it does not report
-   * this one.
+   * Returns a runtime handler's features; `none` if the container runtime reports no handlers at all, `unknown` if it does not report this
+   * one.
    */
   async ofHandler(name: string, signal?: AbortSignal): Promise<HandlerFeatures | 'none' | 'unknown'> {
     const { runtimeHandlers } = await this.#cri.runtime.status({}, { signal });

@@ -53,7 +53,7 @@ const STATE_NAMES: Record<ContainerState, RuntimeContainerState> = {
 const NANOS_PER_MS = 1_000_000n;
 const toMs = (nanos: bigint) => Number(nanos / NANOS_PER_MS);
 
-/** A pod as reported by the CRI's list calls, which is enough to detect changes. */
+/** A pod from the CRI's list calls, with enough information to detect changes. */
 export type ListedPod = {
   pod: PodIdentity;
   sandboxes: { id: string; state: string; createdAtMs: number }[];
@@ -65,12 +65,12 @@ export type RuntimePodReaderOptions = {
   networks: SandboxNetworks;
   /** Only this kubelet's sandboxes and containers are read. */
   kubeletId: string;
-  /** The scheme of the container IDs in pod statuses, such as `containerd`. */
+  /** The scheme in the container IDs of pod statuses, such as `containerd`. */
   runtimeName: string;
   legacyLogs?: LegacyLogs;
 };
 
-/** A list of all pods, and the CRI responses from which it was built. */
+/** A list of all pods, and the CRI responses it was built from. */
 type Listing = {
   sandboxes: ListPodSandboxResponse;
   containers: ListContainersResponse;
@@ -82,18 +82,18 @@ type Listing = {
 /** An exited container, when its exit was first seen (monotonic), and whether its exit reason is final. */
 type KnownEnd = { container: RuntimeContainer; sinceMs: number; isSettled: boolean };
 
-/** Exit code of a process that was killed by SIGKILL. */
+/** Exit code of a process killed by SIGKILL. */
 const EXIT_CODE_KILLED = 137;
 
 /**
- * Reads pods from the container runtime. Exited containers are cached, because they no longer change, except that their exit reason may be
- * reported late.
+ * Reads pods from the container runtime. Exited containers are cached, because they no longer change, except for the exit reason, which may
+ * be reported late.
  */
 export class RuntimePodReader {
   readonly #cri: CriClient;
   readonly #options: RuntimePodReaderOptions;
   readonly #ended = new Map<string, KnownEnd>();
-  /** Decoders for the lists of all pods. They reuse the previous result if the bytes are the same. */
+  /** Decoders for the lists of all pods. If the bytes have not changed, they return the previous result. */
   readonly #decodeSandboxes = decodedList({ list: ListPodSandboxResponseSchema, element: PodSandboxSchema });
   readonly #decodeContainers = decodedList({ list: ListContainersResponseSchema, element: ContainerSchema });
   #last: Listing | undefined;
@@ -117,7 +117,7 @@ export class RuntimePodReader {
     return this.#last.pods;
   }
 
-  /** Returns the full status of one pod, without containers and sandboxes that are removed while it is being read. */
+  /** Returns the full status of a pod, excluding containers and sandboxes removed while it is being read. */
   async podStatus(pod: PodIdentity, signal?: AbortSignal): Promise<RuntimePodStatus> {
     const [sandboxes, containers] = await this.#listOf(pod.uid, signal);
     const newest = sandboxes.toSorted(newestFirst);
@@ -133,8 +133,8 @@ export class RuntimePodReader {
   }
 
   /**
-   * Decodes an event about one of this kubelet's pods; `undefined` if the event names no pod or a pod of another kubelet. `snapshot` is
-   * absent if the event does not include the status of its container.
+   * Decodes an event about one of this kubelet's pods; `undefined` if the event has no pod or belongs to another kubelet's pod. `snapshot`
+   * is absent if the event does not include the container's status.
    */
   async readEvent(
     event: ContainerEventResponse,
@@ -162,9 +162,7 @@ export class RuntimePodReader {
     return [sandboxes.items, containers.containers];
   }
 
-  /**
-   * Reads a sandbox. Only the network of the newest one is read from the container runtime; for the others, the list response is enough.
-   */
+  /** Reads a sandbox. Only the newest one's network is read from the container runtime; for the others, the list response is enough. */
   async #sandbox(listed: PodSandbox, newest: boolean, signal?: AbortSignal): Promise<RuntimeSandbox | undefined> {
     if (!newest) return { ...sandboxFacts(listed), hostNetwork: false, ips: [] };
     const network = await this.#options.networks.of(listed.id, signal);
@@ -172,7 +170,8 @@ export class RuntimePodReader {
   }
 
   /**
-   * Whether the exit reason of one of the pod's containers may still change, for up to `REASON_SETTLES_MS` after the exit was first seen.
+   * Whether the exit reason of any of the pod's containers may still change, which is possible for up to `REASON_SETTLES_MS` after the exit
+   * was first seen.
    */
   isUnsettled({ containers }: RuntimePodStatus): boolean {
     return containers.some(({ id }) => this.#ended.get(id)?.isSettled === false);
@@ -236,10 +235,10 @@ export class RuntimePodReader {
   }
 }
 
-/** The exit reason reported by the container runtime, truncated to the API's limit. */
+/** Returns the exit reason reported by the container runtime, truncated to the API's limit. */
 const reasonOf = ({ reason }: ContainerStatus) => reason.slice(0, MAX_CONDITION_REASON_LENGTH);
 
-/** Returns the cached exited container, updated if its exit reason was reported late. Statuses from before the exit are ignored. */
+/** Returns the cached exited container, updated with an exit reason that was reported late. Statuses from before the exit are ignored. */
 function readAgain(known: KnownEnd, status: ContainerStatus): RuntimeContainer {
   if (known.isSettled || status.state !== ContainerState.CONTAINER_EXITED) return known.container;
   const reason = reasonOf(status);
@@ -249,7 +248,7 @@ function readAgain(known: KnownEnd, status: ContainerStatus): RuntimeContainer {
 }
 
 /**
- * Whether the exit reason may still become OOMKilled: containerd receives the OOM event and the exit event separately, in no fixed order.
+ * Whether the exit reason may still become OOMKilled: containerd receives the OOM event and the exit event separately and in either order.
  */
 function mayBeOutOfMemory({ exitCode, reason }: RuntimeContainer): boolean {
   return exitCode === EXIT_CODE_KILLED && reason === 'Error';
@@ -282,7 +281,7 @@ function listing(sandboxes: ListPodSandboxResponse, containers: ListContainersRe
   return { sandboxes, containers, pods, ...ids };
 }
 
-/** Reads the termination message of an exited container from its message file or its log. */
+/** Reads an exited container's termination message from its message file or log. */
 function readTerminationMessage(
   status: ContainerStatus,
   info: ContainerInfo,
@@ -325,7 +324,7 @@ function startedAs({ user, stopSignal }: ContainerStatus): Pick<RuntimeContainer
 
 type Dated = { createdAt: bigint; metadata?: { attempt: number } };
 
-/** Compares attempts first, because unlike creation times they always increase, even if the host's clock is set back. */
+/** Compares attempts first: unlike creation times, they increase even if the host's clock is set back. */
 function newestFirst(a: Dated, b: Dated): number {
   const attempts = (b.metadata?.attempt ?? 0) - (a.metadata?.attempt ?? 0);
   if (attempts !== 0 || a.createdAt === b.createdAt) return attempts;

@@ -45,7 +45,7 @@ const kata: RuntimeClass = {
   metadata: { name: 'kata', namespace: '', uid: 'r' },
 };
 
-/** Syncs a new pod on a runtime with the given handlers; returns the configurations that the runtime received, and the pod's events. */
+/** Syncs a new pod on a runtime with the given handlers. Returns the configurations received by the runtime, and the pod's events. */
 async function sync(context: TestContext, spec: Partial<PodSpec>, handlers: Record<string, Features> = {}) {
   const scratch = await mkdtemp(join(tmpdir(), 'podwright-generation-'));
   context.after(() => rm(scratch, { recursive: true }));

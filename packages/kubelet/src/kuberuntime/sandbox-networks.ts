@@ -5,7 +5,7 @@ import { type CriClient, NamespaceMode, type PodSandboxStatus } from '@podwright
 /** A sandbox's addresses, primary first; none on the host network. */
 export type SandboxNetwork = { hostNetwork: boolean; ips: string[] };
 
-/** Reads the network of each sandbox once, because a sandbox keeps its addresses until it is removed. */
+/** Reads each sandbox's network once, because a sandbox's addresses do not change until it is removed. */
 export class SandboxNetworks {
   readonly #cri: CriClient;
   readonly #addresses: string[];
@@ -30,7 +30,7 @@ export class SandboxNetworks {
     }
   }
 
-  /** Caches a sandbox's network from a status that was read for another purpose. */
+  /** Caches a sandbox's network from a status read for another purpose. */
   note(status: PodSandboxStatus): SandboxNetwork {
     const known = this.#known.get(status.id);
     if (known !== undefined) return known;
@@ -39,13 +39,13 @@ export class SandboxNetworks {
     return network;
   }
 
-  /** Drops the cached networks of all sandboxes that are not in `existing`. */
+  /** Drops the cached networks of sandboxes not in `existing`. */
   keep(existing: ReadonlySet<string>): void {
     for (const id of this.#known.keys()) if (!existing.has(id)) this.#known.delete(id);
   }
 }
 
-/** Keeps at most one address per IP family, as the API requires, and puts the family of the node's primary address first. */
+/** Returns at most one address per IP family, as required by the API, with the family of the node's primary address first. */
 function decodeNetwork({ linux, network }: PodSandboxStatus, [hostIp = '']: string[]): SandboxNetwork {
   const hostNetwork = linux?.namespaces?.options?.network === NamespaceMode.NODE;
   const ips = [network?.ip ?? '', ...(network?.additionalIps ?? []).map(({ ip }) => ip)];

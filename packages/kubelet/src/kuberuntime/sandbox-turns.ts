@@ -2,23 +2,23 @@ import { cpus } from 'node:os';
 import { Limiter, RUNTIME_NAME } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
 
-/** How long a sandbox creation counts towards the concurrency limit. A slower one no longer counts, so that it does not stall the queue. */
+/** How long a sandbox creation counts towards the concurrency limit. Slower ones stop counting, so that they do not stall the queue. */
 export const SANDBOX_PATIENCE_MS = 2000;
 
-/** Minimum share of idle CPU time at which the concurrency limit is raised. */
+/** The concurrency limit is raised while at least this share of CPU time is idle. */
 const IDLE_PROCESSORS_SHARE = 0.2;
 
-/** Interval at which the idle CPU share is sampled while sandbox creations are queued. */
+/** Sampling interval of the idle CPU share while sandbox creations are queued. */
 export const IDLE_SAMPLE_MS = 100;
 
 const LEAST_SANDBOXES_AT_ONCE = 4;
 
-/** Concurrent sandbox creations per CPU on a busy host. With 110 at once, containerd takes a fifth longer overall. */
+/** Concurrent sandbox creations per CPU on a busy host. With 110 at once, containerd takes 20 % longer in total. */
 const SANDBOXES_PER_PROCESSOR = 2;
 
 /**
- * Returns the maximum number of concurrent RunPodSandbox calls while the host is busy. Unlimited for Podwright's own container runtime,
- * which has its own queue.
+ * Returns the maximum number of concurrent RunPodSandbox calls on a busy host. Unlimited for Podwright's own container runtime, which has
+ * its own queue.
  */
 export function sandboxesAtOnce(runtimeName: string, processors: number): number {
   if (runtimeName === RUNTIME_NAME) return Number.POSITIVE_INFINITY;
@@ -44,9 +44,9 @@ export function hostIdleShare(): IdleShare {
 }
 
 /**
- * Limits concurrent sandbox creations while the CPUs are busy, in first-come, first-served order. While the CPUs are idle, for example
- * because sandboxes are waiting for a network, the limit is raised step by step. Pods on the host network do not queue, because they may
- * set up the network that others need.
+ * Limits concurrent sandbox creations while the CPUs are busy, first come, first served. While the CPUs are idle, for example because
+ * sandboxes are waiting for a network, the limit is raised step by step. Pods on the host network do not queue, because they may set up the
+ * network that others are waiting for.
  */
 export class SandboxTurns {
   readonly #limiter: Limiter;

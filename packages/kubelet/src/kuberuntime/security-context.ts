@@ -38,7 +38,7 @@ const MASKED_PATHS = [
 ];
 const READONLY_PATHS = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'];
 
-/** The user that an image specifies: a UID, a name, or neither. */
+/** The user specified by an image: a UID, a name, or neither. */
 export type ImageUser = { uid: bigint | undefined; username: string };
 
 export type SecurityInput = {
@@ -48,18 +48,18 @@ export type SecurityInput = {
   namespaces: NamespaceOption;
   /** Host-specific paths to mask in addition to `MASKED_PATHS`. */
   throttleDirectories: string[];
-  /** Whether containers without a seccomp profile get RuntimeDefault instead of Unconfined. */
+  /** Whether containers without a seccomp profile use RuntimeDefault instead of Unconfined. */
   seccompDefault: boolean;
   /**
-   * Whether containers get NET_RAW unless they drop it, as is the container runtime's default. If false, only containers that add NET_RAW
-   * get it.
+   * Whether containers get NET_RAW unless they drop it, which is the container runtime's default. If false, only containers that add
+   * NET_RAW get it.
    */
   netRawDefault: boolean;
-  /** Directory that contains the Localhost seccomp profiles. */
+  /** Directory with the Localhost seccomp profiles. */
   seccompRoot: string;
 };
 
-/** Returns the container's security context, with defaults from the pod's security context. */
+/** Returns the container's security context. Unset fields default to the pod's security context. */
 export function containerSecurityContext(input: SecurityInput): LinuxContainerSecurityContext {
   const { pod, container, imageUser } = input;
   const own: SecurityContext = container.securityContext ?? {};
@@ -127,7 +127,7 @@ function seccomp(profile: SecurityProfile | undefined, input: SecurityInput): Cr
   return create(SecurityProfileSchema, { profileType: SecurityProfile_ProfileType[type], localhostRef });
 }
 
-/** AppArmor profile names for container runtimes before CRI 1.24, in the format of the old annotations. */
+/** AppArmor profile names for container runtimes that predate CRI 1.24, in the old annotation format. */
 const APPARMOR_NAMES = { RuntimeDefault: 'runtime/default', Unconfined: 'unconfined' };
 
 function appArmor(profile: SecurityProfile | undefined) {
@@ -146,7 +146,7 @@ function invalidUser(uid: bigint): string {
   return `container has runAsNonRoot and image has an invalid user id (${uid}). (Must be 1-(${MAX_USER_ID})): ${why}`;
 }
 
-/** Returns the reason why the container may not run if its user violates `runAsNonRoot`; otherwise `undefined`. */
+/** Returns why the container may not run if its user violates `runAsNonRoot`; otherwise `undefined`. */
 export function nonRootViolation(pod: Pod, container: Container, image: ImageUser): WaitingReason | undefined {
   const own = container.securityContext;
   const shared = pod.spec.securityContext;

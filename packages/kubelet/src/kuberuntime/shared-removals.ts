@@ -3,8 +3,8 @@ import type { CriClient } from '@podwright/cri';
 type RemoveContainer = CriClient['runtime']['removeContainer'];
 
 /**
- * Wraps a CRI client so that concurrent RemoveContainer calls for the same container share a single call. A pod sync and garbage collection
- * may both remove a container, and containerd fails the second call.
+ * Wraps a CRI client so that concurrent RemoveContainer calls for one container share a single call. A pod sync and garbage collection may
+ * both remove a container, and containerd fails the second call.
  */
 export function withSharedRemovals(cri: CriClient): CriClient {
   const running = new Map<unknown, ReturnType<RemoveContainer>>();

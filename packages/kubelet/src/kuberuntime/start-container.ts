@@ -47,12 +47,12 @@ export type StartRequest = {
   /** Whether the restart of a crashed container must queue with those of other crashed containers. */
   takesTurn: boolean;
   /**
-   * Called right before the container is created, once all images are present. From then on, the restart counts towards the crash back-off.
+   * Called right before the container is created, when all images are present. From then on, the restart counts towards the crash back-off.
    */
   onCreate: () => void;
 };
 
-/** Creates and starts a container and runs its postStart hook. Rejects only when aborted. */
+/** Creates and starts a container and runs its postStart hook. Rejects only if aborted. */
 export async function startContainer(
   deps: StartContainerDependencies,
   request: StartRequest,
@@ -91,13 +91,13 @@ export async function startContainer(
   return { ...step, error: begun.error ?? (await runPostStart(deps, { ...request, id: begun.id }, signal)) };
 }
 
-/** Whether the container had exited in this sandbox before this sync. A container that the sync itself stopped does not queue. */
+/** Whether the container had exited in this sandbox before this sync. Containers stopped by the sync itself do not queue. */
 function hasEnded({ status, container, sandbox }: StartRequest): boolean {
   const latest = latestContainer(status, container.name);
   return latest?.state === 'exited' && latest.sandboxId === sandbox.id;
 }
 
-/** Creates and starts the container. Returns its ID once it has been created, with `error` if the start failed. */
+/** Creates and starts the container. Returns its ID once created, with `error` if the start failed. */
 async function createAndStart(
   deps: StartContainerDependencies,
   request: CreateRequest,
@@ -120,8 +120,8 @@ async function createAndStart(
 }
 
 /**
- * Returns the ID of the container whose PID namespace an ephemeral container joins (`undefined` for other containers), or the reason to
- * wait if that container does not exist.
+ * Returns the ID of the container whose PID namespace an ephemeral container joins (`undefined` for other containers), or a waiting reason
+ * if that container does not exist.
  */
 function targetOf({ container, status }: StartRequest): { id: string | undefined } | WaitingReason {
   const { targetContainerName: name }: EphemeralContainer = container;
@@ -183,7 +183,7 @@ async function createContainer(
   }
 }
 
-/** Runs the postStart hook, and kills the container if it fails. */
+/** Runs the postStart hook. If it fails, kills the container. */
 async function runPostStart(
   deps: StartContainerDependencies,
   { pod, container, id, sandbox }: StartRequest & { id: string },
@@ -200,7 +200,7 @@ async function runPostStart(
     signal.throwIfAborted();
     const why = shownError(error);
     deps.logger.warn({ pod: describePod(pod), container: container.name, error: why }, 'a postStart hook failed');
-    // keep the hook's output out of the event, because it may contain secrets
+    // omit the hook's output from the event, because it may contain secrets
     deps.events.event(eventSubject(pod, container.name), 'Warning', 'FailedPostStartHook', 'PostStartHook failed');
     const message = 'FailedPostStartHook';
     await killContainer(

@@ -22,7 +22,7 @@ export function swapResources(
 }
 
 /**
- * Whether a memory resize would change the swap limit of a running container, which upstream's kubelet refuses (pkg/kubelet/allocation).
+ * Whether a memory resize would change a running container's swap limit, which upstream's kubelet refuses (pkg/kubelet/allocation).
  * Containers whose resize policy requires a restart are exempt.
  */
 export function resizesSwap(desired: Pod, current: Pod, node: ContainerEnforcement): boolean {
@@ -45,7 +45,7 @@ function maySwap(pod: Pod, container: Container, { host, policy }: ContainerEnfo
   return request > 0n && request !== limitOf(container, 'memory');
 }
 
-/** Returns the container's share of the node's swap, in proportion to the container's memory request. */
+/** Returns the container's share of the node's swap, proportional to its memory request. */
 function swapShare(container: Container, { host }: ContainerEnforcement): bigint {
   const request = requestOf(container, 'memory');
   if (request > host.memoryCapacity) return 0n;

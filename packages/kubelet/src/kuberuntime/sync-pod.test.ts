@@ -35,7 +35,7 @@ function podOf(spec: Partial<PodSpec> = {}, uid = 'u1'): Pod {
 /** Syncs pods on an in-memory runtime. */
 class SyncedPod {
   readonly runtime: FakeRuntime = fakeRuntime();
-  /** The number of containers that existed at each call of `onSandboxReady`. */
+  /** The number of containers that existed at each `onSandboxReady` call. */
   readonly sandboxesReady: number[] = [];
   restartRequested = false;
   unhealthy = false;

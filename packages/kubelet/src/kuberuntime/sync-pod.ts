@@ -25,7 +25,7 @@ import {
   startContainer,
 } from './start-container.ts';
 
-/** Minimum time a pod must have waited for its turn to create a sandbox for the wait to be recorded in its trace. */
+/** Minimum wait for a turn to create a sandbox that is recorded in the pod's trace. */
 export const MIN_TRACED_TURN_MS = 5;
 
 /** Dependencies for a pod sync. */
@@ -40,14 +40,16 @@ export type SyncPodRequest = {
   pod: Pod;
   status: RuntimePodStatus;
   plan: PodActions;
-  /** Called with the pod's addresses when a new sandbox is ready, before containers are created. */
+  /** Called with the pod's addresses when a new sandbox is ready, before any containers are created. */
   onSandboxReady?: (podIps: string[]) => void;
 };
 
 /** The context passed to the steps of a pod sync. */
 type Sync = SyncPodRequest & { deps: SyncPodDependencies; signal: AbortSignal };
 
-/** Executes a pod sync and returns the results of its steps, in order. Rejects only if aborted; the next sync retries failed steps. */
+/**
+ * Executes a pod sync and returns the results of its steps, in order. Rejects only if aborted; failed steps are retried by the next sync.
+ */
 export async function syncPod(
   deps: SyncPodDependencies,
   request: SyncPodRequest,
@@ -84,7 +86,7 @@ export async function syncPod(
   return [...stopped, ...resized, ...delayed, ...steps, ...started];
 }
 
-/** Stops the pod. Does nothing if the pod has already stopped and gets no new sandbox. */
+/** Stops the pod. A no-op if the pod has already stopped and needs no new sandbox. */
 async function stopPod({ deps, pod, status, plan, signal }: Sync): Promise<StepResult[]> {
   const alive = runningContainers(status).length > 0 || status.sandboxes.some(({ ready }) => ready);
   if (status.sandboxes.length === 0 || (!alive && !plan.createSandbox)) return [];
@@ -116,7 +118,7 @@ async function stopContainers({ deps, pod, status, plan, signal }: Sync): Promis
   );
 }
 
-/** Returns the planned containers that may start now, and for each of the others a step result that contains its back-off. */
+/** Returns the planned containers that may start now, and a step result with the back-off for each of the others. */
 function dueContainers(sync: Sync): { due: Container[]; delayed: StepResult[] } {
   const { deps, pod, plan, status } = sync;
   const { ephemeralContainersToStart, initContainersToStart, containersToStart } = plan;
@@ -124,7 +126,7 @@ function dueContainers(sync: Sync): { due: Container[]; delayed: StepResult[] } 
   const delayed: StepResult[] = [];
   const planned = startOrder(pod).filter(({ name }) => names.has(name));
   const due = planned.filter((container) => {
-    // a restart requested by a client is not delayed, and does not count as a crash
+    // a restart requested by a client is not delayed and does not count as a crash
     if (isRequested(plan, container)) deps.crashBackoff.forget(pod, container);
     if (isRequested(plan, container)) return true;
     const delay = deps.crashBackoff.delay({ pod, container, status });
@@ -157,8 +159,8 @@ function actionOf({ pod }: Sync, container: Container): SyncAction {
 type Images = Map<string, Promise<ImageOutcome>>;
 
 /**
- * Starts pulling the images. A failed pull is reported by the step that starts the container. Images with pull policy Always are pulled
- * only once the sandbox exists, so that repeated attempts to create a sandbox do not send requests to registries.
+ * Starts pulling the images. Failed pulls are reported by the step that starts the container. Images with pull policy Always are not pulled
+ * until the sandbox exists, so that repeated attempts to create a sandbox do not send requests to registries.
  */
 function fetchImages(sync: Sync, sandboxConfig: SandboxInUse['config'], containers: Container[]): Images {
   const { deps, pod, signal } = sync;
@@ -175,10 +177,7 @@ function fetchImages(sync: Sync, sandboxConfig: SandboxInUse['config'], containe
   return images;
 }
 
-/**
- * Returns the pod's runtime handler, or the default one if its RuntimeClass is missing, which is reported by the step that creates the
- * sandbox.
- */
+/** Returns the pod's runtime handler, or the default one if its RuntimeClass is missing; the step that creates the sandbox reports that. */
 function handlerOrDefault({ deps, pod }: Sync): string {
   try {
     return runtimeHandler(deps, pod);
@@ -202,7 +201,7 @@ async function sandboxConfig({ deps, pod, plan, signal }: Sync): Promise<Sandbox
   }
 }
 
-/** Returns the existing or newly created sandbox in which to start containers; absent if it could not be created. */
+/** Returns the existing or newly created sandbox for the containers; absent if it could not be created. */
 async function useSandbox(
   sync: Sync,
   config: SandboxInUse['config'],
@@ -245,8 +244,8 @@ function createInTurn({ deps, pod, signal }: Sync, config: SandboxInUse['config'
 type Starts = { sandbox: SandboxInUse; images: Images; volumeImages: VolumeImages; containers: Container[] };
 
 /**
- * Starts containers one at a time, in spec order. If an init container cannot be started, the following containers are not started.
- * Creations never overlap, because containerd 1.6 may lose the sandbox's process if they do.
+ * Starts containers one at a time, in spec order. If an init container cannot be started, neither are the containers after it. Creations
+ * never overlap, because containerd 1.6 may then lose the sandbox's process.
  */
 async function startContainers(
   sync: Sync,

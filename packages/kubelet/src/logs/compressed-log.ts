@@ -6,7 +6,7 @@ import { readAt, type TailSearch } from './log-tail.ts';
 import { type EntryQuery, EntryText, NEWLINE } from './log-text.ts';
 import { CHUNK_BYTES, type LogFile, type OpenedFile } from './open-log.ts';
 
-/** A rotated, gzip-compressed log. It is decompressed in chunks, never as a whole. */
+/** A rotated, gzip-compressed log. Decompressed in chunks, never as a whole. */
 export class CompressedLog implements LogFile {
   readonly #file: number;
   readonly #query: EntryQuery;
@@ -82,7 +82,7 @@ export class CompressedLog implements LogFile {
     }
   }
 
-  /** The first bytes of the decompressed log. */
+  /** Returns the first bytes of the decompressed log. */
   async head(sizeBytes: number): Promise<Buffer> {
     for await (const piece of this.#pieces()) return piece.subarray(0, sizeBytes);
     return Buffer.alloc(0);

@@ -13,7 +13,7 @@ const PARTIAL = 0x50;
 /**
  * Finds the parts of the line between `start` and `end` in the CRI log format, `TIME STREAM TAGS TEXT` without its newline
  * (kubernetes/design-proposals kubelet-cri-logging). Tags are separated by colons; `P` means partial. Returns `undefined` for any other
- * line. Copies nothing, because a hundred megabytes of logs contain about a million lines.
+ * line. Copies nothing, because 100 MB of logs contain about a million lines.
  */
 export function entryParts(data: Buffer, start: number, end: number): EntryParts | undefined {
   const timeEnd = spaceAfter(data, start, end);

@@ -1,10 +1,10 @@
 import type { LogEntry } from './log-entry.ts';
 
-/** First byte of a line written by Docker's json-file driver. A CRI log line begins with a timestamp instead. */
+/** First byte of a line written by Docker's json-file driver. CRI log lines begin with a timestamp instead. */
 const BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
 const BACKSLASH = 0x5c;
-/** The bytes that follow the text in a Docker log line. The text itself cannot contain them, because quotes in the text are escaped. */
+/** The bytes after the text in a Docker log line. The text itself cannot contain them, because its quotes are escaped. */
 const AFTER_TEXT = Buffer.from('","stream":"');
 const NEWLINE_ESCAPE = Buffer.from('\\n');
 
@@ -15,8 +15,8 @@ export function isDockerLine(data: Buffer, start: number): boolean {
 
 /**
  * Decodes an entry of Docker's json-file log driver, `{"log":"text\n","stream":"stdout","time":"…"}`. Docker splits lines longer than 16
- * KiB into several entries, of which only the last one's text ends with a newline. Returns `undefined` for any other line. The timestamp
- * and the text together are always shorter than the line.
+ * KiB into several entries; only the text of the last one ends with a newline. Returns `undefined` for any other line. The timestamp and
+ * text together are always shorter than the line.
  */
 export function parseDockerLine(line: Buffer): LogEntry | undefined {
   let value: unknown;
@@ -35,8 +35,8 @@ export function parseDockerLine(line: Buffer): LogEntry | undefined {
 }
 
 /**
- * Determines without decoding whether a Docker log entry is partial; `undefined` if `line` does not contain the end of the text, or is
- * truncated.
+ * Determines whether a Docker log entry is partial, without decoding it. Returns `undefined` if `line` is truncated or does not contain the
+ * end of the text.
  */
 export function isPartialDockerLine(line: Buffer): boolean | undefined {
   const textEnd = line.lastIndexOf(AFTER_TEXT);

@@ -9,7 +9,7 @@ const MIN_LOG_INTERVAL_MS = 10;
 /** Maximum time between two change notifications, in case an inotify event is lost. */
 export const LOG_SAFETY_INTERVAL_MS = 1000;
 
-/** Waits for a file to grow or be rotated, by watching its directory. */
+/** Watches a file's directory to detect when the file grows or is rotated. */
 export class FileChanges implements AsyncDisposable {
   readonly #path: string;
   readonly #stop: AbortSignal;
@@ -32,8 +32,8 @@ export class FileChanges implements AsyncDisposable {
         this.#wake?.();
       }).on('error', () => this.#unwatch());
     } catch {
-      // The directory does not exist yet, or the inotify watch limit has been reached: poll at the safety interval, and try again at the
-      // next call.
+      // the directory does not exist yet, or the inotify watch limit has been reached: poll at the safety interval, and retry on the next
+      // call
     }
   }
 
@@ -43,8 +43,8 @@ export class FileChanges implements AsyncDisposable {
   }
 
   /**
-   * Resolves at the next change (immediately if there has been one since the last call), when an `AbortSignal` aborts, or after a maximum
-   * interval, in case the file system reported no event for a change.
+   * Resolves on the next change (immediately if there was one since the last call), when an `AbortSignal` aborts, or after a maximum
+   * interval, in case the file system did not report a change.
    */
   async next(): Promise<void> {
     const tooSoonMs = this.#lastAtMs + MIN_LOG_INTERVAL_MS - performance.now();

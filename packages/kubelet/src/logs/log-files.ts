@@ -1,4 +1,4 @@
-/** Iterates over a container's log files in order: first the rotated logs, then the current file. */
+/** Iterates over a container's log files in order: the rotated logs first, then the current file. */
 import { closeSync, lstatSync } from 'node:fs';
 import { CompressedLog } from './compressed-log.ts';
 import { findTail } from './log-tail.ts';
@@ -6,28 +6,25 @@ import type { EntryQuery } from './log-text.ts';
 import { type LogFile, type OpenedFile, openRegular, PlainLog, type PlainLogInput } from './open-log.ts';
 import { type RotatedLog, rotatedLogs } from './rotated-logs.ts';
 
-/** Enough bytes to identify a log file by its first entry, whose timestamp has nanosecond precision. */
+/** Enough bytes to identify a log file by its first entry, which has a timestamp with nanosecond precision. */
 const HEAD_BYTES = 256;
 
 /**
- * A position in the sequence of log files: a rotated log with the given `order`, or the current file, which follows all rotated logs up to
- * `order`.
+ * A position in the sequence of log files: a rotated log with the given `order`, or the current file, which comes after all rotated logs up
+ * to `order`.
  */
 type LogPosition = { order: string; current?: PlainLog };
 
-/** An open log file and its position. `isAfterGap`: files before it may have been removed before they could be read. */
+/** An open log file and its position. `isAfterGap`: earlier files may have been removed before they could be read. */
 export type PositionedLog = {
   log: LogFile;
   position: LogPosition;
   isAfterGap: boolean;
-  /** Whether nothing more will be written to this file, because a newer one exists. */
+  /** Whether the file is complete because a newer one exists. */
   isComplete(): boolean;
 };
 
-/**
- * The log files to read first: the rotated logs, oldest first (`undefined` for one that has been removed), and the current file if it
- * exists.
- */
+/** The log files to read first: the rotated logs, oldest first (`undefined` if removed), and the current file if it exists. */
 export type LogStart = {
   rotated: AsyncGenerator<LogFile | undefined>;
   current: PositionedLog | undefined;
@@ -36,7 +33,7 @@ export type LogStart = {
 
 export type LogFilesQuery = EntryQuery & { tailLines?: number; follow?: boolean };
 
-/** Opens the current log file and finds the rotated ones: either all of them, or only those that contain the last `tailLines` lines. */
+/** Opens the current log file and finds either all rotated ones or only those that contain part of the last `tailLines` lines. */
 export async function openLogs(path: string, query: LogFilesQuery, signal: AbortSignal): Promise<LogStart> {
   const opened = openRegular(path);
   try {
@@ -63,7 +60,7 @@ function placed(
 
 type TailInput = { before: RotatedLog[]; opened: OpenedFile | undefined; query: LogFilesQuery; lines: number };
 
-/** Opens the files that contain the last lines, counted from the current end of the log; later writes do not count. */
+/** Opens the files that contain the last lines, counting back from the log's current end; later writes do not count. */
 async function openTail(
   { before, opened, query, lines }: TailInput,
   signal: AbortSignal,
@@ -107,7 +104,7 @@ async function openLast(
   }
 }
 
-/** Yields the open files. The consumer must close each file that it receives. */
+/** Yields the open files. The consumer must close each one it receives. */
 async function* alreadyOpen(logs: LogFile[]): AsyncGenerator<LogFile> {
   try {
     for (let log = logs.shift(); log !== undefined; log = logs.shift()) yield log;
@@ -127,7 +124,7 @@ async function* openEach(files: RotatedLog[], query: EntryQuery): AsyncGenerator
 
 type OpenedRotated = OpenedFile & { isCompressed: boolean };
 
-/** Opens a rotated log, or its compressed form if it has been compressed since the directory was listed. */
+/** Opens a rotated log, or the compressed form if it was compressed after the directory was listed. */
 function openRotated({ path, isCompressed }: RotatedLog): OpenedRotated | undefined {
   const found = openRegular(path);
   if (found !== undefined) return { ...found, isCompressed };
@@ -138,7 +135,7 @@ function openRotated({ path, isCompressed }: RotatedLog): OpenedRotated | undefi
 const logOf = (opened: OpenedRotated, query: EntryQuery) =>
   opened.isCompressed ? new CompressedLog({ query, opened }) : new PlainLog({ query, opened });
 
-/** Opens the log file that follows the one at `position`; `undefined` while there is none. */
+/** Opens the log file after the one at `position`; `undefined` if there is none yet. */
 export async function nextLog(
   path: string,
   position: LogPosition,
@@ -167,8 +164,8 @@ export async function nextLog(
 }
 
 /**
- * Returns the rotated log at this position, if it still exists. If the file was the current one back then, it is recognized by its inode or
- * its first bytes.
+ * Returns the rotated log at this position if it still exists. If the position was that of the current file, recognizes the file by its
+ * inode or first bytes.
  */
 async function fileAt({ order, current }: LogPosition, all: RotatedLog[]): Promise<RotatedLog | undefined> {
   if (current === undefined) return all.find((file) => file.order === order);

@@ -4,8 +4,8 @@ import { readlinkSync } from 'node:fs';
 const DOCKER_LOG = /^\/(?:.+\/)?([0-9a-f]{64})\/\1-json\.log$/;
 
 /**
- * Returns the target of a symlink to a Docker log; otherwise the path itself. A dockershim symlinks the CRI's log path to Docker's log; no
- * container runtime symlinks it to anything else. The caller must open the result with O_NOFOLLOW.
+ * Returns the target of a symlink to a Docker log, otherwise the path itself. A dockershim makes the CRI's log path a symlink to Docker's
+ * log; no container runtime makes it a symlink to anything else. The caller must open the result with O_NOFOLLOW.
  */
 export function followLink(path: string): string {
   try {

@@ -9,12 +9,12 @@ export type LogQuery = LogFilesQuery & {
   limitBytes?: number;
 };
 
-/** `ended` aborts when the container has exited; `signal` aborts when the reader has disconnected. */
+/** `ended` aborts when the container exits; `signal` aborts when the client disconnects. */
 export type LogEnd = { ended: AbortSignal; signal: AbortSignal };
 
 /**
- * Reads a container's log as text, beginning with the rotated logs. Yields one buffer per file chunk. While the container runs, a missing
- * log is treated as empty; otherwise it is `not_found`.
+ * Reads a container's log as text, starting with the rotated logs. Yields one buffer per file chunk. As long as the container is running, a
+ * missing log counts as empty; otherwise it is `not_found`.
  */
 export function readLog(path: string, query: LogQuery, until: LogEnd): AsyncGenerator<Buffer> {
   const text = readText(path, query, until);
@@ -45,7 +45,7 @@ async function* readText(path: string, query: LogQuery, until: LogEnd): AsyncGen
       yield* joined.wholeFile(log, signal);
     }
     for (let hasChanged = false; !signal.aborted; hasChanged = true) {
-      // Check this before reading, so that everything written before the container exited is read.
+      // check this before reading, so that everything written before the container's exit is read
       const last = !query.follow || ended.aborted;
       if (query.follow) file ??= await nextLog(path, start.position, query);
       wasFound ||= file !== undefined;
@@ -76,7 +76,7 @@ async function* readText(path: string, query: LogQuery, until: LogEnd): AsyncGen
 class JoinedText {
   #isInLine = false;
 
-  /** Yields the text of a whole log file; `undefined` stands for a file that was removed before it could be read. */
+  /** Yields the text of a whole log file; `undefined` represents a file that was removed before it could be read. */
   async *wholeFile(log: LogFile | undefined, signal: AbortSignal): AsyncGenerator<Buffer> {
     try {
       if (log !== undefined) yield* this.of(log.text(signal));
@@ -93,7 +93,7 @@ class JoinedText {
     }
   }
 
-  /** Ends the text of a log file: writes a newline after an unfinished entry, and after a line whose continuation is missing (`isCut`). */
+  /** Ends the text of a log file: adds a newline after an unfinished entry, and after a line whose continuation is missing (`isCut`). */
   *end(log: LogFile | undefined, { isCut }: { isCut: boolean }): Generator<Buffer> {
     const rest = log?.rest();
     if (rest !== undefined && rest.length > 0) yield rest;

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { entryParts } from './cri-log.ts';
 import { isDockerLine, isPartialDockerLine } from './docker-log.ts';
 
-/** Maximum distance to search back for the beginning of a line that was written in several pieces. */
+/** How far to search back for the beginning of a line that was written in several pieces. */
 const MAX_TAIL_LINE_BYTES = 16 << 20;
 
 const BLOCK_BYTES = 64 << 10;
@@ -18,43 +18,43 @@ export type TailSearch = {
   size: number;
   /** Number of lines to find. */
   lines: number;
-  /** Searches only the last `withinBytes` bytes of the file. Default: the whole file. */
+  /** Only search the last `withinBytes` bytes of the file. Defaults to the whole file. */
   withinBytes?: number;
   /**
-   * Whether the log continues in another file. Trailing partial entries are then the beginning of that file's first line, and do not count
-   * as a line of their own.
+   * Whether the log continues in another file. Trailing partial entries then belong to that file's first line and do not count as a line of
+   * their own.
    */
   isContinued?: boolean;
   signal?: AbortSignal;
 };
 
 /**
- * Where the last lines of a log file begin (`offset`), and the bytes from there to the end if the search has read them. `before` is present
- * if the search reached the beginning of the file: it is the number of lines still to be read from the previous file. Even if it is 0, the
- * first line may begin in the previous file.
+ * Where the last lines of a log file begin (`offset`), and the bytes from there to the end if the search has read them. `before` is the
+ * number of lines left to read from the previous file, present if the search reached the beginning of this one. Even if it is 0, the first
+ * line may begin in the previous file.
  */
 export type Tail = { offset: number; bytes?: Buffer; before?: number };
 
 /** A block of a log file at offset `from`, plus the first bytes of the next block. */
 type Block = { file: number; from: number; bytes: Buffer };
 
-/** Reads from an open file in the thread pool. */
+/** Reads from an open file using the thread pool. */
 export const readAt = promisify(read);
 
 /**
- * Finds where the last lines of a log begin by reading the open file backwards in blocks. A partial entry counts as part of the line that
- * it belongs to, and trailing partial entries count as one line. For a line that is longer than 16 MiB or begins before `withinBytes`, only
- * its end is found. Rejects with the signal's reason if the signal aborts.
+ * Finds where the last lines of a log begin by reading the open file backwards in blocks. A partial entry counts as part of its line, and
+ * trailing partial entries count as one line. If a line is longer than 16 MiB or begins before `withinBytes`, only its end is found.
+ * Rejects with the signal's reason if the signal aborts.
  */
 export async function findTail(file: number, search: TailSearch): Promise<Tail> {
   const { size, lines, withinBytes = size, isContinued = false, signal } = search;
   if (lines <= 0 && !isContinued) return { offset: size };
   const first = Math.max(0, size - withinBytes);
-  // the block is followed by the first bytes of the next block, because they may contain the tags of the block's last entry
+  // the block is followed by the first bytes of the next one, which may contain the tags of the block's last entry
   const buffer = Buffer.alloc(BLOCK_BYTES + HEAD_BYTES);
   let found = 0;
   /**
-   * Start of the earliest wanted line (`wanted`), start of the earliest entry (`earliest`), and end of the next entry to check (`lineEnd`).
+   * start of the earliest wanted line (`wanted`), start of the earliest entry (`earliest`), and end of the next entry to check (`lineEnd`)
    */
   let wanted = size;
   let earliest = size;
@@ -84,7 +84,7 @@ export async function findTail(file: number, search: TailSearch): Promise<Tail> 
   return block.from === 0 ? { ...tail, before: Math.max(0, lines - found) } : tail;
 }
 
-/** Includes the bytes only if the block reaches the end of the file, which means that it was the first one read. */
+/** Includes the bytes only if the block extends to the end of the file, that is, if it was the first one read. */
 function tailAt(offset: number, { from, bytes }: Block, size: number): Tail {
   return from + bytes.length < size || offset < from ? { offset } : { offset, bytes: bytes.subarray(offset - from) };
 }
@@ -101,7 +101,8 @@ function lineEndBefore(buffer: Buffer, before: number): number {
 }
 
 /**
- * Whether the log entry is partial, judging by its first bytes; `undefined` for an invalid line. `end`: the offset of the entry's newline.
+ * Whether the log entry is partial, judging by its first bytes; `undefined` if the line is invalid. `end`: the offset of the entry's
+ * newline.
  */
 function isPartialEntry(block: Block, { start, end }: { start: number; end: number }): boolean | undefined {
   const { from, bytes } = block;
@@ -111,8 +112,8 @@ function isPartialEntry(block: Block, { start, end }: { start: number; end: numb
 }
 
 /**
- * Checks the end of a Docker log entry, which shows whether the entry is partial. If the end is beyond the block, it is read synchronously,
- * which is fast because it is in the page cache.
+ * Checks the end of a Docker log entry, which shows whether the entry is partial. If the end is outside the block, it is read
+ * synchronously, which is fast because it is in the page cache.
  */
 function isPartialDockerEntry(
   { file, from, bytes }: Block,

@@ -11,11 +11,11 @@ const LINE_END = Buffer.from('\n');
 
 /** Which log entries to select, and how to format them. */
 export type EntryQuery = {
-  /** Select only entries at or after this time. */
+  /** Only select entries at or after this time. */
   sinceMs?: number;
   /** Whether to prefix each line with its timestamp. */
   timestamps?: boolean;
-  /** Select only entries from this stream. */
+  /** Only select entries from this stream. */
   stream?: LogStream;
 };
 
@@ -23,7 +23,10 @@ export type EntryQuery = {
 export class EntryText {
   readonly #query: EntryQuery;
   #rest: Buffer = Buffer.alloc(0);
-  /** Whether the next selected entry starts a line: the previous one was not partial. Only the start of a line gets a timestamp. */
+  /**
+   * Whether the next selected entry starts a line, because the previous one was not partial. Timestamps are only added at the start of a
+   * line.
+   */
   #startsLine = true;
 
   constructor(query: EntryQuery) {
@@ -35,7 +38,9 @@ export class EntryText {
     return this.render(this.wholeEntries(piece));
   }
 
-  /** Returns the selected text of the entries, which is never longer than the entries. Only the last one may lack its newline. */
+  /**
+   * Returns the selected text of the entries, which is never longer than the entries themselves. Only the last entry may lack its newline.
+   */
   render(entries: Buffer): Buffer {
     const text = Buffer.allocUnsafe(entries.length);
     let length = 0;
@@ -59,16 +64,13 @@ export class EntryText {
     return data.subarray(0, end);
   }
 
-  /**
-   * Returns the selected text after the last newline: an entry that is unfinished because the container runtime was killed or the disk was
-   * full.
-   */
+  /** Returns the selected text after the last newline: an unfinished entry, caused by a killed container runtime or a full disk. */
   rest(): Buffer {
     return this.render(this.#rest);
   }
 }
 
-/** An entry to print: its text includes the newline, unless the entry is partial or the file ends without one. */
+/** An entry to print. Its text includes the newline, unless the entry is partial or the file ends without one. */
 type PrintedEntry = { time: () => string; stream: LogStream; partial: boolean; text: Buffer };
 
 function criEntry(lines: Buffer, start: number, end: number): PrintedEntry | undefined {

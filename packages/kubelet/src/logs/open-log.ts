@@ -7,11 +7,11 @@ import { type EntryQuery, EntryText } from './log-text.ts';
 /** Size of the chunks in which log files are read. */
 export const CHUNK_BYTES = 64 << 10;
 
-/** A log file that is being read, with its current offset. */
+/** A log file being read, and the current offset. */
 export interface LogFile {
   /**
-   * Yields the selected text of the entries from where the previous call stopped to the current end of the file. `hasChanged` means that
-   * the file has just grown: the new bytes are then in the page cache, where a synchronous read is faster than the thread pool.
+   * Yields the selected text of entries from the end of the previous call to the current end of the file. `hasChanged` means that the file
+   * has just grown: the new bytes are then in the page cache, so reading them synchronously is faster than using the thread pool.
    */
   text(signal: AbortSignal, hint?: { hasChanged: boolean }): AsyncGenerator<Buffer>;
   /** Returns the selected text of an unfinished entry at the end. */
@@ -19,7 +19,7 @@ export interface LogFile {
   close(): void;
 }
 
-/** `end`: the offset at which to stop reading. Default: the end of the file. */
+/** `end`: the offset at which to stop reading; defaults to the end of the file. */
 export type PlainLogInput = { query: EntryQuery; opened: OpenedFile; begin?: Tail; end?: number };
 
 /** An uncompressed log file. */
@@ -29,7 +29,7 @@ export class PlainLog implements LogFile {
   readonly #end: number;
   readonly #text: EntryText;
   #offset: number;
-  /** The bytes at the current offset, if they have already been read. */
+  /** The bytes at the current offset, if already read. */
   #known: Buffer | undefined;
 
   constructor({
@@ -82,7 +82,7 @@ export class PlainLog implements LogFile {
     return buffer.subarray(0, readSync(this.#file, buffer, 0, sizeBytes, 0));
   }
 
-  /** Whether there is now a different file at the path, or this one has been truncated. */
+  /** Whether the path is now a different file, or this file has been truncated. */
   isReplacedAt(path: string): boolean {
     const named = namedFile(path);
     return named !== undefined && (named.ino !== this.inode || named.size < this.#offset);
@@ -103,10 +103,10 @@ function namedFile(path: string): Stats | undefined {
 }
 
 /**
- * Opens a regular file if there is one. A pod with write access to the log directory must not be able to block the reader with a FIFO or
- * expose a host file through a symlink, but symlinks to Docker logs are followed. The check before opening avoids side effects on the
- * writer of a FIFO or on a device driver; the check afterwards is the decisive one. Synchronous, because none of this takes longer than a
- * path lookup.
+ * Opens a regular file, if there is one. A pod with write access to the log directory must not be able to block the reader with a FIFO or
+ * expose a host file through a symlink, but symlinks to Docker logs are followed. The check before opening avoids side effects on a FIFO's
+ * writer or a device driver; the check afterwards is the authoritative one. Synchronous, because none of this takes longer than a path
+ * lookup.
  */
 export function openRegular(path: string): OpenedFile | undefined {
   const file = namedFile(path) && openIfThere(path);

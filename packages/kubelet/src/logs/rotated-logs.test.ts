@@ -14,7 +14,7 @@ after(() => rmSync(scratch, { recursive: true }));
 const at = (second: number) => `2026-11-21T00:00:${String(second).padStart(2, '0')}.000000000Z`;
 const rotatedName = (number: number) => `.20261121-0000${String(number).padStart(2, '0')}`;
 
-/** A log made of the given files, the last of which is the current one; `compressed` selects the ones to compress. */
+/** A log that consists of the given files, the last being the current one; `compressed` selects the ones to compress. */
 function logOf(files: string[], compressed: (index: number) => boolean = () => false): string {
   const path = join(mkdtempSync(join(scratch, 'log-')), '0.log');
   for (const [index, text] of files.slice(0, -1).entries()) {

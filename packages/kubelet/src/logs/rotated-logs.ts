@@ -3,15 +3,15 @@ import { basename, dirname, join } from 'node:path';
 import { isErrno } from '@podwright/base';
 
 /**
- * A rotated log, named `<log>.<time>`, or `<log>.<time>.<number>` if there already was one from that second; compressed logs have the
- * suffix `.gz`. `order` sorts rotated logs by age, and is the same for a log and its compressed form.
+ * A rotated log, named `<log>.<time>`, or `<log>.<time>.<number>` if there already is one from that second; compressed logs have the suffix
+ * `.gz`. `order` sorts rotated logs by age, and is the same for a log and its compressed form.
  */
 export type RotatedLog = { path: string; order: string; isCompressed: boolean };
 
 const SUFFIX = /^\.(\d{8}-\d{6})(?:\.(\d{1,9}))?(\.gz)?$/;
 const DIGITS = 9;
 
-/** Lists a log's rotated files, oldest first; a file precedes its compressed form. Empty if the directory does not exist. */
+/** Lists a log's rotated files, oldest first; a file comes before its compressed form. Empty if the directory does not exist. */
 export async function rotatedLogs(logPath: string): Promise<RotatedLog[]> {
   const [directory, name] = [dirname(logPath), basename(logPath)];
   const entries = await readdir(directory).catch((error: unknown) => {
@@ -28,8 +28,8 @@ export async function rotatedLogs(logPath: string): Promise<RotatedLog[]> {
 }
 
 /**
- * Returns the name of the rotated log that follows the one with the order `newest` ('' for none). It contains the current time; if that is
- * not later than the newest log's time, it contains the newest log's time and the next number.
+ * Returns the name for the next rotated log, after the one with order `newest` ('' for none). It contains the current time or, if that is
+ * not later than the newest log's time, the newest log's time and the next number.
  */
 export function nextRotated(logPath: string, newest: string, now: Date): Pick<RotatedLog, 'path' | 'order'> {
   const time = now.toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15);

@@ -8,7 +8,7 @@ import type { MetricFamily, MetricSample } from './exposition.ts';
 
 const NANOSECONDS_PER_MS = 1_000_000n;
 
-/** Returns facts about the host under cAdvisor's metric names. */
+/** Returns facts about the host, under cAdvisor's metric names. */
 export function machineMetrics(memoryBytes: number): MetricFamily[] {
   const labels = {
     kernelVersion: release(),
@@ -36,8 +36,8 @@ export function machineMetrics(memoryBytes: number): MetricFamily[] {
 }
 
 /**
- * Returns the container metrics for `/metrics/cadvisor`. As in upstream with PodAndContainerStatsFromCRI, they come from the container
- * runtime's ListPodSandboxMetrics. If the runtime does not implement that call, they are derived from the stats summary.
+ * Returns the container metrics for `/metrics/cadvisor`. Like upstream with PodAndContainerStatsFromCRI, uses the container runtime's
+ * ListPodSandboxMetrics. If the runtime does not implement that call, the metrics are derived from the stats summary.
  */
 export async function containerMetrics(cri: CriClient, summary: () => Promise<Summary>): Promise<MetricFamily[]> {
   try {
@@ -55,10 +55,7 @@ export async function containerMetrics(cri: CriClient, summary: () => Promise<Su
 
 type Descriptor = { name: string; help: string; labelKeys: string[] };
 
-/**
- * Groups metrics by name. As in upstream, metrics are skipped if they have no descriptor, or if their number of labels differs from the
- * descriptor's. Pure.
- */
+/** Groups metrics by name. As in upstream, metrics that have no descriptor or a different number of labels are skipped. Pure. */
 export function familiesOf(descriptors: Descriptor[], pods: PodSandboxMetrics[]): MetricFamily[] {
   const families = new Map<string, MetricFamily>();
   const described = new Map(descriptors.map((one) => [one.name, one]));

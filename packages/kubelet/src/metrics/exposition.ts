@@ -1,10 +1,10 @@
 /** Content type of the Prometheus text format, version 0.0.4 (prometheus.io/docs/instrumenting/exposition_formats). */
 export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** One sample of a metric. `atMs`: when it was measured (Unix milliseconds), if not now. */
+/** A sample of a metric. `atMs`: the time of measurement (Unix milliseconds), if not now. */
 export type MetricSample = { labels?: Record<string, string>; value: number; atMs?: number };
 
-/** A metric with all of its samples. A metric without samples is omitted from the output. */
+/** A metric with all of its samples. Metrics without samples are omitted from the output. */
 export type MetricFamily = { name: string; help: string; type: 'counter' | 'gauge'; samples: MetricSample[] };
 
 /** Formats metrics as text. Names, samples and labels are sorted as in upstream's kubelet. */

@@ -10,7 +10,7 @@ import { requestedResizes } from './requested-resizes.ts';
 import { StatusMetrics } from './status-metrics.ts';
 
 /**
- * Admission rejection reasons that upstream's metric counts by name. Other `OutOf…` reasons count as OutOfExtendedResources, and everything
+ * Admission rejection reasons that upstream's metric counts by name. Other `OutOf…` reasons count as OutOfExtendedResources, everything
  * else as Other.
  */
 const REFUSALS: ReadonlySet<string> = new Set([
@@ -29,7 +29,7 @@ const REFUSALS: ReadonlySet<string> = new Set([
   'UnexpectedAdmissionError',
 ]);
 
-/** The kubelet's metrics under upstream's names (pkg/kubelet/metrics), derived from the steps and statuses of pods. */
+/** The kubelet's metrics under upstream's names (pkg/kubelet/metrics), based on the steps and statuses of pods. */
 export class KubeletMetrics implements PodObserver {
   readonly #starts: PodStartTimes;
   readonly #statuses: StatusMetrics;
@@ -66,12 +66,12 @@ export class KubeletMetrics implements PodObserver {
     this.#of.orphans.inc();
   }
 
-  /** Records that a pod was added with the same UID as one that was still being removed, and is therefore recreated. */
+  /** Records that a pod was added with the UID of a pod still being removed, and will therefore be recreated. */
   cameBack(): void {
     this.#of.comebacks.inc({ static: 'true' });
   }
 
-  /** Records that the last cleanup found leftovers of `pods` deleted pods, and failed to remove those of `failures` pods. */
+  /** Records that the last cleanup found leftovers of `pods` deleted pods and could not remove those of `failures` pods. */
   swept({ pods, failures }: { pods: number; failures: number }): void {
     this.#of.swept.set(pods);
     this.#of.sweepFailures.set(failures);
@@ -81,12 +81,12 @@ export class KubeletMetrics implements PodObserver {
     this.#of.evictions.inc({ eviction_signal: signal });
   }
 
-  /** Records how old the stats were on which the eviction for this signal was based. */
+  /** Records the age of the stats that an eviction for this signal was based on. */
   statsAge(signal: string, seconds: number): void {
     this.#of.evictionStatsAge.observe({ eviction_signal: signal }, seconds);
   }
 
-  /** Records that one of a pod's traced steps has finished. */
+  /** Records a finished step from a pod's trace. */
   step(podUid: string, { name, startMs, endMs, detail }: TraceSpan): void {
     const failed = detail?.startsWith('failed: ') === true;
     const [, verb, what = ''] = /^(run|create|image|resize)(?: (.+))?$/.exec(name) ?? [];
@@ -96,7 +96,7 @@ export class KubeletMetrics implements PodObserver {
     if (verb === 'resize') this.#of.resizeMs.observe({ success: String(!failed) }, endMs - startMs);
   }
 
-  /** Records the results of the steps of a pod sync. A container in CrashLoopBackOff does not count as started. */
+  /** Records the results of a pod sync's steps. A container in CrashLoopBackOff does not count as started. */
   acted({ spec }: Pod, steps: StepResult[]): void {
     for (const { action, error } of steps) {
       const type = CONTAINER_TYPES[action];
@@ -121,7 +121,7 @@ export class KubeletMetrics implements PodObserver {
     }
   }
 
-  /** Wraps the steps of the pod workers to measure their duration. */
+  /** Wraps the pod workers' steps to measure their duration. */
   timed(steps: PodSteps): PodSteps {
     const measure = async <T>(operation: string, work: () => Promise<T>): Promise<T> => {
       const startedAtMs = performance.now();
@@ -172,7 +172,7 @@ export class KubeletMetrics implements PodObserver {
   }
 }
 
-/** Upstream's container-type label for the containers that a step starts. */
+/** Upstream's container-type label for the containers started by a step. */
 const CONTAINER_TYPES: Partial<Record<SyncAction, string>> = {
   StartContainer: 'container',
   StartInitContainer: 'init_container',

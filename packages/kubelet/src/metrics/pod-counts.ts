@@ -1,4 +1,4 @@
-/** Pod metrics that are computed on each scrape. */
+/** Pod metrics computed on each scrape. */
 import { Gauge, type Registry } from '@podwright/base';
 import { CONFIG_SOURCE_ANNOTATION, type Pod } from '@podwright/kube-api';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
@@ -8,10 +8,10 @@ import type { WorkerPhase } from '../pod/pod-workers.ts';
 export type CountedPods = {
   nodeName: string;
   cgroupVersion: 1 | 2;
-  /** Whether static pods have mirror pods on an API server. */
+  /** Whether static pods have mirror pods at an API server. */
   hasMirrors: boolean;
   runtimePods: () => RuntimePodStatus[];
-  /** The pods in the pod sources; `activePods` are those of them that have not terminated. */
+  /** Pods from the pod sources; `activePods` are those that have not terminated. */
   desiredPods: () => Pod[];
   activePods: () => Pod[];
   /** Every pod that has a worker. */
@@ -102,7 +102,7 @@ function tally(label: string, values: string[]): Samples {
   }));
 }
 
-/** Returns the source of a pod; `undefined` for a pod that exists only in the container runtime. */
+/** Returns a pod's source; `undefined` if the pod exists only in the container runtime. */
 const sourceOf = ({ metadata }: Pod) => metadata.annotations?.[CONFIG_SOURCE_ANNOTATION];
 const isStatic = (pod: Pod) => sourceOf(pod) !== 'api';
 
@@ -123,7 +123,7 @@ const LIFECYCLES: Record<WorkerPhase, string> = {
   removed: 'terminated',
 };
 
-/** Counts the pods for every combination of labels, including combinations without any pods. Pure. */
+/** Counts the pods for every combination of labels, including combinations without pods. Pure. */
 export function workingPods(pods: { pod: Pod; phase: WorkerPhase }[], desired: ReadonlySet<string>): Samples {
   const kinds = [
     { config: 'desired', static: '' },

@@ -1,4 +1,4 @@
-/** Counters and histograms of pods, with upstream's names and help texts. */
+/** Pod counters and histograms, with upstream's names and help texts. */
 import { Counter, Gauge, Histogram, type Registry } from '@podwright/base';
 import type { StartMetrics } from './pod-start-times.ts';
 

@@ -6,9 +6,7 @@ type Interval = { startMs: number; endMs: number };
 type Start = {
   seenAtMs: number;
   pulls: Interval[];
-  /**
-   * Whether a sandbox has been requested. Pods that are already running when the kubelet starts never request one, and are not measured.
-   */
+  /** Whether a sandbox has been requested. Pods already running when the kubelet starts never request one, so they are not measured. */
   begun: boolean;
   synced: boolean;
   /** Whether the phase Running has been published. */
@@ -61,7 +59,7 @@ export class PodStartTimes {
   }
 
   /**
-   * Must be called for each sync of the pod. Returns the time in milliseconds from when the pod was first seen to its first sync;
+   * Must be called for each sync of the pod. Returns the time between when the pod was first seen and its first sync, in milliseconds;
    * `undefined` for later syncs.
    */
   firstSync(podUid: string, atMs: number): number | undefined {
@@ -97,8 +95,8 @@ export class PodStartTimes {
 }
 
 /**
- * Returns the pod's creation time. Because creationTimestamp only has a resolution of one second, a pod first seen within that second is
- * assumed to have been created at that moment.
+ * Returns the pod's creation time. creationTimestamp only has a resolution of one second, so a pod first seen within that second is assumed
+ * to have been created at that moment.
  */
 function creationMs(timestamp: string | undefined, seenAtMs: number): number {
   const created = Date.parse(timestamp ?? '');
@@ -112,7 +110,7 @@ function initIntervals(status: Pod['status']): Interval[] {
   });
 }
 
-/** Returns the total length of the intervals, counting overlaps once. Pure. */
+/** Returns the total length of the intervals, counting overlaps only once. Pure. */
 export function coveredMs(intervals: Interval[]): number {
   let covered = 0;
   let end = Number.NEGATIVE_INFINITY;

@@ -1,13 +1,13 @@
 import { type Container, type Pod, parseQuantity } from '@podwright/kube-api';
 
-/** A change to a container's request or limit, with the labels of upstream's metric. */
+/** A change to a container's request or limit, with the labels for upstream's metric. */
 export type RequestedResize = {
   resource: 'cpu' | 'memory';
   requirement: 'requests' | 'limits';
   operation: 'add' | 'remove' | 'increase' | 'decrease';
 };
 
-/** Lists the container resizes in a changed pod; an amount of 0 counts as absent. Pure. */
+/** Lists the container resizes between two versions of a pod; an amount of 0 counts as absent. Pure. */
 export function requestedResizes(before: Pod, after: Pod): RequestedResize[] {
   const now = new Map(containersOf(after).map((container) => [container.name, container]));
   return containersOf(before).flatMap((old) => {

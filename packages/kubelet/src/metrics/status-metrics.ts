@@ -1,7 +1,7 @@
 import { Counter, type Registry } from '@podwright/base';
 import { type ContainerStatus, findCondition, type Pod, type PodStatus } from '@podwright/kube-api';
 
-/** Facts from a pod's last status: the terminated containers, and the reason why a resize is pending. */
+/** Facts from a pod's last status: the terminated containers, and why a resize is pending. */
 type Shown = { ended: ReadonlySet<string>; pending?: string | undefined };
 
 const NOTHING: Shown = { ended: new Set() };
@@ -12,7 +12,7 @@ const LISTS = [
   ['ephemeral_container', 'ephemeralContainerStatuses'],
 ] as const;
 
-/** Counts changes in pod statuses. */
+/** Counts pod status changes. */
 export class StatusMetrics {
   readonly #shown = new Map<string, Shown>();
   readonly #ended: Counter<'container_type' | 'exit_code' | 'reason'>;
@@ -52,7 +52,7 @@ export class StatusMetrics {
     // every accepted resize counts as `periodic_retry`, even if the removal of another pod triggered the retry
     if (before.pending === 'Deferred' && pending === undefined && conditionOf(status, 'PodResizeInProgress'))
       this.#accepted.inc({ retry_trigger: 'periodic_retry' });
-    // every infeasible resize counts as `swap_limitation`, whatever its reason
+    // every infeasible resize counts as `swap_limitation`, regardless of its reason
     if (before.pending !== 'Infeasible' && pending === 'Infeasible')
       this.#infeasible.inc({ reason_detail: 'swap_limitation' });
     this.#shown.set(uid, { ended: new Set(ended.map(({ name }) => name)), pending });

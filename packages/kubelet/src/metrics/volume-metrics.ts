@@ -31,7 +31,7 @@ export function volumeMetrics(volumes: VolumeStats[]): MetricFamily[] {
   }));
 }
 
-/** Returns metrics of the disk usage of container logs (upstream's collectors/log_metrics.go). Pure. */
+/** Returns the disk usage metrics of container logs (upstream's collectors/log_metrics.go). Pure. */
 export function logMetrics(logs: Awaited<ReturnType<SummaryProvider['containerLogs']>>): MetricFamily {
   return {
     name: 'kubelet_container_log_filesystem_used_bytes',
