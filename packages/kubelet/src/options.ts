@@ -5,10 +5,10 @@ import { type ConfigurableOptions, configurableOptions } from '@podwright/kubele
 import type { DirectoryClaim, PodAccess } from '@podwright/volumes';
 import type { LegacyLogs } from './logs/container-logs.ts';
 
-/** A kubelet's options: those from its configuration, and the parts of its process that it uses. */
+/** A kubelet's options: its configuration and its dependencies. */
 export type KubeletOptions = ConfigurableOptions & {
   logger: Logger;
-  /** Reads logs that the container runtime does not keep where the CRI specifies, as is the case with old Docker Engines. */
+  /** Reads the logs of container runtimes that do not store them where the CRI specifies, such as old Docker Engines. */
   legacyLogs?: LegacyLogs;
   /** Registry for upstream's `kubelet_*` and `prober_*` metrics. Default: none are recorded. */
   metrics?: Registry;
@@ -24,19 +24,19 @@ export type ClusterOptions = {
   heartbeatClient: KubeClient;
   eventClient: KubeClient;
   /**
-   * How pods reach the API server, if not by the address of the Service `kubernetes`: at this address, or not at all. Determines the pods'
+   * How pods reach the API server if not through the Service `kubernetes`: at the given address, or not at all. Determines the pods'
    * environment variables `KUBERNETES_SERVICE_HOST` and `KUBERNETES_SERVICE_PORT`.
    */
   podAccess?: PodAccess;
   /** Set if the API server is the node's own: no other control plane manages the node. */
   isOwnApi?: true;
-  /** Lists the claims whose files are in directories of this node. `isEnforced`: whether their capacity is enforced. Default: no claims. */
+  /** Lists the claims stored in directories of this node. `isEnforced`: whether their capacity is enforced. Default: no claims. */
   claims?: { list: () => Promise<readonly DirectoryClaim[]>; isEnforced: boolean };
   /** Used only in tests. The stages are `status/merged`, `status/patched`, `status/deleted`, `mirror/deleted` and `mirror/created`. */
   failpoint?: Failpoint;
 };
 
-/** Whether no control plane manages the node: nothing recreates pods that it rejects or evicts. */
+/** Whether the node is managed by no control plane, so that nothing recreates pods that it rejects or evicts. */
 export const isStandaloneNode = ({ cluster }: { cluster?: Pick<ClusterOptions, 'isOwnApi'> }): boolean =>
   cluster === undefined || cluster.isOwnApi === true;
 
@@ -47,7 +47,7 @@ export function kubeletOptions(given: Pick<KubeletOptions, Required> & Partial<K
   return { ...configurableOptions(given), ...given };
 }
 
-/** Returns the directory of `Localhost` seccomp profiles, the same as in upstream. */
+/** Returns the directory of `Localhost` seccomp profiles; the path is the same as upstream's. */
 export function seccompRoot({ rootDir }: Pick<KubeletOptions, 'rootDir'>): string {
   return join(rootDir, 'seccomp');
 }

@@ -1,4 +1,4 @@
-/** The statuses that are published during a pod's life, on an in-memory runtime. */
+/** The statuses published over a pod's lifetime, on an in-memory runtime. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { PodwrightError } from '@podwright/base';

@@ -24,7 +24,7 @@ export async function startKubelet(
   given: GivenParts = {},
   runtimeWait?: RuntimeWait,
 ): Promise<Kubelet> {
-  // resolve symlinks, because mounts below the root directory are looked up in mountinfo by path
+  // resolve symlinks, because mounts under the root directory are looked up in mountinfo by path
   const options = { ...configured, rootDir: withoutLinks(configured.rootDir) };
   const { requirements, oomScoreAdj, logger } = options;
   await requireOfHost(requirements);

@@ -1,4 +1,4 @@
-/** The order of the kubelet's start, and the cleanup after a start that fails. */
+/** The startup order of the kubelet, and the cleanup after a failed start. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

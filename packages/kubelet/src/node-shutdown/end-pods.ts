@@ -6,9 +6,9 @@ import { type PodVerdict, SHUT_DOWN } from '../kubecontainer/sync-result.ts';
 import { groupPods, shutdownGraceSeconds } from './shutdown-groups.ts';
 
 export type PodEnder = {
-  /** Pods that run or may still start, including pods that are waiting for another pod to stop. */
+  /** Pods that are running or may still start, including those waiting for another pod to stop. */
   pods(): Pod[];
-  /** Starts stopping a pod; the pod object is kept. */
+  /** Begins to stop a pod; the Pod object is not deleted. */
   end(pod: Pod, how: { gracePeriodSeconds: number; verdict: PodVerdict }): void;
   /** Resolves once none of the pod's processes are running. */
   whenStopped(podUid: string): Promise<void>;

@@ -20,8 +20,8 @@ const ARGUMENTS = [
 
 /**
  * Takes a delay lock from logind. logind hands out the lock as a file descriptor, which Node.js cannot receive, so systemd-inhibit(1) holds
- * it while its child process `cat` runs. `cat` exits when this process closes its stdin, even by being killed. The signal aborts the wait
- * for the lock. Rejects with `unavailable`.
+ * it while its child process `cat` runs. `cat` exits when its stdin is closed, which also happens if this process is killed. The signal
+ * aborts the wait for the lock. Rejects with `unavailable`.
  */
 export async function takeInhibitLock(signal: AbortSignal): Promise<InhibitLock> {
   const held = Promise.withResolvers<void>();

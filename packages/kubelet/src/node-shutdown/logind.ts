@@ -9,7 +9,7 @@ const NAME = 'org.freedesktop.login1';
 const PATH = '/org/freedesktop/login1';
 const MANAGER = `${NAME}.Manager`;
 
-/** logind drop-in file. The path is the same as upstream's, so that this kubelet and upstream's replace each other's settings. */
+/** logind drop-in file. The path is the same as upstream's, so that this kubelet and upstream's overwrite each other's settings. */
 const CONFIGURATION = { directory: '/etc/systemd/logind.conf.d', file: '99-kubelet.conf' };
 
 /** A connection to logind, which reports shutdowns until it is closed. `closed` then resolves with the reason. */
@@ -17,9 +17,7 @@ export interface Logind {
   readonly closed: Promise<string>;
   /** Returns logind's InhibitDelayMax in milliseconds: how long inhibitor locks can delay a shutdown. */
   inhibitDelayMs(): Promise<number>;
-  /**
-   * Writes InhibitDelayMaxSec and reloads logind. With `again`, which is used for retries, logind is reloaded only if the file has changed.
-   */
+  /** Writes InhibitDelayMaxSec and reloads logind. If `again` is set (on retries), reloads logind only if the file has changed. */
   setInhibitDelay(delayMs: number, how: { again: boolean }): Promise<void>;
   isShuttingDown(): Promise<boolean>;
   /** Delays shutdowns until the lock is released. The signal aborts only the wait for the lock. */

@@ -31,7 +31,7 @@ type Given = {
   without?: string;
 };
 
-/** A fake logind that the test controls, and pods that stop on request; `log` records what happens. */
+/** A fake logind controlled by the test, and pods that stop on request; `log` records what happens. */
 async function begin(t: TestContext, { periods = PERIODS, pods = [], delayMs = 5000, stubborn, without }: Given = {}) {
   const rootDir = await mkdtemp(join(tmpdir(), 'podwright-shutdown-'));
   const log: string[] = [];

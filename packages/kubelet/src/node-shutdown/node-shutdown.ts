@@ -25,7 +25,10 @@ export class NodeShutdown {
   readonly #options: NodeShutdownOptions;
   readonly #controller = new AbortController();
   readonly #listeners = new Set<() => void>();
-  /** Whether logind last announced a shutdown or its cancellation; `#isShuttingDown` follows when the announcement is handled. */
+  /**
+   * True if logind's last announcement was a shutdown, false if it was a cancellation. `#isShuttingDown` is updated when the announcement
+   * is handled.
+   */
   #isAnnounced = false;
   #isShuttingDown = false;
   #logind: Logind | undefined;
@@ -56,7 +59,7 @@ export class NodeShutdown {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Takes the inhibitor lock in the background. If logind is missing, logs an error, and pods are not stopped before a shutdown. */
+  /** Takes the inhibitor lock in the background. If logind is unavailable, logs an error; pods are then not stopped before a shutdown. */
   start(ender: PodEnder): void {
     if (this.#options.periods.length > 0) this.#loop = this.#run(ender);
   }
@@ -163,7 +166,7 @@ export class NodeShutdown {
     await lock?.release();
   }
 
-  /** Handles an announcement from logind: the beginning of a shutdown, or its cancellation. Announcements are handled one at a time. */
+  /** Handles a logind announcement that a shutdown has begun or was cancelled. Announcements are handled one at a time. */
   #announce(begins: boolean, ender: PodEnder): void {
     if (begins === this.#isAnnounced) return;
     this.#isAnnounced = begins;

@@ -3,7 +3,7 @@ import { type Pod, podPriority } from '@podwright/kube-api';
 import type { ShutdownPeriod } from '@podwright/kubelet-configuration';
 import { DEFAULT_GRACE_SECONDS, LEAST_GRACE_SECONDS } from '../kubecontainer/grace-periods.ts';
 
-/** Returns the total length of all shutdown periods, which is the maximum delay of a shutdown. */
+/** Returns the total length of all shutdown periods: the longest possible delay of a shutdown. */
 export function wholePeriodMs(periods: ShutdownPeriod[]): number {
   return periods.reduce((sum, { gracePeriodSeconds }) => sum + gracePeriodSeconds * 1000, 0);
 }

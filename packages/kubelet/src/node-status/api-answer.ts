@@ -1,6 +1,6 @@
 import { isApiStatus } from '@podwright/kube-client';
 
-/** Resolves with the response, or with `undefined` if it is 404 Not Found. */
+/** Resolves with the response, or with `undefined` on 404 Not Found. */
 export async function absentAsUndefined<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;

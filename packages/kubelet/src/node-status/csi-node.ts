@@ -42,7 +42,7 @@ export class CsiNodeStart {
     return this.#problem;
   }
 
-  /** Ensures that the CSINode exists. Retries until that succeeds or the signal aborts, with increasing pauses of up to two minutes. */
+  /** Ensures that the CSINode exists. Retries until that succeeds or the signal aborts, with a back-off of up to two minutes. */
   async run(signal: AbortSignal): Promise<void> {
     if (!(await this.#isThere(signal))) await this.#options.registered;
     const lastMs = CSI_NODE_RETRIES_MS.at(-1)!;
@@ -118,7 +118,7 @@ async function ensureCsiNode({ client, name, logger }: CsiNodeOptions, signal: A
 
 type Creation = { client: KubeClient; logger: Logger; signal: AbortSignal };
 
-/** Creates the CSINode. A minimal API server may not serve this resource; the node then does not need one. */
+/** Creates the CSINode. A minimal API server may not serve CSINodes; this is not an error. */
 async function create(csiNode: CsiNode, { client, logger, signal }: Creation): Promise<void> {
   try {
     await client.create(CSI_NODES, csiNode, { signal });
@@ -137,7 +137,7 @@ function newCsiNode(name: string, uid: string): CsiNode {
   });
 }
 
-/** Adds the annotation that lists the migrated plugins. Returns the same object if it already names the same plugins, in any order. */
+/** Adds the annotation that lists the migrated plugins. Returns the object unchanged if the annotation already lists them, in any order. */
 function withMigrated(csiNode: CsiNode): CsiNode {
   const { annotations = {} } = csiNode.metadata;
   const named = (annotations[MIGRATED_ANNOTATION] ?? '').split(',').toSorted().join(',');

@@ -20,7 +20,7 @@ const DEFAULT_LABELS = [
 
 /**
  * Updates an existing Node object at registration: its standard labels, the attach-detach annotation, and its capacity. Everything else,
- * including taints and other labels and annotations, belongs to other writers. Returns the same object if nothing changes.
+ * including taints and other labels and annotations, is owned by other writers. Returns the same object if nothing changes.
  */
 export function takeOverNode(
   existing: Node,
@@ -74,7 +74,7 @@ type Amounts = { capacity?: Record<string, string>; allocatable?: Record<string,
 
 /**
  * Returns the resources for an existing Node object. If no device plugin has ever registered, extended resources are reset to zero. Huge
- * pages are taken from the host.
+ * pages are always taken from the host.
  */
 function takenResources(existing: Node, initial: Node, resetExtendedResources: boolean): Amounts {
   const isKept = (name: string) => !isHugePages(name) || initial.status?.capacity?.[name] !== undefined;

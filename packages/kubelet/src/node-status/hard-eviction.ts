@@ -1,13 +1,10 @@
 import { parseQuantity, quantityValue } from '@podwright/kube-api';
 import { amountOf, thresholdValue } from '@podwright/kubelet-configuration';
 
-/** Eviction signals whose hard thresholds reduce allocatable, and the resources that they reduce. */
+/** Eviction signals whose hard thresholds are subtracted from allocatable, with the affected resources. */
 const RESERVED = { 'memory.available': 'memory', 'nodefs.available': 'ephemeral-storage' } as const;
 
-/**
- * Returns the bytes of memory and disk by which allocatable is reduced, by resource name, so that eviction begins before memory and disk
- * run out.
- */
+/** Returns the bytes to subtract from allocatable, by resource name, so that eviction begins before memory and disk run out. */
 export function hardEvictionReserve(
   thresholds: Readonly<Record<string, string>>,
   capacity: Record<string, string>,

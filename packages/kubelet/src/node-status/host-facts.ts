@@ -1,4 +1,4 @@
-/** Facts about the host that do not change while it is running, read from the same files as in cAdvisor. */
+/** Facts about the host that do not change while it is running, read from the same files that cAdvisor reads. */
 import { readFile } from 'node:fs/promises';
 import { release } from 'node:os';
 import { VERSION } from '@podwright/base';
@@ -18,7 +18,7 @@ const BOOT_ID = ['/proc/sys/kernel/random/boot_id'];
 /** NodeSystemInfo, except for the container runtime's version. */
 export type HostFacts = Omit<NodeSystemInfo, 'containerRuntimeVersion'>;
 
-/** Reads the host facts. A fact that the host lacks, or that this process may not read, is ''. Never rejects. */
+/** Reads the host facts. A fact that is missing or unreadable is ''. Never rejects. */
 export async function hostFacts(): Promise<HostFacts> {
   const [machineID, systemUUID, bootID, swapBytes] = await Promise.all([
     firstText(MACHINE_ID),

@@ -15,8 +15,8 @@ export function nodeHostIps(node: Node | undefined): string[] | undefined {
 }
 
 /**
- * Returns the Node object's DNS names and addresses, to which clients connect, for the kubelet's serving certificate (upstream's
- * newGetTemplateFn). They may have been written by a cloud controller.
+ * Returns the DNS names and addresses for the kubelet's serving certificate (upstream's newGetTemplateFn). They are taken from the Node
+ * object, because clients connect to those addresses and a cloud controller may have set them.
  */
 export function servingNames(node: Node | undefined): string[] {
   const names = addressesOf(node).flatMap((one) => (isServed(one) ? one.address : []));

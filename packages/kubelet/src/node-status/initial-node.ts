@@ -4,7 +4,7 @@ import { standardLabels } from '../node/node-facts.ts';
 import type { ObservedNode } from './observed-node.ts';
 import { type NodeUpdate, updateNode } from './update-node.ts';
 
-/** Annotation saying that the cluster's attach-detach controller attaches the node's volumes. */
+/** Annotation that leaves attaching this node's volumes to the cluster's attach-detach controller. */
 export const CONTROLLER_ATTACHES = 'volumes.kubernetes.io/controller-managed-attach-detach';
 
 /** Taint that keeps pods off a node until the cloud controller has initialized it. */
@@ -17,7 +17,7 @@ export type NodeIdentity = {
   settings: NodeSettings;
 };
 
-/** Builds the Node object for registration, and returns it with the events for its first status. */
+/** Builds the Node object for registration, plus the events for its first status. */
 export function initialNode({ name, labels, settings }: NodeIdentity, seen: ObservedNode): NodeUpdate {
   const taints = settings.externalCloudProvider ? [...settings.taints, UNINITIALIZED] : settings.taints;
   const bare: Node = {

@@ -1,4 +1,4 @@
-/** Timeouts and limits that are not configurable: those of the Node object, the lease and the CSINode. */
+/** Timeouts and limits of the Node object, the lease and the CSINode; not configurable. */
 
 /** Back-off between registration attempts (kubelet_node_status.go, registerWithAPIServer). */
 export const NODE_REGISTRATION_BACKOFF = { initialMs: 100, maxMs: 7000, resetMs: Number.POSITIVE_INFINITY };
@@ -7,9 +7,9 @@ export const NODE_STATUS_TRIES = 5;
 export const LEASE_TRIES = 5;
 /** Back-off between attempts to create the lease. */
 export const LEASE_BACKOFF = { initialMs: 200, maxMs: 7000, resetMs: Number.POSITIVE_INFINITY };
-/** Each heartbeat period is extended by a random share of up to this much, so that nodes do not synchronize. */
+/** Jitter: each heartbeat period is extended by up to this fraction, so that nodes do not synchronize. */
 export const HEARTBEAT_JITTER = 0.04;
-/** Changes of readiness are reported immediately, but no sooner than this after the last report, like upstream's fast path at startup. */
+/** Minimum interval between reports. Readiness changes are otherwise reported immediately, like upstream's fast path at startup does. */
 export const NODE_PROMPT_PERIOD_MS = 100;
 /** Interval at which the node's images are listed (image_gc_manager.go). */
 export const NODE_IMAGES_PERIOD_MS = 30_000;

@@ -13,7 +13,7 @@ const sources = (ofName: string[] = []): AddressSources => ({
 
 type Given = { nodeIp?: string; name?: string; cloud?: boolean; ofName?: string[] };
 
-/** The addresses as text, or the error. */
+/** Compares the addresses, or the error message, with the expected text. */
 async function check({ nodeIp = '', name = 'n1', cloud = false, ofName }: Given, expected: string): Promise<void> {
   const found = nodeAddresses({ name, nodeIp, externalCloudProvider: cloud }, sources(ofName));
   const shown = await found.then(

@@ -24,14 +24,14 @@ export type AddressSources = {
   ofInterfaces: () => string[];
   /** Returns the addresses that the node's name resolves to; empty if the name is unknown. */
   ofName: (name: string) => Promise<string[]>;
-  /** Returns the addresses of the interface with the default route; those of the wildcard `any`'s family come first. */
+  /** Returns the addresses of the interface with the default route, starting with the IP family of the wildcard `any`. */
   outward: (any: string) => Promise<string[]>;
 };
 
 /**
- * Returns the addresses for the Node object. Those given by `--node-ip` must be addresses of the host. Without `--node-ip`, the node's name
- * is resolved, and the result is used if it is an address of the host; otherwise, the address of the default route's interface is used.
- * Rejects with `failed_precondition` if there is none.
+ * Returns the addresses for the Node object. Addresses given by `--node-ip` must belong to the host. If `--node-ip` is unset, resolves the
+ * node's name and uses the result if it is an address of the host; otherwise, uses the address of the default route's interface. Rejects
+ * with `failed_precondition` if there is none.
  */
 export async function nodeAddresses(
   { name, nodeIp, externalCloudProvider }: WantedAddresses,
@@ -82,7 +82,7 @@ function problemOf(address: string, own: string[]): string | undefined {
 
 const isLoopback = (address: string) => address.startsWith('127.') || address === '::1';
 
-/** Canonicalizes an IPv6 address; other text is unchanged. */
+/** Canonicalizes an IPv6 address; returns any other text unchanged. */
 function canonical(address: string): string {
   return isIP(address) === 6 ? new SocketAddress({ address, family: 'ipv6' }).address : address;
 }

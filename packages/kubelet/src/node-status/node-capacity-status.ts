@@ -4,8 +4,8 @@ import type { ObservedNode } from './observed-node.ts';
 type Quantities = Record<string, string>;
 
 /**
- * Updates capacity and allocatable. Resources that other writers have added are kept and count as fully allocatable. An amount that is
- * equal to the old one keeps its notation.
+ * Updates capacity and allocatable. Resources added by other writers are retained and count as fully allocatable. Amounts that are equal to
+ * the old ones keep their notation.
  */
 export function updateResources(
   known: { capacity?: Quantities; allocatable?: Quantities },
@@ -43,7 +43,7 @@ function respelt(known: Quantities | undefined, amounts: Quantities): Quantities
   return Object.fromEntries(entries);
 }
 
-/** Subtracts the reserved amount, but does not go below zero. An invalid quantity from the API server is left unchanged. */
+/** Subtracts the reserved amount, clamping at zero. Invalid quantities from the API server are left unchanged. */
 function subtract(name: string, amount: string, reserved: string): string {
   if (!isQuantity(amount)) return amount;
   const rest = parseQuantity(amount).nanos - parseQuantity(reserved).nanos;

@@ -61,8 +61,8 @@ export function pressureEvents(node: string, changed: readonly PressureCondition
 }
 
 /**
- * Returns the pressure conditions of a standalone node. For a condition that has never changed, the transition time is when the kubelet
- * started.
+ * Returns the pressure conditions of a standalone node. Conditions that have never changed have the kubelet's start as their transition
+ * time.
  */
 export function pressureConditions(now: NodePressure, startedAtMs: number): NodeObject['status']['conditions'] {
   return PRESSURES.map(({ type, short, fine }) => {
@@ -72,7 +72,7 @@ export function pressureConditions(now: NodePressure, startedAtMs: number): Node
   });
 }
 
-/** Adds what causes a condition to its message. */
+/** Appends the cause of a condition to its message. */
 const withDetail = (words: PressureWords, detail = ''): PressureWords =>
   detail === '' ? words : { ...words, message: `${words.message}: ${detail}` };
 

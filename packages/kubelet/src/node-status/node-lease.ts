@@ -12,7 +12,7 @@ export type NodeLeaseOptions = {
   heartbeatClient: KubeClient;
   timeoutMs: number;
   leaseDurationSeconds: number;
-  /** Called if the API server returns an older state than before, which means that it was restored from a backup. */
+  /** Called if the API server returns an older state than before: it was restored from a backup. */
   onRestored: () => void;
   logger: Logger;
 };
@@ -59,7 +59,7 @@ export class NodeLease {
     if ((compareVersions(this.#version, before) ?? 0) < 0) this.#options.onRestored();
   }
 
-  /** Makes a few renewal attempts without pauses. Returns whether one of them succeeded. */
+  /** Makes a few back-to-back renewal attempts. Returns whether one of them succeeded. */
   async #renew(from: Lease, signal: AbortSignal): Promise<boolean> {
     const { heartbeatClient, logger } = this.#options;
     let [base, problem]: [Lease | undefined, string] = [from, ''];

@@ -55,7 +55,7 @@ export class NodeObserver {
   #images: { list: Image[]; readAtMs: number } | undefined;
   /** The address lookup in progress. Name resolution may be slow, so only one lookup runs at a time. */
   #looking: Promise<NodeAddress[]> | undefined;
-  /** Addresses from the last lookup, which are used while the next one is slow. */
+  /** Addresses from the last lookup; the fallback while the next one is slow. */
   #found: NodeAddress[] | undefined;
   #addressProblem = '';
 
@@ -63,7 +63,7 @@ export class NodeObserver {
     this.#options = options;
   }
 
-  /** Takes a snapshot of the node. Never rejects: unknown parts are omitted or set to upstream's placeholders. */
+  /** Takes a snapshot of the node. Never rejects: unknown parts are omitted or replaced by upstream's placeholders. */
   async observe(signal: AbortSignal): Promise<ObservedNode> {
     const { wanted, settings, host, sources, declaredFeatures, port } = this.#options;
     const [facts, addresses, runtimeVersion, images] = await Promise.all([
@@ -164,8 +164,8 @@ export class NodeObserver {
 const ANSWER_MS = 2000;
 
 /**
- * Formats a version as in upstream, without `v` and without suffixes that are not valid in a semantic version; `undefined` if the text is
- * not a version.
+ * Formats a version like upstream, without `v` and without suffixes that are invalid in semantic versions; `undefined` if the text is not a
+ * version.
  */
 export function plainVersion(text: string): string | undefined {
   const [, numbers, rest = ''] = /^\s*v?(\d+(?:\.\d+)+)(.*)$/.exec(text) ?? [];
@@ -176,7 +176,7 @@ export function plainVersion(text: string): string | undefined {
 
 type ListedImage = Pick<Image, 'id' | 'repoDigests' | 'repoTags' | 'size'>;
 
-/** Returns the `most` largest images, or all of them for -1. Of each image's names, those with digests come first. */
+/** Returns the `most` largest images, or all of them for -1. An image's digests are listed before its tags. */
 export function nodeImages(images: readonly ListedImage[], most: number): NodeImage[] {
   const largest = images.toSorted(bySize).slice(0, most < 0 ? undefined : most);
   return largest.map(({ repoDigests, repoTags, size }) => ({

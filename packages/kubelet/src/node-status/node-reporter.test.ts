@@ -13,7 +13,7 @@ const PLACE = { name: 'n1' };
 /** Ten seconds plus half of the jitter. */
 const PERIOD_MS = 10_200;
 
-/** A reporter whose informer shows the server's node object, unless `host.shown` replaces it with an outdated one. */
+/** A reporter whose informer shows the server's node object, unless `host.shown` replaces it with a stale one. */
 function begin(
   t: TestContext,
   { api = new NodeApi(), has = registered() as Node | undefined, registersAgain = false } = {},

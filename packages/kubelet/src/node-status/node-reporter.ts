@@ -19,8 +19,7 @@ export type NodeReporterOptions = {
    */
   registered: Promise<Node | undefined>;
   /**
-   * Registers the node again when its Node object has been deleted. Default: as upstream, it is registered at the kubelet's next start
-   * only.
+   * Registers the node again when its Node object has been deleted. Default: like upstream, registers it only when the kubelet next starts.
    */
   registerAgain?: (signal: AbortSignal) => Promise<Node | undefined>;
   observe: (signal: AbortSignal) => Promise<ObservedNode>;
@@ -43,10 +42,10 @@ export class NodeReporter {
    * `volumesAttached`.
    */
   #latest: Node | undefined;
-  /** Whether the informer has ever had the Node object. If it then no longer has it, the object was deleted. */
+  /** Whether the informer has ever had the Node object. If so, the object's absence means that it was deleted. */
   #wasInformed = false;
   #reportedAtMs: number | undefined;
-  /** Random offset of the next report of an unchanged status, so that the nodes of a cluster do not all report at the same moment. */
+  /** Jitter for the next report of an unchanged status, so that the nodes of a cluster do not all report at once. */
   #reportOffsetMs = 0;
   #isRebootEmitted = false;
   #unschedulable = false;
@@ -72,7 +71,7 @@ export class NodeReporter {
     }
   }
 
-  /** Triggers a report before the next one is due, because the node's readiness or its volumes in use may have changed. */
+  /** Triggers an early report, because the node's readiness or its volumes in use may have changed. */
   prompt(): void {
     this.#wake.abort();
   }

@@ -1,27 +1,27 @@
 import type { NodeAddress, NodeImage, NodeRuntimeHandler, NodeStatus, NodeSystemInfo } from '@podwright/kube-api';
 
-/** Amounts of the resources provided by device plugins. The amount is 0 if the plugin has been removed. */
+/** Amounts of device plugin resources; 0 if the plugin has been removed. */
 export type DeviceResources = {
   capacity: Record<string, string>;
   allocatable: Record<string, string>;
 };
 
-/** Pressure conditions, from the eviction manager. `diskDetail`: what uses the disk, for messages; '' or absent if that is unknown. */
+/** Pressure conditions, from the eviction manager. `diskDetail`: what uses the disk, for messages; '' or absent if unknown. */
 export type Pressure = { memory: boolean; disk: boolean; pids: boolean; diskDetail?: string };
 
-/** A snapshot of the host and the container runtime, from which the node status is computed. */
+/** A snapshot of the host and the container runtime that the node status is computed from. */
 export type ObservedNode = {
   /** Time of the snapshot, in Unix milliseconds. */
   atMs: number;
   /** The node's addresses; `undefined` if they are currently unknown. */
   addresses: NodeAddress[] | undefined;
-  /** Whether a cloud controller sets the addresses. Once it has set them, the kubelet leaves them unchanged. */
+  /** Whether a cloud controller sets the addresses. Once they are set, the kubelet leaves them unchanged. */
   externalCloudProvider: boolean;
   /** The value of the provided-node-ip annotation for the cloud controller; `undefined` if the annotation must not be set. */
   providedIps: string | undefined;
   /** Resource quantities, including `pods` but not device plugin resources. */
   capacity: Record<string, string>;
-  /** Quantities that are subtracted from capacity to get allocatable. */
+  /** Quantities subtracted from capacity to get allocatable. */
   reserved: Record<string, string>;
   devices: DeviceResources;
   nodeInfo: NodeSystemInfo;

@@ -5,7 +5,7 @@ import type { ObservedNode } from './observed-node.ts';
 
 export const AT = Date.parse('2026-11-23T10:00:00Z');
 
-/** The observation of a healthy host. */
+/** An observation of a healthy host. */
 export function seen(given: Partial<ObservedNode> = {}): ObservedNode {
   return {
     atMs: AT,
@@ -38,7 +38,7 @@ export const identity = (given: Partial<NodeIdentity> = {}): NodeIdentity => ({
   ...given,
 });
 
-/** The registered node object of such a host. */
+/** The registered node object of a healthy host. */
 export function registered(given: Partial<ObservedNode> = {}): Node {
   const { node } = initialNode(identity(), seen(given));
   return { ...node, metadata: { ...node.metadata, uid: 'uid-1', resourceVersion: '10' } };

@@ -16,9 +16,12 @@ export type NodeStatusOptions = {
   labels: Readonly<Record<string, string>>;
   nodeIp: string;
   settings: NodeSettings;
-  /** Whether the node registers again when its Node object is deleted. In a cluster, an administrator may have deleted it to remove the node. */
+  /**
+   * Whether to register the node again when its Node object is deleted. False in a cluster, where an administrator may have deleted it to
+   * remove the node.
+   */
   registersAgain: boolean;
-  /** The pod subnets that the container runtime already has, separated by commas; '' if it has none. */
+  /** The pod subnets that the container runtime is already configured with, separated by commas; '' if none. */
   podCidr: string;
   facts: Pick<NodeObserverOptions, 'resources' | 'maxPods' | 'reserved' | 'port' | 'declaredFeatures' | 'runtimeName'>;
   sources: NodeStatusSources & {
@@ -26,7 +29,7 @@ export type NodeStatusOptions = {
     onProblems: (listener: () => void) => () => void;
     /** Called with the API server's node object at the beginning and at the end of each report. */
     nodeKnown: (node: Node) => void;
-    /** Called when the API server has been restored from a backup, so that the state of watches may be wrong. */
+    /** Called when the API server has been restored from a backup, after which watches may show wrong state. */
     restored: () => void;
     /** Whether no device plugin has ever registered on this host. */
     resetExtendedResources: () => boolean;
@@ -40,9 +43,9 @@ export type NodeStatusOptions = {
   logger: Logger;
 };
 
-/** A node's registration and status reporting while they are running. */
+/** A node's running registration and status reporting. */
 export type RunningNodeStatus = {
-  /** Triggers a report before the next one is due, because the node's readiness or its volumes in use may have changed. */
+  /** Triggers an early report, because the node's readiness or its volumes in use may have changed. */
   prompt(): void;
   stop(): Promise<void>;
 };
@@ -104,7 +107,7 @@ function makeObserver(options: NodeStatusOptions, csiProblem: () => string | und
   });
 }
 
-/** Passes the node's pod subnets to the container runtime when the cluster assigns or changes them. */
+/** Passes the node's pod subnets to the container runtime whenever the cluster assigns or changes them. */
 function nodeListener({ cri, sources, podCidr, logger }: NodeStatusOptions): (node: Node) => Promise<void> {
   let current = podCidr;
   return async (node) => {

@@ -130,7 +130,7 @@ test('the provided-node-ip annotation follows the setting', () => {
   assert.deepEqual(updateNode(node, later()).node.metadata, registered().metadata);
 });
 
-/** Checks capacity and allocatable of a node object with the status `known` on a host with the given resources. */
+/** Checks capacity and allocatable after updating a node object that has the status `known`, on a host with the given resources. */
 function checkResources(
   { known = {}, ...given }: Partial<ObservedNode> & { known?: NodeStatus },
   expected: { capacity?: Record<string, string>; allocatable?: Record<string, string> },

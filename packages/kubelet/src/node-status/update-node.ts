@@ -5,7 +5,7 @@ import { updateResources } from './node-capacity-status.ts';
 import { type NodeEvent, nodeStatusEvent, updateConditions } from './node-conditions.ts';
 import type { ObservedNode } from './observed-node.ts';
 
-/** Annotation that gives the cloud controller the addresses given by `--node-ip`. */
+/** Annotation that passes the `--node-ip` addresses to the cloud controller. */
 const PROVIDED_IPS = 'alpha.kubernetes.io/provided-node-ip';
 
 export type NodeUpdate = {
@@ -87,7 +87,7 @@ function comparable(status: NodeStatus): object {
   return present({ ...status, conditions });
 }
 
-/** Removes undefined values and empty lists, which an API server treats the same. */
+/** Removes undefined values and empty lists, which API servers treat as the same. */
 function present<T extends object>(object: T): T {
   const isSet = (value: unknown) => value !== undefined && !(Array.isArray(value) && value.length === 0);
   return JSON.parse(JSON.stringify(Object.fromEntries(Object.entries(object).filter(([, value]) => isSet(value)))));

@@ -1,4 +1,4 @@
-/** Facts about the host on which container configurations depend. */
+/** Host facts that container configurations depend on. */
 import { readFile } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';

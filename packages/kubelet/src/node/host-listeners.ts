@@ -50,7 +50,7 @@ function parseAddress(hex: string): string {
   return address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address;
 }
 
-/** Finds a process that has this socket open, among those whose file descriptors this process may read. */
+/** Returns a process that has this socket open. Finds only processes whose file descriptors this process may read. */
 export async function socketOwner(inode: string, proc = '/proc'): Promise<SocketOwner | undefined> {
   const pids = (await readdir(proc)).filter((name) => /^\d+$/.test(name));
   for (const pid of pids) {

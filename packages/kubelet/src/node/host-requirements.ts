@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { isErrno, PodwrightError } from '@podwright/base';
 import type { HostRequirements } from '@podwright/kubelet-configuration';
 
-/** Sysctls that upstream's kubelet sets, or with `protectKernelDefaults` requires (pkg/kubelet/cm, pkg/util/sysctl). */
+/** Sysctls that upstream's kubelet sets, or requires if `protectKernelDefaults` is set (pkg/kubelet/cm, pkg/util/sysctl). */
 const KERNEL_DEFAULTS: Record<string, number> = {
   'vm/overcommit_memory': 1,
   'vm/panic_on_oom': 0,

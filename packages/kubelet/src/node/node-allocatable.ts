@@ -4,14 +4,14 @@ import type { SystemReserved } from '@podwright/kubelet-configuration';
 /** Amounts of memory and pids. Threads count as processes, as they do in the kernel. */
 export type NodeAmounts = { memoryBytes: number; pids: number };
 
-/** With `auto`, this fraction of the capacity is reserved, but at least the minimum below and at most half of the capacity. */
+/** The fraction of the capacity that `auto` reserves, but at least the minimum below and at most half of the capacity. */
 const RESERVED_SHARE = 0.05;
 /**
- * An idle node needs 150 MB and a bare Debian about 100 MB. With less reserved, the node and the system would swap or be killed when pods
+ * An idle node process uses 150 MB, a bare Debian about 100 MB. With a smaller reservation, they would be swapped out or killed once pods
  * use all other memory.
  */
 const LEAST_RESERVED_BYTES = 256 * 2 ** 20;
-/** Enough for a few hundred threads of the kernel, system services and the node, plus one monitor process per container. */
+/** Enough for a few hundred threads of the kernel, system services and the node process, plus one monitor process per container. */
 const LEAST_RESERVED_PIDS = 1024;
 
 /**

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { hostname, networkInterfaces } from 'node:os';
 import { isErrno } from '@podwright/base';
 
-/** Wildcard values of `--node-ip`, each with the address family that it puts first. */
+/** Wildcard values of `--node-ip`, with the address family that each puts first. */
 const ANY_ADDRESS: Record<string, 'IPv4' | 'IPv6'> = { '': 'IPv4', '0.0.0.0': 'IPv4', '::': 'IPv6' };
 
 /**
@@ -39,7 +39,7 @@ async function ipv4Routes(): Promise<string> {
   }
 }
 
-/** Returns the labels that every node has. The beta labels are included because many manifests still select them. */
+/** Returns the labels that every node has. The beta labels are included because many manifests still select on them. */
 export function standardLabels(nodeName: string): Record<string, string> {
   const arch = { x64: 'amd64', arm64: 'arm64' }[process.arch as string] ?? process.arch;
   return {

@@ -42,18 +42,15 @@ export type NodeFacts = {
 };
 
 /**
- * The declared features from upstream's list that this kubelet implements. Not implemented are in-place resizes of init containers other
- * than sidecars and of pod-level resources, and pods on the host network with a user namespace.
+ * The declared features from upstream's list that this kubelet implements. In-place resizes of init containers other than sidecars and of
+ * pod-level resources are not implemented, nor are user namespaces for pods on the host network.
  */
 export const DECLARED_FEATURES: readonly string[] = [
   'ExtendWebSocketsToKubelet',
   'RestartAllContainersOnContainerExits',
 ];
 
-/**
- * Builds the node as an API object. It is Ready if `isReady` is set, which means that the manifests have been read, and if there are no
- * `problems`.
- */
+/** Builds the node as an API object. It is Ready if `isReady` is set (the manifests have been read) and there are no `problems`. */
 export function nodeObject(facts: NodeFacts, isReady: boolean, problems: string[]): NodeObject {
   const startedAt = formatTime(facts.startedAtMs);
   const reasons = isReady ? problems : ['the sources of pods have not been read yet', ...problems];
@@ -96,7 +93,7 @@ export function nodeObject(facts: NodeFacts, isReady: boolean, problems: string[
   };
 }
 
-/** Joins errors as apimachinery's Aggregate does: without duplicates, and in brackets if there are several. */
+/** Joins errors as apimachinery's Aggregate does: deduplicated, and in brackets if there are several. */
 export function aggregate(errors: string[]): string {
   const unique = [...new Set(errors)];
   return unique.length === 1 ? unique[0]! : `[${unique.join(', ')}]`;

@@ -4,8 +4,8 @@ import { errorMessage, isErrno, type Logger } from '@podwright/base';
 const OWN_SCORE = '/proc/self/oom_score_adj';
 
 /**
- * Sets this process's oom_score_adj. Without CAP_SYS_RESOURCE, the kernel refuses to lower it; the failure is then logged. `file`: the path
- * of the kernel's oom_score_adj file, which tests override.
+ * Sets this process's oom_score_adj. Lowering it requires CAP_SYS_RESOURCE; a refusal by the kernel is only logged. `file`: path of the
+ * kernel's oom_score_adj file, overridden in tests.
  */
 export async function applyOomScore(score: number, logger: Logger, file: string = OWN_SCORE): Promise<void> {
   try {

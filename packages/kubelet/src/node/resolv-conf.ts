@@ -4,7 +4,7 @@ import { readPodResolvConf } from '@podwright/host';
 export const MAX_SEARCHES = 32;
 export const MAX_SEARCH_DOMAIN_LENGTH = 253;
 export const MAX_SEARCH_LINE_LENGTH = 2048;
-/** Number of search domains that a cluster puts before the host's. */
+/** Number of search domains that a cluster prepends to the host's. */
 const CLUSTER_SEARCHES = 3;
 
 /** The parsed settings of a resolv.conf. */

@@ -14,16 +14,16 @@ import {
 import { listenUnix, namesIn, removeStaleSocket } from '@podwright/host';
 
 /**
- * Directory that contains one socket per locked root directory; a lock disappears with its process. The directory takes no space on the
- * root directory's disk, which a pod may have filled up, and belongs to root, so that no other user can take a lock in it.
+ * Directory that contains one socket per locked root directory; a lock disappears with its process. It takes no space on the root
+ * directory's disk, which pods may have filled up, and belongs to root, so that no other user can create a lock in it.
  */
 const LOCKS_DIRECTORY = '/run/podwright-kubelets';
 
 const SUFFIX = '.lock';
 
 /**
- * A second socket, in the root directory itself, for kubelets that have a different `/run`, for example in a container, or that may not
- * write to it.
+ * A second socket, in the root directory itself, for kubelets that have a different `/run` (in a container, for example) or no write access
+ * to it.
  */
 const LOCK = 'kubelet.lock';
 
@@ -31,8 +31,8 @@ type Unlock = () => Promise<void>;
 
 /**
  * Locks a root directory until the returned function is called or the process ends. Rejects with `already_exists` if another kubelet has
- * locked it. One of the two sockets is enough: on a full disk, the one in the root directory cannot be created, and users other than root
- * cannot create the other one.
+ * locked it. Either of the two sockets is sufficient: on a full disk, the one in the root directory cannot be created, and only root can
+ * create the other one.
  */
 export async function lockRoot(rootDir: string): Promise<Unlock> {
   await mkdir(rootDir, { recursive: true, mode: POD_DIRECTORY });

@@ -25,7 +25,7 @@ const NONE: PlegMetrics = {
   received: ignore,
 };
 
-/** Returns the metrics from the registry. Without a registry, returns metrics that record nothing. */
+/** Returns the metrics from the registry, or no-op metrics if there is no registry. */
 export function plegMetrics(registry: Registry | undefined): PlegMetrics {
   if (registry === undefined) return NONE;
   const registers = [registry];

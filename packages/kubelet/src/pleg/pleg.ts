@@ -39,7 +39,7 @@ export type PlegOptions = {
   /** Interval between relists without an event stream (`relistPeriodMs`) and with one (`eventedRelistPeriodMs`). */
   relistPeriodMs: number;
   eventedRelistPeriodMs: number;
-  /** Called when a container or sandbox of the pod has been added or removed, or has changed its state. */
+  /** Called when a container or sandbox of the pod has been added or removed, or has changed state. */
   onChange: (podUid: string) => void;
   /** Called with `false` when listing pods starts to fail, and with `true` when it works again. */
   onListing: (works: boolean) => void;
@@ -48,17 +48,19 @@ export type PlegOptions = {
 /** Tolerance for the container runtime reading an event's status slightly before it sets the event's timestamp. */
 const EVENT_MARGIN_MS = 5;
 /**
- * Maximum age of an event whose timestamp is considered reliable. An event that appears to be older, or in the future, only causes the pod
- * to be read.
+ * Maximum age of an event whose timestamp is considered reliable. An event that appears to be older, or in the future, only triggers a read
+ * of the pod.
  */
 const MAX_EVENT_AGE_MS = 5000;
 
 /**
- * Without events, the interval between relists is short after a change and then grows up to the configured period. Thus, the exit of a
- * short-lived container is detected quickly, and that of a long-running one within a fraction of its run time.
+ * Without events, the interval between relists is short after a change and then grows up to the configured period. Exits of short-lived
+ * containers are detected quickly, those of long-running ones within a fraction of their run time.
  */
 const afterChange = { delayMs: 40, growth: 1.3 };
-/** Minimum pause between two relists, as a multiple of the duration of a relist, so that listing many pods does not load a busy host. */
+/**
+ * Minimum pause between two relists, as a multiple of the duration of a relist, so that listing many pods does not overload a busy host.
+ */
 const PAUSE_PER_LISTING = 20;
 const RECONNECT_AFTER_MS = 1000;
 
@@ -67,7 +69,7 @@ export class Pleg {
   readonly #controller = new AbortController();
   #records = new Map<string, ListedPod>();
   #evented = false;
-  /** Whether events may have been missed while there was no event stream, so that the next relist must come soon. */
+  /** Whether events may have been missed while there was no event stream; the next relist must then run soon. */
   #missedEvents = false;
   #lastRelistAtMs = performance.now();
   /** When the last successful relist started (monotonic). */
@@ -84,10 +86,13 @@ export class Pleg {
   /** When the last relist started, whether it succeeded or failed (monotonic). */
   #relistedAtMs: number | undefined;
   readonly #metrics: PlegMetrics;
-  /** Pod reads in progress, by UID. Each pod is read at most once at a time; requests made in the meantime share a single further read. */
+  /**
+   * Pod reads in progress, by UID. Reads of the same pod never overlap: requests that arrive during a read are coalesced into a single
+   * further one.
+   */
   readonly #updates = new Map<string, { running: Promise<RuntimePodStatus>; next?: Promise<RuntimePodStatus> }>();
 
-  /** UIDs of pods for which a later read has been scheduled. */
+  /** UIDs of pods that have a delayed read scheduled. */
   readonly #scheduled = new Set<string>();
 
   constructor(options: PlegOptions) {
@@ -164,7 +169,7 @@ export class Pleg {
     if (reader.isUnsettled(status)) this.#updateLater(status.pod);
   }
 
-  /** Reads the pod again once the exit reasons of its containers are final, because no further event may follow. */
+  /** Reads the pod again once the exit reasons of its containers have settled, because there may be no further event. */
   #updateLater(pod: PodIdentity): void {
     const { signal } = this.#controller;
     if (this.#scheduled.has(pod.uid) || signal.aborted) return;
@@ -186,7 +191,7 @@ export class Pleg {
     return `pleg was last seen active ${formatDuration(elapsedMs)} ago; threshold is ${formatDuration(PLEG_THRESHOLD_MS)}`;
   }
 
-  /** Returns the pods found by the last relist, including those that could not be read, but not those that have been removed since. */
+  /** Returns the pods found by the last relist, including unreadable ones but excluding those removed since. */
   listedPods(): PodIdentity[] {
     const pods = [...this.#listed.values()].map(({ pod }) => pod);
     return pods.filter(({ uid }) => !this.#removed.has(uid));
@@ -198,8 +203,8 @@ export class Pleg {
   }
 
   /**
-   * Lists all pods, and starts reading those that differ from what is recorded. Does not wait for these reads, so that a pod that cannot be
-   * read keeps its record without blocking others.
+   * Lists all pods, and starts reading those that differ from their record. Does not wait for these reads, so that an unreadable pod, which
+   * keeps its record, does not block others.
    */
   async relist(): Promise<void> {
     await this.#list();
@@ -268,7 +273,9 @@ export class Pleg {
     }
   }
 
-  /** Waits until the next relist is due. A change restarts the wait with the short interval, because more changes may soon follow. */
+  /**
+   * Waits until it is time for the next relist. A change restarts the wait with the short interval, because more changes may soon follow.
+   */
   async #pause(signal: AbortSignal): Promise<void> {
     do {
       this.#nudge = new AbortController();
@@ -288,12 +295,12 @@ export class Pleg {
     if (this.#evented && !this.#missedEvents) return eventedRelistPeriodMs;
     const delayMs = Math.min(relistPeriodMs, this.#delayMs);
     this.#delayMs = delayMs * afterChange.growth;
-    // This pause counts from the last relist, so that changes do not extend it.
+    // This pause is measured from the last relist, so that changes do not extend it.
     const pauseMs = Math.min(relistPeriodMs, PAUSE_PER_LISTING * this.#listingMs);
     return Math.max(delayMs, pauseMs - (performance.now() - this.#lastRelistAtMs));
   }
 
-  /** Makes the next relist come soon. Called when an event stream ends and when the next one is established. */
+  /** Makes the next relist run soon. Called when an event stream ends and when the next one is established. */
   #listSoon(): void {
     this.#missedEvents = true;
     this.#nudge.abort();
@@ -337,8 +344,8 @@ export class Pleg {
   }
 
   /**
-   * Caches the status in an event if it is certain to be newer than the cached one. Returns the pod if it must be read instead: the event's
-   * status differs but may be older, or the event has no usable status.
+   * Caches the status in an event if it is certain to be newer than the cached one. Returns the pod if it must be read instead, because the
+   * event's status differs but may be older, or because the event has no usable status.
    */
   async #apply(event: ContainerEventResponse): Promise<PodIdentity | undefined> {
     const eventMs = eventTimeMs(event);
@@ -347,7 +354,7 @@ export class Pleg {
     const { pod, snapshot } = decoded;
     const known = this.#known(pod);
     if (snapshot === undefined || known === undefined) return pod;
-    // A late deletion event must not bring back a pod that has been removed meanwhile.
+    // A late deletion event must not resurrect a pod that has already been removed.
     if (known.status.sandboxes.length === 0 && isDeletion(event)) return undefined;
     const status = withSandbox(known.status, snapshot);
     if (eventMs !== undefined && (known.byEvent === true || eventMs > known.asOfMs)) {
@@ -387,8 +394,8 @@ function isDeletion({ containerEventType }: ContainerEventResponse): boolean {
 }
 
 /**
- * Returns a time (`performance.now`) such that the event's status reflects everything that happened before it; `undefined` if the event's
- * timestamp is unreliable.
+ * Returns the time (`performance.now`) up to which the event's status is certain to be current; `undefined` if the event's timestamp is
+ * unreliable.
  */
 function eventTimeMs({ createdAt }: ContainerEventResponse): number | undefined {
   const ageMs = Date.now() - Number(createdAt) / 1e6;

@@ -2,8 +2,8 @@ import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { ListedPod } from '../kuberuntime/runtime-pod-reader.ts';
 
 /**
- * Whether a container or sandbox has been added or removed, or has changed its state. `undefined` stands for a pod that does not exist in
- * the container runtime. A container that has only been created does not count, because its start follows.
+ * Whether a container or sandbox has been added or removed, or has changed state. `undefined`: the pod does not exist in the container
+ * runtime. A container that is merely created does not count as a change, because its start follows.
  */
 export function hasChanged(before: ListedPod | undefined, after: ListedPod | undefined): boolean {
   if (before !== undefined && after !== undefined && isSame(before, after)) return false;
@@ -13,7 +13,7 @@ export function hasChanged(before: ListedPod | undefined, after: ListedPod | und
   return ids.some((id) => now.get(id) !== old.get(id) && now.get(id) !== 'created');
 }
 
-/** Whether the exit reason of a container that had already exited has changed. */
+/** Whether the exit reason of an already exited container has changed. */
 export function hasOtherReason(before: RuntimePodStatus | undefined, after: RuntimePodStatus): boolean {
   if (before === undefined) return false;
   return after.containers.some(({ id, state, reason }) => {
@@ -22,7 +22,7 @@ export function hasOtherReason(before: RuntimePodStatus | undefined, after: Runt
   });
 }
 
-/** Fast path for the common case in which the IDs, the states and their order are all the same; it allocates nothing. */
+/** Allocation-free fast path for the common case: the IDs, the states and their order are all unchanged. */
 function isSame(before: ListedPod, after: ListedPod): boolean {
   return areSame(before.sandboxes, after.sandboxes) && areSame(before.containers, after.containers);
 }

@@ -1,8 +1,8 @@
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 
 /**
- * A cached pod status, which reflects everything that happened before `asOfMs` (monotonic milliseconds). `byEvent`: the status comes from
- * an event, so the container runtime's next event is newer.
+ * A cached pod status, current as of `asOfMs` (monotonic milliseconds). `byEvent`: the status comes from an event, so the container
+ * runtime's next event is newer.
  */
 export type CachedStatus = { status: RuntimePodStatus; asOfMs: number; byEvent?: boolean };
 

@@ -20,8 +20,7 @@ export class PodAdmission {
   readonly #decided = new Map<string, Refusal | 'admitted'>();
 
   /**
-   * `node` returns the resources and features that the node offers, based on the given Node object or, without one, on the last one
-   * received.
+   * `node` returns the resources and features that the node offers, according to the given Node object (default: the last one received).
    */
   constructor(node: (object?: Node) => NodeFacts, checks: AdmissionChecks = {}) {
     this.#node = node;
@@ -70,8 +69,8 @@ export class PodAdmission {
 }
 
 /**
- * Returns the order in which pods that arrive together are admitted: first pods that have already been running on this node, then critical
- * pods, then all others; each group is sorted by creation time. Pure.
+ * Returns the order in which to admit pods that arrive together: pods that were already on this node, then critical pods, then all others;
+ * each group is sorted by creation time. Pure.
  */
 export function admissionOrder(pods: Pod[], wasHere: (pod: Pod) => boolean): Pod[] {
   const rank = (pod: Pod) => (wasHere(pod) ? 0 : isCriticalPod(pod) ? 1 : 2);

@@ -1,7 +1,7 @@
 import type { Pod } from '@podwright/kube-api';
 import { DEFAULT_GRACE_SECONDS, MAX_GRACE_SECONDS } from '../kubecontainer/grace-periods.ts';
 
-/** A request to stop a pod. Without a grace period, the pod's own `terminationGracePeriodSeconds` applies. */
+/** A request to stop a pod. `gracePeriodSeconds` defaults to the pod's own `terminationGracePeriodSeconds`. */
 type Ending = { gracePeriodSeconds?: number };
 
 /**

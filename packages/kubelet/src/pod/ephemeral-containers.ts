@@ -36,7 +36,7 @@ const PATH = ['spec', 'ephemeralContainers'];
 export class EphemeralContainers {
   readonly #directories: PodDirectories;
   readonly #byPod = new Map<string, EphemeralContainer[]>();
-  /** One lock per pod, so that a change is read, checked and written before the next one begins. */
+  /** One lock per pod, which makes reading, checking and writing a change atomic. */
   readonly #locks = new KeyedLock();
 
   constructor(directories: PodDirectories) {

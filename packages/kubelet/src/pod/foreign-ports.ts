@@ -10,10 +10,10 @@ import {
 } from '@podwright/kube-api';
 import { hostListeners, socketOwner } from '../node/host-listeners.ts';
 
-/** A host port of the pod on which a host process is already listening. `message` names the process. */
+/** A host port of the pod that a host process is already listening on. `message` names the process. */
 export type ForeignPort = Pick<HostPort, 'path'> & { message: string };
 
-/** Finds the pod's host ports on which host processes are already listening, ignoring processes that belong to the pods in `ownUids`. */
+/** Finds the pod's host ports that host processes are already listening on, ignoring processes of the pods in `ownUids`. */
 export async function foreignPorts(pod: Pod, ownUids: readonly string[]): Promise<ForeignPort[]> {
   // treat `::` as every address, because this is only a warning
   const wanted = hostPorts(pod).map((port) => (port.ip === '::' ? { ...port, ip: ANY_ADDRESS } : port));
@@ -34,8 +34,8 @@ export async function foreignPorts(pod: Pod, ownUids: readonly string[]): Promis
 }
 
 /**
- * Emits a HostPortTaken event for each of the pod's host ports on which another process is listening. Upstream has no such event, but
- * without it users cannot see which process responds.
+ * Emits a HostPortTaken event for each of the pod's host ports that another process is listening on. Upstream has no such event, but
+ * without it, users cannot see which process responds.
  */
 export async function warnOfForeignPorts(pod: Pod, events: EventRecorder): Promise<void> {
   for (const { message } of await foreignPorts(pod, [pod.metadata.uid]))

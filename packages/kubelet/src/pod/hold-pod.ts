@@ -2,7 +2,7 @@ import { type EventRecorder, eventSubject, type Pod } from '@podwright/kube-api'
 import { HELD_RETRY_MS } from './limits.ts';
 import type { SyncOutcome } from './pod-workers.ts';
 
-/** Node conditions that hold up pods: errors of the container runtime, and the error of its network. */
+/** Node problems that hold up pods: container runtime errors, and an error of the runtime's network. */
 export type Obstacles = { runtimeErrors: () => string[]; networkError: () => string | undefined };
 
 /**

@@ -11,7 +11,7 @@ import type { PodSyncerDependencies } from './pod-syncer-dependencies.ts';
 import type { SyncOutcome } from './pod-workers.ts';
 import type { StatusReports } from './status-reports.ts';
 
-/** Delay before a pod with a deferred resize is synced again. */
+/** Resync interval for pods with a deferred resize. */
 const RESIZE_RETRY_MS = 10_000;
 
 type PlanRunnerParts = {
@@ -21,7 +21,7 @@ type PlanRunnerParts = {
   deadlines: ActiveDeadlines;
 };
 
-/** A pod's plan, and the statuses from which it was computed. */
+/** A pod's plan, and the statuses it was computed from. */
 export type PlannedSync = { status: RuntimePodStatus; plan: PodActions; publishedStatus: PodStatus };
 
 /** Executes the plan of a pod sync: prepares the cgroup and the volumes, then performs the actions in the container runtime. */
@@ -129,7 +129,7 @@ function isResized({ containersToUpdate, containersToKill }: PodActions): boolea
   return containersToUpdate.length > 0 || containersToKill.some(({ reason }) => reason === 'resize');
 }
 
-/** Returns the earliest known time at which the sync can continue. A failure without a retry time is subject to the worker's back-off. */
+/** Returns the earliest known time to resume the sync. A failure without a retry time is subject to the worker's back-off. */
 function whenToRetry(steps: StepResult[], known: number[]): { retryAtMs?: number; failed: boolean } {
   const failures = failedSteps(steps);
   const times = [...known, ...failures.map(({ retryAtMs }) => retryAtMs).filter((time) => time !== undefined)];

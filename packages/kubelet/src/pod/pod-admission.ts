@@ -26,7 +26,7 @@ export type NodeFacts = SelectableNode & {
   strictGroups?: boolean;
   /** Whether AppArmor is enabled on the host; absent if unknown. */
   appArmor?: boolean;
-  /** The Node object's taints; absent without an API server. */
+  /** The Node object's taints; absent if there is no API server. */
   taints?: readonly Taint[];
   /** Allocatable amounts: `cpu` in millicores, others in bytes or counts. */
   resources: Readonly<Record<string, bigint>>;
@@ -43,7 +43,7 @@ export type Refusal = WaitingReason & {
   besides?: WaitingReason;
 };
 
-/** Sysctls that the pod's namespaces isolate (Kubernetes: Using sysctls in a cluster). */
+/** Safe sysctls: those isolated by the pod's namespaces (Kubernetes: Using sysctls in a cluster). */
 const SAFE_SYSCTLS: ReadonlySet<string> = new Set([
   'kernel.shm_rmid_forced',
   'net.ipv4.ip_local_port_range',

@@ -179,7 +179,7 @@ const RESIZED = new Map<string, AllocatedRecord>([
   ['u', { ContainerResources: { app: { requests: { memory: '600Mi' } } } }],
 ]);
 
-/** Memory that a running pod, created with 100Mi, has after a restart of the kubelet, and why its resize to 600Mi waits, if it does. */
+/** Returns the memory of a running pod, created with 100Mi, after a kubelet restart, and why its resize to 600Mi is pending, if it is. */
 function afterRestart(records: Map<string, AllocatedRecord>, others: Pod[], isThere = true) {
   const resources = { requests: { memory: '100Mi' } };
   const metadata = { namespace: 'default', name: 'web', uid: 'u' };

@@ -31,7 +31,7 @@ export type PodAllocationsOptions = {
   enforcement: ContainerEnforcement;
   /** The admitted pods that currently hold node resources. */
   activePods: () => Pod[];
-  /** Returns the last status that was read of a pod in the container runtime. */
+  /** Returns the last status of the pod that was read from the container runtime. */
   runtimeStatus?: (podUid: string) => RuntimePodStatus | undefined;
   /** Allocations from before a kubelet restart. */
   checkpoint?: Checkpoint<AllocatedRecord>;
@@ -188,8 +188,8 @@ export class PodAllocations {
   }
 
   /**
-   * Returns why the desired resources cannot be allocated now. A decrease is always possible if the result does not exceed the node's
-   * capacity, unless a static manager or swap forbids the resize.
+   * Returns why the desired resources cannot be allocated now. Unless a static manager or swap forbids the resize, a decrease is always
+   * possible if the result does not exceed the node's capacity.
    */
   #refusal(desired: Pod, current: Pod): WaitingReason | undefined {
     const { node, enforcement, activePods, fixed = [] } = this.#options;

@@ -13,7 +13,7 @@ const statusOf = (state: ContainerState, lastId?: string) => ({
   lastState: lastId === undefined ? {} : { terminated: { exitCode: 1, containerID: `x://${lastId}` } },
 });
 
-/** The previous log of a pod with this container state in its status and runtime containers with these IDs, newest first. */
+/** Returns the path of a pod's previous log, given its container status and the IDs of its containers in the runtime, newest first. */
 function previousLog(status: object, ids: string[]): string {
   const metadata = { name: 'web', namespace: 'default', uid: 'u1' };
   const pod = { metadata, spec: { containers: [{ name: 'app' }] }, status: { containerStatuses: [status] } };

@@ -40,7 +40,7 @@ export type PodGranter = {
   statuses: Pick<StatusManager, 'introduce' | 'pod'>;
 };
 
-/** Reason in the status and in the event of a pod that is waiting for a device plugin. */
+/** Status and event reason of a pod that is waiting for a device plugin. */
 const WAITS = 'WaitingForDevices';
 
 /** Allocates the pod's exclusive resources, or rejects the pod. If the pod must wait, returns the outcome of its sync. */
@@ -77,7 +77,7 @@ export async function preparePod(
   }
 }
 
-/** Adds device health to the pod status; as in upstream, only for ordinary containers. Pure. */
+/** Adds device health to the pod status. Like upstream, only for ordinary containers. Pure. */
 export function withDevices(status: PodStatus, healthOf: (container: string) => AllocatedResourceStatus[]): PodStatus {
   const { containerStatuses } = status;
   if (!containerStatuses?.some(({ name }) => healthOf(name).length > 0)) return status;

@@ -5,10 +5,10 @@ import { podIdentity } from '../kubecontainer/pod-identity.ts';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { PodSyncerDependencies } from './pod-syncer-dependencies.ts';
 
-/** Reads pods from the container runtime. Never returns a state from before the last action on the pod. */
+/** Reads pods from the container runtime. Never returns a state older than the last action on the pod. */
 export class PodStatusReader {
   readonly #deps: Pick<PodSyncerDependencies, 'runtime' | 'pleg'>;
-  /** When the last action on each pod ended (monotonic). A status read before that is outdated. */
+  /** When the last action on each pod ended (monotonic). A status read before that is stale. */
   readonly #actedAtMs = new Map<string, number>();
 
   constructor(deps: Pick<PodSyncerDependencies, 'runtime' | 'pleg'>) {
@@ -16,7 +16,7 @@ export class PodStatusReader {
   }
 
   /**
-   * Returns the pod's state as of after the last action on it. If the container runtime is down, no event is emitted, because that is
+   * Returns the pod's state after the last action on it. On failure, emits FailedSync, unless the container runtime is down, which is
    * reported elsewhere.
    */
   async statusOf(pod: Pod): Promise<RuntimePodStatus> {

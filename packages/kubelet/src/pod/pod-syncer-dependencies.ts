@@ -16,7 +16,7 @@ import type { RestartRequests } from './restart-requests.ts';
 import type { WaitingReasons } from './waiting-reasons.ts';
 
 /**
- * Fetches the API objects that a pod refers to before its volumes and containers are created, and caches them until `release` is called.
+ * Fetches the API objects that a pod refers to, before its volumes and containers are created, and caches them until `release` is called.
  */
 export type PodNeeds = {
   /** Resolves once the pod's API objects are cached. May be called repeatedly. Rejects only with the signal's reason. */
@@ -36,7 +36,7 @@ export type PodSyncerDependencies = {
   allocations: PodAllocations;
   cgroups: PodCgroups;
   obstacles: Obstacles;
-  /** Fetches the API objects that pods refer to; absent without an API server. */
+  /** Fetches the API objects that pods refer to; absent if there is no API server. */
   needs?: PodNeeds;
   logger: Logger;
   /** Returns why the pod was rejected; `undefined` if it was not. */
@@ -44,10 +44,10 @@ export type PodSyncerDependencies = {
   /** Rejects a pod that had already been admitted. */
   refuse: (podUid: string, refusal: WaitingReason) => void;
   grants: PodGrants;
-  /** Returns why the pod must not start yet, if one of its claims exceeds its capacity. Default: claims have no limit. */
+  /** If one of the pod's claims exceeds its capacity, returns why the pod must not start yet. Default: claims have no limit. */
   claimRefusal?: (pod: Pod, signal: AbortSignal) => Promise<string | undefined>;
   /** Whether the pod's runtime handler supports recursive read-only mounts. */
   recursiveReadOnly: (pod: Pod) => boolean;
-  /** Called after each sync that had any steps, with the results of those steps. */
+  /** Called after each sync that performed any steps, with their results. */
   onActed?: (pod: Pod, steps: StepResult[]) => void;
 };

@@ -33,7 +33,7 @@ function podOf(spec: Partial<PodSpec> = {}, name = 'web'): Pod {
   return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers, restartPolicy: 'Always', ...spec } };
 }
 
-/** A syncer on an in-memory runtime. `done` records the calls of volumes, cgroups, probes and grants; the calls in `failing` fail. */
+/** A syncer on an in-memory runtime. `done` records the calls to volumes, cgroups, probes and grants; those listed in `failing` fail. */
 async function start(context: TestContext, refusal?: WaitingReason) {
   const runtime = fakeRuntime();
   const deps = fakeDependencies(runtime, logs);

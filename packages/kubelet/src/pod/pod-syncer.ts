@@ -34,7 +34,7 @@ export class PodSyncer implements PodSteps {
     });
   }
 
-  /** Runs the decisions in `SYNC_GATES`, in order. */
+  /** Runs the gates in `SYNC_GATES`, in order. */
   sync(desired: Pod, signal: AbortSignal): Promise<SyncOutcome> {
     return passGates({
       ...{ desired, signal, deps: this.#deps, statusReader: this.#statusReader, reports: this.#reports },

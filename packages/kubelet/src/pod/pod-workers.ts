@@ -18,17 +18,17 @@ import { deletionMarks, isShorter, marked } from './deletion.ts';
 export type PodEnd = {
   /** Grace period in seconds. Overrides the pod's own and, if it is shorter, those of earlier requests. 0 kills immediately. */
   gracePeriodSeconds?: number;
-  /** Reason and message of the failure, if this request makes the pod fail. */
+  /** Failure reason and message, if this request makes the pod fail. */
   verdict?: PodVerdict;
   /** Whether to also remove all of the pod's containers, files and records, because the pod has been removed from its source. */
   remove: boolean;
-  /** With `remove`: whether to keep the log files, because the kubelet lists the pod again after it is restarted. */
+  /** If `remove` is set: whether to keep the log files, because the pod will be listed again after a kubelet restart. */
   keepLogs?: boolean;
   /** Set if the request does not come from the pod's source, so that it does not cancel a pending recreation requested by the source. */
   keepsRecreation?: boolean;
 };
 
-/** Outcome of a pod sync: whether the pod has finished by itself, and when to sync it again (Unix milliseconds). */
+/** Outcome of a pod sync: whether the pod has finished on its own, and when to sync it again (Unix milliseconds). */
 export type SyncOutcome = { ended: boolean; verdict?: PodVerdict; retryAtMs?: number; failed?: boolean };
 
 /** The steps in a pod's lifecycle. Calls for the same pod never overlap; each may be repeated. */
@@ -36,7 +36,7 @@ export interface PodSteps {
   sync(pod: Pod, signal: AbortSignal): Promise<SyncOutcome>;
   /** Stops the pod's containers. Resolves once no container is running. */
   terminate(pod: Pod, end: PodEnd, signal: AbortSignal): Promise<void>;
-  /** Releases the pod's volumes and cgroup; its final status is kept. */
+  /** Releases the pod's volumes and cgroup; its final status is retained. */
   finish(pod: Pod, end: PodEnd): Promise<void>;
   /** Removes all of the pod's containers, files and records, except the logs that `end` keeps. */
   remove(pod: Pod, end: PodEnd): Promise<void>;
@@ -45,7 +45,7 @@ export interface PodSteps {
 export type PodWorkersOptions = {
   steps: PodSteps;
   logger: Logger;
-  /** Interval after which a pod is synced even if nothing has happened. */
+  /** Resync interval: a pod is synced this often even if nothing has changed. */
   resyncPeriodMs: number;
   errorBackoff: { initialMs: number; maxMs: number };
   /** Called when a pod is recreated because its source added it again while it was being removed. */
@@ -68,15 +68,15 @@ const SLEEP: Next = { kind: 'sleep' };
 type Worker = {
   pod: Pod;
   phase: WorkerPhase;
-  /** Whether there has been a wake-up that the step in progress may not have seen. */
+  /** Whether there has been a wake-up that the step in progress may have missed. */
   pending: boolean;
   busy: boolean;
   end: PodEnd | undefined;
-  /** The pod to recreate after this one has been removed, because its source has added it again in the meantime. */
+  /** The pod to recreate once this one has been removed, because its source has added it again. */
   recreate: Pod | undefined;
   abort: AbortController;
   timer: Timer | undefined;
-  /** Until this time (monotonic milliseconds), `notice` does not run a step. */
+  /** `notice` does not run a step before this time (monotonic milliseconds). */
   notBeforeMs: number;
   /** Resolves once none of the pod's containers are running. */
   stopped: PromiseWithResolvers<void>;
@@ -116,7 +116,7 @@ export class PodWorkers {
     }
   }
 
-  /** Syncs the pod immediately, because something on which it depends has changed. */
+  /** Syncs the pod immediately, because something it depends on has changed. */
   retry(podUid: string): void {
     const worker = this.#workers.get(podUid);
     if (worker !== undefined) this.#wake(worker);
@@ -144,8 +144,7 @@ export class PodWorkers {
   }
 
   /**
-   * Stops the pod; resolves once it has been removed. A pod that has no worker, which means that it is orphaned in the container runtime,
-   * gets one just to stop it.
+   * Stops the pod; resolves once it has been removed. A pod without a worker (orphaned in the container runtime) gets one just to stop it.
    */
   end(pod: Pod, end: PodEnd): Promise<void> {
     const worker = this.#workers.get(pod.metadata.uid) ?? this.#insert(pod, 'terminating');
@@ -159,7 +158,7 @@ export class PodWorkers {
     if (end.remove && end.keepsRecreation !== true) worker.recreate = undefined;
     if (end.remove) worker.pod = marked(worker.pod, worker.end);
     else if (pod.metadata.deletionTimestamp !== undefined) worker.pod = pod;
-    // Abort a sync in progress, which would start containers, and a termination that has a longer grace period.
+    // Abort a sync in progress, which would start containers, or a termination with a longer grace period.
     if (worker.phase === 'syncing' || worker.phase === 'waiting' || (worker.phase === 'terminating' && shorter))
       worker.abort.abort(new Error('the pod ends'));
     this.#wake(worker);
@@ -276,7 +275,7 @@ export class PodWorkers {
         break;
       }
     }
-    // there is no `await` since the last check of `pending`, so no wake-up is lost
+    // no `await` since the last check of `pending`, so no wake-up is lost
     worker.busy = false;
     this.#idle.get(worker)?.resolve();
     this.#idle.delete(worker);

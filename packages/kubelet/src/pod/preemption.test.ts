@@ -22,7 +22,7 @@ const critical = podOf('vital', { priority: 2_000_000_000 });
 const cpuShort = (amount: bigint) => [{ resource: 'cpu', requested: amount, used: 0n, capacity: 0n }];
 const podShort = [{ resource: 'pods', requested: 1n, used: 3n, capacity: 3n }];
 
-/** If preemption frees too little, the pod keeps its original refusal. */
+/** Checks which pods are preempted; `undefined`: preemption frees too little, so the pod is refused. */
 function check(pod: Pod, others: Pod[], shortages: Shortage[], expected: string[] | undefined): void {
   const { preempt, refusal } = makeRoom(pod, others, { reason: 'OutOf', message: '', shortages });
   assert.deepEqual(

@@ -46,7 +46,7 @@ function unexpected(missing: Requirement[]): Refusal {
 
 /**
  * Selects as few pods as possible, from the lowest QoS classes: guaranteed pods are preempted only for what burstable and best-effort pods
- * cannot free, and so on. Requires that all of `displaced` together free enough.
+ * cannot free, and so on. Precondition: preempting all of `displaced` would free enough.
  */
 function podsToPreempt(displaced: Pod[], all: Requirement[]): Pod[] {
   const ofClass = (qos: QosClass) => displaced.filter((other) => qosClass(other) === qos);
@@ -64,8 +64,8 @@ function mayDisplace(pod: Pod, other: Pod): boolean {
 }
 
 /**
- * Whether the pod is critical compared with `other`. A static pod is always critical compared with a pod from an API server, regardless of
- * its priority.
+ * Whether the pod is critical relative to `other`. Static pods are always critical relative to pods from an API server, regardless of
+ * priority.
  */
 function isCriticalComparedWith(pod: Pod, other: Pod): boolean {
   return isCriticalPod(pod) || (isStaticPod(pod) && !isStaticPod(other));
@@ -83,7 +83,7 @@ function remaining(requirements: Requirement[], pods: Pod[]): Requirement[] {
     .filter(({ amount }) => amount > 0n);
 }
 
-/** Greedily picks the pod that leaves the least to be freed (the smaller one in case of a tie), until `needed` has been freed. */
+/** Greedily picks the pod that leaves the least to be freed (tie-break: the smaller pod), until `needed` has been freed. */
 function nearest(pods: Pod[], needed: Requirement[]): Pod[] {
   const left = [...pods];
   const taken: Pod[] = [];
@@ -101,7 +101,7 @@ function isNearer(pod: Pod, than: Pod, requirements: Requirement[]): boolean {
   return difference === 0 ? isSmaller(pod, than) : difference < 0;
 }
 
-/** Returns the sum of the squares of the fractions of the requirements that would still be missing after the pod has terminated. */
+/** Returns the sum of the squared fractions of the requirements that would still be missing after the pod has terminated. */
 function distance(pod: Pod, requirements: Requirement[]): number {
   return requirements.reduce((sum, { resource, amount }) => {
     const missing = Number(amount - requestOf(pod, resource));

@@ -1,6 +1,6 @@
 /**
- * Records the running containers for which a client has requested a restart, until they have exited. The requests are only in memory, so
- * they are lost if the kubelet restarts.
+ * Records the running containers that clients have requested a restart of, until they have exited. In memory only: the requests are lost if
+ * the kubelet restarts.
  */
 export class RestartRequests {
   readonly #byPod = new Map<string, Set<string>>();
@@ -13,7 +13,7 @@ export class RestartRequests {
     return this.#byPod.get(podUid)?.has(containerId) ?? false;
   }
 
-  /** Drops restart requests for those of the pod's containers that are no longer running. */
+  /** Drops restart requests for the pod's containers that are no longer running. */
   keepOnly(podUid: string, running: { id: string }[]): void {
     const requested = this.#byPod.get(podUid);
     if (requested === undefined) return;

@@ -37,8 +37,8 @@ export type SyncContext = {
 };
 
 /**
- * Decides whether a sync continues: a result ends the sync, and `undefined` passes it to the next gate. A gate that has nothing to wait for
- * returns no promise, so that no other code runs before the next gate.
+ * Decides whether a sync continues: a result ends the sync, `undefined` passes it to the next gate. A gate with nothing to wait for returns
+ * synchronously, so that no other code runs before the next gate.
  */
 export type Gate = (context: SyncContext) => Promise<SyncOutcome | undefined> | SyncOutcome | undefined;
 
@@ -69,7 +69,7 @@ export async function passGates(context: SyncContext, gates: readonly Gate[] = S
   return { ended: false };
 }
 
-/** Ends the sync of a rejected pod, for which only the rejection is reported. */
+/** Ends the sync of a rejected pod after reporting the rejection. */
 export function endIfRefused({ desired, reports }: SyncContext): SyncOutcome | undefined {
   return reports.reportRefusal(desired) ? { ended: true } : undefined;
 }
@@ -89,7 +89,8 @@ export async function readStatus(context: SyncContext): Promise<undefined> {
 }
 
 /**
- * Stops and removes another pod that has the same UID, including its volumes, so that the pod that now has the UID does not get its data.
+ * Stops and removes another pod that has the same UID, including its volumes, so that its data does not leak to the pod that now has the
+ * UID.
  */
 export async function endOtherOwner(context: SyncContext): Promise<SyncOutcome | undefined> {
   const { pod, status, endPod, signal } = context;
@@ -99,7 +100,7 @@ export async function endOtherOwner(context: SyncContext): Promise<SyncOutcome |
   return { ended: false, retryAtMs: Date.now() };
 }
 
-/** Publishes the pod status. Ends the sync only if all of the pod's containers have finished, which means that the pod has finished. */
+/** Publishes the pod status. Ends the sync only if the pod has finished, which means that all of its containers have. */
 export function reportStatus(context: SyncContext): SyncOutcome | undefined {
   const { pod, status, reports } = context;
   reports.keepProbeAnswers(pod);
@@ -140,7 +141,7 @@ export function planActions(context: SyncContext): SyncOutcome | undefined {
   return context.plan.killPod && !context.plan.createSandbox ? { ended: true } : undefined;
 }
 
-/** Makes a pod wait while the container runtime is down, or while the network that the pod needs is not ready. */
+/** Delays a pod while the container runtime is down, or while the network it needs is not ready. */
 export function waitForNode({ pod, deps }: SyncContext): SyncOutcome | undefined {
   return holdPod(pod, deps.obstacles, deps.runtime.events);
 }

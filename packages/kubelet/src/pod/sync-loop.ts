@@ -80,7 +80,7 @@ type Addition = { source: PodSourceName; isRunning: boolean; refusal: Refusal | 
 
 export class SyncLoop {
   readonly #deps: SyncLoopDependencies;
-  /** UIDs of pods whose admission waits for the Node object to be read. */
+  /** UIDs of pods whose admission is waiting for a read of the Node object. */
   readonly #undecided = new Set<string>();
 
   constructor(deps: SyncLoopDependencies) {
@@ -262,7 +262,7 @@ export class SyncLoop {
     this.#settle(this.#deps.workers.end(orphanPod(status), { remove: true }));
   }
 
-  /** Terminates a pod, marks it as failed and keeps its status. */
+  /** Terminates a pod and marks it as failed, retaining its status. */
   evict(pod: Pod, { verdict, gracePeriodSeconds }: { verdict: PodVerdict; gracePeriodSeconds: number }): void {
     this.#deps.logger.info({ pod: namespacedName(pod), reason: verdict.message }, 'evicting a pod');
     this.#settle(this.#deps.workers.end(pod, { verdict, gracePeriodSeconds, remove: false }));
@@ -302,7 +302,7 @@ export class SyncLoop {
   }
 }
 
-/** Returns the file or URL from which a pod in the container runtime was created. */
+/** Returns the file or URL that a pod in the container runtime was created from. */
 function ownFile({ sandboxes }: RuntimePodStatus): string {
   return sandboxes[0]?.owner.file ?? '';
 }

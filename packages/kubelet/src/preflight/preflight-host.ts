@@ -18,7 +18,7 @@ export function hostOf(options: KubeletOptions, facts: NodeFacts): PreflightHost
 
 /**
  * Reads the facts about this host for preflight checks when no node is running. `unseen`: notes about paths that this user may not access.
- * Rejects with `invalid_argument` if the reservations in the options leave nothing for pods.
+ * Rejects with `invalid_argument` if the configured reservations leave nothing for pods.
  */
 export async function thisHost(options: KubeletOptions): Promise<{ host: PreflightHost; unseen: string[] }> {
   const capacity = await readNodeCapacity(await hostCgroups(options.logger));

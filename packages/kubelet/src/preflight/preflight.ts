@@ -21,7 +21,7 @@ import { type NodeFacts, type Refusal, refusePod } from '../pod/pod-admission.ts
 import { makeRoom } from '../pod/preemption.ts';
 import { missingImages } from './images.ts';
 
-/** The host and the node against which manifests are checked. */
+/** The host and the node to check manifests against. */
 export type PreflightHost = {
   nodeName: string;
   facts: NodeFacts;
@@ -108,7 +108,7 @@ function unreachablePorts(pod: Pod): Finding[] {
 
 const isIpv6Loopback = (ip: string) => isIPv6(ip) && /^[0:]*:0*1$/.test(ip);
 
-/** Maps the kubelet's reason for the rejection of a pod to the field that causes it. */
+/** Maps the kubelet's rejection reasons to the fields that cause them. */
 const FIELDS: Record<string, string[]> = {
   SysctlForbidden: ['spec', 'securityContext', 'sysctls'],
   PodOSNotSupported: ['spec', 'os'],

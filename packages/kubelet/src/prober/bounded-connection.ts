@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { probeLookups } from '@podwright/base';
 
-/** Number of bytes passed to the parser at a time. The connection can only be destroyed after the parser has processed them. */
+/** Number of bytes passed to the parser at a time; the connection can only be destroyed between such slices. */
 const SLICE_BYTES = 4 << 10;
 
 /** Length of a TLS record header, and of `HTTP/`. */

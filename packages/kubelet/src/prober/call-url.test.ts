@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { handlerUrl, portOf, redirectUrl, requestTarget, urlText } from './call-url.ts';
 
-/** A handler's path, the request target, and the part of the URL after the port as messages show it; from Go 1.26. */
+/** Test cases from Go 1.26: a handler's path, the request target, and the part of the URL after the port as shown in messages. */
 const HANDLERS = [
   ['/', '/', '/'],
   ['ok?a=b', '/ok?a=b', '/ok?a=b'],

@@ -39,7 +39,7 @@ export type HttpCallTarget = {
 /** Redirect status codes that a GET follows. As in Go's client, other 3xx responses are returned to the caller. */
 const FOLLOWED = [301, 302, 303, 307, 308];
 
-/** How a plain HTTP server's response to a TLS handshake begins. */
+/** The beginning of a plain HTTP server's response to a TLS handshake. */
 const PLAIN_HTTP = 'HTTP/';
 const PLAIN_HTTP_ERROR = 'http: server gave HTTP response to HTTPS client';
 
@@ -53,8 +53,8 @@ export function httpGetUrl({ action, container, podIps }: Omit<HttpCallTarget, '
 }
 
 /**
- * Sends the GET request of an httpGet handler as upstream does: certificates are not verified, and redirects are followed only within the
- * same host; the response that redirects to another host is returned. Rejects with `unavailable` if there is no response or if its header
+ * Sends the GET request of an httpGet handler like upstream: certificates are not verified, and redirects are followed only within the same
+ * host; a redirect to another host is itself returned as the response. Rejects with `unavailable` if there is no response or if its header
  * exceeds the limits. A body that exceeds the limits is truncated.
  */
 export async function httpGet(target: HttpCallTarget, signal: AbortSignal): Promise<HttpAnswer> {
@@ -93,7 +93,7 @@ function redirected(location: string, { url: from, host }: Request): Request {
   return { url, referer, host: isAbsolute ? undefined : host };
 }
 
-/** Builds an error worded like those of Go's client. */
+/** Builds an error worded like one from Go's client. */
 function failure(url: CallUrl | string, what: string, cause?: unknown): PodwrightError {
   const shown = typeof url === 'string' ? url : urlText(url);
   return new PodwrightError('unavailable', `Get ${JSON.stringify(shown)}: ${what}`, { cause });
@@ -148,7 +148,7 @@ async function requestOverHttp1(
   const reading = readAnswer(connection, { ...limits, onHead });
   connection.write(request, 'latin1');
   const { status, fields: answered, framing, body } = await reading;
-  // a body beyond the limits is truncated, and a body delimited by the end of the connection may also end with a reset
+  // a body over the limits is truncated; a body that ends with the connection may also end with a reset
   const { error } = body;
   const bodyError =
     error === undefined || budget.isSpent || framing.until === 'close' ? {} : { bodyError: error.message };
@@ -156,7 +156,7 @@ async function requestOverHttp1(
   return { status, location, body: body.bytes.toString('utf8'), ...bodyError };
 }
 
-/** Builds the timeout error, which says whether the response was missing or incomplete. */
+/** Builds the timeout error, depending on whether the response was missing or incomplete. */
 function tooLate(url: CallUrl, answered: boolean): PodwrightError {
   const what = answered
     ? 'Client.Timeout or context cancellation while reading body'

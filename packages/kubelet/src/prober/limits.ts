@@ -1,11 +1,11 @@
-/** Probe timeouts and limits that are not configurable, with references. */
+/** Probe timeouts and limits, with references; not configurable. */
 
-/** Delay after the first early attempt to probe a new container. It doubles with each further attempt until the first regular tick. */
+/** Delay after the first early probe attempt on a new container. It doubles with each further attempt until the first regular tick. */
 export const EAGER_PROBE_INITIAL_MS = 25;
 /** Maximum number of back-to-back attempts if a probe cannot be executed (upstream's maxProbeRetries). */
 export const MAX_PROBE_TRIES = 3;
 /**
- * A container that started up to this long before the kubelet is treated as if it had started while the kubelet was running (upstream's
+ * A container that started at most this long before the kubelet is treated as if it had started while the kubelet was running (upstream's
  * kubeletRestartGracePeriod).
  */
 export const KUBELET_RESTART_GRACE_MS = 10_000;

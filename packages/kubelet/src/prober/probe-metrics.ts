@@ -1,10 +1,10 @@
 import { Counter, Histogram, metricIn, type Registry } from '@podwright/base';
 import type { ProbeKind } from './probe-results.ts';
 
-/** The container and the kind of probe that a metric counts. */
+/** The container and the kind of probe that a metric is about. */
 export type ProbeSubject = { kind: ProbeKind; container: string; pod: string; namespace: string; podUid: string };
 
-/** Counts probes in metrics with the same names as upstream's. */
+/** Probe counters under upstream's metric names. */
 export interface ProbeMetrics {
   /** Records an executed probe; `seconds` includes its retries. */
   record(subject: ProbeSubject, verdict: 'success' | 'failure', seconds: number): void;
@@ -19,7 +19,7 @@ const RESULTS = { success: 'successful', failure: 'failed' } as const;
 const POD_LABELS = ['probe_type', 'container', 'pod', 'namespace'] as const;
 const RESULT_LABELS = [...POD_LABELS, 'result', 'pod_uid'] as const;
 
-/** Returns metrics registered in the registry; without a registry, metrics that record nothing. */
+/** Returns metrics registered in the registry, or no-op metrics if there is no registry. */
 export function probeMetrics(registry: Registry | undefined): ProbeMetrics {
   if (registry === undefined) return { record: () => undefined, remove: () => undefined };
   const registers = [registry];

@@ -1,7 +1,7 @@
 import { PodwrightError } from '@podwright/base';
 import type { Container, IntOrString } from '@podwright/kube-api';
 
-/** Resolves a port number, or the name of one of the container's ports, to a port number. */
+/** Resolves a port given by number or by the name of a container port. */
 export function resolvePort(port: IntOrString, container: Container): number {
   if (typeof port === 'number') return port;
   const named = container.ports?.find(({ name }) => name === port);

@@ -22,7 +22,7 @@ export type ProberManagerOptions = {
   events: EventRecorder;
   /** Registry for the `prober_*` metrics. */
   metrics?: Registry;
-  /** Whether the kubelet has frozen the pod at some time since `sinceMs` (monotonic). Failures of attempts during that time do not count. */
+  /** Whether the kubelet froze the pod at any time since `sinceMs` (monotonic). Attempts that fail during that time do not count. */
   wasFrozen?: (podUid: string, sinceMs: number) => boolean;
   /** Returns the delay of a probe's first run after a kubelet start, as a fraction (0 to 1) of the probe's period. Default: Math.random. */
   random?: () => number;
@@ -41,7 +41,7 @@ const INITIAL = { liveness: 'success', readiness: 'failure', startup: 'unknown' 
 
 /**
  * Runs a worker for each probe of each container, from when the pod is first seen until it is removed. A result that already exists when a
- * container is first seen is kept as the initial result, so started and ready containers stay that way across a kubelet restart.
+ * container is first seen becomes its initial result, so that containers stay started and ready across a kubelet restart.
  */
 export class ProberManager implements PodProbes {
   readonly liveness = new ProbeResults();

@@ -149,7 +149,7 @@ test('a plain HTTP response to HTTPS is failure', () =>
 test('an unknown port name is an error', () =>
   check({ httpGet: { port: 'none' } }, 'error', 'container c has no port named "none"'));
 
-/** The header of a request without its Connection field. */
+/** The header of a request, without its Connection field. */
 async function headerOf(httpHeaders: { name: string; value: string }[], path = '/ok') {
   requests.length = 0;
   await check(http(path, { httpHeaders }), 'success');

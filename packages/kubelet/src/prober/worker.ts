@@ -22,7 +22,7 @@ export function tickAfter({ periodMs }: ProbeTicks, servedMs: number, nowMs: num
   return servedMs + Math.max(1, Math.floor((nowMs - servedMs) / periodMs)) * periodMs;
 }
 
-/** Counts consecutive identical probe results towards the thresholds. A different result resets the count. */
+/** Counts consecutive identical probe results toward the thresholds. A different result resets the count. */
 export class ThresholdCounter {
   #last: 'success' | 'failure' | undefined;
   #run = 0;
@@ -38,10 +38,7 @@ export class ThresholdCounter {
 /** A running container, as seen by the worker of one of its probes. */
 export type ProbedContainer = {
   id: string;
-  /**
-   * Whether the container started while this kubelet was running. Only such a container gets early attempts, so that it becomes ready
-   * sooner.
-   */
+  /** Whether the container started while this kubelet was running. Only new containers get early attempts, which make them ready sooner. */
   isNew: boolean;
   /** Whether this probe must wait because the container's startup probe has not succeeded yet. */
   isGated: boolean;
@@ -55,8 +52,8 @@ export type WorkerOptions = {
   /** Returns the current probe from the pod's spec, with defaults applied. */
   probe: () => Required<Pick<Probe, 'periodSeconds' | 'successThreshold' | 'failureThreshold'>>;
   /**
-   * Executes the probe once; resolves with `undefined` if it could not be executed. With `quiet`, a failure does not count and emits no
-   * event. Never rejects.
+   * Executes the probe once; resolves with `undefined` if it could not be executed. If `quiet` is set, a failure does not count and emits
+   * no event. Never rejects.
    */
   attempt: (id: string, how: { quiet: boolean; signal: AbortSignal }) => Promise<'success' | 'failure' | undefined>;
   result: (id: string) => ProbeResult | undefined;
@@ -147,7 +144,7 @@ export class ProbeWorker {
   }
 
   /**
-   * Whether to probe right now: as in upstream, a container that is not ready is probed on each sync of its pod, and its ticks are counted
+   * Whether to probe immediately: as in upstream, each sync of the pod probes containers that are not ready, and their ticks are counted
    * from then on.
    */
   #shouldHurry({ container, servedMs }: Probing): boolean {
@@ -195,7 +192,10 @@ export class ProbeWorker {
     if (!container.isGated && !this.#isOnHold(probing)) this.#schedule(probing, performance.now());
   }
 
-  /** Records an early attempt. If it succeeded, ticks are counted from it; otherwise the delay before the next early attempt doubles. */
+  /**
+   * Records an early attempt. After a success, ticks are counted from the attempt; otherwise, the delay before the next early attempt
+   * doubles.
+   */
   #noteEarlyAttempt(
     probing: Probing,
     { verdict, startedMs }: { verdict: string | undefined; startedMs: number },

@@ -9,8 +9,8 @@ const RUNTIME_DOWN_AFTER_MS = 30_000;
 const RUNTIME_STATUS_RETRY_MS = 1000;
 
 /**
- * Interval between status calls to the container runtime, as in upstream. While there is a problem, the interval is
- * `RUNTIME_STATUS_RETRY_MS`, so that pods start soon after the problem is resolved.
+ * Interval between status calls to the container runtime, as in upstream. During a problem, the interval is `RUNTIME_STATUS_RETRY_MS`, so
+ * that pods start soon after the problem is resolved.
  */
 const RUNTIME_STATUS_PERIOD_MS = 5000;
 
@@ -38,7 +38,7 @@ export class RuntimeState {
   readonly #listeners = new Set<() => void>();
   #abilities: RuntimeAbilities | undefined;
   readonly #controller = new AbortController();
-  /** When the container runtime was last ready (monotonic milliseconds). */
+  /** When the container runtime was last seen ready (monotonic milliseconds). */
   #readyAtMs: number | undefined;
   /** When the last status call completed or failed. */
   #checkedAtMs: number | undefined;
@@ -70,7 +70,7 @@ export class RuntimeState {
   }
 
   /**
-   * Called by the PLEG when listing pods starts to fail and when it works again, which also reveals outages between two checks. A recovery
+   * Called by the PLEG when listing pods starts to fail and when it works again, which also detects outages between two checks. A recovery
    * triggers an immediate check.
    */
   noteListing(works: boolean): void {
@@ -174,7 +174,7 @@ export class RuntimeState {
     return this.#listing && !this.#failing && this.runtimeErrors().length === 0 && this.#networkNotReady === undefined;
   }
 
-  /** Logs each change in the problems once, and notifies the listeners. Unlike in upstream, the initial state is not logged as an error. */
+  /** Logs each change of the problems once, and notifies the listeners. Unlike in upstream, the initial state is not logged as an error. */
   #report(): void {
     const errors = this.runtimeErrors();
     const text = [...errors, this.#networkNotReady ?? ''].join('; ');

@@ -7,10 +7,10 @@ import { type FakeContainer, FakeRuntime, type FakeSandbox } from '@podwright/cr
 import { type KubeletLife, never, type Stages } from './stages.fixture.ts';
 import type { VirtualTime } from './virtual-time.fixture.ts';
 
-/** A fault of the next events. */
+/** A fault that affects the next events. */
 export type EventFault = { kind: 'lost' | 'twice' } | { kind: 'late'; ms: number };
 
-/** The CRI client's default timeout. A stop call may take longer, by the grace period. */
+/** The CRI client's default timeout. For stop calls, the grace period is added. */
 const CALL_TIMEOUT_MS = 120_000;
 /** The call during which a container may ignore SIGTERM and be killed after its grace period. */
 const STOP = 'stopContainer';

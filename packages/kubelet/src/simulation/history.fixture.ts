@@ -1,4 +1,4 @@
-/** The actions of a history, as data: a seed always gives the same history, and steps can be removed from it. */
+/** The actions of a history, as data, so that a seed always yields the same history and steps can be removed from it. */
 import { POD_SHAPES, type PodRequest } from './pods.fixture.ts';
 import { Random } from './random.fixture.ts';
 import type { ArmedFault, StageFault } from './stages.fixture.ts';
@@ -21,7 +21,7 @@ export type Step = { afterMs: number } & Action;
 
 export type History = { evented: boolean; steps: Step[] };
 
-/** Every stage at which the kubelet interacts with its environment. */
+/** Every stage of interaction between the kubelet and its environment. */
 export const STAGES = [
   ...['listPodSandbox', 'listContainers', 'podSandboxStatus', 'containerStatus', 'imageStatus', 'pullImage'],
   ...['runPodSandbox', 'stopPodSandbox', 'removePodSandbox'],

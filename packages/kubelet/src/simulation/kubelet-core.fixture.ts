@@ -1,4 +1,4 @@
-/** The kubelet's core, composed as in `start-kubelet.ts`, in a simulated environment. */
+/** The kubelet's core, wired as in `start-kubelet.ts`, in a simulated environment. */
 import { silentLogger } from '@podwright/base';
 import { type CriClient, noSpanExporter } from '@podwright/cri';
 import { LocalObjects, type PlacedObject } from '@podwright/kube-api';
@@ -51,7 +51,7 @@ export type KubeletCore = {
   applyDesired: () => void;
 };
 
-/** Starts the core. Rejects if the runtime is down, like the kubelet's start. */
+/** Starts the core. Rejects if the runtime is down, like a real kubelet. */
 export async function startCore(input: CoreInput): Promise<KubeletCore> {
   const { directory, cri, node, life } = input;
   const options = kubeletOptions({
@@ -143,7 +143,7 @@ function snapshot(objects: PlacedObject[]) {
 
 type Upkeep = { life: KubeletLife; cri: CriClient; sync: PodSync; orphanPeriodMs: number };
 
-/** The part of the housekeeping that concerns pods. */
+/** The pod-related part of housekeeping. */
 async function keepUp({ life, cri, sync, orphanPeriodMs }: Upkeep): Promise<void> {
   while (!life.dead) {
     await new Promise<void>((resolve) => setTimeout(resolve, orphanPeriodMs));

@@ -54,13 +54,13 @@ export const POD_SHAPES = Object.keys(MANIFESTS) as PodShape[];
 export type PodRequest = {
   name: string;
   shape: PodShape;
-  /** Each version has a different content: another value of an environment variable. */
+  /** Each version has different content: a different value of an environment variable. */
   version: number;
-  /** Whether the manifest has a UID. If so, a change of the version updates the pod; otherwise it replaces the pod. */
+  /** Whether the manifest has a UID. If so, a version change updates the pod; otherwise, it replaces the pod. */
   ownUid: boolean;
 };
 
-/** A pod as placed in the source, and with the identity that the kubelet gives it. */
+/** A pod as placed in the source, and with the identity that the kubelet assigns to it. */
 export type DesiredPod = { placed: PlacedObject; pod: Pod };
 
 /** Creates pods. Equal requests share one pod. */

@@ -5,7 +5,7 @@ import type { FaultyRuntime } from './faulty-runtime.fixture.ts';
 import { uidOf } from './invariants.fixture.ts';
 import type { NodeState } from './kubelet-core.fixture.ts';
 
-/** Returns the problem with a desired pod, given its phase and its running containers. Pure. */
+/** Returns the problems with a desired pod, given its phase and its running containers. Pure. */
 export function unrestOf(pod: Pod, phase: string | undefined, running: ReadonlySet<string>): string[] {
   const { name } = pod.metadata;
   if (phase === 'Succeeded' || phase === 'Failed') {

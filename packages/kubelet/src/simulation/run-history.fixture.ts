@@ -26,7 +26,7 @@ export async function simulate<T>(work: (run: RunHistory) => Promise<T>): Promis
   }
 }
 
-/** Runs a history and returns the problems found, none if all went well. Logs events with `log`. */
+/** Runs a history and returns the problems found, if any. Logs events with `log`. */
 export type RunHistory = (history: History, log?: (line: string) => void) => Promise<string[]>;
 
 /** Prefix of the nodes' temporary directories, which are in memory. */
@@ -83,7 +83,7 @@ async function openDirectoryNow(path: string, options: { encoding: BufferEncodin
   })();
 }
 
-/** Finds a shorter history that fails in the same way, by removing steps: first half of them, then ever fewer. */
+/** Shrinks a history that fails, by removing steps while it still fails in the same way: first half of them at a time, then ever fewer. */
 export async function shrink(history: History, isWrong: (shorter: History) => Promise<boolean>): Promise<History> {
   let best = history;
   for (let size = Math.ceil(best.steps.length / 2); size >= 1; ) {

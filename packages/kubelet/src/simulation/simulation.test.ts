@@ -1,7 +1,7 @@
 /**
  * Random histories of a node, in virtual time: pods are added, changed and deleted while containers crash, the runtime fails, reports wrong
  * states and restarts, the kubelet is killed at every stage, and the clock is set. `TEST_SEED=n` repeats one history; `TEST_HISTORIES=n`
- * sets their number. 10,000 take twice as long as unit tests should.
+ * sets their number. 10,000 histories would take twice as long as a unit test may.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -26,7 +26,7 @@ test(`pods keep all invariants and reach their desired state after any faults ($
   assert.equal(failure, undefined);
 });
 
-/** Shrinks a failing history to a short one with the same failure, and describes that one with its log. */
+/** Shrinks a failing history, and describes the result with its log. */
 async function tale(run: RunHistory, history: History): Promise<string> {
   const [problem = ''] = await run(history);
   const short = await shrink(history, async (one) => (await run(one)).some((other) => rule(other) === rule(problem)));
@@ -38,7 +38,7 @@ async function tale(run: RunHistory, history: History): Promise<string> {
   );
 }
 
-/** The problem without names and numbers, to compare problems. */
+/** Strips names and numbers from a problem, for comparisons. */
 function rule(problem: string): string {
   return problem.replaceAll(/[0-9a-f]{32}|uid-of-\S+|\b[xyz]\b|\d+/g, '');
 }

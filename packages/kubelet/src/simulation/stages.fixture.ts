@@ -2,13 +2,13 @@
 import { PodwrightError } from '@podwright/base';
 import type { VirtualTime } from './virtual-time.fixture.ts';
 
-/** A fault of the next call of a stage. `done`: whether the call takes effect first. */
+/** A fault in the next call at a stage. `done`: whether the call takes effect first. */
 export type StageFault =
   /** The call takes effect late, or takes effect immediately and returns late. */
   | { kind: 'late'; ms: number; done: 'first' | 'last' }
-  /** The call fails with an error, whether or not it took effect. */
+  /** The call fails with an error, whether or not it has taken effect. */
   | { kind: 'error'; done: boolean }
-  /** The call does not return until the caller's timeout. */
+  /** The call hangs until the caller's timeout. */
   | { kind: 'silence'; done: boolean }
   | { kind: 'twice' }
   /** The runtime restarts during the call. */
@@ -41,7 +41,7 @@ export class Stages {
   readonly #time: VirtualTime;
   readonly #effects: StageEffects;
   #armed: ArmedFault[] = [];
-  /** For each call that does not return, a function that fails it. */
+  /** For each hanging call, a function that fails it. */
   readonly #silent = new Set<() => void>();
   /** The stages of all calls, in order. */
   readonly seen: string[] = [];
@@ -61,13 +61,13 @@ export class Stages {
     this.failSilent();
   }
 
-  /** Breaks connections, so that calls that do not return fail. */
+  /** Breaks connections, which fails all hanging calls. */
   failSilent(): void {
     for (const fail of this.#silent) fail();
     this.#silent.clear();
   }
 
-  /** Does the work of a stage, applying the next armed fault of that stage. Never resolves for a dead kubelet. */
+  /** Performs the work of a stage, applying the next armed fault of that stage. Never resolves for a dead kubelet. */
   async pass<T>(call: StageCall, work: () => Promise<T>): Promise<T> {
     this.seen.push(call.stage);
     if (call.life.dead) return never();

@@ -1,6 +1,6 @@
 /** Virtual time: timers, the monotonic clock, and a wall clock that can be set. It advances only in `pass`. */
 
-/** Who set a timer. The kubelet's timers are dropped when it is killed; its environment's are kept. */
+/** Who set a timer. The kubelet's timers are dropped when it is killed; those of its environment remain. */
 type Owner = 'kubelet' | 'world';
 
 class Timer {
@@ -20,7 +20,7 @@ class Timer {
   unref = () => this;
 }
 
-/** The wall clock's start, 2026-01-01: long after the start of the monotonic clock. */
+/** The wall clock's initial time, 2026-01-01; far from that of the monotonic clock. */
 const WALL_START_MS = Date.UTC(2026, 0, 1);
 const MONOTONIC_START_MS = 1_000_000;
 const TICK_MS = 0.001;
@@ -45,7 +45,7 @@ export class VirtualTime {
     this.#wallMs += byMs;
   }
 
-  /** Adds a timer of the environment. */
+  /** Adds a timer that belongs to the environment. */
   after(delayMs: number, run: () => void): void {
     this.#add(delayMs, 'world', run);
   }
@@ -66,7 +66,7 @@ export class VirtualTime {
     this.#wallMs = WALL_START_MS - MONOTONIC_START_MS;
   }
 
-  /** Advances time, running the timers that are due meanwhile. */
+  /** Advances time, firing the timers that become due. */
   async pass(durationMs: number): Promise<void> {
     const untilMs = this.#nowMs + durationMs;
     await settled();

@@ -1,4 +1,4 @@
-/** A simulated node with a kubelet, on which a history is run. */
+/** A simulated node with a kubelet, for running histories. */
 import { mkdirSync, rmSync } from 'node:fs';
 import type { FakeContainer } from '@podwright/cri/testing';
 import { allContainers, isSidecar, type Pod } from '@podwright/kube-api';
@@ -12,7 +12,7 @@ import { leftovers, unrestOf } from './rest.fixture.ts';
 import { type KubeletLife, Stages } from './stages.fixture.ts';
 import type { VirtualTime } from './virtual-time.fixture.ts';
 
-/** Maximum number of checks whether the node is at rest, and the time between two checks. */
+/** Maximum number of checks for whether the node is at rest, and the time between them. */
 const REST_CHECKS = 24;
 const REST_CHECK_MS = 25_000;
 
@@ -60,7 +60,7 @@ export class World {
     this.#shown = new ShownPods((problem) => this.#report(problem));
   }
 
-  /** Runs a history; returns the problems found, none if all went well. */
+  /** Runs a history; returns the problems found, if any. */
   async run({ evented, steps }: History): Promise<string[]> {
     mkdirSync(this.#directory, { recursive: true });
     this.#runtime.evented = evented;
@@ -238,7 +238,7 @@ export class World {
     await this.#rest('after the end', () => this.#leftovers());
   }
 
-  /** Waits until the runtime no longer changes and `wrong` finds no problems; otherwise reports the problems. */
+  /** Waits until the runtime has settled and `wrong` finds no problems; otherwise reports the problems. */
   async #rest(when: string, wrong: () => string[]): Promise<void> {
     let found: string[] = [];
     for (let check = 0; check < REST_CHECKS && this.problems.length === 0; check++) {

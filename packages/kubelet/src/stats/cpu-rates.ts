@@ -26,7 +26,7 @@ export class CpuRates {
     return before && rateBetween(before, now);
   }
 
-  /** Removes all keys that are not in `keys`. */
+  /** Drops all keys that are not in `keys`. */
   keep(keys: ReadonlySet<string>): void {
     for (const key of this.#samples.keys()) if (!keys.has(key)) this.#samples.delete(key);
   }

@@ -6,7 +6,7 @@ import { type FsStats, StatsTime } from './summary.ts';
 /** Timeout for measuring a file system. */
 const MEASURE_TIMEOUT_MS = 60_000;
 
-/** Size of the blocks in which the kernel counts the size of a block device. */
+/** The unit, in bytes, in which the kernel reports the size of a block device. */
 const BLOCK_BYTES = 512;
 
 /** Returns the size and free space of the file system that contains the path. */
@@ -15,8 +15,8 @@ export async function fileSystemOf(path: string): Promise<FsStats> {
 }
 
 /**
- * Like `fileSystemOf`, but for a file system that may block on a remote server. A separate program does the measuring, because a statfs(2)
- * call that hangs in this process would block a thread of libuv's pool. Settles once the program has exited, which may be never.
+ * Like `fileSystemOf`, but for a file system that may block on a remote server. Measured by a separate process, because a statfs(2) call
+ * that hangs in this process would block a thread of libuv's pool. Settles once that process has exited, which may be never.
  */
 export async function remoteFileSystemOf(path: string): Promise<FsStats> {
   const signal = AbortSignal.timeout(MEASURE_TIMEOUT_MS);

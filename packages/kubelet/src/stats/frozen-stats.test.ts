@@ -22,7 +22,7 @@ const signal = new AbortController().signal;
 const writableLayer = { usedBytes: { value: 7n }, inodesUsed: { value: 1n }, timestamp: 0n };
 const layer = { containers: [{ writableLayer }] } as unknown as SandboxUse;
 
-/** A pod with one emptyDir, whose files `move` moves away unless the pod is frozen. `steps` records what happens. */
+/** A pod with one emptyDir. `move` moves its files away, unless the pod is frozen. `steps` records what happens. */
 function start(t: TestContext, { use = async () => layer, isFreezable = true } = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'podwright-frozen-'));
   t.after(() => rmSync(directory, { recursive: true }));

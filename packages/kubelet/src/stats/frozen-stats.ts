@@ -12,7 +12,7 @@ import type { RuntimeUses } from './runtime-uses.ts';
 import type { VolumesNow, VolumeUse } from './volume-use.ts';
 
 export type FrozenStatsParts = {
-  /** Freezes the pod for little more than `maxMs` at most; `undefined` if that is not possible. */
+  /** Freezes the pod for at most slightly longer than `maxMs`; `undefined` if that is impossible. */
   freeze: (pod: Pod, maxMs: number) => Promise<FrozenCgroup | undefined>;
   rootDir: string;
   logger: Logger;
@@ -33,7 +33,7 @@ export type FrozenOptions = { maxMs: number; signal: AbortSignal };
  */
 export type FrozenPodStats = { stats: PodStatsByDisk; emptyDirs: ReadonlyMap<string, number> };
 
-/** What was measured in time. */
+/** The measurements that completed in time. */
 type FoundWhileFrozen = {
   use: SandboxUse | undefined;
   files: Awaited<ReturnType<PodFiles['ofPod']>> | undefined;
@@ -89,7 +89,7 @@ export class FrozenStats {
     const [ofRuntime, ofFiles, ofVolumes] = await Promise.all([
       inTime(uses.ofPod(ready.sandbox.id), late, logger),
       inTime(files.ofPod(ready.runtime, { timeoutMs }), late, logger),
-      // changes at the time of the freeze itself were made before
+      // changes with the same timestamp as the freeze were made before it
       inTime(volumes.now(pod, { timeoutMs, signal: late, changedSinceMs: frozen.frozenAtMs + 1 }), late, logger),
     ]);
     return { use: ofRuntime, files: ofFiles, volumes: ofVolumes };

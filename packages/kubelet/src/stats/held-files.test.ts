@@ -38,7 +38,7 @@ const reads = new BoundedReads();
 const anywhere = { placeOf: () => ({ directory: 'layers' as const }), disks: noDisks, reads };
 const enough = () => new WorkBudget(60_000);
 
-/** Searches the processes of a pod whose processes do not change. */
+/** Searches a pod whose set of processes does not change. */
 const search = (pids: number[], ...rest: [PlaceOptions, WorkBudget?]) => heldFiles(async () => pids, ...rest);
 
 /** Opens a file of this size, and deletes it if `deleted`. */
@@ -206,7 +206,7 @@ ctypes.CDLL(None).pthread_exit(None)`,
   assert.deepEqual(bytesOf(await search([pid], anywhere)), [1, 0]);
 });
 
-/** Python code that holds 100 kB or 100 inodes without an open file, in a directory \`d\` that is removed. */
+/** Python code that holds 100 kB or 100 inodes without an open file, in a directory `d` that is removed. */
 const HOLDERS: Record<string, { program: string; inodes?: number }> = {
   'a mapping, at an address that is padded in maps': {
     program: `
@@ -338,7 +338,7 @@ test('mappings that a process splits during the search are searched again', asyn
   assert.equal((await search([pid], anywhere, enough())).isPartial, true);
 });
 
-/** Whether this process has a file in /proc/PID open. */
+/** Whether this process has any file in /proc/PID open. */
 function hasFileOf(pid: number): boolean {
   return readdirSync('/proc/self/fd').some((number) => {
     try {
@@ -403,7 +403,7 @@ signal.pause()`,
   assert.ok(tookMs < 10_000, `${tookMs} ms`);
 });
 
-/** A search that needs `needMs` of its budget for each pod. A pod's `pids` consist of its number only. */
+/** A search that uses `needMs` of its budget for each pod. A pod's `pids` contain only its number. */
 function searchOf(needMs: (pod: number) => number): typeof heldFiles {
   return async (pids, _options, budget = enough()) => {
     const [pod] = await pids();
@@ -417,7 +417,7 @@ function searchOf(needMs: (pod: number) => number): typeof heldFiles {
 
 test('pods that need more than their share get equal parts of the rest, however many need more', async () => {
   const pods = Array.from({ length: 50 }, (_, index) => index);
-  // each pod's share is 20 ms, and an equal part of the rest about 80 ms
+  // each pod's share is 20 ms; an equal share of the remainder is about 80 ms
   const search = searchOf((pod) => (pod < 8 ? 60_000 : pod === 8 ? 40 : 0));
   const holders = new Map(pods.map((pod) => [pod, { ...anywhere, pids: async () => [pod] }]));
   const found = await new HeldFilesOfPods<number>({ search }).measure(holders);

@@ -1,4 +1,4 @@
-/** Finds deleted files that processes still hold. They use disk space, but walking the directories does not find them. */
+/** Finds deleted files that processes still hold. They use disk space, but directory walks do not find them. */
 import { stat } from 'node:fs/promises';
 import { errorCode, ignoreFailure, isDeadlineExceeded, WorkBudget } from '@podwright/base';
 import { type FileUse, sumOfUses } from '@podwright/host';
@@ -28,8 +28,8 @@ const MAX_MOUNTS_A_POD = 20_000;
 
 /**
  * Usage of deleted files in container layers and in the kubelet's directory. `emptyDirs`: the part of the kubelet's usage that is in
- * emptyDirs, by volume name. `isPartial`: the pod holds more files than its share of the time allows to search, reading its files hangs, or
- * a held file has removed parent directories, which cannot be counted.
+ * emptyDirs, by volume name. `isPartial`: the pod holds more files than could be searched in its share of the time, reading its files
+ * hangs, or a held file has removed parent directories, which cannot be counted.
  */
 export type HeldFiles = {
   layers: FileUse;
@@ -58,7 +58,7 @@ export type DiskDirectories = Record<Place['directory'], string>;
 /** Options for locating a pod's files. `reads` performs all reads of these files and bounds how many may hang. */
 export type PlaceOptions = { placeOf: PlaceOf; disks: DiskDirectories; reads: BoundedReads };
 
-/** A pod whose processes are searched; `pids` returns its current process IDs. */
+/** A pod to search; `pids` returns its current process IDs. */
 export type Holder = PlaceOptions & { pids: () => Promise<readonly number[]> };
 
 /**
@@ -74,7 +74,7 @@ export class HeldFilesOfPods<Key> {
   /** The last complete result of each pod. */
   #complete = new Map<Key, HeldFiles>();
 
-  /** The parameters exist for tests. */
+  /** The parameters are overridden in tests. */
   constructor({ search = heldFiles, roundMs = ROUND_MS } = {}) {
     this.#search = search;
     this.#roundMs = roundMs;
@@ -99,7 +99,7 @@ export class HeldFilesOfPods<Key> {
     for (const key of fromAnywhere([...holders.keys()])) await search(key, firstMs, endMs);
     const partial = [...holders.keys()].filter((key) => found.get(key)!.isPartial);
     const secondMs = leftMs / partial.length;
-    // a second search that is no longer than the first one would not suffice either
+    // a second search that is no longer than the first one would not be sufficient either
     for (const [index, key] of secondMs > firstMs ? partial.entries() : []) {
       const nowMs = performance.now();
       await search(key, secondMs, nowMs + (endMs - nowMs) / (partial.length - index));
@@ -123,7 +123,7 @@ export class HeldFilesOfPods<Key> {
 
 /**
  * Measures the deleted files that a pod's processes hold: open, mapped, or as their executable, working directory or root directory. The
- * search includes processes that start in the meantime, and ends when the budget is used up. A process may have received a file descriptor
+ * search includes processes that start while it runs, and ends when the budget is used up. A process may have received a file descriptor
  * from another container, through a socket message or /proc/PID/root. Therefore, if no process of the pod has the file's mount, the file
  * counts if it is on one of the `disks` or in an overlay. The search does not find files held only by a socket message, by a socket's
  * address, or in one thread's private tables (of file descriptors, for example).
@@ -148,7 +148,7 @@ export async function heldFiles(
 
 type HeldFile = { place: Place; use: FileUse };
 
-/** One search through a pod's processes. Its methods return whether the budget sufficed, and reject like `BoundedReads.take`. */
+/** One search through a pod's processes. Its methods return whether the budget was sufficient, and reject like `BoundedReads.take`. */
 class Search {
   readonly found = new Map<string, HeldFile>();
   /** Whether a file was found that may keep removed directories in use. */
@@ -243,8 +243,8 @@ function sumsOf(found: HeldFile[]): Omit<HeldFiles, 'isPartial'> {
 }
 
 /**
- * Returns a function that locates files by directory names: the kubelet's directories contain the pod's UID in their paths, and a container
- * runtime's contain the container ID. Pure.
+ * Returns a function that locates files by directory names: the kubelet's paths contain the pod's UID, and a container runtime's contain
+ * the container ID. Pure.
  */
 export function placesOf({ podUid, containerIds }: { podUid: string; containerIds: readonly string[] }): PlaceOf {
   return ({ root, type, mountPoint }) => {
@@ -259,14 +259,14 @@ export function placesOf({ podUid, containerIds }: { podUid: string; containerId
   };
 }
 
-/** Locates the files that a pod's processes hold by the mounts they are on. */
+/** Locates the files that a pod's processes hold, by their mounts. */
 class Places {
   readonly #options: PlaceOptions;
   readonly #budget: WorkBudget;
   readonly #mounts: MountsOfProcesses;
   /** Locations for mounts that no process of the pod has, by mount ID. */
   readonly #detached = new Map<number, Place | undefined>();
-  /** Whether the file system on a device is in memory only, as for memfd_create(2), by device number. */
+  /** Whether the file system of each device is in memory only, as for memfd_create(2), by device number. */
   readonly #devices = new Map<number, boolean>();
   #disks: Record<Place['directory'], number | undefined> | undefined;
 
@@ -298,7 +298,7 @@ class Places {
     return this.#devices.get(device)!;
   }
 
-  /** Locates a file whose mount no process of the pod has, because its container has exited or the mount was unmounted. */
+  /** Locates a file on a mount that no process of the pod has, because the file's container has exited or the mount was unmounted. */
   async #placeOfDetached(link: string, device: number): Promise<Place | undefined> {
     const isOverlay = (await fileSystemKind(link)) === 'overlay';
     const disks = await this.#knownDisks();

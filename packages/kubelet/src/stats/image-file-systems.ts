@@ -1,4 +1,4 @@
-/** The file systems of images and container layers, as the container runtime reports them. */
+/** The file systems of images and container layers, as reported by the container runtime. */
 import { CachedReading, ignoreFailure, type Logger } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import { LEAST_USAGE_WINDOW_MS } from '../usage/limits.ts';
@@ -32,7 +32,10 @@ export class ImageFileSystems {
     return this.#layersDirectory;
   }
 
-  /** Asks the container runtime for the directory of layers. Waits a bounded time for the answer if the directory is unknown. */
+  /**
+   * Asks the container runtime for the directory of layers. If the directory is still unknown, waits for the response, but only for a
+   * limited time.
+   */
   async findLayers(): Promise<void> {
     const images = this.#images.get(() => true);
     if (this.#layersDirectory === '') await inTime(images, AbortSignal.timeout(IMAGES_MS), this.#logger);

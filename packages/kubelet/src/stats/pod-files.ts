@@ -42,7 +42,7 @@ export class PodFiles {
   readonly #heldFiles = new HeldFilesOfPods<string>();
   readonly #heldInEmptyDirs = new HeldFilesOfPods<string>();
   readonly #readsOfAll = new ReadsOfProcess();
-  /** The limiter of file reads for each pod, by pod UID. */
+  /** File read limiters, by pod UID. */
   #reads = new Map<string, BoundedReads>();
   readonly #files = new CachedReading(() => this.#read(), STATISTICS_CACHE);
 
@@ -51,7 +51,7 @@ export class PodFiles {
     this.#images = images;
   }
 
-  /** Returns the files of all ready pods, with `fresh` measured now. */
+  /** Returns the files of all ready pods; if `fresh` is set, measures them now. */
   get({ fresh } = { fresh: false }): Promise<PodFilesOnDisk> {
     const isGood = ({ pods }: PodFilesOnDisk, ageMs: number) =>
       ageMs < LEAST_USAGE_WINDOW_MS || this.#ready().every(({ runtime }) => pods.has(runtime.pod.uid));
@@ -126,13 +126,13 @@ export class PodFiles {
     return sumOfUses([await fileUse(hostsFile(pod.uid)), ...files.filter((use) => use !== undefined)]);
   }
 
-  /** The pods whose processes are searched for deleted files, by UID. */
+  /** The pods to search for held deleted files, by UID. */
   #holders(pods: { runtime: RuntimePodStatus }[]): Map<string, Holder> {
     const holders = pods.map(({ runtime }) => [runtime.pod.uid, this.#holder(runtime)] as const);
     return new Map(holders.flatMap(([uid, holder]) => (holder === undefined ? [] : [[uid, holder]])));
   }
 
-  /** A pod whose processes are searched for deleted files; `undefined` if its cgroup is unknown. */
+  /** A pod to search for held deleted files; `undefined` if its cgroup is unknown. */
   #holder({ pod: { uid }, containers }: RuntimePodStatus): Holder | undefined {
     const { hierarchy, cgroupOf, podOf } = this.#parts;
     const pod = podOf(uid);

@@ -34,7 +34,7 @@ export type MeasuredPod = {
   rates: ReadonlyMap<string, number>;
 };
 
-/** What is needed to compute a pod's disk usage. */
+/** Input for computing a pod's disk usage. */
 export type PodDisk = {
   /** Statistics of the file system that contains the kubelet's directory. */
   root: FsStats;
@@ -49,7 +49,7 @@ export type PodDisk = {
   pod: Pod | undefined;
   /** Whether part of the usage was not measured. */
   isPartial?: boolean;
-  /** What changed in the volumes while they were measured, and when they last changed (by the wall clock; absent if unknown). */
+  /** What changed in the volumes while they were measured, and when they last changed (wall-clock time; absent if unknown). */
   changes?: TreeChanges;
   changedAtMs?: number;
 };
@@ -62,8 +62,8 @@ export type PodDiskUse = { layers: FileUse; kubelet: FileUse; claims?: FileUse }
 
 /**
  * Pod statistics, plus the disk usage by location if it was measured. `isPartial`: the pod uses more disk space than was found. `changes`:
- * what the pod changed on disk while it was measured, so that it may use more. `changedAtMs`: when it last changed files, by the wall
- * clock; absent if that is unknown.
+ * what the pod changed on disk during the measurement, so that it may use more. `changedAtMs`: when it last changed files (wall-clock
+ * time); absent if unknown.
  */
 export type PodStatsByDisk = PodStats & {
   disks?: PodDiskUse;
@@ -161,14 +161,14 @@ function diskOfContainer(
   return { rootfs, logs: log && { ...root, usedBytes: log.bytes, inodesUsed: log.inodes } };
 }
 
-/** Whether the writable layer was not counted completely: a container runtime that could not count all of its files reports no inodes. */
+/** Whether the writable layer was counted incompletely: a container runtime that could not count all of its files reports no inodes. */
 function isLayerPartial({ writableLayer }: CriContainerStats): boolean {
   return writableLayer !== undefined && writableLayer.inodesUsed === undefined;
 }
 
 /**
- * Combines the changes of the volumes and the writable layers. The time is unknown if the container runtime does not report it for each
- * layer, and if the pod holds deleted files, of which no change is recorded.
+ * Combines the changes of the volumes and the writable layers. The time is unknown if the container runtime does not report it for every
+ * layer, or if the pod holds deleted files, whose changes are not recorded.
  */
 function changesOf(
   { containers }: SandboxUse,
@@ -206,7 +206,7 @@ function podDiskUse({ containers }: SandboxUse, { pod, root, logs, volumes, othe
   };
 }
 
-/** Whether two statistics are of the same file system. They have no name of it, so this compares sizes, which rarely agree by chance. */
+/** Whether two statistics are of the same file system. They do not identify it, so this compares sizes, which rarely match by chance. */
 function isSameFileSystem(a: FsStats, b: FsStats): boolean {
   return a.capacityBytes !== undefined && a.capacityBytes === b.capacityBytes && a.inodes === b.inodes;
 }

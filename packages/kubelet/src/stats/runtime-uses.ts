@@ -30,17 +30,17 @@ export const NO_USES: Pick<Uses, 'uses' | 'rates'> = { uses: new Map(), rates: n
 export class RuntimeUses {
   readonly #parts: RuntimeUsesParts;
   readonly #rates: CpuRates;
-  /** Whether the container runtime has statistics of pod sandboxes, not just of containers. */
+  /** Whether the container runtime provides statistics of pod sandboxes, not just of containers. */
   #hasSandboxStats = true;
   readonly #uses = new CachedReading(() => this.#read(), STATISTICS_CACHE);
 
-  /** `rates` also has the rates of the root cgroup and of `podsCgroup`. */
+  /** `rates` also tracks the root cgroup and `podsCgroup`. */
   constructor(parts: RuntimeUsesParts, rates: CpuRates) {
     this.#parts = parts;
     this.#rates = rates;
   }
 
-  /** Returns the statistics, with `fresh` measured now. Rejects with the container runtime's error. */
+  /** Returns the statistics; if `fresh` is set, measures them now. Rejects with the container runtime's error. */
   get({ fresh }: { fresh: boolean }): Promise<Uses> {
     return fresh ? this.#uses.takeNew() : this.#uses.get((known, ageMs) => this.#isGood(known, ageMs));
   }
@@ -88,7 +88,7 @@ export class RuntimeUses {
     return { uses, rates, ids, hasAllRates: rates.size === counted.size };
   }
 
-  /** Reads each pod's container statistics from a container runtime that has no pod statistics. */
+  /** Reads each pod's container statistics from a container runtime that does not provide pod statistics. */
   async #readContainers(uses: Map<string, SandboxUse>): Promise<void> {
     const { cri, runtimePods } = this.#parts;
     const { stats } = await cri.runtime.listContainerStats({}, { timeoutMs: STATISTICS_TIMEOUT_MS });

@@ -36,7 +36,7 @@ function providerWith(runtime: object, logs = '/none', ready = ['runs']): Summar
   });
 }
 
-/** Names of the pods in the summary if the runtime cannot list the statistics of all sandboxes at once. */
+/** Returns the names of the pods in the summary if the runtime cannot list the statistics of all sandboxes at once. */
 async function summaryWith(podSandboxStats: (id: string) => object) {
   const refuse = async () => {
     throw new PodwrightError('unknown', 'failed to load sandbox cgroup: cgroup deleted');

@@ -40,8 +40,7 @@ export type SummaryParts = RuntimeUsesParts &
   };
 
 /**
- * Provides the resource usage of the node and its pods. Expensive parts are cached for ten seconds and carry the time at which they were
- * measured.
+ * Provides the resource usage of the node and its pods. Expensive parts are cached for ten seconds and carry the time of their measurement.
  */
 export class SummaryProvider {
   readonly #parts: SummaryParts;
@@ -89,9 +88,9 @@ export class SummaryProvider {
   }
 
   /**
-   * Returns the CPU, memory and process usage of the given pods. With `disk`, also returns whatever disk usage is known when the signal
-   * aborts; a pod that was not fully measured by then is marked as partial. With `fresh`, everything is measured now. Without `disk`,
-   * rejects with the container runtime's error.
+   * Returns the CPU, memory and process usage of the given pods. If `disk` is set, also returns whatever disk usage is known when the
+   * signal aborts; a pod that was not fully measured by then is marked as partial. If `fresh` is set, everything is measured now. If `disk`
+   * is unset, rejects with the container runtime's error.
    */
   async podStats(
     podUids: ReadonlySet<string>,
@@ -143,7 +142,7 @@ export class SummaryProvider {
     return ready === undefined || pod === undefined ? undefined : await this.#frozen.of(ready, pod, options);
   }
 
-  /** Returns the stats of running pods' PVC volumes that have been measured so far. */
+  /** Returns the stats measured so far for running pods' PVC volumes. */
   claimVolumes(): VolumeStats[] {
     const running = this.#parts.runtimePods().filter(({ sandboxes }) => sandboxes.some(({ ready }) => ready));
     const pods = running.flatMap(({ pod }) => this.#parts.podOf(pod.uid) ?? []);

@@ -7,12 +7,11 @@ import { type FsStats, StatsTime, type VolumeStats } from './summary.ts';
 /** Maximum age of a volume's last walk (upstream's volumeStatsAggPeriod). */
 const VOLUME_USE_CACHED_MS = 60_000;
 
-/** How long the walk of a volume on a file system that may block on a remote server can delay other walks. */
+/** How long walking a volume that may block on a remote server can delay other walks. */
 const REMOTE_WALK_MS = 1000;
 
 /**
- * Timeout for the first walks of all of a pod's local volumes together, and for a second walk of each volume whose first walk was cut
- * short.
+ * Timeout for the first walks of a pod's local volumes, all together, and for a second walk of each volume whose first walk was cut short.
  */
 const FIRST_WALKS_MS = 250;
 const SECOND_WALK_MS = 3000;
@@ -28,16 +27,17 @@ export type VolumeUseParts = {
 
 type Measured = { atMs: number; stats: VolumeStats; isPartial: boolean } & TreeChange;
 
-/** What changed while files were counted, and when they last changed, by the wall clock; absent if that is unknown. */
+/** What changed while files were counted, and when they last changed (wall-clock time; absent if unknown). */
 type TreeChange = Pick<TreeUse, 'changes' | 'changedAtMs'>;
 
-/** The usage of a pod's ephemeral volumes. `isPartial`: files were not counted. */
+/** The usage of a pod's ephemeral volumes. `isPartial`: some files were not counted. */
 export type VolumesNow = TreeChange & { stats: VolumeStats[]; isPartial: boolean };
 
 /**
  * Disk usage of pods' volumes, measured by walking their directory trees. A call starts a walk if the last one is older than a minute;
- * until the walk finishes, callers get the previous values. Walks run one at a time, except those that wait for a CSI driver or that a
- * remote server slows down. A volume's owner controls how long a walk takes, so every volume gets a short walk before any gets a long one.
+ * until the walk finishes, callers get the previous values. Walks run one at a time, except those that are waiting for a CSI driver or
+ * slowed down by a remote server. A volume's owner controls how long a walk takes, so every volume gets a short walk before any gets a long
+ * one.
  */
 export class VolumeUse {
   readonly #parts: VolumeUseParts;
@@ -84,7 +84,7 @@ export class VolumeUse {
   }
 
   /**
-   * Measures the pod's ephemeral volumes now, without waiting for other walks. Volumes on which a container may mount remote file systems
+   * Measures the pod's ephemeral volumes now, without waiting for other walks. Volumes that a container may mount remote file systems in
    * are not measured. `changedSinceMs`: see `measureTree`. Rejects if the signal aborts.
    */
   async now(
@@ -140,7 +140,9 @@ export class VolumeUse {
     for (const path of this.#slow) if (!paths.has(path)) this.#slow.delete(path);
   }
 
-  /** Resolves once all walks started so far have finished, except those that wait for a CSI driver or that a remote server slows down. */
+  /**
+   * Resolves once all walks started so far have finished, except those that are waiting for a CSI driver or slowed down by a remote server.
+   */
   async settled(): Promise<void> {
     await this.#walks;
     await this.#secondWalks;
@@ -179,7 +181,7 @@ export class VolumeUse {
       }
     };
     const first = () => walk(FIRST_WALKS_MS / pod.spec.volumes!.length);
-    // a driver or a server that hangs must not block other walks
+    // a hanging driver or server must not block other walks
     if (reported !== undefined || this.#slow.has(path))
       background(this.#parts.logger, 'a volume could not be measured', first());
     else this.#walks = this.#walks.then(isOfNode ? first : () => briefly(first()));
@@ -243,7 +245,7 @@ function isMeasured(volume: Volume): boolean {
   return volume.hostPath === undefined;
 }
 
-/** Whether the volume is that of a claim. */
+/** Whether the volume belongs to a claim. */
 export function isClaim({ persistentVolumeClaim, ephemeral }: Volume): boolean {
   return (persistentVolumeClaim ?? ephemeral) !== undefined;
 }

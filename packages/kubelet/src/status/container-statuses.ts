@@ -209,7 +209,7 @@ function isLost({ state, containerId }: RuntimeContainer, old: ContainerStatus |
   return state === 'unknown' && old?.containerID === containerId && old.state.running !== undefined;
 }
 
-/** Reports a container that will be restarted but could not be started as waiting, and moves its terminated state to `lastState`. */
+/** Shows a container as waiting if it will be restarted but could not be started; its terminated state moves to `lastState`. */
 function applyWaitingReason(container: Container, status: ContainerStatus, sources: StatusSources): void {
   if (sources.terminal || status.state.running !== undefined) return;
   const reason = sources.waitingReason(container.name);

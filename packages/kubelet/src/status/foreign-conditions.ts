@@ -6,7 +6,7 @@ import { refreshedConditions, withCondition } from './pod-conditions.ts';
 /** A pod condition set by a client. */
 export type GivenCondition = { type: string; status: ConditionStatus; reason?: string; message?: string };
 
-/** Changes to conditions that the kubelet does not own. `replace`: also remove those that are not in `set`. */
+/** Changes to conditions that the kubelet does not own. `replace`: also removes those that are not in `set`. */
 export type ConditionsPatch = { set: GivenCondition[]; remove: string[]; replace: boolean };
 
 /** A condition type that is set both by the kubelet and by other writers. */
@@ -62,7 +62,7 @@ export function withForeign(status: PodStatus, theirs: PodStatus | undefined): P
   return { ...status, conditions: [...foreign, ...own] };
 }
 
-/** Rejects changes to the kubelet's own conditions. With `replace`, a client may send them back unchanged. */
+/** Rejects changes to the kubelet's own conditions. If `replace` is set, a client may send them back unchanged. */
 function refuseOwn(before: PodCondition[], { set, remove, replace }: ConditionsPatch): void {
   const asRead = ({ type, status }: GivenCondition) =>
     replace && before.some((one) => one.type === type && one.status === status);

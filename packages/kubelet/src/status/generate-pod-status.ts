@@ -105,7 +105,7 @@ function withoutStarted({ started: _, ...status }: ContainerStatus): ContainerSt
   return status;
 }
 
-/** Returns the status of a rejected pod, whose containers have never been started and never will be. */
+/** Returns the status of a rejected pod. Its containers never started and never will. */
 export function refusedPodStatus(pod: Pod, refusal: WaitingReason, nowMs: number): PodStatus {
   return {
     ...observed(pod),
@@ -160,7 +160,7 @@ function decidePhase(input: PodStatusInput, initStatuses: ContainerStatus[], sta
   return podPhase({ pod, initStatuses, statuses, terminal, initialized: hasBegun(pod, runtime) });
 }
 
-/** Whether a main container has been created in the current sandbox, which must be ready. */
+/** Whether the current sandbox is ready and a main container has been created in it. */
 function hasBegun({ spec }: Pod, { sandboxes, containers }: RuntimePodStatus): boolean {
   const id = sandboxes[0]?.ready ? sandboxes[0].id : undefined;
   return containers.some((one) => one.sandboxId === id && spec.containers.some(({ name }) => name === one.name));

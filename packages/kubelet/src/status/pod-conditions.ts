@@ -66,7 +66,7 @@ export function refreshedConditions(pod: Pod, status: PodStatus, now: string): P
   });
 }
 
-/** Replaces the condition of the same type or, if there is none, inserts the new one first. */
+/** Replaces the condition of the same type, or prepends the new one if there is none. */
 export function withCondition(
   conditions: PodCondition[],
   one: Verdict,
@@ -93,7 +93,7 @@ function verdict(type: string, holds: boolean, why?: { reason: string; message?:
   return { type, status: holds ? 'True' : 'False', ...why };
 }
 
-/** A pod that has been initialized stays initialized, even while its init containers run again. */
+/** An initialized pod stays initialized, even while its init containers run again. */
 function initializedVerdict({ pod, phase, initStatuses, statuses, previous }: ConditionsInput): Verdict {
   const all = pod.spec.initContainers ?? [];
   const anyStarted = statuses.some(({ state, lastState }) => state.running ?? state.terminated ?? lastState.terminated);

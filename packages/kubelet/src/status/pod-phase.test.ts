@@ -5,7 +5,7 @@ import { podPhase } from './pod-phase.ts';
 
 type Course = 'running' | 'ok' | 'starved' | 'failed' | 'waiting' | 'restarting' | 'unstarted';
 
-/** A status by a short name; `restarting` is waiting after a failure. */
+/** Returns a container status from shorthand; `restarting` is waiting after a failure. */
 function statusOf(name: string, course: Course): ContainerStatus {
   const exitCode = course === 'ok' || course === 'starved' ? 0 : 1;
   const terminated = course === 'starved' ? { exitCode, reason: 'OOMKilled' } : { exitCode };

@@ -22,14 +22,16 @@ export class StatusManager {
   /** Published pods by UID. `isNew`: no sync has published a status for the pod yet. */
   readonly #pods = new Map<string, { pod: Pod; version: number; isNew?: true }>();
   readonly #changes = new Broadcast<PodChange>();
-  /** The current labels and annotations by pod UID, so that a sync that started earlier does not restore old ones. */
+  /** The current labels and annotations by pod UID, so that a sync that started earlier does not restore stale ones. */
   readonly #wanted = new Map<string, Pick<ObjectMeta, 'labels' | 'annotations'>>();
   /** Statuses that an earlier kubelet process published, by pod UID. */
   readonly #recorded: Map<string, StatusRecord>;
   readonly #records: Pick<StatusRecords, 'save' | 'delete'> | undefined;
   #version = 0;
 
-  /** `recorded`: the statuses recorded by an earlier kubelet process. `records`: where statuses are stored; if omitted, they are not. */
+  /**
+   * `recorded`: the statuses recorded by an earlier kubelet process. `records`: where statuses are stored; if omitted, nothing is stored.
+   */
   constructor(recorded = new Map<string, StatusRecord>(), records?: Pick<StatusRecords, 'save' | 'delete'>) {
     this.#recorded = recorded;
     this.#records = records;
@@ -112,7 +114,7 @@ export class StatusManager {
     if (pod !== undefined && status !== undefined) this.set(pod, change(pod, status));
   }
 
-  /** Publishes changed labels and annotations immediately, even of a pod that is no longer synced. */
+  /** Publishes changed labels and annotations immediately, even for a pod that is no longer synced. */
   relabel({ metadata: { uid, labels, annotations } }: Pod): void {
     this.#wanted.set(uid, { labels, annotations });
     const known = this.#pods.get(uid);

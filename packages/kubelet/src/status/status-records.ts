@@ -9,7 +9,7 @@ const MAX_STATUS_RECORD_BYTES = 4 << 20;
 
 const STATUS_RECORD_RETRY_MS = 1000;
 
-/** Changes to a pod's status within this period are written together. They are lost if the kubelet is killed before the write. */
+/** Changes to a pod's status within this period are coalesced into one write. They are lost if the kubelet is killed before it. */
 export const STATUS_RECORD_DELAY_MS = 100;
 
 /** The last published status of a pod, and the pod's name. `going`: the pod was being deleted. */
@@ -36,7 +36,7 @@ export class StatusRecords {
     this.#logger = logger;
   }
 
-  /** Reads the records that the previous kubelet wrote, by pod UID. */
+  /** Reads the records written by the previous kubelet, by pod UID. */
   async read(): Promise<Map<string, StatusRecord>> {
     const records = new Map<string, StatusRecord>();
     for (const file of await namesIn(this.#directory)) {

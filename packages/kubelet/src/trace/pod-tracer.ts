@@ -5,10 +5,7 @@ const MAX_SPAN_DETAIL_LENGTH = 300;
 
 const MAX_SPANS_PER_POD = 500;
 
-/**
- * Maximum number of traced pods; the pod that has been traced the longest is dropped first. `MAX_SPANS_PER_POD` likewise limits each pod's
- * spans.
- */
+/** Maximum number of traced pods; the one that was traced first is dropped first. `MAX_SPANS_PER_POD` likewise limits each pod's spans. */
 const MAX_TRACED_PODS = 500;
 
 /** A span in the life of a pod. Times are in Unix milliseconds, with fractions. */

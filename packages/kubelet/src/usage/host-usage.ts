@@ -3,7 +3,7 @@ import { sleep } from '@podwright/base';
 import type { ContainerUse } from './container-usage.ts';
 import { LEAST_USAGE_WINDOW_MS } from './limits.ts';
 
-/** Returns the usage of the whole host: CPU time that was not idle, and memory that is not available. */
+/** Returns the usage of the whole host: non-idle CPU time, and memory that is not available. */
 export async function hostUsage(signal: AbortSignal): Promise<ContainerUse> {
   const before = processorTimes();
   await sleep(LEAST_USAGE_WINDOW_MS, signal);
