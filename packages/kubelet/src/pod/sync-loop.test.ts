@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { silentLogger, waitFor } from '@podwright/base';
 import type { Node, Pod } from '@podwright/kube-api';
 import { PodDirectories } from '@podwright/volumes';
@@ -234,6 +235,21 @@ test('a critical pod starts when the preempted pods have stopped', async () => {
   stopped.resolve();
   await waitFor(() => calls.includes('update c') || undefined, { intervalMs: 1, signal: AbortSignal.timeout(3000) });
 });
+
+for (const operation of ['UPDATE', 'REMOVE'] as const)
+  test(`a critical pod does not start early on ${operation} while preempted pods are stopping`, async () => {
+    const { add, calls, loop, stopped } = start();
+    const critical = podOf('c');
+    critical.spec.priority = 2_000_000_000;
+    add(podOf('a'), podOf('b'));
+    add(critical);
+    calls.length = 0;
+    loop.handlePods({ operation, source: 'file', pods: [critical] });
+    assert.ok(!calls.includes('update c'), calls.join());
+    stopped.resolve();
+    await setImmediate();
+    assert.equal(calls.includes('update c'), operation === 'UPDATE');
+  });
 
 test('the observer is notified of refused, preempted and orphaned pods', () => {
   const { loop, seen, add, runtime } = start();

@@ -80,8 +80,8 @@ type Addition = { source: PodSourceName; isRunning: boolean; refusal: Refusal | 
 
 export class SyncLoop {
   readonly #deps: SyncLoopDependencies;
-  /** UIDs of pods whose admission is waiting for a read of the Node object. */
-  readonly #undecided = new Set<string>();
+  /** UIDs of pods that may not start yet: they wait for a read of the Node object, or for preempted pods to stop. */
+  readonly #held = new Set<string>();
 
   constructor(deps: SyncLoopDependencies) {
     this.#deps = deps;
@@ -106,7 +106,7 @@ export class SyncLoop {
 
   /** Terminates and removes a pod; resolves once it has been removed. A pod whose admission is still pending never starts. */
   end(pod: Pod, how: Pick<PodEnd, 'gracePeriodSeconds' | 'keepLogs'> = {}): Promise<void> {
-    this.#undecided.delete(pod.metadata.uid);
+    this.#held.delete(pod.metadata.uid);
     return this.#deps.workers.end(pod, { ...how, remove: true });
   }
 
@@ -129,7 +129,7 @@ export class SyncLoop {
     const before = manager.get(pod.metadata.uid);
     if (before !== undefined) observer.changed(before.pod, pod);
     this.#store(pod, source);
-    if (!this.#undecided.has(pod.metadata.uid)) workers.update(pod);
+    if (!this.#held.has(pod.metadata.uid)) workers.update(pod);
   }
 
   /** Stores the pod and picks up the status fields that other API clients have set. */
@@ -143,7 +143,7 @@ export class SyncLoop {
    * pod has terminated.
    */
   #delete(pod: Pod, source: PodSourceName): void {
-    this.#undecided.delete(pod.metadata.uid);
+    this.#held.delete(pod.metadata.uid);
     this.#store(pod, source);
     const { deletionGracePeriodSeconds: grace } = pod.metadata;
     const gracePeriodSeconds = grace === undefined ? undefined : Math.max(LEAST_GRACE_SECONDS, grace);
@@ -154,7 +154,7 @@ export class SyncLoop {
   #reconcile(pod: Pod, source: PodSourceName): void {
     const { workers, statuses } = this.#deps;
     this.#store(pod, source);
-    if (this.#undecided.has(pod.metadata.uid)) return;
+    if (this.#held.has(pod.metadata.uid)) return;
     if (isTerminal(pod.status?.phase) && !isTerminal(statuses.get(pod.metadata.uid)?.phase)) workers.update(pod);
   }
 
@@ -179,12 +179,12 @@ export class SyncLoop {
   async #decideAgain({ metadata: { uid } }: Pod, readNode: () => Promise<Node>): Promise<void> {
     const { manager, admission, workers, logger } = this.#deps;
     admission.forget(uid);
-    this.#undecided.add(uid);
+    this.#held.add(uid);
     const node = await readNode().catch((error: unknown) => {
       logger.warn({ error: errorMessage(error) }, 'could not read the node, using the cached one');
       return undefined;
     });
-    if (!this.#undecided.delete(uid)) return; // the pod was deleted in the meantime
+    if (!this.#held.delete(uid)) return; // the pod was deleted in the meantime
     const { pod } = manager.get(uid)!;
     if (this.#hasEnded(pod)) return workers.update(pod);
     this.#begin(pod, admission.decide(pod, this.#admitted(), node));
@@ -219,13 +219,15 @@ export class SyncLoop {
   /** Starts the pod once the preempted ones have stopped. */
   async #afterPreempting(preempt: Pod[], pod: Pod): Promise<void> {
     const { workers, manager, events, logger } = this.#deps;
+    const { uid } = pod.metadata;
+    this.#held.add(uid);
     for (const other of preempt) {
       logger.info({ pod: namespacedName(other), for: namespacedName(pod) }, 'preempting a pod');
       events.event(eventSubject(other), 'Warning', PREEMPTED.reason, PREEMPTED.message);
       this.#settle(workers.end(other, { verdict: PREEMPTED, remove: false }));
     }
     await Promise.all(preempt.map(({ metadata }) => workers.whenStopped(metadata.uid)));
-    if (manager.has(pod.metadata.uid)) workers.update(pod);
+    if (this.#held.delete(uid)) workers.update(manager.get(uid)!.pod);
   }
 
   /**
