@@ -61,11 +61,15 @@ export function accessTo(record: PulledRecord | undefined, image: string, podSec
   return { allowed: false };
 }
 
-/** Looks up the credentials by canonical name: `busybox` is the same as `docker.io/library/busybox`. */
 function credentialsOf(record: PulledRecord | undefined, image: string): PullCredentials | undefined {
-  const name = canonicalName(withoutTag(image));
-  const mapping = Object.entries(record?.credentialMapping ?? {});
-  return mapping.find(([key]) => canonicalName(key) === name)?.[1];
+  return record?.credentialMapping?.[keyOf(record, image)];
+}
+
+/** Returns the key for an image's name: an existing key with the same canonical name (`busybox` is `docker.io/library/busybox`), or its own. */
+function keyOf({ credentialMapping = {} }: PulledRecord, image: string): string {
+  const name = withoutTag(image);
+  const canonical = canonicalName(name);
+  return Object.keys(credentialMapping).find((key) => canonicalName(key) === canonical) ?? name;
 }
 
 /**
@@ -88,9 +92,11 @@ export function withPull(
   now: Date,
 ): PulledRecord {
   const lastUpdatedTime = `${now.toISOString().slice(0, 19)}Z`;
-  const name = withoutTag(image);
-  if (record === undefined)
-    return { lastUpdatedTime, imageRef, credentialMapping: credentials === undefined ? {} : { [name]: credentials } };
+  if (record === undefined) {
+    const credentialMapping = credentials === undefined ? {} : { [withoutTag(image)]: credentials };
+    return { lastUpdatedTime, imageRef, credentialMapping };
+  }
+  const name = keyOf(record, image);
   const known = record.credentialMapping?.[name];
   const merged = mergeCredentials(known, credentials);
   if (merged === known || merged === undefined) return record;

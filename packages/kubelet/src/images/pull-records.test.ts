@@ -76,6 +76,21 @@ test('a Secret allows an image if its hash is recorded or it is a recorded Secre
   );
 });
 
+test('pulls under two names of one image are recorded under the first name', () => {
+  const first = { image: 'busybox', imageRef: ID, credentials: { kubernetesSecrets: [secret('u', 'h')] } };
+  const record = withPull(undefined, first, new Date());
+  const both = withPull(
+    record,
+    { image: 'docker.io/library/busybox:1', imageRef: ID, credentials: { nodePodsAccessible: true } },
+    new Date(),
+  );
+  assert.deepEqual(both.credentialMapping, { busybox: { nodePodsAccessible: true } });
+  assert.deepEqual(
+    accessTo(both, 'library/busybox', () => []),
+    { allowed: true },
+  );
+});
+
 test('records are stored in upstream’s format, and read after a restart', async (context) => {
   const directory = scratch(context);
   const records = await PullRecords.open(directory, silentLogger);
