@@ -39,13 +39,13 @@ import { TaskRuntimes } from './tasks/task-runtimes.ts';
 /** oom_score_adj of infra processes, as in containerd and CRI-O: the OOM killer kills them last. */
 const INFRA_OOM_SCORE_ADJ = -998;
 
-/** Subdirectories of the state directory that are used by sandbox controllers. */
+/** Subdirectories of the state directory used by sandbox controllers. */
 const SANDBOX_STATE = [NAMESPACES_DIRECTORY, SANDBOXES_DIRECTORY];
 
 /** The pod network's subdirectory, in both the state directory and the root directory. */
 const NETWORK_DIRECTORY = 'network';
 
-/** Dependencies that all built-in plugins share. */
+/** Dependencies shared by all built-in plugins. */
 type Environment = {
   options: RuntimeOptions;
   fastPaths: FastPaths;
@@ -57,7 +57,7 @@ type Environment = {
   directories: SandboxDirectories;
 };
 
-/** Opens the built-in implementation of each part of the container runtime. Only this file names the implementations. */
+/** Opens the built-in implementations of the container runtime's parts. Only this file refers to them by name. */
 export async function openBuiltins(options: RuntimeOptions, given: GivenParts): Promise<RuntimeParts> {
   const others = await loadPlugins(options);
   const environment = environmentOf(options, given);
@@ -72,8 +72,8 @@ export async function openBuiltins(options: RuntimeOptions, given: GivenParts): 
 }
 
 /**
- * Starts the plugins configured by these options, closes them, and returns their states. A plugin failure is not an error, even if every
- * pod needs the plugin.
+ * Dry run: starts the plugins configured by these options, closes them again, and returns their states. Failed plugins are not an error,
+ * even those required by every pod.
  */
 export async function tryBuiltins(options: RuntimeOptions, records: RuntimeRecords): Promise<PluginState[]> {
   const given = { records, trace: untraced, fastPaths: fastPathsOf(options) };
@@ -113,7 +113,7 @@ function builtinPlugins(environment: Environment): RuntimePlugin[] {
   ];
 }
 
-/** Returns the plugins that the default handler needs. If any of them fails, the container runtime does not start. */
+/** Returns the plugins required by the default handler. If any of them fails, the container runtime does not start. */
 function neededPlugins({ handlers = {}, defaultHandler = '' }: RuntimeOptions) {
   const { task, sandbox } = handlers[defaultHandler] ?? { task: 'oci', sandbox: 'pinned' };
   return [
@@ -218,10 +218,7 @@ function nriPlugin({ options }: Environment): RuntimePlugin<'nri'> {
   };
 }
 
-/**
- * Describes the pod network of a container runtime with these options without changing anything. The container runtime may be running at
- * the same time. Requires root.
- */
+/** Read-only: describes the pod network of a container runtime with these options, which may be running. Requires root. */
 export async function lookAtNetwork(running: RuntimeOptions): Promise<NetworkDescription> {
   const options = { ...running, logger: silentLogger };
   const own = await BridgeNetwork.openReadOnly(bridgeOptions(options, loadSystem()));
@@ -257,7 +254,7 @@ function ociTasksPlugin({ options, start, trace, fastPaths }: Environment): Runt
       const host = get('host', 'linux');
       const program = chooseOciRuntime(host.ociRuntimes, ociRuntime);
       note(`${program.name}, unless the handler names another one`);
-      // removing a directory takes milliseconds on a disk mounted with `discard`, so it happens in the background
+      // removing a directory takes milliseconds on a disk mounted with `discard`, so do it in the background
       const thrown = new Trash(join(state, 'oci', 'trash'), logger);
       trash = thrown;
       return await OciTaskRuntime.open({
@@ -317,13 +314,13 @@ function pausePlugin(environment: Environment): RuntimePlugin<'sandbox-controlle
   };
 }
 
-/** Routes a pod's infra process to the task runtime that runs the containers of the pod's runtime handler. */
+/** Routes each pod's infra process to the task runtime of the pod's runtime handler. */
 function infraTasks({ options }: Environment, host: HostAbilities, runtimes: ReadonlyMap<string, TaskRuntime>) {
   const handlers = [...runtimeHandlers(options, host.ociRuntimes)];
   return new TaskRuntimes({ runtimes, handlers: new Map(handlers.map(([name, { task }]) => [name, task])) });
 }
 
-/** Builds the dependencies of sandbox controllers that run infra processes. */
+/** Builds the dependencies of sandbox controllers that use an infra process. */
 function infraOf({ options }: Environment, host: HostAbilities, tasks: TaskRuntime) {
   const { state } = options;
   return {
@@ -335,8 +332,8 @@ function infraOf({ options }: Environment, host: HostAbilities, tasks: TaskRunti
 }
 
 /**
- * Opens containerd's shims. Loads their package only if a handler uses a shim, or if there are still pods from before a restart that run in
- * a shim and must be stopped and removed.
+ * Opens containerd's shims. Loads their package only if a handler uses a shim, or if pods from before a restart still run in a shim and
+ * need to be stopped and removed.
  */
 function shimsPlugin({ options, records, start }: Environment): RuntimePlugin<'shims'> {
   const { state, logger } = options;

@@ -23,7 +23,7 @@ import { CgroupStatistics } from './statistics/cgroup-statistics.ts';
 import type { TaskRuntime } from './tasks/task-runtime.ts';
 import { TaskRuntimes } from './tasks/task-runtimes.ts';
 
-/** Subdirectory of the state directory to which the directories of exited containers are moved, to be deleted in the background. */
+/** Subdirectory of the state directory into which exited containers' directories are moved, to be deleted in the background. */
 const STATE_TRASH = 'trash';
 
 /** Dependencies of a container runtime's parts, other than plugins. */
@@ -34,7 +34,7 @@ export type PartsEnvironment = {
   namespaces: SandboxNamespaces;
 };
 
-/** Builds the parts of a container runtime from its plugin instances. */
+/** Builds the container runtime's parts from its plugin instances. */
 export function composeParts(
   { options, records, system, namespaces }: PartsEnvironment,
   graph: PluginGraph<RuntimePluginTypes>,
@@ -120,7 +120,7 @@ export function composeParts(
   };
 }
 
-/** Returns the paths of the programs that run the default handler's pods. */
+/** Returns the paths of the programs used to run the default handler's pods. */
 function programsOf({ usable }: UsableHandlers, graph: PluginGraph<RuntimePluginTypes>): string[] {
   const { ociRuntimes, conmon } = graph.get('host', 'linux');
   const handler = usable.get('');
@@ -129,7 +129,7 @@ function programsOf({ usable }: UsableHandlers, graph: PluginGraph<RuntimePlugin
   return [chooseOciRuntime(ociRuntimes, handler.program).path, conmon?.path ?? []].flat();
 }
 
-/** Routes each new task to its handler's task runtime. A single task runtime needs no routing. */
+/** Routes each new task to its handler's task runtime. No routing is needed if there is only one. */
 function routeTasks({ usable }: UsableHandlers, runtimes: ReadonlyMap<string, TaskRuntime>): TaskRuntime {
   const [only] = runtimes.values();
   if (only !== undefined && runtimes.size === 1) return only;

@@ -6,11 +6,11 @@ export type FastPaths = {
   readonly oci: OciFastPaths;
   /** Maximum number of ready sandboxes. */
   readonly readySandboxes: number;
-  /** Whether the kernel is made to expedite RCU grace periods while pods start and stop. */
+  /** Whether to make the kernel expedite RCU grace periods while pods start and stop. */
   readonly expediteRcu: boolean;
 };
 
-/** Selects the implementations. If `fastPaths` is false, all of them are plain, whatever the other options request. */
+/** Selects the implementations. If `fastPaths` is false, all of them are plain, regardless of the other options. */
 export function fastPathsOf({
   fastPaths = true,
   readySandboxes = 0,

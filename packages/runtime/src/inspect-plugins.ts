@@ -10,9 +10,8 @@ import type { PluginState } from './plugin/plugin.ts';
 import { openRecords } from './runtime-records.ts';
 
 /**
- * Returns which plugins a container runtime with these options could start, without starting that runtime. Tries out the plugins in
- * temporary directories and in a temporary cgroup next to the runtime's own. Requires root. Throws `invalid_argument` for an invalid
- * configuration.
+ * Dry run: returns which plugins a container runtime with these options could start, by trying them in temporary directories and in a
+ * temporary cgroup next to the runtime's own. Requires root. Throws `invalid_argument` for an invalid configuration.
  */
 export async function inspectPlugins(options: RuntimeOptions): Promise<PluginState[]> {
   const undo = new Undo();
@@ -34,7 +33,7 @@ export async function inspectPlugins(options: RuntimeOptions): Promise<PluginSta
   }
 }
 
-/** Returns the path if it exists, otherwise its nearest existing parent. */
+/** Returns the path if it exists, otherwise its nearest existing ancestor. */
 function nearestDirectory(path: string): string {
   return existsSync(path) ? path : nearestDirectory(dirname(path));
 }

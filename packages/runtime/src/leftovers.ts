@@ -20,9 +20,9 @@ export type LeftoversDependencies = {
 };
 
 /**
- * Removes the tasks, mounts, snapshots, networks and sandboxes that have no record, including the ready sandboxes of a killed container
- * runtime. Called at startup, after sandboxes and containers have been recovered. Each `list` returns only resources identified by this
- * runtime's paths or names, so other programs' resources are left alone. Failures are logged and retried on the next start.
+ * Removes tasks, mounts, snapshots, networks and sandboxes that have no record, including the ready sandboxes of a container runtime that
+ * was killed. Called at startup, after sandboxes and containers have been recovered. Each `list` returns only resources with this runtime's
+ * paths or names, so that other programs' resources are left alone. Failures are logged and retried at the next start.
  */
 export async function removeLeftovers(dependencies: LeftoversDependencies): Promise<void> {
   const { sandboxes, containers, tasks, files, network, controllers, logger } = dependencies;
@@ -58,7 +58,7 @@ export async function removeLeftovers(dependencies: LeftoversDependencies): Prom
 
 const isId = (name: string): boolean => /^[0-9a-f]{64}$/.test(name);
 
-/** Whether the sandbox still holds its network, which is released when the sandbox is stopped. */
+/** Whether the sandbox still holds its network; stopping the sandbox releases it. */
 function holdsNetwork(record: SandboxRecord | undefined): boolean {
   return record !== undefined && record.state.phase !== 'stopped' && record.state.phase !== 'removing';
 }

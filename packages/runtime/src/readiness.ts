@@ -3,7 +3,7 @@ import { errorMessage, wrapError } from '@podwright/base';
 import { checkWritable, type MetadataDatabase } from '@podwright/metadata';
 
 /**
- * Whether pods that use the default runtime handler can run at present, network aside. `reason` and `message` explain why not, or contain a
+ * Whether pods with the default runtime handler can currently run, network aside. `reason` and `message` explain why not, or contain a
  * notice.
  */
 export type Readiness =
@@ -12,7 +12,7 @@ export type Readiness =
 
 export type ReadinessDependencies = {
   /**
-   * Paths of the programs that every pod with the default runtime handler needs: the OCI runtime and conmon, or the shim. They have already
+   * Paths of the programs needed by every pod with the default runtime handler: the OCI runtime and conmon, or the shim. They have already
    * been tried at startup.
    */
   programs: string[];

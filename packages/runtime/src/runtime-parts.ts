@@ -14,10 +14,10 @@ import type { SandboxNamespaces } from './sandbox/sandbox-namespaces.ts';
 import type { Statistics } from './statistics/statistics.ts';
 import type { TaskRuntime } from './tasks/task-runtime.ts';
 
-/** The records that the container runtime's parts may read. */
+/** The records available to the container runtime's parts. */
 export type RuntimeRecords = PodTables & { database: MetadataDatabase };
 
-/** Input for the code that opens the other parts of the container runtime. */
+/** Input for opening the other parts of the container runtime. */
 export type GivenParts = { records: RuntimeRecords; trace: TraceWork; fastPaths: FastPaths };
 
 /** The components of a container runtime. Each may be any implementation of its interface. */
@@ -34,8 +34,8 @@ export type RuntimeParts = {
   statistics: Statistics;
   dial: PortDialer;
   facts: RuntimeFacts;
-  /** Stops the parts' work in this process. Their state on the host is kept. */
+  /** Stops the parts' work in this process. Their state on the host remains. */
   close(): Promise<void>;
-  /** Removes the parts' state from the host (bridge, rules, mounts, cgroup). Must be called only when no pods exist. */
+  /** Removes the parts' state from the host (bridge, rules, mounts, cgroup). Must only be called when there are no pods. */
   removeHostState(): Promise<void>;
 };

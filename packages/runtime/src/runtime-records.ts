@@ -5,9 +5,9 @@ import { openPodTables } from './records/pod-tables.ts';
 import type { RuntimeRecords } from './runtime-parts.ts';
 
 /**
- * Opens the records below `root`. Throws `failed_precondition` if they were written by a newer version of Podwright. A damaged record is
- * logged and dropped; at startup, `removeLeftovers` then removes its sandbox or container like any other without a record. Other pods keep
- * running, and the kubelet recreates the lost pod.
+ * Opens the records under `root`. Throws `failed_precondition` if they were written by a newer version of Podwright. A damaged record is
+ * logged and dropped; `removeLeftovers` then removes its sandbox or container at startup, like any other that has no record. Other pods
+ * keep running, and the kubelet recreates the lost pod.
  */
 export function openRecords({ root, state, logger }: { root: string; state: string; logger: Logger }): RuntimeRecords {
   const database = openDatabase(join(root, 'metadata.db'), { journal: join(state, 'records.journal'), logger });

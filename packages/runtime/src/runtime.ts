@@ -41,26 +41,27 @@ import { CLOSE_GRACE_MS } from './time-limits.ts';
 
 /** A running container runtime. */
 export type RuntimeHandle = {
-  /** `unix://` and the path of the CRI socket. */
+  /** `unix://` followed by the path of the CRI socket. */
   readonly endpoint: string;
-  /** The TCP listener's port, if there is such a listener. */
+  /** The port of the TCP listener, if there is one. */
   readonly tcpPort: number | undefined;
-  /** `StreamingServer.serve` for a kubelet in the same process, which therefore needs no second connection for streams. */
+  /** `StreamingServer.serve`, for a kubelet in the same process, so that it needs no extra connection for streams. */
   serveStream(client: UpgradingClient, url: string): boolean;
   /**
-   * Stops serving. Pods keep running, and the next start recovers them. With `removeHostState`, also removes the container runtime's own
-   * state from the host (bridge, rules, mounts, cgroup). If pods exist, nothing is removed; if something cannot be removed, the rest still
-   * is. In both cases rejects with `failed_precondition`, listing what is left. Closes the container runtime in any case.
+   * Stops serving. Pods keep running, and are recovered at the next start. If `removeHostState` is set, also removes the container
+   * runtime's own state from the host (bridge, rules, mounts, cgroup). Nothing is removed if there are pods; if something cannot be
+   * removed, the rest still is. In both cases, rejects with `failed_precondition`, listing what is left. The container runtime is closed in
+   * any case.
    */
   close(options?: { removeHostState?: boolean }): Promise<void>;
-  /** Returns true if no pods exist. Must not be called after `close`. */
+  /** Returns true if there are no pods. Must not be called after `close`. */
   isEmpty(): boolean;
 };
 
 /**
- * Starts a container runtime: recovers pods from an earlier process, then serves the CRI on the socket. Throws `already_exists` if another
- * container runtime uses this root directory or socket, and `failed_precondition` if the host does not meet a requirement or the records
- * were written by a newer version of Podwright.
+ * Starts a container runtime: recovers an earlier process's pods, then serves the CRI on the socket. Throws `already_exists` if this root
+ * directory or socket is in use by another container runtime, and `failed_precondition` if the host does not meet a requirement or the
+ * records were written by a newer version of Podwright.
  */
 export function startRuntime(options: RuntimeOptions): Promise<RuntimeHandle> {
   return startRuntimeOf(options, { openParts: openBuiltins, fastPaths: fastPathsOf(options) });
@@ -75,7 +76,7 @@ export async function startRuntimeOf(
   },
 ): Promise<RuntimeHandle> {
   const { openParts, fastPaths } = composition;
-  // mounts below these directories are looked up by path in mountinfo, where paths contain no symbolic links
+  // mounts under these directories are looked up by path in mountinfo, whose paths contain no symbolic links
   const options = { ...given, root: withoutLinks(given.root), state: withoutLinks(given.state) };
   const undo = new Undo();
   try {
@@ -164,8 +165,8 @@ function compose(
 }
 
 /**
- * Recovers containers before sandboxes, because stopping a sandbox requires its containers' exits. Removes leftovers that have no record
- * last.
+ * Recovers containers first, because stopping a sandbox depends on its containers' exits, then sandboxes. Leftovers without a record are
+ * removed last.
  */
 async function recover(
   found: Pick<Services, 'sandboxes' | 'containers'> & { records: RuntimeRecords; parts: RuntimeParts; logger: Logger },
@@ -251,8 +252,8 @@ function handleOf(
 }
 
 /**
- * Removes the container runtime's state from the host. Returns a description, for users, of the state that could not be removed;
- * `undefined` if all of it was removed.
+ * Removes the container runtime's state from the host. Returns a user-facing description of what could not be removed; `undefined` if
+ * everything was removed.
  */
 async function removeHostStateOf(of: { records: RuntimeRecords; parts: RuntimeParts }): Promise<string | undefined> {
   const pods = of.records.sandboxes.list();
@@ -275,7 +276,7 @@ function exporterOf({ tracing, logger }: RuntimeOptions): SpanExporter {
 }
 
 /**
- * Returns the error message for when another container runtime uses the same root or state directory: the two would remove each other's
+ * Returns the error message for a root or state directory that is in use by another container runtime: the two would remove each other's
  * pods.
  */
 function lockRefusal(kind: 'root' | 'state', { [kind]: directory }: RuntimeOptions): string {
@@ -283,7 +284,7 @@ function lockRefusal(kind: 'root' | 'state', { [kind]: directory }: RuntimeOptio
 }
 
 /**
- * Maximum number of stored traces and spans. A span takes about 300 bytes, so clients that trace every call cost a few MB. Starting a pod
- * with two containers and pulling an image with ten layers takes about sixty spans.
+ * Maximum number of stored traces and of spans per trace. A span takes about 300 bytes, so clients that trace every call cost a few MB.
+ * Starting a pod with two containers and pulling an image with ten layers takes about sixty spans.
  */
 const TRACE_BOUNDS = { traces: 200, spansPerTrace: 100 };

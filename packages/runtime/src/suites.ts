@@ -1,5 +1,5 @@
 /**
- * Conformance test suites for third-party plugins: `@podwright/runtime/suites`, for `node:test`. They require root, because they create
+ * Conformance tests for third-party plugins, `@podwright/runtime/suites`, to be run with `node:test`. Require root, because they create
  * mounts and namespaces.
  */
 export { testSnapshotter } from '@podwright/images/suites';

@@ -13,8 +13,8 @@ import { checkPropagation } from './resolve-mounts.ts';
 type NewContainer = { record: ContainerRecord; sandbox: SandboxRecord };
 
 /**
- * Applies the adjustments of NRI plugins to the OCI specification and the record of a new container. Throws `failed_precondition` for a
- * setting that this host does not support, and the errors of the plugins.
+ * Applies the NRI plugins' adjustments to a new container's OCI spec and record. Throws `failed_precondition` if a setting is not supported
+ * by this host; plugin errors are passed through.
  */
 export async function adjustContainer(
   { nri, specs }: { nri: NriHooks; specs: ContainerSpecs },
@@ -44,9 +44,7 @@ export async function adjustContainer(
   return { record: adjusted, spec: specs.withLimits(withDevices, adjusted) };
 }
 
-/**
- * Throws `failed_precondition` if the source of an added mount does not have the propagation that a plugin requests, as containerd does.
- */
+/** Throws `failed_precondition` if an added mount's source lacks the propagation requested by the plugin, as in containerd. */
 function checkMounts({ mounts }: ContainerAdjustment): void {
   for (const { source, options } of mounts) {
     const propagation = options.includes('rshared')
@@ -58,7 +56,7 @@ function checkMounts({ mounts }: ContainerAdjustment): void {
   }
 }
 
-/** Merges the resources of plugins. As in containerd, a memory limit also limits memory and swap together, unless a plugin sets that. */
+/** Merges the plugins' resources. As in containerd, a memory limit also sets the memory+swap limit unless a plugin sets that explicitly. */
 function adjustResources(current: ContainerResources, { linux }: ContainerAdjustment): ContainerResources {
   if (linux?.resources === undefined) return current;
   const change = changedResources(linux.resources);

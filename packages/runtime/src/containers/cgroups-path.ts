@@ -3,17 +3,16 @@ import { PodwrightError } from '@podwright/base';
 import { type CgroupDriver, cgroupPathOf, slicePath } from '@podwright/host';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 
-/** Name prefix of container scopes; it shows administrators that this container runtime created them. */
+/** Name prefix of container scopes. Shows administrators that they were created by this container runtime. */
 const SCOPE_PREFIX = 'podwright';
 
 /** The cgroup driver, and the default parent cgroup for sandboxes that do not specify one. */
 export type CgroupPlace = { cgroupDriver?: CgroupDriver; cgroupParent: string };
 
 /**
- * Returns a function that computes a task's `linux.cgroupsPath`: a path below the pod's cgroup or, if the pod has none, below
- * `cgroupParent`. If the pod's cgroup is a slice, as it is with a kubelet that uses the systemd driver, the result is `slice:prefix:id`,
- * and the OCI runtime has systemd create a scope there. The function throws `failed_precondition` for a slice if the cgroup driver is
- * cgroupfs.
+ * Returns a function that computes a task's `linux.cgroupsPath`: a path under the pod's cgroup or, if the pod has none, under
+ * `cgroupParent`. If the pod's cgroup is a slice (kubelets with the systemd driver), the result is `slice:prefix:id`, and the OCI runtime
+ * has systemd create a scope in that slice. The function throws `failed_precondition` for a slice if the cgroup driver is cgroupfs.
  */
 export const cgroupsPathBelow = ({ cgroupDriver, cgroupParent: ownParent }: CgroupPlace) => {
   const pathOf = cgroupsPathOf(ownParent);
@@ -41,7 +40,7 @@ const cgroupsPathOf =
       ? `${posix.basename(cgroupParent)}:${SCOPE_PREFIX}:${taskId}`
       : posix.join('/', cgroupParent === '' ? ownParent : cgroupParent, taskId);
 
-/** Returns the path of the cgroup that a sandbox's `cgroupParent` refers to. */
+/** Returns the path of the cgroup specified by a sandbox's `cgroupParent`. */
 export function podCgroup(cgroupParent: string): string {
   return isSlice(cgroupParent) ? slicePath(posix.basename(cgroupParent)) : posix.join('/', cgroupParent);
 }

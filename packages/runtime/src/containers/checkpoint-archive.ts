@@ -6,10 +6,9 @@ import { isErrno, PodwrightError, PRIVATE_FILE, STICKY, WRITABLE_BY_OTHERS, wrap
 import { runChecked } from '@podwright/host';
 
 /**
- * Opens the directory of a checkpoint archive. The archive is written through this directory file descriptor, so it does not matter if the
- * directory is replaced by a symbolic link in the meantime. Errors: `invalid_argument` if the location is not a normalized absolute path,
- * or if it exists and is not a regular file; `failed_precondition` if other users could replace files in the directory; `not_found` if the
- * directory does not exist.
+ * Opens the directory of a checkpoint archive. The archive is written through this file descriptor, so that replacing the directory with a
+ * symbolic link has no effect. Errors: `invalid_argument` if the location is not a normalized absolute path, or if it exists and is not a
+ * regular file; `failed_precondition` if other users could replace files in the directory; `not_found` if the directory does not exist.
  */
 export async function openArchiveTarget(location: string): Promise<ArchiveTarget> {
   const refuse = (code: 'invalid_argument' | 'failed_precondition', why: string) =>
@@ -45,7 +44,7 @@ class ArchiveTarget implements AsyncDisposable {
     this.#name = name;
   }
 
-  /** Whether the archive's name is taken by something other than a regular file, which must not be replaced. */
+  /** Returns true if something other than a regular file, which must not be replaced, already exists under the archive's name. */
   async isTaken(): Promise<boolean> {
     const stats = await lstat(this.#path(this.#name)).catch(unlessMissing);
     return stats !== undefined && !stats.isFile();
@@ -79,8 +78,8 @@ class ArchiveTarget implements AsyncDisposable {
 }
 
 /**
- * Copies a regular file. Does nothing if the path does not exist or is not a regular file: a container may have replaced its log with a
- * symbolic link to a host file.
+ * Copies a regular file. No-op if the path does not exist or is not a regular file: a container may have replaced its log with a symbolic
+ * link to a file on the host.
  */
 export async function copyPlainFile(source: string, target: string): Promise<void> {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -89,7 +88,9 @@ export async function copyPlainFile(source: string, target: string): Promise<voi
   await copyFile(`/proc/self/fd/${file.fd}`, target, constants.COPYFILE_EXCL);
 }
 
-/** Ignores errors for a missing file, a symbolic link (ELOOP, because of O_NOFOLLOW) and a socket (ENXIO); throws any other error. */
+/**
+ * Swallows the errors for a missing file, a symbolic link (ELOOP, because of O_NOFOLLOW) and a socket (ENXIO). Rethrows any other error.
+ */
 function unlessMissing(error: unknown): undefined {
   if (!['ENOENT', 'ELOOP', 'ENXIO'].some((code) => isErrno(error, code))) throw error;
 }

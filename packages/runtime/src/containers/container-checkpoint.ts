@@ -7,7 +7,7 @@ import type { ContainerRecord } from '../records/container-record.ts';
 import { copyPlainFile, openArchiveTarget } from './checkpoint-archive.ts';
 import type { ContainerContext } from './container-context.ts';
 
-/** Absolute path of the archive to write, and the timeout for writing it. */
+/** `location`: the absolute path of the archive to write. `timeoutMs`: the timeout for the whole checkpoint. */
 export type CheckpointRequest = { location: string; timeoutMs: number };
 
 /** Names of the files in a checkpoint archive, as expected by checkpointctl, CRI-O and containerd. */
@@ -22,10 +22,10 @@ const NAMES = {
 };
 
 /**
- * Writes a checkpoint of a running container to an archive that can be restored on another host. The archive contains CRIU's memory images,
- * changed files, the OCI specification, the status and the log. The container is frozen during the dump and continues afterwards. Leaves no
- * files behind on failure. Errors: `unimplemented` (CRIU is not installed, or the task runtime does not support checkpoints), those of
- * `openArchiveTarget`, `deadline_exceeded`, `internal` (with CRIU's message).
+ * Checkpoints a running container to an archive that can be restored on another host: CRIU's memory images, changed files, the OCI spec,
+ * the status and the log. The container is frozen during the dump and continues afterwards. Leaves no files behind on failure. Errors:
+ * `unimplemented` (CRIU or tar is not installed, or the task runtime does not support checkpoints), those of `openArchiveTarget`,
+ * `deadline_exceeded`, `internal` (with CRIU's message).
  */
 export async function checkpointContainer(
   context: Pick<ContainerContext, 'files' | 'tasks' | 'table'>,
@@ -72,7 +72,7 @@ async function requirePrograms(what: string): Promise<void> {
   }
 }
 
-/** Writes all files of the archive to the directory `work`. */
+/** Writes the archive's files to the directory `work`. */
 async function collect(
   { tasks, files }: Pick<ContainerContext, 'files' | 'tasks'>,
   record: ContainerRecord,
@@ -94,7 +94,7 @@ async function collect(
   await writeFileAtomic(path('status'), JSON.stringify(statusDump(record)));
 }
 
-/** Returns the image reference from the pod spec, which another host can pull. The kubelet may pass an image ID in `reference`. */
+/** Returns the image reference from the pod spec, which can be pulled on another host; `reference` may be an image ID. */
 function imageName({ image }: ContainerRecord['config']): string {
   return image.userSpecified === '' ? image.reference : image.userSpecified;
 }

@@ -12,13 +12,13 @@ import { type FilesystemContext, type NewContainer, prepareFilesystem, requireIm
 import { resolveUser } from './resolve-user.ts';
 import { parseStopSignal } from './stop-signal.ts';
 
-/** Timeout for creating a container, long enough to mount and copy the volumes of large images on a busy disk. */
+/** Timeout for creating a container. Long enough for mounting large images and copying their volumes on a busy disk. */
 const CREATE_TIMEOUT_MS = 120_000;
 
 type CreateContext = FilesystemContext &
   Pick<ContainerContext, 'table' | 'events' | 'nri' | 'specs' | 'clock' | 'changes' | 'trace' | 'logger'>;
 
-/** Creates everything of a container except its process. Rolls everything back on failure. */
+/** Creates a container, except for its process. Rolls back on failure. */
 export async function createContainer(
   context: CreateContext,
   sandbox: SandboxRecord,
@@ -66,8 +66,8 @@ async function prepareContainer(context: CreateContext, made: NewContainer): Pro
 }
 
 /**
- * Builds the container's OCI specification, applies the adjustments of plugins, and writes it to `config.json`, from which the container
- * will be started. Returns the record with the adjusted resources.
+ * Builds the container's OCI spec, applies the plugins' adjustments, and writes it to `config.json`, which is used to start the container.
+ * Returns the record with the adjusted resources.
  */
 async function commitSpec(
   { specs, nri, files, failpoint }: Pick<CreateContext, 'specs' | 'nri' | 'files' | 'failpoint'>,
@@ -83,7 +83,7 @@ async function commitSpec(
   return record;
 }
 
-/** Resolves the user of the container's process. The container's root file system must be mounted. */
+/** Looks up the user of the container's process. The container's root file system must be mounted. */
 function userOf({ files }: Pick<CreateContext, 'files'>, { record, image }: NewContainer) {
   const { security } = record.config;
   return resolveUser(files.rootfs(record.id), {
@@ -115,7 +115,7 @@ function newRecord(
 
 /**
  * Returns the path of the container's log; '' if the sandbox or the container does not request one. Throws `invalid_argument` if the path
- * leads out of the sandbox's log directory.
+ * is outside the sandbox's log directory.
  */
 export function logPath(directory: string, path: string): string {
   if (directory === '' || path === '') return '';

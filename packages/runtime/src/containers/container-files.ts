@@ -29,8 +29,8 @@ import { commitSpec, readSpec, readSpecText } from '../tasks/bundle.ts';
 import { fillVolume } from './image-volumes.ts';
 
 /**
- * `root` and `state` are the container runtime's directories (`RuntimeOptions`). `trash` deletes directories below `root`; `stateTrash`
- * deletes directories below `state`.
+ * `root` and `state` are the container runtime's directories (`RuntimeOptions`). `trash` deletes directories under `root`, `stateTrash`
+ * those under `state`.
  */
 export type ContainerFilesDependencies = {
   system: System;
@@ -41,13 +41,16 @@ export type ContainerFilesDependencies = {
   state: string;
 };
 
-/** A directory in an image to mount. `subPath`: '' means the image's root. `users`: if set, the mount is ID-mapped. */
+/** A directory of an image to be mounted. `subPath`: '' means the image's root. `users`: if set, the mount is ID-mapped. */
 export type ImageMount = { image: ImageRecord; subPath: string; users?: MappedUsers };
 
-/** The volumes that an image declares at `paths`. `users`: if set, the root of its mappings owns the volumes. `signal` aborts the copy. */
+/**
+ * The volumes that an image declares at `paths`. `users`: if set, the volumes are owned by the root user of these mappings. `signal` aborts
+ * the copy.
+ */
 export type ImageVolumes = { paths: string[]; users?: MappedUsers; signal: AbortSignal };
 
-/** A host path to be mounted with its ids mapped for `users`. */
+/** A host path to be mounted ID-mapped for `users`. */
 export type MappedMount = { source: string; users: MappedUsers; propagation: 'private' | 'slave' };
 
 const KEY_PREFIX = 'container-';
@@ -56,9 +59,9 @@ const KEY_PREFIX = 'container-';
 export const CONTAINER_STATE = ['containers', 'tasks'] as const;
 
 /**
- * Manages containers' snapshots, mounts and directories, all of which are named after the container ID: `<state>/containers/<id>` with the
- * mounts `rootfs`, `image-N` and `mapped-N`; `<state>/tasks/<id>` (the bundle); `<root>/containers/<id>` with the volumes declared by the
- * image; and snapshots named `container-<id>…`.
+ * Manages containers' snapshots, mounts and directories, all named after the container ID: `<state>/containers/<id>` with the mounts
+ * `rootfs`, `image-N` and `mapped-N`; `<state>/tasks/<id>` (the bundle); `<root>/containers/<id>` with the volumes declared by the image;
+ * and snapshots named `container-<id>…`.
  */
 export class ContainerFiles {
   readonly #dependencies: ContainerFilesDependencies;
@@ -89,17 +92,17 @@ export class ContainerFiles {
     return join(this.#tasks, id);
   }
 
-  /** Saves the OCI specification with which the container will be started. */
+  /** Saves the OCI spec used to start the container. */
   commitSpec(id: string, spec: OciSpec): void {
     commitSpec(this.bundle(id), spec);
   }
 
-  /** Returns the saved OCI specification; `undefined` before `commitSpec`. */
+  /** Returns the saved OCI spec; `undefined` before `commitSpec`. */
   spec(id: string): OciSpec | undefined {
     return readSpec(this.bundle(id));
   }
 
-  /** Returns the saved OCI specification as JSON; `undefined` before `commitSpec`. */
+  /** Returns the saved OCI spec as JSON; `undefined` before `commitSpec`. */
   specText(id: string): string | undefined {
     return readSpecText(this.bundle(id));
   }
@@ -109,7 +112,7 @@ export class ContainerFiles {
     return KEY_PREFIX + id;
   }
 
-  /** Mounts the container's root file system: a writable layer on top of the image. With `users`, the mount is ID-mapped. */
+  /** Mounts the container's root file system: a writable layer on top of the image. If `users` is set, the mount is ID-mapped. */
   async prepareRootfs(id: string, image: ImageRecord, users?: MappedUsers): Promise<void> {
     const mounts = await this.#dependencies.snapshotter.prepare(this.snapshotKey(id), image.chainId);
     const target = this.rootfs(id);
@@ -118,8 +121,8 @@ export class ContainerFiles {
   }
 
   /**
-   * Lets the root user of the container's user namespace traverse the path to the root file system, as the OCI runtime does when it starts
-   * the container.
+   * Lets the root user of the container's user namespace traverse the path to the root file system: the OCI runtime becomes that user
+   * before it resolves the path.
    */
   grantTraversal(id: string, mappings: IdMappings): void {
     grantTraversal({ top: this.#dependencies.state, directory: join(this.#mounts, id), mappings });
@@ -131,7 +134,7 @@ export class ContainerFiles {
     else mountAllIdMapped(system, mounts, { target, users });
   }
 
-  /** Mounts an image read-only and returns the path of `subPath` in it. `index`: the number of this image mount within the container. */
+  /** Mounts an image read-only and returns the path of `subPath` in it. `index`: the position among the container's image mounts. */
   async mountImage(id: string, index: number, { image, subPath, users }: ImageMount): Promise<string> {
     const mounts = await this.#dependencies.snapshotter.view(`${this.snapshotKey(id)}-image-${index}`, image.chainId);
     const target = this.imageMount(id, index);
@@ -148,7 +151,7 @@ export class ContainerFiles {
     return join(this.#mounts, id, `image-${index}`);
   }
 
-  /** Mounts a host path with mapped IDs. `index`: the mount's position in the container's configuration. */
+  /** Mounts a host path ID-mapped. `index`: the mount's position in the container's configuration. */
   async mountMapped(id: string, index: number, { source, users, propagation }: MappedMount): Promise<void> {
     const target = this.mappedMount(id, index);
     if ((await stat(source)).isDirectory()) await mkdir(target, { recursive: true, mode: PRIVATE_DIRECTORY });
@@ -206,15 +209,14 @@ export class ContainerFiles {
     }
   }
 
-  /** Unmounts all of the container's mounts. The writable layer is kept. */
+  /** Unmounts all of the container's mounts. The writable layer is retained. */
   unmount(id: string): void {
     unmountEntries(this.#dependencies.system, join(this.#mounts, id));
   }
 
   /**
-   * Removes all of the container's mounts and files; missing files are not an error. Directories are only moved to the trash, because
-   * deleting one takes milliseconds on a disk mounted with `discard`. Emptying the trash never descends into a mount, in case one is left
-   * over.
+   * Removes all of the container's mounts and files; missing ones are not an error. Directories are only moved to the trash, because
+   * deleting one takes milliseconds on a disk mounted with `discard`. Emptying the trash never descends into leftover mounts.
    */
   async remove(id: string): Promise<void> {
     const { snapshotter, trash, stateTrash } = this.#dependencies;
@@ -230,7 +232,8 @@ export class ContainerFiles {
   }
 
   /**
-   * Returns the IDs of all containers that have a directory or a snapshot, and those of sandboxes, whose infra processes also have bundles.
+   * Returns the IDs of all containers that have a directory or a snapshot, as well as those of sandboxes with an infra process, which has a
+   * bundle too.
    */
   async list(): Promise<string[]> {
     const snapshots = (await this.#dependencies.snapshotter.list()).flatMap(({ key }) => idOfKey(key) ?? []);
@@ -241,7 +244,7 @@ export class ContainerFiles {
   }
 }
 
-/** Returns the ID of the container that a snapshot belongs to; `undefined` for an image's snapshot. */
+/** Returns the ID of the container that owns a snapshot; `undefined` for an image's snapshot. */
 function idOfKey(key: string): string | undefined {
   return /^container-([0-9a-f]{64})(?:-image-\d+)?$/.exec(key)?.[1];
 }

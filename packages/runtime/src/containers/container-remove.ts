@@ -3,7 +3,7 @@ import type { ContainerEnd, ContainerRecord, ContainerState } from '../records/c
 import type { ContainerContext } from './container-context.ts';
 import { stopContainer } from './container-stop.ts';
 
-/** Timeout for stopping a container that is being removed and recording its exit. */
+/** Timeout for stopping a container before its removal and recording its exit. */
 const STOP_TIMEOUT_MS = 120_000;
 
 export type RemoveContext = Pick<
@@ -12,8 +12,8 @@ export type RemoveContext = Pick<
 >;
 
 /**
- * Kills the container, whatever its state, and hides it from clients. Resolves once none of its processes are left. The record is kept
- * until `removeContainer` has removed the rest, possibly after a restart.
+ * Kills the container, whatever its state, and hides it from clients. Resolves when all of its processes are gone. The record remains until
+ * `removeContainer` has removed everything else, possibly after a restart.
  */
 export async function retireContainer(context: RemoveContext, id: string): Promise<void> {
   const { table, tasks, events, nri, failpoint } = context;
@@ -21,7 +21,7 @@ export async function retireContainer(context: RemoveContext, id: string): Promi
   await stopContainer(context, id, { graceMs: 0, signal });
   const before = table.get(id);
   if (before === undefined || before.state.phase === 'removing') return;
-  // in a shared PID namespace, other processes of the container may outlive its init process
+  // with a shared PID namespace, the container's other processes may outlive its init process
   if (before.state.phase === 'exited' && (await tasks.isEmpty?.(id)) !== true) await tasks.delete(id);
   table.put({ ...before, state: { phase: 'removing', end: endOf(before.state) } });
   await failpoint('container-remove/recorded');
@@ -29,7 +29,7 @@ export async function retireContainer(context: RemoveContext, id: string): Promi
   await nri.containerRemoved(before);
 }
 
-/** Removes the container, whatever its state. Does not take an abort signal, because the removal continues even if the caller cancels. */
+/** Removes the container, whatever its state. Takes no abort signal, because removal continues even if the caller cancels. */
 export async function removeContainer(context: RemoveContext, id: string): Promise<void> {
   const { table, tasks, files, exits, failpoint } = context;
   await retireContainer(context, id);
@@ -44,7 +44,7 @@ export async function removeContainer(context: RemoveContext, id: string): Promi
   collectImages(context, record);
 }
 
-/** Garbage-collects the layers of an image that was removed while this container was still using it. */
+/** Garbage-collects the layers of images that were removed while this container was using them. */
 function collectImages(
   { images, logger }: Pick<RemoveContext, 'images' | 'logger'>,
   { id, image, config }: ContainerRecord,

@@ -20,36 +20,35 @@ import { stopContainer } from './container-stop.ts';
 import { updateContainer } from './container-update.ts';
 import { ExitWatch } from './exit-watch.ts';
 
-/** How long a stop waits for a start in progress before aborting it. */
+/** How long a stop waits for a pending start before aborting it. */
 const START_PATIENCE_MS = 5000;
 /** Timeout for rolling back an aborted start. */
 const START_ENDS_TIMEOUT_MS = 120_000;
-/** Timeout for stopping or removing all of a sandbox's containers, in addition to the timeout for each container. */
+/** Timeout for stopping or removing all containers of a sandbox, in addition to each container's own timeout. */
 const OF_SANDBOX_TIMEOUT_MS = 300_000;
 
-/** Delay before the clean-up after an exited or removed container, so that calls in progress go first. */
+/** Delay before cleaning up after an exited or removed container, so that calls in progress take precedence. */
 const LATER_MS = 30;
 /** Delay before a failed removal is retried. */
 const REMOVE_AGAIN_MS = 60_000;
 
 /**
- * Phases in which CreateContainer accepts an existing container with the same name: an unfinished container is removed, and a created one
- * is returned.
+ * How CreateContainer handles an existing container with the same name: an unfinished one is removed first, and a created one is returned.
  */
 const PHASES: ExistingPhases<ContainerRecord> = { unfinished: HIDDEN_PHASES, finished: 'created' };
 
 /**
- * The operations on containers. Operations on the same container run one at a time, and continue even if their caller cancels. A create
- * either succeeds or leaves nothing behind. A stop takes no lock, so a stop with a short grace period can overtake one with a long grace
- * period. As in `SandboxService`, `work` joins retries of a call, and `changes` serializes the operations on a container.
+ * Operations on containers. Operations on the same container are serialized, and continue even if their caller cancels. A create either
+ * succeeds or leaves nothing behind. A stop takes no lock, so that one with a short grace period can overtake one with a long grace period.
+ * As in `SandboxService`, `work` coalesces retries of a call, and `changes` serializes the operations on a container.
  */
 export class ContainerService extends VisibleRecords<ContainerRecord> implements PodContainers, AdjustableContainers {
   readonly #context: ContainerContext;
   readonly #changes = new KeyedLock();
-  /** Runs clean-up that no caller waits for, after starts and stops of other containers. */
+  /** Runs cleanup that no caller is waiting for, after other containers' starts and stops. */
   readonly #later = new Later(LATER_MS);
   readonly #closed = new AbortController();
-  /** Controllers that abort the start in progress, by container ID. */
+  /** Abort controllers of starts in progress, by container ID. */
   readonly #starts = new Map<string, AbortController>();
 
   constructor(dependencies: ContainerServiceDependencies) {
@@ -69,7 +68,7 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
   }
 
   /**
-   * Creates the container, or joins an earlier call with the same input, or returns the container that such a call created. Errors:
+   * Creates the container, joins a call in progress with the same input, or returns the container created by such a call. Errors:
    * `not_found` (sandbox, image), `failed_precondition` (sandbox not ready), `already_exists`, `invalid_argument`.
    */
   create(sandboxIdOrPrefix: string, config: ContainerConfig, signal: AbortSignal): Promise<ContainerRecord> {
@@ -79,7 +78,7 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
     return work.run({ key: `create container ${name}`, input: config }, signal, async () => {
       const attempted = `create container ${config.name} in sandbox ${sandbox.id}`;
       const existing = table.byName(name);
-      // the comparison ignores resources, which updates and plugins may have changed since
+      // ignore resources in the comparison: updates and plugins may have changed them
       const resources = existing?.config.resources ?? config.resources;
       const policy = existingRecordPolicy(existing, { attempted, config: { ...config, resources } }, PHASES);
       if (policy.kind === 'return') return policy.record;
@@ -90,7 +89,8 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
   }
 
   /**
-   * Starts a created container. If it fails to start, its state becomes exited with the reason StartError, and it cannot be started again.
+   * Starts a created container. If this fails, the container's state becomes exited with the reason StartError, and it cannot be started
+   * again.
    */
   async start(idOrPrefix: string, signal: AbortSignal): Promise<void> {
     const { id } = this.require(idOrPrefix);
@@ -105,15 +105,15 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
     });
   }
 
-  /** Sends the stop signal, and SIGKILL after `graceMs`. Succeeds if the container is unknown or has exited. */
+  /** Sends the stop signal, then SIGKILL after `graceMs`. Succeeds if the container does not exist or has exited. */
   async stop(idOrPrefix: string, graceMs: number, signal: AbortSignal): Promise<void> {
     const record = this.find(idOrPrefix);
     if (record !== undefined) await this.#stop(record.id, { graceMs, signal });
   }
 
   /**
-   * Removes the container, killing it first if it is running. Succeeds if the container is unknown. Resolves once no processes are left;
-   * files and cgroups are removed afterwards, with retries.
+   * Removes the container, killing it first if it is running. Succeeds if the container does not exist. Resolves when all of its processes
+   * are gone; files and cgroups are removed later, with retries.
    */
   async remove(idOrPrefix: string, signal: AbortSignal): Promise<void> {
     const id = this.find(idOrPrefix)?.id;
@@ -125,17 +125,18 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
     });
   }
 
-  /** Returns the container's OCI specification as JSON; `undefined` for a container created by an earlier version of Podwright. */
+  /** Returns the container's OCI spec as JSON; `undefined` for a container created by an earlier version of Podwright. */
   specText(id: string): string | undefined {
     return this.#context.files.specText(id);
   }
 
-  /** Changes the resource limits of a created or running container. 0 and '' mean no change. */
+  /** Changes the resource limits of a created or running container. 0 and '' leave a limit unchanged. */
   async update(idOrPrefix: string, resources: ContainerResources, signal: AbortSignal): Promise<void> {
     const { id } = this.require(idOrPrefix);
     const { nri, work } = this.#context;
     await work.run({ key: `update container ${id} ${JSON.stringify(resources)}` }, signal, async () => {
-      // without the lock of this container: plugins may update other containers, whose locks may be held by calls that wait for plugins
+      // do not hold this container's lock: plugins may update other containers, whose locks may be held by calls that are waiting for
+      // plugins (deadlock)
       const changed = await nri.containerUpdating(this.require(id), resources);
       await this.#changes.run(id, () => updateContainer(this.#context, id, changed));
       await nri.containerUpdated(this.require(id));
@@ -178,9 +179,9 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
   }
 
   /**
-   * Finishes operations that were interrupted by a restart of the container runtime, and records exits that happened in the meantime.
-   * Removes containers whose sandbox has lost its record, because a pod can only be recreated as a whole. If a container cannot be
-   * recovered, its record is kept.
+   * Finishes operations interrupted by a restart of the container runtime, and records exits that happened while it was down. Removes
+   * containers whose sandbox record has been lost, because a pod can only be recreated as a whole. If a container cannot be recovered, its
+   * record is retained.
    */
   recover(): Promise<void> {
     const { logger, sandboxes } = this.#context;
@@ -193,19 +194,19 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
     return this.recoverEach(logger, one);
   }
 
-  /** Starts all delayed cleanup now, so that `SharedWork.idle` also waits for it. */
+  /** Starts all delayed cleanup immediately, so that `SharedWork.idle` waits for it too. */
   startCleanUp(): void {
     this.#later.beginAll();
   }
 
-  /** Stops watching for containers' exits; the containers keep running. */
+  /** Stops watching for container exits; the containers keep running. */
   close(): void {
     this.#closed.abort();
     this.#later.close();
     this.#context.exits.close();
   }
 
-  /** Stops a container. If a start is in progress, waits for it first. */
+  /** Stops a container, after waiting for any start in progress. */
   async #stop(id: string, options: { graceMs: number; signal: AbortSignal }): Promise<void> {
     await this.#startEnded(id);
     await stopContainer(this.#context, id, options);
@@ -230,8 +231,8 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
   }
 
   /**
-   * Removes the container's files and record after `remove` has returned. If that fails, the record is kept, and the removal is retried by
-   * a timer or the next start of the container runtime.
+   * Removes the container's files and record after `remove` has returned. If this fails, the record remains, and removal is retried by a
+   * timer or at the next start of the container runtime.
    */
   #removeRest(id: string): void {
     const { logger } = this.#context;

@@ -68,7 +68,7 @@ const sources: SpecSources = {
   },
 };
 
-/** Freezes an object and everything in it. */
+/** Deep-freezes an object. */
 function freeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null) Object.values(Object.freeze(value)).forEach(freeze);
   return value;

@@ -39,36 +39,36 @@ import { type Confinement, resolveSecurity } from './resolve-security.ts';
 import { lacksAccount } from './resolve-user.ts';
 import { scopeProperties } from './scope-properties.ts';
 
-/** Exists if the resctrl file system, which configures Resource Director Technology (RDT), is mounted. */
+/** Exists if the resctrl file system, used to configure Resource Director Technology (RDT), is mounted. */
 const RESCTRL = '/sys/fs/resctrl/schemata';
-/** The version of the runtime specification that every OCI runtime implements. */
+/** Version of the runtime spec implemented by every OCI runtime. */
 const OLDEST_OCI_VERSION = '1.0.2';
 
 export type ContainerSpecsDependencies = {
   system: System;
   files: ContainerFiles;
   controllers: SandboxControllers;
-  /** Used to find the target container whose PID namespace is to be joined. */
+  /** For looking up the target container whose PID namespace is joined. */
   containers: RecordTable<ContainerRecord>;
   cgroupsPath: (sandbox: SandboxRecord, taskId: string) => string;
   cdiDirectories: string[];
   confinement: Confinement;
-  /** Features of the host that the specification depends on. */
+  /** Host features that affect the OCI spec. */
   host: SpecHost;
   openFiles: OpenFilesLimit | undefined;
   /** Whether systemd accepts `OOMPolicy` for scopes. */
   scopeOomPolicy: boolean;
-  /** The latest version of the runtime specification that each runtime handler's OCI runtime implements. */
+  /** The latest version of the runtime spec implemented by each runtime handler's OCI runtime. */
   ociVersions: ReadonlyMap<string, string>;
 };
 
-/** All resolved inputs of a container's OCI specification. */
+/** All resolved inputs of a container's OCI spec. */
 export type SpecSources = { input: SpecInput; cdi: ResolvedEdits };
 
-/** Builds a container's OCI specification from its resolved inputs. Pure. */
+/** Builds a container's OCI spec from its resolved inputs. Pure. */
 export const buildContainerSpec = ({ input, cdi }: SpecSources): OciSpec => applyCdiEdits(buildSpec(input), cdi);
 
-/** Builds a container's OCI specification from its record, its sandbox and the host, once, when the container is created. */
+/** Builds a container's OCI spec from its record, its sandbox and the host. This happens once, when the container is created. */
 export class ContainerSpecs {
   readonly #dependencies: ContainerSpecsDependencies;
 
@@ -77,8 +77,8 @@ export class ContainerSpecs {
   }
 
   /**
-   * Resolves the inputs of a new container's OCI specification. This has side effects: it creates missing host paths, relabels mounts,
-   * loads the default AppArmor profile, and starts the init process of a shared PID namespace.
+   * Resolves the inputs of a new container's OCI spec. Has side effects: creates missing host paths, relabels mounts, loads the default
+   * AppArmor profile, and starts the init process of a shared PID namespace.
    */
   async resolve(record: ContainerRecord, sandbox: SandboxRecord, signal: AbortSignal): Promise<SpecSources> {
     const { controllers, containers, host, cdiDirectories, confinement } = this.#dependencies;
@@ -104,14 +104,14 @@ export class ContainerSpecs {
     return { input, cdi };
   }
 
-  /** Returns the record's resource limits in OCI format. Throws `failed_precondition` for limits that the host does not support. */
+  /** Returns the record's resource limits in OCI format. Throws `failed_precondition` if the host does not support one of them. */
   limits(record: ContainerRecord): OciLinuxResources {
     return computeResources(specResources(record.config.resources), this.#dependencies.host);
   }
 
   /**
-   * Returns the OCI specification with the record's resource limits. A running container keeps its oom_score_adj, because an update does
-   * not change that of the process.
+   * Returns the OCI spec with the record's resource limits. For a running container, the oom_score_adj stays unchanged, because an update
+   * does not change that of the process.
    */
   withLimits(spec: OciSpec, { config: { resources }, state }: ContainerRecord): OciSpec {
     const { host } = this.#dependencies;
@@ -128,7 +128,7 @@ export class ContainerSpecs {
     return unsupportedSettings(adjust, { ociVersion, hugetlb: host.hugetlb, rdt: existsSync(RESCTRL) });
   }
 
-  /** Adds CDI devices to an OCI specification. Throws the errors of `resolveCdiDevices`. */
+  /** Adds CDI devices to an OCI spec. Throws the errors of `resolveCdiDevices`. */
   async withCdiDevices(spec: OciSpec, names: string[]): Promise<OciSpec> {
     return names.length === 0
       ? spec
@@ -147,7 +147,7 @@ export class ContainerSpecs {
     };
   }
 
-  /** Returns the environment of the container's first process, which exec processes inherit. */
+  /** Returns the environment of the container's init process, which is inherited by exec processes. */
   async #environment(
     { id, config, image, user }: ContainerRecord,
     sandbox: SandboxRecord,
@@ -214,7 +214,7 @@ function specResources(resources: ContainerResources): SpecResources {
   return { ...resources, pidsLimit: 0 };
 }
 
-/** Returns the annotations that containerd also sets; tools recognize a CRI runtime's containers by them. */
+/** Returns the same annotations as containerd. Tools use them to recognize CRI containers. */
 function annotationsOf(record: ContainerRecord, sandbox: SandboxRecord): Record<string, string> {
   return {
     'io.kubernetes.cri.container-type': 'container',

@@ -28,8 +28,8 @@ type StartContext = Pick<
 >;
 
 /**
- * Runs the container's saved OCI specification as a task. `stopped` aborts the start. A container that fails to start is recorded as
- * exited. If its task cannot be deleted, the failure is logged, and the task is deleted when the container is removed.
+ * Runs the container's saved OCI spec as a task. `stopped` aborts the start. If the container fails to start, it is recorded as exited. If
+ * its task then cannot be deleted, the error is logged; the task is deleted when the container is removed.
  */
 export async function startContainer(context: StartContext, id: string, stopped: AbortSignal): Promise<void> {
   const { table, clock, events, nri, exits, failpoint } = context;
@@ -51,7 +51,7 @@ export async function startContainer(context: StartContext, id: string, stopped:
     const exited = table.put({ ...record, state: { phase: 'exited', ...end } });
     events.publish('stopped', exited);
     await nri.containerExited(exited);
-    // `not_found` would mean that the container is missing, not the command
+    // clients would take `not_found` to mean that the container is missing, not the command
     throw wrapError(`start container ${id}`, error, isNotFound(error) ? 'unknown' : undefined);
   }
   exits.watch(id);
@@ -99,7 +99,7 @@ async function runTask(context: StartContext, { record, sandbox, stopped, undo }
   return pid;
 }
 
-/** Returns the saved OCI specification. Builds of version 0.1.0 from before November 2026 created containers without saving it. */
+/** Returns the saved OCI spec. Builds of version 0.1.0 from before November 2026 did not save it. */
 function requireSpec(files: StartContext['files'], id: string): OciSpec {
   const spec = files.spec(id);
   if (spec !== undefined) return spec;
@@ -120,8 +120,8 @@ async function removeTask({ logger }: Pick<StartContext, 'logger'>, id: string, 
 }
 
 /**
- * Changes the owner of a created container's stdio pipes to its user, so that it can open /dev/stdout. OCI runtimes do this themselves,
- * except in a user namespace, which does not map the pipes' owner. Streams that are not pipes are left unchanged.
+ * Changes the owner of a created container's stdio pipes to the container's user, so that its process can open /dev/stdout. OCI runtimes do
+ * this themselves, except in a user namespace, where the pipes' owner is not mapped. Streams that are not pipes are left unchanged.
  */
 async function chownStdio(
   pid: number,

@@ -2,7 +2,7 @@ import { PodwrightError } from '@podwright/base';
 import type { ContainerResources } from '../records/container-record.ts';
 import type { ContainerContext } from './container-context.ts';
 
-/** Changes the resource limits of a running container immediately, or those with which a created container will start. */
+/** Changes a container's resource limits: immediately if it is running; otherwise the limits take effect when it is started. */
 export async function updateContainer(
   {
     table,

@@ -7,7 +7,7 @@ import type { TaskExit, TaskRuntime } from '../tasks/task-runtime.ts';
 import { endOfTask } from './container-end.ts';
 import type { ContainerFiles } from './container-files.ts';
 
-/** Delay before another attempt to record an exit. */
+/** Delay before recording an exit is retried. */
 const RECORD_AGAIN_MS = 1000;
 
 export type ExitWatchDependencies = {
@@ -16,7 +16,7 @@ export type ExitWatchDependencies = {
   files: ContainerFiles;
   events: LifecycleEvents;
   nri: NriHooks;
-  /** Runs the clean-up once there is no more urgent work. */
+  /** Runs the cleanup when there is no more urgent work. */
   later: Later;
   logger: Logger;
 };
@@ -31,7 +31,7 @@ export class ExitWatch {
     this.#dependencies = dependencies;
   }
 
-  /** Watches a container whose recorded phase is running. */
+  /** Starts watching a container whose recorded phase is running. */
   watch(id: string): void {
     const entry: { watch: Disposable | undefined; ended: PromiseWithResolvers<void> } = {
       watch: undefined,
@@ -44,7 +44,7 @@ export class ExitWatch {
     );
   }
 
-  /** Waits until the container's exit has been recorded. Resolves immediately if the container is not watched. */
+  /** Waits for the container's exit to be recorded. Resolves immediately if the container is not watched. */
   async ended(id: string, signal: AbortSignal): Promise<void> {
     const entry = this.#watches.get(id);
     if (entry !== undefined) await raceAbort(entry.ended.promise, signal);
@@ -56,13 +56,13 @@ export class ExitWatch {
     await this.#clearings.run(id, async () => undefined);
   }
 
-  /** Stops watching for containers' exits. The containers keep running. */
+  /** Stops watching for container exits. The containers keep running. */
   close(): void {
     for (const { watch } of this.#watches.values()) watch?.[Symbol.dispose]();
     this.#watches.clear();
   }
 
-  /** Records the exit. Retries until the write succeeds, because the disk may be full. */
+  /** Records the exit. Retries until this succeeds, because the disk may be full. */
   async #settle(id: string, exit: TaskExit): Promise<void> {
     for (let entry = this.#watches.get(id); entry !== undefined; entry = this.#watches.get(id)) {
       try {

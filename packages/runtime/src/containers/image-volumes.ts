@@ -6,7 +6,7 @@ import { bytesForImages, filesForImages } from '@podwright/images';
 type VolumeCopy = { source: string; target: string; signal: AbortSignal };
 
 /**
- * Copies the image's directory `source` into the volume `target`. Does nothing if `source` does not exist. `path`: the volume's path in the
+ * Copies the image's directory `source` to the volume `target`. No-op if `source` does not exist. `path`: the volume's path in the
  * container, for error messages. Rejects with `invalid_argument` if `source` is not a directory, and with `resource_exhausted` if there is
  * not enough disk space.
  */
@@ -22,7 +22,10 @@ export async function fillVolume(path: string, { source, target, signal }: Volum
   await runChecked('cp', ['-a', '--reflink=auto', '--', `${source}/.`, target], { signal });
 }
 
-/** Checks that the disk has room for a copy: an image may declare a thousand nested volumes, each of which copies everything below it. */
+/**
+ * Checks that there is enough disk space for a copy: an image may declare a thousand nested volumes, and each of them copies everything
+ * under it.
+ */
 async function checkRoom(path: string, { source, target, signal }: VolumeCopy): Promise<void> {
   const { sizeBytes, inodes } = (await measureTree(source, { signal })).usage;
   if (inodes <= 1) return; // most volumes are empty

@@ -2,11 +2,11 @@ import { lstat, stat, statfs } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { isErrno, PodwrightError } from '@podwright/base';
 
-/** The directories on which every container has kernel file systems mounted. */
+/** Directories where every container has kernel file systems mounted. */
 export const KERNEL_DIRECTORIES = ['/dev', '/proc', '/sys'];
 /** PROC_SUPER_MAGIC of statfs(2). */
 const PROC_MAGIC = 0x9fa0;
-/** Files in /proc that lxcfs replaces with the container's own values. runc also permits mounting over them. */
+/** Files in /proc emulated by lxcfs with the container's own values. runc allows mounts over them too. */
 const EMULATED = [
   'cpuinfo',
   'diskstats',
@@ -34,15 +34,15 @@ export async function checkKernelDirectories(rootfs: string, image: string): Pro
   );
 }
 
-/** A requested mount, before symbolic links in its destination are followed. */
+/** A requested mount, before symbolic links in its destination are resolved. */
 type RequestedMount = { destination: string; source: string; isImageVolume?: boolean };
 
 /**
- * Throws `invalid_argument` if a mount's destination, with symbolic links followed (`target`), is the root directory or lies in a kernel
- * file system. OCI runtimes write AppArmor and SELinux labels through /proc (CVE-2019-16884). Therefore, as in runc, only the host's /proc
- * may be mounted on /proc, and only the files in it that lxcfs emulates may be mount destinations. OCI runtimes also open /dev/null as root
- * and follow links, so only the host's /dev may be mounted on /dev. Other paths in /dev and /sys may be mount destinations, but not through
- * a symbolic link.
+ * Throws `invalid_argument` if a mount's destination, with symbolic links resolved (`target`), is the root directory or is in a kernel file
+ * system. OCI runtimes write AppArmor and SELinux labels through /proc (CVE-2019-16884); therefore, as in runc, the only allowed
+ * destinations in /proc are /proc itself, for the host's /proc, and the files emulated by lxcfs. OCI runtimes also open /dev/null as root
+ * and follow links, so only the host's /dev may be mounted on /dev. Other paths in /dev and /sys are allowed, but not through a symbolic
+ * link.
  */
 export async function checkMountTarget(mount: RequestedMount, target: string): Promise<void> {
   const problem = await problemOf(mount, target);
@@ -66,7 +66,7 @@ async function problemOf({ destination, source }: RequestedMount, target: string
   return isWithin(kernels, posix.resolve('/', destination)) ? undefined : 'to which a symbolic link leads';
 }
 
-/** Whether `path` is `directory` or below it. Both must be absolute and normalized. */
+/** Whether `path` is `directory` or a path under it. Both must be absolute and normalized. */
 export function isWithin(directory: string, path: string): boolean {
   return path === directory || path.startsWith(`${directory}/`);
 }
@@ -76,7 +76,7 @@ async function isSameDirectory(path: string, other: string): Promise<boolean> {
   return one.dev === two.dev && one.ino === two.ino;
 }
 
-/** Whether a path is on procfs. False for a path that does not exist yet. */
+/** Whether a path is on procfs; false if it does not exist yet. */
 async function isProc(path: string): Promise<boolean> {
   return await statfs(path).then(
     ({ type }) => type === PROC_MAGIC,

@@ -4,7 +4,7 @@ import { isErrno, PodwrightError, wrapError } from '@podwright/base';
 import type { OciDevice, SpecDevice } from '@podwright/oci';
 import { deviceOf } from '@podwright/oci';
 
-/** Directories in /dev that are separate file systems; each container has its own instance of them. */
+/** Directories in /dev that are separate file systems. Each container has its own. */
 const OTHER_FILE_SYSTEMS = new Set(['pts', 'shm', 'fd', 'mqueue', '.lxc', '.lxd-mounts', '.udev']);
 /** Maximum number of device nodes under one directory. */
 const MAX_DEVICES = 4096;
@@ -17,7 +17,7 @@ export async function listHostDevices(directory = '/dev'): Promise<OciDevice[]> 
 }
 
 /**
- * Returns the device nodes that a container requests: a single node, or all nodes under a directory. Follows symbolic links on the host.
+ * Returns the device nodes requested by a container: a single node, or all nodes under a directory. Follows symbolic links on the host.
  * Throws `invalid_argument` if no device is found, or if the permissions contain letters other than r, w and m.
  */
 export async function resolveDevices(request: {

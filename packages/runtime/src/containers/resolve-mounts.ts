@@ -15,14 +15,14 @@ export type ResolvedMount = Pick<
 > & {
   destination: string;
   source: string;
-  /** Whether the mount is for a volume declared by the image. */
+  /** Whether this is a volume declared by the image. */
   isImageVolume?: boolean;
 };
 
-/** Sources of a container's mounts, except the host paths in the request. */
+/** Sources of a container's mounts, other than requested host paths. */
 export type MountSources = {
   environment: SandboxEnvironment;
-  /** For each image mount, in request order: where the image is mounted, and the requested path inside it. */
+  /** The mount point and the requested subpath of each image mount, in request order. */
   imageMounts: { root: string; subPath: string }[];
   /**
    * Returns the path of the ID-mapped mount for the mount at position `index` in the request; `undefined` if that mount is not ID-mapped.
@@ -33,8 +33,8 @@ export type MountSources = {
 };
 
 /**
- * Returns the paths of the volumes declared by the image that no requested mount replaces. Skips volumes in /dev and /sys, which systemd
- * images declare, because kernel file systems are mounted there.
+ * Returns the paths of volumes declared by the image, minus those replaced by a requested mount. Skips volumes in /dev and /sys (systemd
+ * images declare some), because kernel file systems are mounted there.
  */
 export function imageVolumes({ config, image }: ContainerRecord): string[] {
   const covered = new Set(config.mounts.map(({ containerPath }) => posix.resolve(containerPath)));
@@ -44,8 +44,8 @@ export function imageVolumes({ config, image }: ContainerRecord): string[] {
 }
 
 /**
- * Returns all bind mounts of a container: the pod's files, the image's volumes and the requested mounts. A requested mount replaces any
- * other with the same destination. As in other CRI runtimes, a missing host path is created as a directory, and symbolic links are
+ * Returns all of a container's bind mounts: the pod's files, the image's volumes and the requested mounts. A requested mount replaces any
+ * other mount with the same destination. As in other CRI runtimes, missing host paths are created as directories, and symbolic links are
  * followed.
  */
 export async function resolveMounts(record: ContainerRecord, sources: MountSources): Promise<ResolvedMount[]> {
@@ -69,8 +69,9 @@ export async function resolveMounts(record: ContainerRecord, sources: MountSourc
 }
 
 /**
- * Destinations of the mounts that the kubelet and the container runtime add to pods. Only these may lead out of an enclosing mount through
- * a symbolic link in it, for example `resolv.conf` in a mounted /etc of a host with systemd-resolved, or `run` in a mounted /var.
+ * Destinations of mounts that the kubelet and the container runtime add to pods. If the path to one of these leads through a symbolic link
+ * in another mount, it may leave that mount, for example `resolv.conf` in a mounted /etc from a host with systemd-resolved, or `run` in a
+ * mounted /var.
  */
 const ADDED_TO_PODS = [
   '/dev/shm',
@@ -83,14 +84,14 @@ const ADDED_TO_PODS = [
 /**
  * Resolves the image's symbolic links in mount destinations, and sorts the mounts, parents first. OCI runtimes treat dangling links
  * differently, but all of them create the missing components of a link-free path. Throws `invalid_argument` for a mount over the root or a
- * kernel file system, and for a mount whose destination leads out of another mount through a symbolic link in it.
+ * kernel file system, and for a mount whose destination leaves another mount through a symbolic link.
  */
 export async function resolveDestinations(rootfs: string, mounts: ResolvedMount[]): Promise<ResolvedMount[]> {
   const requested = mounts.toSorted(byDepth);
   const resolved = await resolveParentsFirst(rootfs, requested);
   for (const [index, { destination }] of resolved.entries()) await checkMountTarget(requested[index]!, destination);
-  // Because of a symbolic link in the image, a mount may turn out to be below one that was resolved after it. If two mounts have the same
-  // destination, the one that comes later in `mounts` wins.
+  // Because of a symbolic link in the image, a mount may turn out to be under one that was resolved later. If two mounts have the same
+  // destination, the later one in `mounts` wins.
   const sorted = mounts.map((mount) => resolved[requested.indexOf(mount)]!).toSorted(byDepth);
   const again = await resolveParentsFirst(rootfs, sorted);
   const moved = sorted.find(({ destination }, index) => again[index]!.destination !== destination);
@@ -115,8 +116,8 @@ async function resolveParentsFirst(rootfs: string, mounts: ResolvedMount[]): Pro
 }
 
 /**
- * Adds the host mounts below each source as separate mounts. crun 1.8 does not bind them recursively in a user namespace; for OCI runtimes
- * that do, the separate mounts change nothing.
+ * Adds the host mounts under each source as separate mounts, because crun 1.8 does not bind recursively in a user namespace. With other OCI
+ * runtimes, this makes no difference.
  */
 export function withMountsBelow(mounts: ResolvedMount[], entries: MountEntry[]): ResolvedMount[] {
   return mounts.flatMap((mount) => {
@@ -131,7 +132,7 @@ export function withMountsBelow(mounts: ResolvedMount[], entries: MountEntry[]):
   });
 }
 
-/** Adds the restrictive mount options, such as `noexec`, of the mount that each source is on. */
+/** Adds the restrictive mount options, such as `noexec`, of the mount containing each source. */
 export async function withSourceRestrictions<T extends { source: string }>(
   mounts: T[],
   system: System,
@@ -183,10 +184,7 @@ async function existing(path: string): Promise<string> {
   }
 }
 
-/**
- * Checks that the mount containing the source is shared (or, for host-to-container propagation, a slave), as the requested propagation
- * requires.
- */
+/** Checks that the mount containing the source is shared, or for host-to-container propagation at least a slave. */
 export function checkPropagation(
   mount: Pick<ContainerMount, 'hostPath' | 'propagation'>,
   source: string,

@@ -9,7 +9,7 @@ type Pod = {
   sandbox: SandboxRecord;
   controller: SandboxController;
   environment: SandboxEnvironment;
-  /** Used to find the target container whose PID namespace the container joins. */
+  /** For looking up the target container whose PID namespace is joined. */
   containers: Pick<RecordTable<ContainerRecord>, 'require'>;
   signal: AbortSignal;
 };
@@ -28,8 +28,8 @@ export async function resolveNamespaces(record: ContainerRecord, pod: Pod): Prom
 }
 
 /**
- * Throws `failed_precondition` if the container joins the PID namespace of a target container that has exited since this one was created.
- * By now the target's PID may belong to another process.
+ * Throws `failed_precondition` if the container joins the PID namespace of a target container that has exited since this container was
+ * created: the target's PID may have been reused.
  */
 export function checkPidTarget(
   record: ContainerRecord,

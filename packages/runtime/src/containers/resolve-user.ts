@@ -8,14 +8,14 @@ import { isWithin } from './kernel-paths.ts';
 import type { ResolvedMount } from './resolve-mounts.ts';
 
 const PASSWD = '/etc/passwd';
-/** Linux's O_PATH, which node:fs lacks: opens a descriptor that refers to a path without opening the file itself. */
+/** Linux's O_PATH, missing from node:fs: opens a descriptor that refers to a path without opening the file itself. */
 const O_PATH = 0o10000000;
 /** Maximum size of /etc/passwd and /etc/group. */
 const MAX_FILE_BYTES = 1 << 20;
 
 /**
- * Looks up a user in a root file system's /etc/passwd and /etc/group. The files are untrusted: symbolic links are resolved within the root,
- * and large or special files are refused. Numeric IDs need no entry. Throws `invalid_argument` for a name that has no entry.
+ * Looks up a user in the /etc/passwd and /etc/group of a root file system. The files are untrusted: symbolic links are resolved within the
+ * root, and large or special files are rejected. Numeric IDs need no entry. Throws `invalid_argument` for a name without an entry.
  */
 export async function resolveUser(rootfs: string, request: UserRequest): Promise<ResolvedUser> {
   const [passwd, group] = await Promise.all([
@@ -26,9 +26,9 @@ export async function resolveUser(rootfs: string, request: UserRequest): Promise
 }
 
 /**
- * Returns true if the /etc/passwd that the container's process will see has no entry for the UID. One of `mounts` (parents first) may cover
- * the image's file. Returns false if the file cannot be read, or is on a file system that may wait for a server (NFS, FUSE); the user is
- * then looked up only by the OCI runtime.
+ * Returns true if the /etc/passwd seen by the container's process has no entry for the UID. One of `mounts` (parents first) may cover the
+ * image's file. Returns false if the file cannot be read, or if any mount is on a file system that may wait for a server (NFS, FUSE);
+ * looking up the user is then left to the OCI runtime.
  */
 export async function lacksAccount(
   uid: number,
@@ -66,7 +66,7 @@ function readIfExists(file: string): string {
   }
 }
 
-/** Synchronous, because its seven system calls would take a millisecond in the thread pool. */
+/** Synchronous: in the thread pool, its seven system calls would take a millisecond. */
 function readSmallFile(path: string): string {
   // O_PATH first: opening a pipe may block, and opening a device may have side effects on the host.
   const handle = openSync(path, O_PATH | constants.O_NOFOLLOW);

@@ -1,13 +1,13 @@
 import { constants } from 'node:os';
 import { PodwrightError } from '@podwright/base';
 
-/** A container's stop signal if neither its image nor its configuration sets one. */
+/** Default stop signal, used if neither the image nor the container's configuration sets one. */
 const DEFAULT_SIGNAL = 'SIGTERM';
-/** The range of real-time signals, as numbered by the C library. */
+/** Range of real-time signals, in the C library's numbering. */
 const SIGRTMIN = 34;
 const SIGRTMAX = 64;
 
-/** Returns the signal's name or, for a real-time signal, its number. Accepts `SIGINT`, `INT`, `2` and `SIGRTMIN+3`; '' is SIGTERM. */
+/** Returns the signal's name or, for a real-time signal, its number. Accepts `SIGINT`, `INT`, `2` and `SIGRTMIN+3`; '' means SIGTERM. */
 export function parseStopSignal(text: string): string {
   if (text === '') return DEFAULT_SIGNAL;
   const name = text.toUpperCase().replace(/^(?!SIG)(?=[A-Z])/, 'SIG');

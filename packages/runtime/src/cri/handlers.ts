@@ -72,7 +72,7 @@ export function runtimeServiceHandlers(services: CriServices): RuntimeHandlers {
   };
 }
 
-/** RPCs that wait for RCU grace periods. Excludes long-running RPCs such as StopContainer, which waits for the container. */
+/** RPCs that wait for RCU grace periods. Excludes long-running ones such as StopContainer, which waits for the container. */
 const EXPEDITED = [
   'runPodSandbox',
   'stopPodSandbox',

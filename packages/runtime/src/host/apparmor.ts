@@ -9,7 +9,7 @@ import { type AppArmorSurroundings, defaultAppArmorProfile } from '@podwright/oc
 export type AppArmorPaths = {
   /** The kernel's list of loaded profiles, one `NAME (enforce)` per line. */
   loaded: string;
-  /** Directory of the files that AppArmor profiles include (abstractions and tunables). */
+  /** Directory of the include files of AppArmor profiles (abstractions and tunables). */
   policies: string;
   /** Name or path of the program that loads AppArmor profiles. */
   parser: string;
@@ -21,7 +21,7 @@ const HOST_PATHS: AppArmorPaths = {
   parser: 'apparmor_parser',
 };
 
-/** The AppArmor profile that a container requests; `undefined` if it requests none. */
+/** The AppArmor profile requested by a container; `undefined` if it requests none. */
 export type AppArmorRequest =
   | { type: 'runtime-default' | 'unconfined' }
   | { type: 'localhost'; ref: string }
@@ -34,11 +34,11 @@ const LOAD_TIMEOUT_MS = 60_000;
 export class AppArmor {
   readonly #enabled: boolean;
   readonly #paths: AppArmorPaths;
-  /** Whether this process has loaded the default profile. Until then, the kernel may still have an earlier version of it. */
+  /** Whether this process has loaded the default profile. Before that, the kernel may still have an earlier version. */
   #isCurrent = false;
   readonly #loading = new KeyedLock();
 
-  /** `enabled`: whether the kernel has AppArmor and it is switched on. */
+  /** `enabled`: whether the kernel supports AppArmor and it is enabled. */
   constructor(enabled: boolean, paths: AppArmorPaths = HOST_PATHS) {
     this.#enabled = enabled;
     this.#paths = paths;
@@ -82,8 +82,8 @@ export class AppArmor {
   }
 
   /**
-   * Whether the default profile is loaded or can be loaded. A host with AppArmor may lack apparmor_parser; containers that request no
-   * profile then run without one.
+   * Whether the default profile is loaded or can be loaded. If a host with AppArmor lacks apparmor_parser, containers that request no
+   * profile run unconfined.
    */
   async #canLoad(): Promise<boolean> {
     return (await this.#isLoaded(DEFAULT_PROFILE)) || findProgram(this.#paths.parser) !== undefined;

@@ -12,12 +12,12 @@ export type CgroupMoveCost = { ms: number; expedited: boolean };
  * `podwright doctor` waits for the result.
  */
 const MOVES = 2;
-/** Pause before each move. A move too soon after another one would share its RCU grace period and be faster than usual. */
+/** Pause before each move. A move right after another one would share its RCU grace period and be unusually fast. */
 const PAUSE_MS = 60;
 
 /**
- * Moves this process to the cgroup that it is already in, several times, and returns the duration of the fastest move. Rejects if the
- * process may not be moved. Concurrent moves elsewhere on the host distort the result.
+ * Repeatedly moves this process into its own cgroup, and returns the duration of the fastest move. Rejects if the process may not be moved.
+ * Concurrent moves elsewhere on the host distort the result.
  */
 export async function measureCgroupMove(cgroups: CgroupHierarchy): Promise<CgroupMoveCost> {
   const times: number[] = [];

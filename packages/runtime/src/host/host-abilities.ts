@@ -24,14 +24,14 @@ export type HostAbilities = {
   cgroups: CgroupHierarchy;
   /** Whether the cgroup driver is systemd and systemd accepts `OOMPolicy` for scopes. */
   scopeOomPolicy: boolean;
-  /** The container contexts in the host's SELinux policy; '' without SELinux. */
+  /** The host SELinux policy's container contexts; '' if SELinux is off. */
   selinux: SelinuxContexts;
-  /** Whether the file system of the image layers supports ID-mapped mounts for pods in user namespaces. */
+  /** Whether the file system of the image layers supports ID-mapped mounts, which pods in user namespaces need. */
   idMapping: IdMappingSupport;
-  /** The OCI runtimes that were tried, in order of preference. */
+  /** The OCI runtimes found, in order of preference, with the results of their trials. */
   ociRuntimes: OciRuntimeFinding[];
   conmon: ProgramFinding | undefined;
-  /** Path of the init program for shared PID namespaces of pods; undefined if there is none. */
+  /** Path of the init program for pods' shared PID namespaces; undefined if there is none. */
   init: string | undefined;
 };
 
@@ -45,14 +45,14 @@ export type HostProbeOptions = {
   cgroupDriver?: CgroupDriver | undefined;
   /** Name or path of an OCI runtime to try out in addition to the known ones; '' for none. */
   ociRuntime: string;
-  /** Names or paths of the OCI runtimes that runtime handlers use. */
+  /** Names or paths of the runtime handlers' OCI runtimes. */
   handlerPrograms?: string[];
   conmon: string;
   /** The shortcuts around OCI runtimes that the trials verify. */
   fastPaths: OciFastPaths;
 };
 
-/** Probes the host's features. A missing program is not an error here; the component that needs it reports one. */
+/** Probes the host's features. Missing programs are not an error here; they are reported by the components that need them. */
 export async function probeHost(options: HostProbeOptions): Promise<HostAbilities> {
   const cgroups = await discoverCgroups();
   const kernel = await readKernelAbilities(cgroups);
@@ -90,8 +90,8 @@ export async function probeHost(options: HostProbeOptions): Promise<HostAbilitie
 }
 
 /**
- * Returns the cgroup, or its nearest ancestor that exists. OCI runtime trials do not create `cgroupParent`: it would be left behind, and
- * removing it could race with a node that starts at the same time.
+ * Returns the cgroup or its nearest existing ancestor. OCI runtime trials do not create `cgroupParent`: it would be left behind, and
+ * removing it could race with another node starting at the same time.
  */
 async function existingCgroup(cgroups: CgroupHierarchy, path: string): Promise<string> {
   if (path === dirname(path) || (await cgroupExists(cgroups, path))) return path;

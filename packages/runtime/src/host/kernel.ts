@@ -5,12 +5,12 @@ import type { SpecHost } from '@podwright/oci';
 import { capabilitiesOfMask } from '@podwright/oci';
 import { type MountEntry, readMounts } from '@podwright/system';
 
-/** Kernel features that this process can use. */
+/** Kernel features available to this process. */
 export type KernelAbilities = SpecHost & {
   /** Kernel release, as printed by `uname -r`. */
   release: string;
   bootId: string;
-  /** This process's effective capabilities. `capabilities` is its bounding set. */
+  /** Effective capabilities of this process. `capabilities` is its bounding set. */
   effectiveCapabilities: string[];
   seccomp: boolean;
   apparmor: boolean;
@@ -51,7 +51,7 @@ export async function readKernelAbilities(cgroups: CgroupHierarchy): Promise<Ker
   };
 }
 
-/** Returns the superblock options of the cgroup v2 hierarchy, which all of its mounts share (cgroup-v2.rst, Mounting). */
+/** Returns the superblock options of the cgroup v2 hierarchy, shared by all of its mounts (cgroup-v2.rst, Mounting). */
 export function cgroupMountOptions(mounts: MountEntry[]): string[] {
   const options = mounts.find(({ type }) => type === 'cgroup2')?.superOptions ?? [];
   return options.filter((option) => ['nsdelegate', 'memory_recursiveprot'].includes(option));
@@ -62,14 +62,14 @@ export function minimumOomScoreAdj(effectiveCapabilities: string[], own: number)
   return effectiveCapabilities.includes('CAP_SYS_RESOURCE') ? -1000 : own;
 }
 
-/** Returns one field of /proc/PID/status; `undefined` if this kernel does not report it. */
+/** Returns a field of /proc/PID/status; `undefined` if this kernel does not report it. */
 export function statusField(status: string, name: string): string | undefined {
   return new RegExp(`^${name}:\\s*(.*)$`, 'm').exec(status)?.[1];
 }
 
 /**
- * Whether swap can be limited, which requires that the kernel was booted with swap accounting. The v2 root cgroup has no `memory.swap.*`
- * files, so swap accounting is assumed if this process is in the root cgroup.
+ * Whether swap can be limited, which requires a kernel booted with swap accounting. The v2 root cgroup has no `memory.swap.*` files, so
+ * swap accounting is assumed if this process is in the root cgroup.
  */
 async function canLimitSwap(cgroups: CgroupHierarchy): Promise<boolean> {
   const tree = treeOf(cgroups, 'memory');

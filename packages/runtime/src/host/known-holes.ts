@@ -1,9 +1,9 @@
-/** Vulnerabilities of an OCI runtime, and the first fixed version on each release branch. */
+/** Vulnerabilities of an OCI runtime, and the first fixed version of each release branch. */
 export type KnownHoles = { holes: string[]; fixedIn: string[] };
 
 /**
  * Vulnerabilities that let a container or an image attack the host, from the projects' release notes. Excludes those that Podwright
- * prevents with any version of the OCI runtime (CVE-2026-41579 in runc and CVE-2026-47766 in crun, see `kernel-paths.ts`).
+ * mitigates for any version of the OCI runtime (CVE-2026-41579 in runc and CVE-2026-47766 in crun, see `kernel-paths.ts`).
  */
 const FIXES: Record<string, KnownHoles[]> = {
   runc: [
@@ -14,8 +14,8 @@ const FIXES: Record<string, KnownHoles[]> = {
 };
 
 /**
- * Returns the known vulnerabilities of an OCI runtime, or `undefined` if none are known or the version cannot be parsed. Goes by the
- * version number alone, although distributions backport fixes without changing it.
+ * Returns an OCI runtime's known vulnerabilities; `undefined` if there are none or the version cannot be parsed. Based on the version
+ * number alone, although distributions backport fixes without changing it.
  */
 export function knownHoles(name: string, version: string): KnownHoles | undefined {
   const own = parseVersion(version);
@@ -28,8 +28,8 @@ export function knownHoles(name: string, version: string): KnownHoles | undefine
 type Version = { branch: number; patch: number };
 
 /**
- * Whether the version contains the fix: either its own release branch received the fix in this version or earlier, or the branch is newer
- * than all branches that received it.
+ * Whether the version contains the fix: it is at or past the fixed version of its own release branch, or its branch is newer than all
+ * branches with a fix.
  */
 function isFixed(own: Version, fixedIn: string[]): boolean {
   const fixes = fixedIn.map((version) => parseVersion(version)!);

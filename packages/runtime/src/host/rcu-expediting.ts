@@ -14,21 +14,21 @@ export const RCU_SWITCH = '/sys/kernel/rcu_expedited';
 export type RcuExpeditingOptions = { state: string; enabled: boolean; logger: Logger; file?: string };
 
 /**
- * Makes the kernel expedite RCU grace periods during work that waits for them. Sets the switch only if it is 0, to a random number unique
- * to this process, and resets it only if it still has that number, so values set by an administrator or another runtime are left in place.
- * The number is also saved in `<state>/rcu_expedited`, so that the next start can reset the switch if this process is killed.
+ * Makes the kernel expedite RCU grace periods during work that waits for them. Changes the switch only if it is 0, to a random number
+ * unique to this process, and resets it only if it still has that value: values set by an administrator or another runtime are left alone.
+ * The number is also saved in `<state>/rcu_expedited`, so that the switch can be reset on the next start if this process is killed.
  */
 export class RcuExpediting {
   readonly #marker: string;
   readonly #file: string;
   readonly #logger: Logger;
-  /** The value that this process writes to the switch. Never 1, the value that administrators set. */
+  /** The value that this process writes to the switch. Never 1, which is what administrators write. */
   readonly #own = String(randomInt(2, 2 ** 31));
   #enabled: boolean;
   #marked = false;
   #running = 0;
 
-  /** Resets the switch if an earlier process of this container runtime was killed while it was on. */
+  /** Resets the switch if an earlier process of this container runtime was killed before resetting it. */
   constructor({ state, enabled, logger, file = RCU_SWITCH }: RcuExpeditingOptions) {
     this.#marker = join(state, 'rcu_expedited');
     this.#file = file;
@@ -37,7 +37,7 @@ export class RcuExpediting {
     this.#recover();
   }
 
-  /** Runs `work` with expedited grace periods, for at most `EXPEDITE_LIMIT_MS`; longer work continues without them. */
+  /** Runs `work` with expedited grace periods. After `EXPEDITE_LIMIT_MS`, expediting ends while the work continues. */
   async during<T>(work: () => Promise<T>): Promise<T> {
     if (!this.#enabled) return await work();
     if (this.#running++ === 0) this.#write('0', this.#own);
@@ -70,7 +70,10 @@ export class RcuExpediting {
     }
   }
 
-  /** Sets the switch to `value` if it is currently `expected`. Writes the marker file first, in case this process is killed. */
+  /**
+   * Compare-and-set: changes the switch to `value` if it is currently `expected`. Writes the marker file first, in case this process is
+   * killed.
+   */
   #write(expected: string, value: string): void {
     try {
       if (readFileSync(this.#file, 'utf8').trim() !== expected) return;
@@ -85,8 +88,8 @@ export class RcuExpediting {
   }
 
   /**
-   * Stops expediting for good, because the kernel has no switch or this process may not write to it. Pods then start without expedited
-   * grace periods.
+   * Gives up expediting permanently, because the kernel has no switch or this process may not write to it. Pods still start, but without
+   * expedited grace periods.
    */
   #giveUp(error: unknown): void {
     if (this.#enabled) this.#logger.warn({ error: errorMessage(error) }, 'RCU grace periods cannot be expedited');

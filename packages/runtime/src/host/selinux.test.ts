@@ -14,7 +14,7 @@ afterEach(() => {
 });
 after(() => rmSync(directory, { recursive: true }));
 
-/** Puts a fake chcon(1) at the front of PATH, which records its arguments and then runs `then`. */
+/** Prepends a fake chcon(1) to PATH. It records its arguments and then runs `then`. */
 function fakeChcon(then: string): void {
   const program = join(directory, 'chcon');
   writeFileSync(program, `#!/bin/sh\nprintf '%s\\n' "$@" > ${called}\n${then}\n`);

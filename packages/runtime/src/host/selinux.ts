@@ -6,7 +6,7 @@ import { parseSelinuxContexts, type SelinuxContexts } from '@podwright/oci';
 
 /** The file that names the active SELinux policy. */
 const CONFIGURATION = '/etc/selinux/config';
-/** The file with the SELinux contexts for containers. If it does not exist, the file in the policy's own directory is used. */
+/** File with the SELinux contexts for containers. If it does not exist, the one in the policy's directory is used. */
 const SHARED_CONTEXTS = '/usr/share/containers/selinux/contexts';
 /** Directories that are never relabeled, because the host would lose access to its own files. */
 const PROTECTED_DIRECTORIES =
@@ -24,8 +24,8 @@ export async function readSelinuxContexts(enabled: boolean): Promise<SelinuxCont
 }
 
 /**
- * Relabels a path recursively, so that a container may use it. Does nothing if the label is '' or the file system does not support labels.
- * Throws `invalid_argument` for directories that the host itself needs.
+ * Relabels a path recursively, so that a container may use it. No-op if the label is '' or the file system does not support labels. Throws
+ * `invalid_argument` for directories that the host itself needs.
  */
 export async function relabel(path: string, label: string): Promise<void> {
   if (label === '') return;

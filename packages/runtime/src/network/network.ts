@@ -1,7 +1,7 @@
-/** A host port that is forwarded to a container port of the sandbox. If `hostIp` is '', the port is forwarded on all host addresses. */
+/** A host port forwarded to a container port of the sandbox. If `hostIp` is '', it is forwarded on all host addresses. */
 export type PortMapping = { protocol: 'tcp' | 'udp' | 'sctp'; containerPort: number; hostPort: number; hostIp: string };
 
-/** Input for a sandbox's network setup. Plugins receive the IDs as CNI_ARGS (K8S_POD_NAME and so on). */
+/** Input for setting up a sandbox's network. Plugins receive the IDs as CNI_ARGS (K8S_POD_NAME and so on). */
 export type NetworkRequest = {
   sandboxId: string;
   podName: string;
@@ -11,14 +11,14 @@ export type NetworkRequest = {
   portMappings: PortMapping[];
   /** Bandwidth limits in bits per second, from the pod's annotations. */
   bandwidth?: { ingressRate?: number; egressRate?: number };
-  /** The pod's cgroup parent, which some plugins take as a capability argument. */
+  /** The pod's cgroup parent, which is a capability argument of some plugins. */
   cgroupParent?: string;
 };
 
 /** A sandbox's IP addresses, primary address first, and its DNS servers. */
 export type NetworkResult = { ips: string[]; dnsServers: string[] };
 
-/** Whether sandboxes can get a network at present; if not, a reason and a message for users. A ready network may also have a message. */
+/** Whether sandboxes can currently get a network; if not, a reason and a user-facing message. A ready network may have a message too. */
 export type NetworkStatus =
   | { ready: true; reason?: string; message?: string }
   | { ready: false; reason: string; message: string };
@@ -30,19 +30,22 @@ export type NetworkStatus =
  */
 export interface Network {
   /**
-   * Attaches a sandbox's network namespace before its pod is known, so that `setUp` for the same ID has less to do; `tearDown` undoes it.
-   * Returns false and changes nothing if the network does not support this at present. May be called again to check whether the namespace
-   * is attached to the network that `setUp` would use now. Networks that never support this omit the method.
+   * Attaches a sandbox's network namespace before its pod is known, so that a later `setUp` for the same ID has less to do; `tearDown`
+   * undoes it. Returns false and changes nothing if the network currently does not support this. May be called again to check whether the
+   * namespace is attached to the network that `setUp` would now use. Omitted by networks that never support this.
    */
   prepare?(sandboxId: string, netnsPath: string, signal: AbortSignal): Promise<boolean>;
   setUp(request: NetworkRequest, signal: AbortSignal): Promise<NetworkResult>;
   tearDown(request: NetworkRequest, signal: AbortSignal): Promise<void>;
-  /** Returns the network's status. If the signal aborts before the network replies, reports that it is not ready. */
+  /** Returns the network's status: not ready if the signal aborts before the network replies. */
   status(signal?: AbortSignal): Promise<NetworkStatus>;
   /** Returns the IDs of the sandboxes that still hold resources (cached results, addresses), for reconciliation. */
   list(): Promise<string[]>;
-  /** Sets the pod CIDR that the kubelet has received. */
+  /** Sets the pod CIDR received by the kubelet. */
   setPodCidr(cidr: string): Promise<void>;
-  /** Closes the network. With `removeHostState`, also removes the default bridge and rules from the host, and fails if sandboxes remain. */
+  /**
+   * Closes the network. If `removeHostState` is set, also removes the default bridge and rules from the host, and fails if there are still
+   * sandboxes.
+   */
   close(options: { removeHostState: boolean }): Promise<void>;
 }

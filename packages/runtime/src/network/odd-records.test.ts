@@ -1,4 +1,4 @@
-/** Tests that a FIFO in place of one of the network's records, which would block a reader, does no harm. */
+/** A FIFO in place of one of the network's records, which would block a reader, is harmless. */
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,7 +1,7 @@
 import type { LinuxResources } from '@podwright/nri';
 import type { ContainerResources } from '../records/container-record.ts';
 
-/** Converts the resources that plugins set to an update of a container's resources, in which 0 and '' mean no change. */
+/** Converts the resources set by plugins to a container update, in which 0 and '' mean no change. */
 export function changedResources({ memory, cpu, hugepageLimits, unified }: LinuxResources): ContainerResources {
   const number = (field: { value: bigint } | undefined) => Number(field?.value ?? 0);
   return {

@@ -18,11 +18,11 @@ import type { SandboxRecord } from '../records/sandbox-record.ts';
 
 type Namespaces = { [type in 'network' | 'ipc' | 'uts' | 'user']?: string };
 
-// This module imports all protobuf messages of NRI, which take several megabytes of memory. Load it only when a plugin is connected.
+// Imports all protobuf messages of NRI, which take several megabytes of memory. To be loaded only when a plugin is connected.
 
 export { adjustSpec } from '@podwright/nri';
 
-/** Converts a sandbox to the message that plugins receive. */
+/** Converts a sandbox to the message sent to plugins. */
 export function podMessage(record: SandboxRecord, namespaces: Namespaces): PodSandbox {
   const { id, config, ips, resources = config.resources } = record;
   return create(PodSandboxSchema, {
@@ -43,12 +43,12 @@ export function podMessage(record: SandboxRecord, namespaces: Namespaces): PodSa
   });
 }
 
-/** Returns the message for the pod of a container whose sandbox record has been removed: it has an ID only. */
+/** Returns the pod message, with only an ID, for a container whose sandbox record has been removed. */
 export const podlessMessage = (id: string): PodSandbox => create(PodSandboxSchema, { id });
 
 /**
- * Converts a container to the message that plugins receive. `spec`: its OCI specification, if it has been built. `pid`: its
- * process, if that has been created but not started.
+ * Converts a container to the message sent to plugins. `spec`: its OCI spec, if already built. `pid`: its process, if created but not
+ * started.
  */
 export function containerMessage(
   record: ContainerRecord,
@@ -82,7 +82,7 @@ export function containerMessage(
 }
 
 /**
- * Converts the resources that a client requests. As in containerd, the CPU fields and the memory limit are always set; 0 means no change.
+ * Converts the resources requested by a client. As in containerd, the CPU fields and the memory limit are always set; 0 means no change.
  */
 export function requestedResources(resources: ContainerResources): LinuxResources {
   const { cpuShares, cpuQuota, cpuPeriod, cpusetCpus, cpusetMems, memoryLimitBytes, memorySwapLimitBytes } = resources;

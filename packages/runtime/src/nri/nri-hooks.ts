@@ -10,22 +10,22 @@ export type NriHooksDependencies = PodTables & {
   adaptation: Adaptation | undefined;
   /** Returns the paths of a sandbox's namespaces. */
   namespacesOf: (sandbox: SandboxRecord) => { [type in 'network' | 'ipc' | 'uts' | 'user']?: string };
-  /** Returns the OCI specification with which a container was created. */
+  /** Returns the OCI spec that a container was created with. */
   specOf: (containerId: string) => OciSpec | undefined;
 };
 
-/** Operations on containers that plugins may request. */
+/** Container operations available to plugins. */
 export type AdjustableContainers = {
-  /** Changes resources. 0 and '' mean no change. Does nothing if the container is unknown or has exited. */
+  /** Changes resources. 0 and '' mean no change. No-op if the container does not exist or has exited. */
   updateForPlugin(containerId: string, resources: ContainerResources): Promise<void>;
   /** Kills the container. */
   evict(containerId: string): Promise<void>;
 };
 
-/** Reports the lifecycle events of sandboxes and containers to NRI plugins. Without plugins, the methods return at once. */
+/** Reports sandbox and container lifecycle events to NRI plugins. No-op if there are none. */
 export class NriHooks {
   readonly #dependencies: NriHooksDependencies;
-  /** OCI specifications of containers whose creation is in progress. */
+  /** OCI specs of containers that are being created. */
   readonly #creating = new Map<string, OciSpec>();
 
   constructor(dependencies: NriHooksDependencies) {
@@ -37,7 +37,7 @@ export class NriHooks {
     return this.#dependencies.adaptation?.isActive ?? false;
   }
 
-  /** Registers the existing sandboxes and containers, which plugins receive when they connect. Must be called before plugins connect. */
+  /** Provides the existing sandboxes and containers, which plugins receive when they connect. Must be called before any plugin connects. */
   attach(adjustable: AdjustableContainers): void {
     const { adaptation, sandboxes, containers } = this.#dependencies;
     adaptation?.attach({
@@ -76,7 +76,7 @@ export class NriHooks {
     await this.#dependencies.adaptation?.removePodSandbox(this.#pod(record));
   }
 
-  /** Returns the adjustments of plugins for a container that is being created; `undefined` without plugins. */
+  /** Returns the plugins' adjustments for a container that is being created; `undefined` if there are no plugins. */
   async containerCreating(record: ContainerRecord, spec: OciSpec): Promise<ContainerAdjustment | undefined> {
     this.#creating.set(record.id, spec);
     return await this.#dependencies.adaptation?.createContainer(this.#container(record));
@@ -96,7 +96,7 @@ export class NriHooks {
     await this.#dependencies.adaptation?.notifyContainer('postStartContainer', this.#container(record));
   }
 
-  /** Reports an update of a container. Returns the resources to set, which plugins may have changed. */
+  /** Reports a container update. Returns the resources to set, which plugins may have changed. */
   async containerUpdating(record: ContainerRecord, resources: ContainerResources): Promise<ContainerResources> {
     const { adaptation } = this.#dependencies;
     if (!adaptation?.isActive) return resources;
@@ -114,7 +114,7 @@ export class NriHooks {
     await this.#dependencies.adaptation?.stopContainer(this.#container(record));
   }
 
-  /** Reports a removal, also that of a container whose creation has failed. */
+  /** Reports a removal, including that of a container whose creation failed. */
   async containerRemoved(record: ContainerRecord): Promise<void> {
     await this.#dependencies.adaptation?.removeContainer(this.#container(record));
     this.#creating.delete(record.id);
@@ -143,7 +143,7 @@ export class NriHooks {
   }
 }
 
-/** Returns the pod of a container whose sandbox record has been removed: it has an ID only. */
+/** Returns the pod, with only an ID, for a container whose sandbox record has been removed. */
 const podlessSource = (id: string): PodSource => ({
   id,
   message: async () => (await loadMessages()).podlessMessage(id),

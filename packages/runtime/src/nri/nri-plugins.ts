@@ -2,10 +2,10 @@ import { errorMessage, type Logger, Undo, VERSION } from '@podwright/base';
 import { Adaptation, listenForPlugins, startInstalledPlugins } from '@podwright/nri';
 import type { NriOptions } from '../options.ts';
 
-/** The name of this container runtime, as reported to plugins. */
+/** This container runtime's name, as reported to plugins. */
 const RUNTIME_NAME = 'podwright';
 
-/** Starts installed NRI plugins and accepts connections of others. */
+/** Starts installed NRI plugins and accepts connections from others. */
 export class NriPlugins {
   readonly adaptation: Adaptation;
   readonly #options: NriOptions;
@@ -25,8 +25,8 @@ export class NriPlugins {
   }
 
   /**
-   * Starts the installed plugins, then accepts others. Failures are logged: pods can run without plugins, and another container runtime may
-   * use the socket. `attach` makes the existing pods known before.
+   * Starts the installed plugins, then accepts connections from others. Calls `attach` first to provide the existing pods. Failures are
+   * only logged: pods can run without plugins, and the socket may be in use by another container runtime.
    */
   async start(attach: () => void): Promise<void> {
     const { pluginPath, pluginConfigPath: configPath, socketPath } = this.#options;

@@ -1,4 +1,4 @@
 import { NriHooks, type NriHooksDependencies } from './nri-hooks.ts';
 
-/** Hooks of a container runtime in which NRI is disabled. They use none of the dependencies. */
+/** Hooks of a container runtime with NRI disabled, which need no dependencies. */
 export const withoutNri = new NriHooks({ adaptation: undefined } as NriHooksDependencies);

@@ -4,17 +4,17 @@ import { createCoveredNamespace, type NamespaceDependencies, withMountNamespace 
 import type { OciProgram } from './oci-program.ts';
 
 /**
- * A call of an OCI runtime that must not see the cgroup v2 hierarchy (`hybrid-crun.ts`). This process itself creates the call's mount
- * namespace, in which that hierarchy is covered; this saves starting three programs. The call must be disposed of after the OCI runtime has
- * exited, which removes the namespace: the last process to leave a namespace waits for an RCU grace period, which should delay neither the
- * OCI runtime nor this thread. If this process dies before the OCI runtime has started, the OCI runtime finds no namespace and fails. Other
- * programs are called unchanged.
+ * A call of an OCI runtime that must not see the cgroup v2 hierarchy (`hybrid-crun.ts`). The call's mount namespace, in which that
+ * hierarchy is covered, is created by this process, which saves starting three programs. Disposing of the call after the OCI runtime has
+ * exited removes the namespace: the last process to leave a namespace waits for an RCU grace period, which should delay neither the OCI
+ * runtime nor this thread. If this process dies before the OCI runtime has started, the OCI runtime finds no namespace and fails. For other
+ * programs, the command is unchanged.
  */
 export type CoveredCall<P extends OciProgram> = { program: P } & Disposable;
 
 /**
- * Returns the command with which conmon starts the OCI runtime. conmon outlives the call, so only the OCI runtime enters the namespace,
- * using nsenter(1).
+ * Returns the command used by conmon to start the OCI runtime. conmon outlives the call, so only the OCI runtime enters the namespace,
+ * through nsenter(1).
  */
 export function startedByOthers<P extends OciProgram>(program: P, dependencies: NamespaceDependencies): CoveredCall<P> {
   const { covered } = program;
@@ -24,7 +24,7 @@ export function startedByOthers<P extends OciProgram>(program: P, dependencies: 
   return { program: { ...program, path: covered.nsenter, args }, [Symbol.dispose]: () => closeNamespace(namespace) };
 }
 
-/** Returns the command with which this process starts the OCI runtime in the namespace, and the function that starts the command. */
+/** Returns the command and the start function used by this process to start the OCI runtime in the namespace. */
 export function startedHere<P extends OciProgram>(
   { program, start }: { program: P; start: ProgramStarter },
   dependencies: NamespaceDependencies,

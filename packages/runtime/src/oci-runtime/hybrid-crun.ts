@@ -3,11 +3,11 @@ import { readMounts } from '@podwright/system';
 import { type OciProgram, SHELL } from './oci-program.ts';
 
 /**
- * Works around crun's refusal to run on hybrid hosts, which have cgroup controllers in both v1 hierarchies and a v2 hierarchy. If crun does
- * not see the v2 hierarchy, it treats the host as a v1 host, which works. Each call therefore runs in its own mount namespace, created by
- * unshare(1), in which a tmpfs covers the v2 hierarchy; directories that crun creates there are removed along with the namespace. A
- * long-lived namespace would miss later mounts and keep unmounted file systems busy. If nsenter(1) exists, `covered` lets this process
- * create the namespace for create and exec (`covered-call.ts`). Returns `undefined` on hosts that are not hybrid or that lack the required
+ * Works around crun's refusal to run on hybrid hosts, which have cgroup controllers in v1 hierarchies as well as a v2 hierarchy. If crun
+ * does not see the v2 hierarchy, it treats the host as a v1 host, which works. Each call therefore runs in its own mount namespace, created
+ * by unshare(1), with a tmpfs covering the v2 hierarchy; directories created there by crun disappear along with the namespace. A long-lived
+ * namespace would miss later mounts and keep unmounted file systems busy. If nsenter(1) is installed, `covered` lets this process create
+ * the namespace itself for create and exec (`covered-call.ts`). Returns `undefined` if the host is not hybrid or lacks the required
  * programs.
  */
 export function withoutUnifiedTree(crun: string, cgroups: CgroupHierarchy): OciProgram | undefined {
@@ -17,7 +17,7 @@ export function withoutUnifiedTree(crun: string, cgroups: CgroupHierarchy): OciP
   if (unshare === undefined || mount === undefined) return undefined;
   if (![unified, mount].every((path) => /^[\w./+-]+$/.test(path))) return undefined; // the paths are not quoted in the shell script
   const { propagation } = readMounts().findLast(({ mountPoint }) => mountPoint === unified) ?? { propagation: [] };
-  // If the mount is shared, the tmpfs would propagate to other mount namespaces.
+  // a shared mount would propagate the tmpfs to other mount namespaces
   const makePrivate = propagation.some((tag) => tag.startsWith('shared'))
     ? `${mount} --make-private ${unified} && `
     : '';

@@ -5,20 +5,17 @@ import { startWithMigration } from './start-with-migration.ts';
 import { expectedFormat, type StateFormat } from './state-files.ts';
 
 /**
- * Shortcuts around OCI runtimes. They depend on private files of runc and crun and on the kernel's cgroup implementation, so each has a
- * plain alternative that uses only the OCI runtime's commands. There are two sets: `fastOci` and `plainOci`.
+ * Shortcuts that bypass OCI runtimes. They depend on private files of runc and crun and on the kernel's cgroup implementation, so each of
+ * them has a plain alternative that uses only the OCI runtime's commands. The two implementations are `fastOci` and `plainOci`.
  */
 export type OciFastPaths = {
-  /** Part of the cache key of trials, whose results depend on the shortcuts in use. */
+  /** Part of the trials' cache key, because their results depend on the shortcuts in use. */
   readonly name: string;
-  /**
-   * Returns the format that an OCI runtime's state files are expected to have, to be verified by a trial; `undefined` if state files are
-   * not used.
-   */
+  /** Returns the expected format of an OCI runtime's state files, to be verified by a trial; `undefined` if state files are not used. */
   readonly expectedFormat: (found: { name: string; version: string }) => StateFormat | undefined;
   /**
-   * Returns the OCI runtime without properties that only fast paths use, if these are disabled. The properties may come from a record that an
-   * earlier process wrote with fast paths enabled.
+   * Strips the OCI runtime of properties used only by fast paths, if these are disabled. The properties may come from a record written by
+   * an earlier process with fast paths enabled.
    */
   readonly restrict: <P extends OciProgram>(program: P) => P;
   readonly seccompFilters: () => Pick<SeccompFilters, 'withCompiled' | 'remember'>;

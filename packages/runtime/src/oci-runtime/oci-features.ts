@@ -12,7 +12,7 @@ import { type OciTrialOptions, tryOciProgram } from './oci-trial.ts';
 export type OciRuntimeFeatures = {
   recursiveReadonlyMounts: boolean;
   userNamespaces: boolean;
-  /** The latest version of the runtime specification that it implements; absent if it does not report one. */
+  /** The latest runtime spec version it implements; absent if it does not report one. */
   ociVersion?: string;
 };
 
@@ -20,10 +20,10 @@ export type OciRuntimeFeatures = {
 type FeaturesReport = { ociVersionMax?: string; mountOptions?: string[]; linux?: { namespaces?: string[] } };
 
 /**
- * Determines the features of a working OCI runtime from its `features` command, or by a trial if the command does not report a feature.
+ * Determines a working OCI runtime's features from its `features` command, or by a trial for features that the command does not report.
  * User namespaces are always tried, because they depend on more than the OCI runtime, for example on directories that the mapped users can
- * traverse. `onShortage` is called if a trial fails for lack of disk space or file descriptors. The feature then counts as supported; the
- * first pod that needs it shows whether it works.
+ * traverse. If a trial fails because of a lack of disk space or file descriptors, `onShortage` is called and the feature is assumed to be
+ * supported; the first pod that needs it will show whether it works.
  */
 export async function findFeatures(
   path: string,
@@ -61,10 +61,10 @@ async function queryFeatures(path: string): Promise<FeaturesReport | undefined> 
   }
 }
 
-/** Path at which the trial's container mounts a host directory. */
+/** Mount point of a host directory in the trial's container. */
 const MOUNT_POINT = '/mnt';
 
-/** Mounts a directory that has mounts below it, and checks that all of them are read-only in the container. */
+/** Mounts a directory that contains mounts, and checks that all of them are read-only in the container. */
 async function tryRecursiveReadOnly(program: OciProgram, options: OciTrialOptions): Promise<void> {
   const source = directoryWithMounts();
   const mount = { destination: MOUNT_POINT, type: 'bind', source, options: ['rbind', 'rprivate', 'rro'] };
@@ -77,7 +77,7 @@ async function tryRecursiveReadOnly(program: OciProgram, options: OciTrialOption
   await tryOciProgram(program, options, { change, check, enter: false });
 }
 
-/** Returns a host directory that has mounts below it, normally /dev, which contains /dev/pts. */
+/** Returns a host directory that contains mounts, normally /dev, because of /dev/pts. */
 function directoryWithMounts(): string {
   const mounts = readMounts();
   const found = mounts.find(({ mountPoint }) => mountPoint === '/dev/pts') ?? mounts.find(isBelowSys);

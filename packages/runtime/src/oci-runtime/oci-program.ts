@@ -16,29 +16,29 @@ import {
 export type OciProgram = {
   /** runc, crun, or another OCI runtime's base name. Also the name of its state directory. */
   name: string;
-  /** Path of the program to start: the OCI runtime itself, or a wrapper that executes it. */
+  /** Path of the program to start: the OCI runtime itself, or a wrapper that execs it. */
   path: string;
-  /** Arguments that come before the OCI runtime's own. If `path` is a wrapper, they end with the OCI runtime's path. */
+  /** Arguments that precede the OCI runtime's own. If `path` is a wrapper, the last one is the OCI runtime's path. */
   args?: string[];
-  /** Format of the OCI runtime's state files, if a trial has verified that it is a supported one. */
+  /** Format of the OCI runtime's state files, if supported and verified by a trial. */
   stateFormat?: StateFormat | undefined;
   /**
-   * For create and exec, a faster way to start the OCI runtime than `path` and `args` (`covered-call.ts`). Earlier versions of Podwright
-   * use only `path` and `args`, so those are kept in the records.
+   * A faster way to start the OCI runtime than `path` and `args`, for create and exec (`covered-call.ts`). Earlier versions of Podwright
+   * use only `path` and `args`, so records still contain them.
    */
   covered?: CoveredTree | undefined;
 };
 
-/** How to run the OCI runtime at `path`, which must run in a mount namespace in which the cgroup hierarchy mounted at `tree` is covered. */
+/** How to run the OCI runtime at `path`, which needs a mount namespace where the cgroup hierarchy mounted at `tree` is covered. */
 export type CoveredTree = { tree: string; path: string; nsenter: string };
 
 /** An OCI runtime's program, and its state directory (`--root`). */
 export type OciRuntime = OciProgram & { root: string };
 
-/** The shell that wrappers use. Its last arguments are `-c`, a script, and the OCI runtime's path. */
+/** The shell used by wrappers. Its arguments end with `-c`, a script, and the OCI runtime's path. */
 export const SHELL = '/bin/sh';
 
-/** Runs an OCI runtime command and returns its output. Throws the OCI runtime's error message with a matching error code. */
+/** Runs an OCI runtime command and returns its output. On failure, throws the OCI runtime's error message with a matching error code. */
 export async function runOciCommand(runtime: OciRuntime, args: string[], start = startByFork): Promise<string> {
   using signal = withTimeout(undefined, COMMAND_TIMEOUT_MS, runtime.name);
   const result = await runProgram(runtime.path, [...globalArguments(runtime), ...args], { signal, start });
@@ -47,9 +47,9 @@ export async function runOciCommand(runtime: OciRuntime, args: string[], start =
 }
 
 /**
- * Returns a runtime that sets `oom_score_adj` for the processes of its `exec`. runc sets it itself, but crun (at least up to 1.29) does so
- * only for the container's init process. Exec processes would inherit the value with which the daemon's unit protects the daemon from the
- * OOM killer, and would be killed last. The wrapper takes half a millisecond. If this process may not set the value, the OCI runtime starts
+ * Returns a runtime that sets `oom_score_adj` for `exec` processes. runc sets it itself, but crun (at least up to 1.29) does so only for
+ * the container's init process: exec processes would inherit the value by which the daemon's systemd unit protects the daemon from the OOM
+ * killer, and would be killed last. The wrapper costs half a millisecond. If this process may not set the value, the OCI runtime starts
  * without it.
  */
 export function withOomScore(runtime: OciRuntime, oomScoreAdj: number | undefined): OciRuntime {
@@ -57,17 +57,16 @@ export function withOomScore(runtime: OciRuntime, oomScoreAdj: number | undefine
   const { path, args = [] } = runtime;
   const set = `echo ${oomScoreAdj} 2>/dev/null >/proc/self/oom_score_adj`;
   const [shell, option, script, ...words] = args.slice(-4);
-  // An existing shell wrapper also sets the value.
+  // reuse an existing shell wrapper to set the value
   if (shell === SHELL && option === '-c')
     return { ...runtime, args: [...args.slice(0, -4), shell, option, `${set}; ${script}`, ...words] };
   return { ...runtime, path: SHELL, args: ['-c', `${set}; exec "$0" "$@"`, path, ...args] };
 }
 
 /**
- * Returns a runtime that is given a pipe in place of /dev/null, to create a container in a user namespace. The caller passes /dev/null as
- * stdin or, with a `terminal`, as all of its stdio, and crun (unlike runc) would change the owner of the host's /dev/null to that
- * namespace's root. crun is given a pipe instead. With a terminal, which replaces stdio in the container, this is the named pipe `stdio` in
- * its working directory.
+ * Returns a runtime that gets a pipe in place of /dev/null when it creates a container in a user namespace. The caller passes /dev/null as
+ * stdin or, if `terminal` is set, as all of stdio; crun (unlike runc) would change the owner of the host's /dev/null to the namespace's
+ * root. If `terminal` is set, the pipe is the FIFO `stdio` in crun's working directory; the terminal replaces stdio in the container.
  */
 export function withoutHostNull(runtime: OciRuntime, { terminal }: { terminal: boolean }): OciRuntime {
   if (runtime.name === 'runc') return runtime;
@@ -84,8 +83,8 @@ export function globalArguments(runtime: OciRuntime): string[] {
 export type ForgottenTask = { id: string; hooks: boolean; throwAway: ThrowAway };
 
 /**
- * Removes a task, whose processes and cgroups no longer exist, from the OCI runtime's state. If the state files have a supported format,
- * they are removed directly, which saves starting the OCI runtime. Tasks that have hooks or another format are deleted by the OCI runtime.
+ * Removes a task from the OCI runtime's state after its processes and cgroups are gone. Deletes state files in a supported format directly,
+ * to avoid running the OCI runtime; tasks with hooks or in an unknown format are deleted by the OCI runtime.
  */
 export async function forgetTask(runtime: OciRuntime, task: ForgottenTask): Promise<void> {
   if (task.hooks || !removeStateFiles(runtime, task.id, task.throwAway))
@@ -93,16 +92,16 @@ export async function forgetTask(runtime: OciRuntime, task: ForgottenTask): Prom
 }
 
 /**
- * Starts a created task. If the state files have a supported format, this process releases the task itself, which saves starting the OCI
- * runtime. Tasks that have hooks or another format are started by the OCI runtime.
+ * Starts a created task. If the state files have a supported format, this process releases the task itself, to avoid running the OCI
+ * runtime; tasks with hooks or in an unknown format are started by the OCI runtime.
  */
 export async function startTask(runtime: OciRuntime, task: StartWait & { hooks: boolean }): Promise<void> {
   if (task.hooks || !(await startByStateFiles(runtime, task))) await runOciCommand(runtime, ['start', task.id]);
 }
 
 /**
- * Whether a created task is still waiting to be started, according to its state files if they have a supported format, otherwise according
- * to the `state` command.
+ * Whether a created task is still waiting to be started, according to its state files or, if their format is not supported, the `state`
+ * command.
  */
 export async function waitsForStart(runtime: OciRuntime, id: string): Promise<boolean> {
   const known = readStateFiles(runtime, id);

@@ -9,26 +9,26 @@ import type { OciProgram } from './oci-program.ts';
 import { type OciTrialOptions, type OciTrialResult, tryOciProgram } from './oci-trial.ts';
 import type { StateFormat } from './state-files.ts';
 
-/** An OCI runtime on this host, and whether it works. `reason` is the OCI runtime's own error message. */
+/** An OCI runtime found on this host, and whether it works. `reason` is the OCI runtime's own error message. */
 export type OciRuntimeFinding = {
   name: string;
   path: string;
   version: string;
   features: OciRuntimeFeatures;
-  /** Whether the OCI runtime is named only by runtime handlers. If so, it is never the default. */
+  /** Whether the OCI runtime is referenced only by runtime handlers. If so, it is never the default. */
   onlyForHandlers?: boolean;
 } & (
   | {
       works: true;
       program: OciProgram;
-      /** Whether the OCI runtime works only if the cgroup v2 hierarchy of a hybrid host is hidden from it. */
+      /** Whether the OCI runtime works only with the cgroup v2 hierarchy of a hybrid host hidden from it. */
       wrapped: boolean;
     }
   | { works: false; reason: string }
 );
 
 export type OciProbeOptions = OciTrialOptions & {
-  /** Directory for cached findings, which save later starts the 100 ms that it takes to try an OCI runtime. */
+  /** Directory for cached findings. Trying an OCI runtime takes 100 ms, which later starts save. */
   cacheDirectory: string;
   bootId: string;
   fastPaths: OciFastPaths;
@@ -60,15 +60,15 @@ export async function probeOciRuntime(
   if (cached?.key === key) return cached.finding;
   const shortages: unknown[] = [];
   const finding = await probe(path, { ...options, onShortage: (error) => shortages.push(error) });
-  // The trials were inconclusive: an earlier finding is used if there is one, and the next start repeats the trials.
+  // The trials were inconclusive: use an earlier finding if there is one. The trials are repeated at the next start.
   if (shortages.length > 0) return cached?.key.startsWith(`${program} `) ? cached.finding : finding;
   await writeCache(cache, { key, finding });
   return finding;
 }
 
 /**
- * Returns the OCI runtime to use: the configured one, or the first one that works. If none works, throws `failed_precondition` with each
- * OCI runtime's reason.
+ * Returns the OCI runtime to use: the configured one, or the first that works. If none works, throws `failed_precondition` with the reason
+ * for each.
  */
 export function chooseOciRuntime(findings: OciRuntimeFinding[], requested: string): OciProgram {
   const candidates = findings.filter((finding) => isRequested(finding, requested));
@@ -84,12 +84,12 @@ export function chooseOciRuntime(findings: OciRuntimeFinding[], requested: strin
   );
 }
 
-/** Whether a request for this name or path refers to this OCI runtime; '' requests the default. */
+/** Whether this name or path refers to this OCI runtime; '' requests the default. */
 export function isRequested({ name, path, onlyForHandlers }: OciRuntimeFinding, requested: string): boolean {
   return requested === '' ? onlyForHandlers !== true : requested === name || requested === path;
 }
 
-/** `onShortage` is called if a trial fails for lack of disk space or file descriptors. Such a finding is not cached. */
+/** `onShortage` is called if a trial fails because of a lack of disk space or file descriptors. Such findings are not cached. */
 type Probing = OciProbeOptions & { onShortage: (error: unknown) => void };
 
 async function probe(path: string, options: Probing): Promise<OciRuntimeFinding> {
@@ -106,7 +106,7 @@ async function probe(path: string, options: Probing): Promise<OciRuntimeFinding>
   const wrapper = name === 'crun' ? withoutUnifiedTree(path, options.cgroups) : undefined;
   if (wrapper === undefined) return { ...found, features: NO_FEATURES, works: false, reason: outcome };
   const hidden = options.fastPaths.restrict(wrapper);
-  // Tries with `covered` first if it is available, because that is faster.
+  // Prefer `covered` if available, because it is faster.
   const { covered, ...uncovered } = hidden;
   const candidates = covered === undefined ? [hidden] : [hidden, uncovered];
   const reasons = [outcome];
@@ -121,7 +121,7 @@ async function probe(path: string, options: Probing): Promise<OciRuntimeFinding>
   return { ...found, features: NO_FEATURES, works: false, reason: [...new Set(reasons)].join('; ') };
 }
 
-/** Returns the result of a trial, or the error message if the program does not work. */
+/** Returns the trial's result, or an error message if the program does not work. */
 async function trial(
   program: OciProgram,
   options: Probing,
@@ -135,7 +135,7 @@ async function trial(
 
 type Cached = { key: string; finding: OciRuntimeFinding };
 
-/** Writes the cache. Does nothing if the disk is full; the next start then tries the OCI runtime again. */
+/** Writes the cache. No-op if the disk is full; the OCI runtime is then tried again at the next start. */
 async function writeCache(path: string, cached: Cached): Promise<void> {
   try {
     makePrivateDirectory(dirname(path));

@@ -40,16 +40,16 @@ export type OciTrial = {
   users?: IdMappings;
   /** State file format to verify. */
   expected?: StateFormat | undefined;
-  /** Whether to also exec a second process, which doubles the duration of the trial. Default: true. */
+  /** Whether to exec a second process too, which doubles the trial's duration. Default: true. */
   enter?: boolean;
 };
 
-/** Result of a successful trial. `stateFormat` is the verified format of the state files. */
+/** Result of a successful trial. `stateFormat` is the verified state file format. */
 export type OciTrialResult = { stateFormat?: StateFormat };
 
 /**
- * Creates, starts, enters (unless `enter` is false) and deletes a real container that runs this host's programs, because an OCI runtime's
- * own report does not show whether it works here. Rejects with the OCI runtime's error message.
+ * Creates, starts, execs into (unless `enter` is false) and deletes a real container running the host's own programs, because an OCI
+ * runtime cannot report whether it works on this host. Rejects with the OCI runtime's error message.
  */
 export async function tryOciProgram(
   program: OciProgram,
@@ -88,8 +88,8 @@ export async function tryOciProgram(
 }
 
 /**
- * Runs `create` with a file as stdio, and returns the container's PID. With a pipe, reading the output would not finish while the container
- * is running. With /dev/null, crun would change the owner of the host's device to root of the trial's user namespace.
+ * Runs `create` with a file as stdio, and returns the container's PID. With a pipe, reading the output would not finish as long as the
+ * container is running. With /dev/null, crun would change the owner of the host's device to the root of the trial's user namespace.
  */
 async function createDetached(
   runtime: OciRuntime,
@@ -138,8 +138,8 @@ async function prepareRootfs(rootfs: string): Promise<OciMount[]> {
 }
 
 /**
- * Removes the trial's files. Does not remove the root file system recursively, because a leftover mount of the host's programs might still
- * be in it.
+ * Removes the trial's files. The root file system is not removed recursively, in case it still contains a leftover mount of the host's
+ * programs.
  */
 async function removeTrial(bundle: string): Promise<void> {
   const rootfs = join(bundle, 'rootfs');

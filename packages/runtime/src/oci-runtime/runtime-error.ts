@@ -17,7 +17,7 @@ export function runtimeMessage(output: string): string {
   return line.replace(/^\d{4}-\d\d-\d\dT\S+: /, '');
 }
 
-/** Returns the error code of an OCI runtime's error, derived from its message, because runc and crun have no distinct exit codes. */
+/** Derives the error code from an OCI runtime's error message, because runc and crun have no distinct exit codes. */
 export function runtimeErrorCode(message: string): ErrorCode {
   const found = classes.find(([pattern]) => pattern.test(message));
   return found?.[1] ?? 'internal';

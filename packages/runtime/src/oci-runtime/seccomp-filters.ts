@@ -4,18 +4,18 @@ import type { OciSpec } from '@podwright/oci';
 import { MAX_SECCOMP_FILTERS } from './limits.ts';
 import type { OciRuntime } from './oci-program.ts';
 
-/** Annotation with a compiled filter in base64, which crun(1) uses instead of `linux.seccomp`. */
+/** Annotation with a base64-encoded compiled filter, used by crun(1) instead of `linux.seccomp`. */
 const COMPILED_FILTER = 'run.oci.seccomp_bpf_data';
 
 /**
- * Caches the seccomp filters that crun compiles and saves in its state directory, for later containers with the same profile. Compiling a
- * filter takes 12 of the 20 ms that crun needs to create a container. The cache is in memory only, so that a filter is never older than
- * this process and always comes from crun's own directory.
+ * Caches seccomp filters, which crun compiles and saves in its state directory, for later containers with the same profile. Compiling a
+ * filter takes 12 of the 20 ms that crun needs to create a container. The cache is only in memory, so that filters are never older than
+ * this process and always come from crun's own directory.
  */
 export class SeccompFilters {
   readonly #compiled = new Map<string, string>();
 
-  /** Returns the OCI spec with the compiled filter added; `undefined` if no filter is cached or the OCI runtime does not support it. */
+  /** Returns the OCI spec with the compiled filter added; `undefined` on a cache miss, or if the OCI runtime does not support this. */
   withCompiled(spec: OciSpec, runtime: OciRuntime): OciSpec | undefined {
     const filter = this.#compiled.get(keyOf(spec, runtime) ?? '');
     return filter === undefined
@@ -33,14 +33,14 @@ export class SeccompFilters {
       const filter = readFileSync(join(runtime.root, id, 'seccomp.bpf'));
       if (filter.length > 0) this.#compiled.set(key, filter.toString('base64'));
     } catch {
-      // the container has exited already, so the filter is compiled again for the next container
+      // the container has already exited; the next container compiles the filter again
     }
   }
 }
 
 /**
- * Returns the cache key. `undefined` unless the OCI runtime is crun and its state files have a supported format, and for profiles with a
- * listener, because crun itself must connect to that.
+ * Returns the cache key; `undefined` unless the OCI runtime is crun with a supported state file format, and for profiles with a listener,
+ * which crun itself has to connect to.
  */
 function keyOf({ linux: { seccomp } }: OciSpec, { path, args, stateFormat }: OciRuntime): string | undefined {
   if (seccomp === undefined || stateFormat !== 'crun' || 'listenerPath' in seccomp) return undefined;

@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { type CgroupHierarchy, cgroupDirectory, type ProgramStarter } from '@podwright/host';
 
 /**
- * Starts programs that will move a process to another cgroup, such as OCI runtimes. The first such move within about 20 ms waits 5 to 15 ms
- * for an RCU grace period (`cgroup_threadgroup_rwsem`, see "favordynmods" in the kernel's cgroup-v2.rst); moves right after it do not wait.
- * This process therefore moves itself to its own cgroup while the program is still starting, which makes the program's move fast. Programs
- * started at the same time share one such move, because each move occupies a thread of the libuv thread pool.
+ * Starts programs that move a process to another cgroup, such as OCI runtimes. If there has been no such move for about 20 ms, a move waits
+ * 5 to 15 ms for an RCU grace period (`cgroup_threadgroup_rwsem`, see "favordynmods" in the kernel's cgroup-v2.rst); moves right after it
+ * do not. This process therefore moves itself into its own cgroup while the program is still starting, so that the program's move is fast.
+ * Programs started at the same time share such a move, because each one occupies a thread of the libuv thread pool.
  */
 export function startWithMigration(start: ProgramStarter, cgroups: CgroupHierarchy): ProgramStarter {
   let isMoving = false;
   /**
-   * Moves this process in advance. Ignores failures, for example if this process may not write to the cgroup; the program then has to wait
+   * Moves this process ahead of time. Ignores failures, for example if this process may not write to the cgroup; the program then waits
    * itself.
    */
   const anticipate = async () => {

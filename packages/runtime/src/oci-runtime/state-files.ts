@@ -14,7 +14,7 @@ import { isErrno, PodwrightError, sleep } from '@podwright/base';
 import * as z from 'zod';
 import { START_LOOK_MS } from './limits.ts';
 
-/** Format of an OCI runtime's state files, which are kept in one directory per container. */
+/** Format of an OCI runtime's state files, stored in one directory per container. */
 export type StateFormat = 'runc' | 'crun';
 
 type KnownFormat = {
@@ -27,17 +27,17 @@ type KnownFormat = {
   release(fifo: string, wait: StartWait): Promise<void>;
 };
 
-/** A container whose start is awaited. `alive` checks whether its process still exists; `signal` limits the wait. */
+/** A container that is being started. `alive` checks whether its process still exists; `signal` limits the wait. */
 export type StartWait = { id: string; alive: () => boolean; signal: AbortSignal };
 
-/** FIFO at which a created container's process waits to be started. It is removed by the OCI runtimes' own `start` command. */
+/** FIFO at which a created container's process waits to be started. The OCI runtimes' own `start` command removes it. */
 const START_FIFO = 'exec.fifo';
 
 const pid = z.int().positive();
 
 /**
- * The formats of runc 1.1 (libcontainer, `BaseState`) and crun 1.8 (libcrun, status.c). A trial verifies that other versions with the same
- * major number use the same format.
+ * The formats of runc 1.1 (libcontainer, `BaseState`) and crun 1.8 (libcrun, status.c). For other versions with the same major number, a
+ * trial verifies that they use the same format.
  */
 const FORMATS: Record<StateFormat, KnownFormat> = {
   runc: {
@@ -61,18 +61,18 @@ const FORMATS: Record<StateFormat, KnownFormat> = {
   },
 };
 
-/** The OCI runtime's state directory (`--root`), and the format of its state files if it is a supported one. */
+/** The OCI runtime's state directory (`--root`) and, if supported, the format of its state files. */
 export type StateLocation = { root: string; stateFormat?: StateFormat | undefined };
 
-/** Returns the format that an OCI runtime of this name and version is expected to use. */
+/** Returns the state file format expected of an OCI runtime with this name and version. */
 export function expectedFormat({ name, version }: { name: string; version: string }): StateFormat | undefined {
   const format = name === 'runc' || name === 'crun' ? name : undefined;
   return format !== undefined && FORMATS[format].versions.test(version) ? format : undefined;
 }
 
 /**
- * Reads a container's state files. Returns `undefined` if they do not have the supported format; the OCI runtime must be called in that
- * case.
+ * Reads a container's state files. Returns `undefined` if they do not have the supported format, in which case the OCI runtime must be
+ * called.
  */
 export function readStateFiles(
   { root, stateFormat }: StateLocation,
@@ -85,14 +85,14 @@ export function readStateFiles(
   } catch {
     return undefined;
   }
-  // stat only: opening the FIFO would already start the container.
+  // stat only: opening the FIFO would start the container
   return { waitsForStart: statSync(join(root, id, START_FIFO), { throwIfNoEntry: false })?.isFIFO() === true };
 }
 
 /**
- * Starts a created container in the same way as the OCI runtime's own `start` command. If the state files do not have the supported format,
- * returns false without doing anything. Throws `failed_precondition` if the container's process has died, and the signal's abort reason if
- * the container does not start in time.
+ * Starts a created container like the OCI runtime's own `start` command. Returns false, without doing anything, if the state files do not
+ * have the supported format. Throws `failed_precondition` if the container's process has died, and the signal's abort reason if the
+ * container does not start in time.
  */
 export async function startByStateFiles(location: StateLocation, wait: StartWait): Promise<boolean> {
   if (location.stateFormat === undefined || readStateFiles(location, wait.id)?.waitsForStart !== true) return false;
@@ -102,12 +102,12 @@ export async function startByStateFiles(location: StateLocation, wait: StartWait
   return true;
 }
 
-/** Renames a directory out of the way immediately, and deletes it some time later. */
+/** Moves a directory out of the way immediately, to be deleted later. */
 export type ThrowAway = (directory: string) => void;
 
 /**
- * Removes the state files of a container whose processes and cgroups no longer exist. If they do not have the supported format, returns
- * false without doing anything.
+ * Removes the state files of a container whose processes and cgroups are already gone. Returns false, without doing anything, if the files
+ * do not have the supported format.
  */
 export function removeStateFiles(location: StateLocation, id: string, throwAway: ThrowAway): boolean {
   if (location.stateFormat === undefined || readStateFiles(location, id) === undefined) return false;
@@ -118,9 +118,9 @@ export function removeStateFiles(location: StateLocation, id: string, throwAway:
   return true;
 }
 
-/** Releases a runc process, which writes one byte to the FIFO once the FIFO has a reader. */
+/** Releases a runc process, which writes a byte to the FIFO as soon as the FIFO has a reader. */
 async function readFromWaiting(fifo: string, wait: StartWait): Promise<void> {
-  // If the reader were closed before the byte is written, the write would fail with EPIPE.
+  // keep the reader open until the byte is written, or the write would fail with EPIPE
   const reader = openSync(fifo, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     await pollUntil(wait, () => unlessErrno('EAGAIN', () => readSync(reader, Buffer.alloc(1))) === 1);
@@ -142,7 +142,7 @@ async function writeToWaiting(fifo: string, wait: StartWait): Promise<void> {
   });
 }
 
-/** Returns the result of `work`; `undefined` if it fails with this errno code. */
+/** Returns the result of `work`; `undefined` if it fails with this errno. */
 function unlessErrno<T>(code: string, work: () => T): T | undefined {
   try {
     return work();
@@ -153,12 +153,12 @@ function unlessErrno<T>(code: string, work: () => T): T | undefined {
 }
 
 /**
- * Polls with increasing delays until the process has been released. The kernel does not notify when the other end of a FIFO is opened,
- * which normally happens within microseconds.
+ * Polls with increasing delays until the process has been released. The kernel does not report when the other end of a FIFO is opened, but
+ * this normally happens within microseconds.
  */
 async function pollUntil({ id, alive, signal }: StartWait, isReleased: () => boolean): Promise<void> {
   for (let attempt = 0; ; attempt++) {
-    // Checked first, because a process may exit right after its release.
+    // check first, because a process may exit right after its release
     const isAlive = alive();
     if (isReleased()) return;
     if (!isAlive)

@@ -1,4 +1,4 @@
-/** The API for third-party plugins: `@podwright/runtime/plugin`. Contains only types, except for the version. */
+/** The API for third-party plugins, `@podwright/runtime/plugin`: only types, plus the version. */
 export type { ErrorCode, Logger } from '@podwright/base';
 export type {
   SnapshotInfo,

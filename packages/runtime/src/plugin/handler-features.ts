@@ -7,7 +7,7 @@ import { findingOf } from './runtime-handlers.ts';
 export type HandlerFeatures = {
   recursiveReadOnlyHandlers: ReadonlySet<string>;
   userNamespaceHandlers: ReadonlySet<string>;
-  /** Versions of the runtime specification, by runtime handler. */
+  /** Runtime spec versions, by runtime handler. */
   ociVersions: ReadonlyMap<string, string>;
 };
 

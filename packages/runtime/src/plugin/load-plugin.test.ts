@@ -14,7 +14,7 @@ after(() => rmSync(directory, { recursive: true }));
 const from = join(directory, 'config.toml');
 
 let modules = 0;
-/** Writes a module to the directory of the configuration, and returns the path by which the configuration names it. */
+/** Writes a module to the configuration's directory, and returns the path used to refer to it in the configuration. */
 function module(text: string): string {
   const name = `plugin-${++modules}.mjs`;
   writeFileSync(join(directory, name), text);
@@ -28,7 +28,7 @@ function load(specifier: string, settings: Record<string, unknown> = {}) {
 }
 
 const value = (rest: string) => module(`export default { apiVersion: 1, type: 'snapshotter', ${rest} };`);
-/** Source text of an `init` whose instance suits any plugin type: a proxy that has every method, except `then`. */
+/** Source text of an `init` that works for any plugin type: it returns a proxy that has every method except `then`. */
 const instance = `init: ({ id, ...rest }) => new Proxy({ name: id, rest }, { get: (own, key) => own[key] ?? (key === 'then' ? undefined : () => {}) })`;
 
 const wrong: [string, string, RegExp][] = [
@@ -55,7 +55,7 @@ for (const [what, specifier, message] of wrong) {
   });
 }
 
-/** A schema that requires a numeric size, and returns it incremented. */
+/** A schema that requires a numeric `size`, and returns it incremented. */
 const schema = `settings: { '~standard': { version: 1, vendor: 'test', validate: async (input) =>
   typeof input.size === 'number' ? { value: { size: input.size + 1 } }
     : { issues: [{ message: 'must be a number', path: ['size'] }, { message: 'odd', path: [{ key: 'a' }, 0] }] } } }`;

@@ -21,7 +21,7 @@ import {
   type ThirdPartyType,
 } from './third-party.ts';
 
-/** Name of the directory that contains the third-party plugins' directories, in both the root and the state directory. */
+/** Name of the parent of the third-party plugins' directories, in both the root and the state directory. */
 const PLUGINS_DIRECTORY = 'plugins';
 
 /**
@@ -49,7 +49,7 @@ export function loadPlugins({ plugins = [], root, state, logger }: RuntimeOption
   );
 }
 
-/** Limits how long to wait for third-party code. The code itself cannot be stopped and may keep running. */
+/** Limits the wait for third-party code. The code itself cannot be stopped and may keep running. */
 async function bounded<T>(work: Promise<T>, timeoutMs: number, what: string): Promise<T> {
   using deadline = withTimeout(undefined, timeoutMs, what);
   return await raceAbort(work, deadline);
@@ -60,7 +60,7 @@ async function loadPlugin(options: PluginOptions): Promise<{ plugin: ThirdPartyP
   return { plugin, settings: await checkSettings(plugin, options.settings) };
 }
 
-/** Imports a plugin, resolving a relative path or a package from the configuration file that names it. */
+/** Imports a plugin. A relative path or a package is resolved from the configuration file that lists it. */
 async function importPlugin({ package: specifier, from }: PluginOptions): Promise<unknown> {
   const path = createRequire(from).resolve(specifier);
   const module = (await import(pathToFileURL(path).href)) as { default?: unknown };
@@ -119,7 +119,7 @@ function graphPlugin<Type extends ThirdPartyType>(
   };
 }
 
-/** The methods that instances of each plugin type must have, to check plugins written in plain JavaScript. */
+/** The methods required of instances of each plugin type, for checking plugins written in plain JavaScript. */
 const METHODS: { [Type in ThirdPartyType]: (keyof RuntimePluginTypes[Type])[] } = {
   snapshotter: [
     ...(['prepare', 'view', 'commit', 'mounts', 'stat', 'usage', 'remove', 'list'] as const),

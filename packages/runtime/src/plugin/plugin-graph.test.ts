@@ -6,7 +6,7 @@ import { orderPlugins, PluginGraph } from './plugin-graph.ts';
 
 type Types = { letter: string; count: number };
 
-/** A plugin `letter/ID` whose instance is its id. `calls` records when the plugin starts and closes. */
+/** A plugin `letter/ID` whose instance is its ID. `calls` records when the plugin is started and closed. */
 function letter(id: string, requires: Requirement<Types>[] = [], calls: string[] = []): Plugin<Types, 'letter'> {
   const init = () => {
     calls.push(`start ${id}`);

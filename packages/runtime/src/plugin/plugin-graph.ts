@@ -3,7 +3,7 @@ import { type AnyPlugin, type PluginContext, type PluginState, pluginName, type 
 
 type Started = { state: PluginState; instance?: unknown; error?: unknown };
 
-/** Error codes by which a plugin reports that it is unavailable on this host or with this configuration. */
+/** Error codes that mean that a plugin is unavailable on this host or with this configuration. */
 const UNAVAILABLE_CODES = ['failed_precondition', 'unimplemented'];
 
 /** Started plugins, and the state of every plugin. */
@@ -17,9 +17,9 @@ export class PluginGraph<Types> {
   }
 
   /**
-   * Starts plugins one at a time, each after those it requires. If a plugin cannot be started, it is recorded with the reason, and so are
-   * the plugins that require it. If such a plugin is `needed`, closes the started plugins and rejects with an error that has the same code.
-   * Throws the errors of `orderPlugins` if the list itself is invalid.
+   * Starts plugins one at a time, in dependency order. If a plugin cannot be started, it and the plugins that require it are recorded with
+   * the reason. If one of these is `needed`, closes the started plugins and rejects with an error that has the same code. Throws the errors
+   * of `orderPlugins` if the list itself is invalid.
    */
   static async start<Types>(
     plugins: readonly AnyPlugin<Types>[],
@@ -37,7 +37,7 @@ export class PluginGraph<Types> {
   }
 
   /**
-   * Returns all plugins' directories below the state directory. Includes those of failed plugins, which may have worked in an earlier
+   * Returns all plugins' subdirectories of the state directory, including those of failed plugins, which may have worked in an earlier
    * process.
    */
   stateDirectories(): readonly string[] {
@@ -55,7 +55,7 @@ export class PluginGraph<Types> {
     return this.#started.get(`${type}/${id}`)!.instance as Types[Type];
   }
 
-  /** Returns the instances of a type by plugin ID, without failed plugins. */
+  /** Returns the instances of a type by plugin ID, excluding failed plugins. */
   all<Type extends keyof Types & string>(type: Type): ReadonlyMap<string, Types[Type]> {
     const working = [...this.#started.values()].filter(({ state }) => state.type === type && state.state === 'ok');
     return new Map(working.map(({ state, instance }) => [state.id, instance as Types[Type]]));
@@ -83,10 +83,7 @@ export class PluginGraph<Types> {
     this.#started.set(pluginName(plugin), started);
   }
 
-  /**
-   * Throws unless the required plugin has started. If the requirement is a type, throws unless at least one plugin of that type has
-   * started.
-   */
+  /** Throws if the required plugin has not started. If the requirement is a type, at least one plugin of that type must have started. */
   #check(requirement: string): void {
     const found = meetsRequirement(this.states(), requirement);
     if (found.some(({ state }) => state === 'ok')) return;
@@ -117,7 +114,7 @@ export class PluginGraph<Types> {
   }
 }
 
-/** The fields by which plugins are ordered. */
+/** The fields that determine the plugin order. */
 export type Requiring = { readonly type: string; readonly id: string; readonly requires: readonly string[] };
 
 /** Sorts plugins so that each one comes after all plugins that it requires. Throws the errors of `orderGraph`. */
@@ -131,7 +128,7 @@ export function orderPlugins<P extends Requiring>(plugins: readonly P[]): P[] {
   });
 }
 
-/** Returns the plugins that match a requirement: one for `type/id`, or all plugins of a type, of which there may be none. */
+/** Returns the plugins that match a requirement: one for `type/id`; for a type, all of its plugins, possibly none. */
 export function meetsRequirement<P extends Requiring>(plugins: readonly P[], requirement: string): P[] {
   return plugins.filter((plugin) => plugin.type === requirement || pluginName(plugin) === requirement);
 }

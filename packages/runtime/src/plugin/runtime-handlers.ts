@@ -4,14 +4,14 @@ import { isRequested, type OciRuntimeFinding } from '../oci-runtime/oci-runtimes
 import type { HandlerOptions, RuntimeOptions } from '../options.ts';
 import { shimBinary } from '../tasks/shim/handler-shims.ts';
 
-/** Options that decide which runtime handlers exist and which one is the default. */
+/** Options that determine which runtime handlers exist and which one is the default. */
 export type HandlerChoice = Pick<RuntimeOptions, 'handlers' | 'defaultHandler' | 'ociRuntime'>;
 
 /**
- * Returns all runtime handlers by name; '' is the handler for pods without a RuntimeClass. Each working OCI runtime that is known or
- * configured is also a handler under its own name, unless a configured handler already has that name. `program` is always filled in, except
- * for the default handler, where '' means the first OCI runtime that works. Throws `invalid_argument` if the configured default handler
- * does not exist.
+ * Returns all runtime handlers by name; '' is the handler for pods without a RuntimeClass. Every working OCI runtime that is known or
+ * configured is also a handler under its own name, unless a handler with the same name is configured. `program` is always set, except for
+ * the default handler, where '' means the first OCI runtime that works. Throws `invalid_argument` if the configured default handler does
+ * not exist.
  */
 export function runtimeHandlers(options: HandlerChoice, findings: OciRuntimeFinding[]): Map<string, HandlerOptions> {
   const works = findings.filter((finding) => finding.works && isRequested(finding, ''));
@@ -25,14 +25,14 @@ export function runtimeHandlers(options: HandlerChoice, findings: OciRuntimeFind
   return new Map([['', defaultOf(named, options)], ...named]);
 }
 
-/** Returns the names and paths of the OCI runtimes that configured handlers use. */
+/** Returns the names and paths of the configured handlers' OCI runtimes. */
 export function handlerPrograms({ handlers = {} }: HandlerChoice): string[] {
   return Object.entries(handlers)
     .filter(([, { task }]) => task === 'oci')
     .map(([name, handler]) => programOf(name, handler));
 }
 
-/** Returns each handler's OCI runtime. Omits handlers whose OCI runtime does not work. */
+/** Returns each handler's OCI runtime, omitting handlers whose OCI runtime does not work. */
 export function ociPrograms(
   handlers: ReadonlyMap<string, HandlerOptions>,
   findings: OciRuntimeFinding[],

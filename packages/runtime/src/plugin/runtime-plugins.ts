@@ -7,7 +7,7 @@ import type { SandboxController } from '../sandbox/sandbox-controller.ts';
 import type { TaskRuntime } from '../tasks/task-runtime.ts';
 import type { Plugin } from './plugin.ts';
 
-/** The container runtime's plugin types, and the interface that each type's instances implement. */
+/** The container runtime's plugin types, with the interface of each type's instances. */
 export type RuntimePluginTypes = {
   host: HostAbilities;
   snapshotter: Snapshotter;

@@ -1,7 +1,7 @@
 import type { Logger } from '@podwright/base';
 import type { RuntimePluginTypes } from './runtime-plugins.ts';
 
-/** Version of the API for third-party plugins. Must be incremented with each change that breaks existing plugins. */
+/** Version of the API for third-party plugins. Must be incremented with every breaking change. */
 export const PLUGIN_API_VERSION = 1;
 
 /** The plugin types that third-party plugins may implement. */
@@ -11,16 +11,16 @@ export type ThirdPartyType = (typeof THIRD_PARTY_TYPES)[number];
 
 /** The context passed to a third-party plugin's `init`. */
 export type ThirdPartyContext<Settings> = {
-  /** The plugin's ID in the configuration. The instance's `name` must be the same. */
+  /** The plugin's ID in the configuration. Must also be the instance's `name`. */
   id: string;
   /** The plugin's `settings` from the configuration, validated and transformed by its schema. */
   settings: Settings;
-  /** The plugin's own directory for persistent data. It exists. */
+  /** The plugin's own directory for persistent data; already created. */
   root: string;
-  /** The plugin's own directory for data that a reboot may remove. It exists. */
+  /** The plugin's own directory for data that may be lost in a reboot; already created. */
   state: string;
   logger: Logger;
-  /** Sets a note for users about how the plugin works on this host, to be printed by `podwright runtime plugins`. */
+  /** Sets a user-facing note about how the plugin works on this host, printed by `podwright runtime plugins`. */
   note(text: string): void;
 };
 
@@ -30,17 +30,17 @@ export type ThirdPartyContext<Settings> = {
  * this host.
  */
 export type ThirdPartyPlugin<Settings = unknown, Type extends ThirdPartyType = ThirdPartyType> = {
-  /** The version of the plugin API that the plugin uses, which is 1. */
+  /** The plugin API version used by the plugin, currently 1. */
   apiVersion: number;
   type: Type;
-  /** Schema of the plugin's settings. Default: the plugin has no settings. */
+  /** Schema of the plugin's settings. Default: no settings. */
   settings?: SettingsSchema<Settings>;
   init(context: ThirdPartyContext<Settings>): RuntimePluginTypes[Type] | Promise<RuntimePluginTypes[Type]>;
   /** Stops the instance's work in this process. */
   close?(instance: RuntimePluginTypes[Type]): void | Promise<void>;
 };
 
-/** A schema that implements Standard Schema 1 (https://standardschema.dev), such as one of zod, valibot or ArkType. */
+/** A schema that implements Standard Schema 1 (https://standardschema.dev), for example from zod, valibot or ArkType. */
 export type SettingsSchema<Settings> = {
   readonly '~standard': {
     readonly version: 1;
@@ -53,7 +53,7 @@ export type SettingsResult<Settings> =
   | { readonly value: Settings; readonly issues?: undefined }
   | { readonly issues: readonly SettingsIssue[] };
 
-/** A settings validation error. Each step of `path` is a property key, or an object that contains the key. */
+/** A settings validation error. Each step of `path` is a property key or an object containing one. */
 export type SettingsIssue = {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;

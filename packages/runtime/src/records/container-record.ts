@@ -13,20 +13,20 @@ export type ContainerPidMode =
 export type ContainerMount = {
   containerPath: string;
   hostPath: string;
-  /** Reference or ID of the image to mount, in which case `hostPath` is ''. '' if `hostPath` is mounted. */
+  /** Reference or ID of the image to be mounted, in which case `hostPath` is ''; '' if `hostPath` is to be mounted. */
   image: string;
   imageSubPath: string;
   readonly: boolean;
   recursiveReadOnly: boolean;
   propagation: 'private' | 'host-to-container' | 'bidirectional';
   selinuxRelabel: boolean;
-  /** The mappings of an ID-mapped mount, which are the same as those of the pod's user namespace. */
+  /** The mappings of an ID-mapped mount, identical to those of the pod's user namespace. */
   mappings?: IdMappings;
 };
 
 export type ContainerDevice = { containerPath: string; hostPath: string; permissions: string };
 
-/** A seccomp or AppArmor profile. `localhost` refers to a file for seccomp, and to a loaded profile for AppArmor. */
+/** A seccomp or AppArmor profile. For `localhost`, `ref` is a file (seccomp) or a loaded profile (AppArmor). */
 export type SecurityProfile = { type: 'runtime-default' } | { type: 'unconfined' } | { type: 'localhost'; ref: string };
 
 /** Resource limits in the units used by OCI and the CRI. 0 and '' mean unset. */
@@ -49,14 +49,14 @@ export type ContainerSecurity = {
   dropCapabilities: string[];
   addAmbientCapabilities: string[];
   pid: ContainerPidMode;
-  /** The sandbox's ID mappings. If absent, the host's user namespace is used. */
+  /** The sandbox's ID mappings; absent for the host's user namespace. */
   userNamespace?: IdMappings;
-  /** UID of the process. If absent, the image's user is used. */
+  /** UID of the process; absent for the image's user. */
   runAsUser?: number;
   runAsUsername: string;
   runAsGroup?: number;
   supplementalGroups: number[];
-  /** `strict` adds only the requested groups; `merge` also adds the user's groups from the image's /etc/group. */
+  /** `strict`: only the requested groups. `merge`: also the user's groups from the image's /etc/group. */
   supplementalGroupsPolicy: 'merge' | 'strict';
   readonlyRootfs: boolean;
   noNewPrivileges: boolean;
@@ -64,11 +64,11 @@ export type ContainerSecurity = {
   readonlyPaths: string[];
   seccomp: SecurityProfile;
   apparmor?: SecurityProfile;
-  /** SELinux options. If absent, the sandbox's are used. */
+  /** SELinux options; absent for the sandbox's. */
   selinux?: SelinuxOptions;
 };
 
-/** The requested configuration of a container. Once the container has been created, only `resources` and `annotations` change. */
+/** The requested configuration of a container. After creation, only `resources` and `annotations` can change. */
 export type ContainerConfig = {
   name: string;
   attempt: number;
@@ -79,22 +79,22 @@ export type ContainerConfig = {
   envs: { name: string; value: string }[];
   mounts: ContainerMount[];
   devices: ContainerDevice[];
-  /** CDI device names (`vendor/class=name`), without duplicates. */
+  /** CDI device names (`vendor/class=name`), deduplicated. */
   cdiDevices?: string[];
   labels: Record<string, string>;
   annotations: Record<string, string>;
-  /** Log file's path relative to the sandbox's log directory; '' if there is no log. */
+  /** Path of the log file, relative to the sandbox's log directory; '' if there is no log. */
   logPath: string;
   stdin: boolean;
   stdinOnce: boolean;
   tty: boolean;
-  /** Name of a signal. '' means the image's stop signal or, if it sets none, SIGTERM. */
+  /** Signal name. '' means the image's stop signal or, if it has none, SIGTERM. */
   stopSignal: string;
   resources: ContainerResources;
   security: ContainerSecurity;
 };
 
-/** How a container exited. `reason` is one of those used by containerd: Completed, Error, OOMKilled, StartError, Unknown. */
+/** How a container exited. `reason` is one of containerd's reasons: Completed, Error, OOMKilled, StartError, Unknown. */
 export type ContainerEnd = {
   /** When the container started; 0 if it never did. */
   startedAtMs: number;
@@ -111,7 +111,7 @@ export type ContainerEnd = {
  *                 └────────────────────────────────────────────────┘
  * ```
  * `creating`, `starting` and `removing` are recorded before the operation begins. If the container runtime is killed during the operation,
- * its next start undoes or completes it.
+ * it is undone or completed at the next start.
  */
 export type ContainerState =
   | { phase: 'creating' }
@@ -121,16 +121,16 @@ export type ContainerState =
   | ({ phase: 'exited' } & ContainerEnd)
   | { phase: 'removing'; end?: ContainerEnd };
 
-/** Phases in which a container is hidden from clients, because its creation has not finished or it is being removed. */
+/** Phases in which a container is hidden from clients: it is not completely created yet, or is being removed. */
 export const HIDDEN_PHASES: readonly ContainerState['phase'][] = ['creating', 'removing'];
 
 export type ContainerRecord = {
   id: string;
-  /** Unique name, which consists of the sandbox ID, the container name and the attempt. */
+  /** Unique name: the sandbox ID, the container name and the attempt. */
   name: string;
   sandboxId: string;
   config: ContainerConfig;
-  /** The image that `config.image` resolved to. */
+  /** The image that `config.image` was resolved to. */
   image: { id: string; repoDigest: string; config: ImageConfig['config'] };
   /** The init process's user, as looked up in the image. */
   user: { uid: number; gid: number; additionalGids: number[] };
@@ -142,7 +142,7 @@ export type ContainerRecord = {
   createdAtMs: number;
 };
 
-/** Returns a container's unique name. CreateContainer calls for the same attempt have the same name. */
+/** Returns a container's unique name, which is the same for all CreateContainer calls for an attempt. */
 export function containerName(sandboxId: string, config: Pick<ContainerConfig, 'name' | 'attempt'>): string {
   return `${sandboxId}_${config.name}_${config.attempt}`;
 }

@@ -92,7 +92,7 @@ const end = {
   message: z.string(),
 };
 
-/** Schema of container records. The fields are documented in `ContainerRecord`. */
+/** Schema of container records. For the meaning of the fields see `ContainerRecord`. */
 export const containerShape = z.looseObject({
   id: z.string(),
   name: z.string(),

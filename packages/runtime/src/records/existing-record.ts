@@ -4,7 +4,7 @@ import type { NamedRecord } from '@podwright/metadata';
 type Existing = NamedRecord & { config: object; state: { phase: string } };
 
 /**
- * Phases in which a call accepts an existing record with the same name: `unfinished` if an earlier call did not finish, `finished` if it
+ * Phases in which an existing record with the same name is accepted: `unfinished` if the earlier call did not complete, `finished` if it
  * did.
  */
 export type ExistingPhases<R extends Existing> = {
@@ -13,15 +13,15 @@ export type ExistingPhases<R extends Existing> = {
 };
 
 /**
- * How RunPodSandbox and CreateContainer treat an existing record with the same name. `return`: an earlier call has finished, but its caller
- * had disconnected or its response was lost. `clear`: an earlier call could not be rolled back completely, and what is left must be removed
+ * What RunPodSandbox and CreateContainer do about an existing record with the same name. `return`: an earlier call completed, but its
+ * caller had disconnected or the response was lost. `clear`: an earlier call was not rolled back completely, so its remains must be removed
  * first.
  */
 export type ExistingPolicy<R> = { kind: 'create' } | { kind: 'return'; record: R } | { kind: 'clear'; record: R };
 
 /**
- * Decides how to treat an existing record. Throws `already_exists` for a record that must be kept. `attempted` describes the call in the
- * error message.
+ * Decides what to do about an existing record. Throws `already_exists` for a record that must not be replaced. `attempted` describes the
+ * call in the error message.
  */
 export function existingRecordPolicy<R extends Existing>(
   existing: R | undefined,

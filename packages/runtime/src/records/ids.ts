@@ -5,7 +5,7 @@ export function newId(): string {
   return randomBytes(32).toString('hex');
 }
 
-/** A wall clock in fractional milliseconds whose values strictly increase. */
+/** A wall clock that returns strictly increasing fractional milliseconds. */
 export class RecordClock {
   #last = 0;
 

@@ -20,8 +20,8 @@ export type LifecycleEventsDependencies = {
 };
 
 /**
- * Publishes lifecycle events to any number of subscribers. An event is published after its record has been written, so a client that
- * subscribes and then lists misses nothing.
+ * Publishes lifecycle events to any number of subscribers. Events are published after the record has been written, so a client that
+ * subscribes before it lists misses nothing.
  */
 export class LifecycleEvents {
   readonly #broadcast = new Broadcast<LifecycleEvent>();
@@ -31,10 +31,7 @@ export class LifecycleEvents {
     this.#dependencies = dependencies;
   }
 
-  /**
-   * Publishes an event. `subject` is the last record of the sandbox or container concerned, which may already have been deleted from its
-   * table.
-   */
+  /** Publishes an event. `subject` is the last record of the sandbox or container, which may already have been deleted from its table. */
   publish(kind: LifecycleEvent['kind'], subject: SandboxRecord | ContainerRecord): void {
     const { sandboxes, containers, clock } = this.#dependencies;
     const sandboxId = 'sandboxId' in subject ? subject.sandboxId : subject.id;

@@ -5,7 +5,7 @@ import { containerShape } from './container-shape.ts';
 import type { SandboxRecord } from './sandbox-record.ts';
 import { sandboxShape } from './sandbox-shape.ts';
 
-/** Schema version of both kinds of records. Records without a version use the same schema. */
+/** Schema version of sandbox and container records. Records without a version have the same schema. */
 const VERSION = 1;
 
 export type PodTables = { sandboxes: RecordTable<SandboxRecord>; containers: RecordTable<ContainerRecord> };
@@ -27,8 +27,8 @@ export function openPodTables(database: MetadataDatabase, onDamaged: (damaged: D
 }
 
 /**
- * Returns the SQL that creates a table. ID and name are separate columns, so that SQLite enforces their uniqueness just as the in-memory
- * table does.
+ * Returns the SQL for creating a table. ID and name are separate columns so that SQLite enforces their uniqueness, like the in-memory table
+ * does.
  */
 function recordTable(table: string): string {
   return `CREATE TABLE ${table} (id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, record TEXT NOT NULL) STRICT`;

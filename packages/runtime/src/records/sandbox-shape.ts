@@ -34,7 +34,7 @@ const config = z.looseObject({
   runtimeHandler: z.string(),
 }) satisfies z.ZodType<SandboxConfig>;
 
-/** Schema of sandbox records. The fields are documented in `SandboxRecord`. */
+/** Schema of sandbox records. For the meaning of the fields see `SandboxRecord`. */
 export const sandboxShape = z.looseObject({
   id: z.string(),
   name: z.string(),

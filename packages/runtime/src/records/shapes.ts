@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { ContainerResources } from './container-record.ts';
 
 /**
- * Schemas shared by both kinds of records. They keep unknown fields, which may have been written by a newer version of Podwright before a
+ * Schemas shared by sandbox and container records. They preserve unknown fields, which may come from a newer version of Podwright before a
  * downgrade and may be needed again.
  */
 export const stringMap = z.record(z.string(), z.string());

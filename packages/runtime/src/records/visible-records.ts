@@ -3,7 +3,7 @@ import type { NamedRecord, RecordTable } from '@podwright/metadata';
 
 const RECOVERIES_AT_ONCE = 8;
 
-/** The records in a table that clients can see, which are those whose phase is not in `hidden`. */
+/** The records of a table that are visible to clients: those whose phase is not in `hidden`. */
 export class VisibleRecords<R extends NamedRecord & { state: { phase: string } }> {
   readonly #table: RecordTable<R>;
   readonly #hidden: readonly R['state']['phase'][];
@@ -18,7 +18,7 @@ export class VisibleRecords<R extends NamedRecord & { state: { phase: string } }
     return this.#table.list().filter((record) => this.#isVisible(record));
   }
 
-  /** Returns the visible record with this ID or unique ID prefix. */
+  /** Returns the visible record with this ID or unambiguous ID prefix. */
   find(idOrPrefix: string): R | undefined {
     const record = this.#table.find(idOrPrefix);
     return record !== undefined && this.#isVisible(record) ? record : undefined;
@@ -35,7 +35,7 @@ export class VisibleRecords<R extends NamedRecord & { state: { phase: string } }
     return !this.#hidden.includes(state.phase);
   }
 
-  /** Calls `recover` for every record, for several records at a time. A failure is logged, and the record is kept. */
+  /** Calls `recover` for every record, several at a time. Failures are logged, and the record is retained. */
   protected async recoverEach(logger: Logger, recover: (record: R) => Promise<void>): Promise<void> {
     const limiter = new Limiter(RECOVERIES_AT_ONCE);
     const { noun } = this.#table;

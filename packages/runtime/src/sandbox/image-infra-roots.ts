@@ -17,7 +17,7 @@ export type ImageInfraRootsDependencies = {
   directories: SandboxDirectories;
   /** Looks up a user in a root file system. */
   resolveUser: (rootfs: string, request: UserRequest) => Promise<ResolvedUser>;
-  /** Returns the image reference for the sandboxes of a runtime handler; '' if they use no image. */
+  /** Returns the reference of the image used for a runtime handler's sandboxes; '' if they use none. */
   imageFor: (handler: string) => string;
   /** Provides the root file systems of sandboxes that use no image. */
   withoutImage: InfraRoots;
@@ -55,7 +55,7 @@ export class ImageInfraRoots implements InfraRoots {
     const mappings = sandbox.config.userNamespace;
     if (mappings !== undefined) grantTraversal({ top: dirname(dirname(directory)), directory, mappings });
     const root = join(directory, 'rootfs');
-    // writable, because these images contain no directories, and mount points must be created
+    // writable, because these images contain no directories, so the mount points have to be created
     const mounts = await snapshotter.prepare(KEY_PREFIX + sandbox.id, chainId);
     await mkdir(root, { mode: PRIVATE_DIRECTORY });
     mountAll(system, mounts, root);

@@ -5,14 +5,14 @@ import type { SandboxRecord } from '../records/sandbox-record.ts';
 import { commitSpec } from '../tasks/bundle.ts';
 import type { TaskRuntime, TaskState } from '../tasks/task-runtime.ts';
 
-/** `state` is the container runtime's directory for data that may be lost on reboot. */
+/** `state`: the container runtime's directory for data that may be lost in a reboot. */
 export type InfraProcessDependencies = { tasks: TaskRuntime; state: string };
 
-/** The infra processes of sandboxes. Each is a task whose ID is that of its sandbox. */
+/** Sandboxes' infra processes. Each is a task with the ID of its sandbox. */
 export class InfraProcess {
   readonly #dependencies: InfraProcessDependencies;
   readonly #exitListeners = new Set<(sandboxId: string) => void>();
-  /** Watched processes by sandbox ID. An entry is removed once the exit of its process has been reported. */
+  /** Watched processes by sandbox ID. An entry is removed when its process's exit has been reported. */
   readonly #watches = new Map<string, { pid: number; watch: Disposable | undefined }>();
 
   constructor(dependencies: InfraProcessDependencies) {
@@ -36,12 +36,12 @@ export class InfraProcess {
     }
   }
 
-  /** Calls `listener` with the sandbox ID when its infra process exits by itself. */
+  /** Subscribes to infra processes that exit on their own. `listener` is called with the sandbox ID. */
   onExit(listener: (sandboxId: string) => void): void {
     this.#exitListeners.add(listener);
   }
 
-  /** Returns the state of the infra process. If it was started by an earlier process of the container runtime, starts watching it. */
+  /** Returns the state of the infra process. Starts watching it if it was started by an earlier process of the container runtime. */
   async resume(sandboxId: string): Promise<TaskState> {
     const state = await this.#dependencies.tasks.state(sandboxId);
     if (state.status === 'running' && !this.#watches.has(sandboxId)) this.#watch(sandboxId, state.pid);
@@ -49,14 +49,13 @@ export class InfraProcess {
   }
 
   /**
-   * Returns the PID of a watched process, without reading any file; `undefined` if the process is not running or is not being watched yet
-   * (see `resume`).
+   * Returns a watched process's PID without reading any files; `undefined` if the process is not running or not watched yet (see `resume`).
    */
   watchedPid(sandboxId: string): number | undefined {
     return this.#watches.get(sandboxId)?.pid;
   }
 
-  /** Kills the infra process and removes its task and bundle. No error if there is none. */
+  /** Kills the infra process, if there is one, and removes its task and bundle. */
   async stop(sandboxId: string): Promise<void> {
     this.#watches.get(sandboxId)?.watch?.[Symbol.dispose]();
     this.#watches.delete(sandboxId);

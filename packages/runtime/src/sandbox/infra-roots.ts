@@ -12,7 +12,7 @@ export interface InfraRoots {
    * exists.
    */
   prepare(sandbox: SandboxRecord, signal: AbortSignal): Promise<InfraProgram>;
-  /** Removes the sandbox's root file system. No error if there is none. */
+  /** Removes the sandbox's root file system, if it has one. */
   remove(sandboxId: string): Promise<void>;
   /** Returns the IDs of the sandboxes that have their own root file system. */
   list(): Promise<string[]>;
@@ -20,7 +20,7 @@ export interface InfraRoots {
 
 /**
  * UID and GID of the infra process. No host user has this ID, because it was (uid_t)-1 when IDs were 16 bits wide. If the infra process
- * used 65534, which host processes may use, those processes could signal and trace it.
+ * used 65534, host processes with that ID could signal and trace it.
  */
 const NO_USER = 65_535;
 
@@ -30,13 +30,12 @@ export const INIT_DIRECTORY = 'init';
 export type HostInitRootOptions = {
   state: string;
   /**
-   * Finds a static init program, such as `catatonit`, which does nothing but wait and reap when run with `-P`; returns undefined if the
-   * host has none.
+   * Finds a static init program such as `catatonit`, which only waits and reaps when run with `-P`. Returns undefined if the host has none.
    */
   program: () => string | undefined;
 };
 
-/** A root file system shared by all sandboxes, `<state>/init`, which contains only the host's init program. */
+/** A root file system shared by all sandboxes, `<state>/init`, containing only the host's init program. */
 export class HostInitRoot implements InfraRoots {
   readonly #root: string;
   readonly #program: () => string | undefined;
@@ -47,8 +46,7 @@ export class HostInitRoot implements InfraRoots {
   }
 
   /**
-   * Opens the root file system, and corrects the mode of an init program copied by an earlier version of Podwright, which made it readable
-   * by all users.
+   * Opens the root file system. Fixes the mode of an init program copied by an earlier version of Podwright, which made it world-readable.
    */
   static open(options: HostInitRootOptions): HostInitRoot {
     const opened = new HostInitRoot(options);

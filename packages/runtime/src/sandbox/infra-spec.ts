@@ -6,7 +6,7 @@ import type { SandboxEnvironment } from './sandbox-controller.ts';
 
 /** A program to run as a sandbox's infra process, in a read-only root file system. */
 export type InfraProgram = {
-  /** Directory of the root file system, in which the directories `INFRA_DIRECTORIES` exist. */
+  /** Root file system directory, containing the directories `INFRA_DIRECTORIES`. */
   root: string;
   args: string[];
   env: string[];
@@ -19,14 +19,17 @@ export const INFRA_DIRECTORIES = ['proc', 'dev', 'sys'];
 
 export type InfraSettings = {
   namespaces: SandboxEnvironment['namespaces'];
-  /** Whether the process gets a new PID namespace or the host's. */
+  /** Whether the process gets its own PID namespace or uses the host's. */
   pid: 'new' | 'host';
   cgroupsPath: string;
   /** oom_score_adj, from -1000 (never killed by the OOM killer) to 1000. */
   oomScoreAdj: number;
 };
 
-/** Builds the OCI spec of an infra process. The process has no capabilities and no writable directories; it only holds the namespaces. */
+/**
+ * Builds the OCI spec of an infra process. The process has no capabilities and no writable directories; its only purpose is to hold the
+ * namespaces.
+ */
 export function infraSpec(sandbox: SandboxRecord, program: InfraProgram, settings: InfraSettings): OciSpec {
   const { namespaces, pid, cgroupsPath, oomScoreAdj } = settings;
   const none = { bounding: [], effective: [], permitted: [], inheritable: [], ambient: [] };
@@ -62,7 +65,7 @@ export function infraSpec(sandbox: SandboxRecord, program: InfraProgram, setting
   };
 }
 
-/** Returns the infra process's user. IDs that the pod's user namespace does not map are replaced by 0. */
+/** Returns the infra process's user. IDs not mapped in the pod's user namespace are replaced by 0. */
 function mappedUser({ config }: SandboxRecord, user: InfraProgram['user']): InfraProgram['user'] {
   const { uids, gids } = config.userNamespace ?? {};
   const mapped = (mappings: IdMapping[] | undefined, id: number) =>
@@ -71,7 +74,7 @@ function mappedUser({ config }: SandboxRecord, user: InfraProgram['user']): Infr
   return { ...user, uid: mapped(uids, user.uid), gid: mapped(gids, user.gid), additionalGids };
 }
 
-/** Returns the annotations by which VM-based OCI runtimes recognize the first process of a pod. */
+/** Returns the annotations that identify a pod's first process to VM-based OCI runtimes. */
 export function infraAnnotations({ id, config }: SandboxRecord): Record<string, string> {
   return {
     'io.kubernetes.cri.container-type': 'sandbox',

@@ -2,7 +2,7 @@ import { podBandwidth } from '@podwright/cni';
 import type { NetworkRequest } from '../network/network.ts';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 
-/** Builds the request that the network receives for a sandbox. It is the same for setup and teardown, even after a restart. */
+/** Builds a sandbox's network request. It is the same for setup and teardown, even after a restart. */
 export function networkRequest(sandbox: SandboxRecord, netnsPath: string): NetworkRequest {
   const { config } = sandbox;
   return {
@@ -18,8 +18,8 @@ export function networkRequest(sandbox: SandboxRecord, netnsPath: string): Netwo
 }
 
 /**
- * Like `networkRequest`, but never throws. If the annotations are invalid, no network was ever set up, and they must not prevent the
- * sandbox from being removed.
+ * Like `networkRequest`, but never throws: if the annotations are invalid, no network was ever set up, and they must not block the
+ * sandbox's removal.
  */
 export function tearDownRequest(sandbox: SandboxRecord, netnsPath: string): NetworkRequest {
   try {
@@ -29,7 +29,7 @@ export function tearDownRequest(sandbox: SandboxRecord, netnsPath: string): Netw
   }
 }
 
-/** Like `networkRequest`, but for a sandbox that has no record. The network is torn down using only the sandbox ID. */
+/** Like `networkRequest`, but for a sandbox without a record, whose network is torn down using only the sandbox ID. */
 export function recordlessRequest(sandboxId: string, netnsPath = ''): NetworkRequest {
   return { sandboxId, podName: '', podNamespace: '', podUid: '', netnsPath, portMappings: [] };
 }

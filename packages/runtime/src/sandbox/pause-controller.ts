@@ -13,18 +13,18 @@ export type PauseControllerDependencies = {
   namespaces: SandboxNamespaces;
   directories: SandboxDirectories;
   process: InfraProcess;
-  /** Provides the root file systems of infra processes, depending on each sandbox's runtime handler. */
+  /** Provides infra processes' root file systems, depending on the sandbox's runtime handler. */
   roots: InfraRoots;
-  /** Returns the OCI spec's `cgroupsPath` for a task of this sandbox. */
+  /** Returns the `cgroupsPath` in the OCI spec of a task of this sandbox. */
   cgroupsPath: (sandbox: SandboxRecord, taskId: string) => string;
   /** oom_score_adj of the infra process; see `InfraSettings`. */
   oomScoreAdj: number;
 };
 
 /**
- * Controls sandboxes that have an infra process. It is in all of the pod's namespaces, and is the first process in a PID namespace that
- * containers may share. It is a task of the handler's task runtime, so a runtime with one virtual machine per pod starts the virtual
- * machine for it. The sandbox is lost when the infra process exits.
+ * Controls sandboxes that have an infra process. It belongs to all of the pod's namespaces and is PID 1 of a PID namespace that containers
+ * may share. It runs as a task of the handler's task runtime, so that a runtime with one virtual machine per pod starts the virtual machine
+ * for it. When the infra process exits, the sandbox is lost.
  */
 export class PauseController extends PinnedNamespacesController implements SandboxController {
   readonly name = 'pause';

@@ -14,7 +14,7 @@ export type PinnedControllerDependencies = {
 };
 
 /**
- * Controls sandboxes without an infra process, whose namespaces are pinned by bind mounts. An init process is started only for pods whose
+ * Controls sandboxes without an infra process. Their namespaces are pinned by bind mounts; an init process is started only if a pod's
  * containers share a PID namespace.
  */
 export class PinnedController extends PinnedNamespacesController implements SandboxController {
@@ -27,11 +27,11 @@ export class PinnedController extends PinnedNamespacesController implements Sand
     this.#dependencies = dependencies;
   }
 
-  /** Starts the init process while the network is being set up, so that no container has to wait for it. */
+  /** Starts the init process during network setup, so that no container has to wait for it. */
   async start(sandbox: SandboxRecord, signal: AbortSignal): Promise<void> {
     await this.#dependencies.directories.make(sandbox);
     if (sandbox.config.pid !== 'pod') return;
-    // A failure is ignored here: the first container that needs the init process reports it, and clients also set `pod` for pods whose
+    // Failures are ignored: the first container that needs the init process reports them, and clients also set `pod` for pods whose
     // containers do not share PIDs.
     await this.sharedPidNamespace(sandbox, signal).catch(() => undefined);
   }

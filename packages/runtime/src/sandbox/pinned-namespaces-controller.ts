@@ -35,13 +35,13 @@ export abstract class PinnedNamespacesController {
     return [...new Set([...(await this.#namespaces.list()), ...(await this.#directories.list())])];
   }
 
-  /** Returns why the sandbox is lost if one of its namespaces is missing; otherwise undefined. */
+  /** If one of the sandbox's namespaces is missing, returns why the sandbox is lost; otherwise undefined. */
   protected async missingNamespace(sandbox: SandboxRecord): Promise<string | undefined> {
     const path = await this.#namespaces.missing(sandbox);
     return path && `namespace ${path} no longer exists`;
   }
 
-  /** Unmounts everything in the sandbox's directory and unpins its namespaces. Only files remain. */
+  /** Unmounts everything in the sandbox's directory and unpins its namespaces, leaving only files. */
   protected release(sandboxId: string): void {
     this.#directories.unmount(sandboxId);
     this.#namespaces.release(sandboxId);

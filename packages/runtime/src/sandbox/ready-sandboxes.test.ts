@@ -9,7 +9,7 @@ const pod = { network: 'pod', ipc: 'pod', sysctls: {} } as unknown as SandboxCon
 const controller = { takesReadySandboxes: true } as SandboxController;
 const MINUTE_MS = 60_000;
 
-/** Ready sandboxes on a simulated host, with mocked time. */
+/** Ready sandboxes on a fake host, with mocked time. */
 function open(context: TestContext, overrides: Partial<ReadySandboxesDependencies> = {}) {
   mock.timers.enable({ apis: ['setTimeout', 'Date'] });
   context.after(() => mock.timers.reset());
@@ -35,7 +35,7 @@ function open(context: TestContext, overrides: Partial<ReadySandboxesDependencie
     ...overrides,
   };
   const ready = new ReadySandboxes(dependencies);
-  /** Advances the time in steps, and lets all pending promises settle after each. */
+  /** Advances the clock in steps, letting all pending promises settle after each. */
   const pass = async (durationMs: number) => {
     for (let passedMs = 0; passedMs < durationMs; passedMs += 100) {
       for (let round = 0; round < 12; round++) {

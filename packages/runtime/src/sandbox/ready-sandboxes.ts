@@ -7,20 +7,20 @@ import { recordlessRequest } from './network-request.ts';
 import type { SandboxController } from './sandbox-controller.ts';
 import type { SandboxNamespaces } from './sandbox-namespaces.ts';
 
-/** Minimum number of ready sandboxes. Enough for one pod and the next. */
+/** Minimum number of ready sandboxes: enough for a pod and the next one. */
 const LEAST = 2;
-/** The number of pods started within this period determines how many sandboxes are kept ready. */
+/** The target number of ready sandboxes depends on the number of pods started within this window. */
 const WINDOW_MS = 60_000;
 /** Backoff after failed attempts to prepare a sandbox. */
 const RETRY = { initialMs: 1000, maxMs: 60_000 };
 const KEY = 'ready sandboxes';
 
 export type ReadySandboxesDependencies = {
-  /** Maximum number of ready sandboxes; 0 means that none are prepared. */
+  /** Maximum number of ready sandboxes; 0 disables them. */
   most: number;
   namespaces: Pick<SandboxNamespaces, 'prepare' | 'release'>;
   network: Pick<Network, 'prepare' | 'tearDown'>;
-  /** How long the container runtime has had no work in progress, in ms; 0 while it is busy. */
+  /** Returns how long the container runtime has been idle, in ms; 0 while it is busy. */
   idleMs: () => number;
   logger: Logger;
   /** Registry for the ready-sandbox metrics. Optional. */
@@ -29,36 +29,35 @@ export type ReadySandboxesDependencies = {
 };
 
 /**
- * A sandbox without a pod: an ID chosen in advance, and its namespaces. `attached`: its network may hold resources, which `tearDown`
- * releases.
+ * A sandbox without a pod: a preassigned ID, and its namespaces. `attached`: it may hold network resources, to be released by `tearDown`.
  */
 type ReadySandbox = { readonly id: string; netnsPath: string; attached: boolean };
 
 /**
- * Prepares a few sandboxes while the container runtime is idle, so that pods get their namespaces without waiting for the kernel, and
- * already attached to the network if it supports that (`Network.prepare`). A ready sandbox has an ID but no record. When it is taken for a
- * pod, its ID goes into the pod's record, and everything else is found by that ID. After a crash, the next start removes all sandboxes that
- * have no record.
+ * Prepares a few sandboxes while the container runtime is idle, so that pods do not have to wait for the kernel to create their namespaces.
+ * If the network supports it (`Network.prepare`), they are already attached to the network. A ready sandbox has an ID but no record. When
+ * it is taken for a pod, its ID is stored in the pod's record, and everything else is found by that ID. After a crash, the next start
+ * removes all sandboxes without a record.
  *
- * No pod waits for a ready sandbox or fails because of one: if there is none, the pod's sandbox is created on demand.
+ * Ready sandboxes never delay a pod or make it fail: if there is none, the pod's sandbox is created on demand.
  */
 export class ReadySandboxes {
   readonly #dependencies: ReadySandboxesDependencies;
   readonly #now: () => number;
   readonly #backoff: Backoff;
   readonly #requests: Counter<'result'> | undefined;
-  /** Ready sandboxes that can be taken for pods, oldest first. */
+  /** Ready sandboxes available to pods, oldest first. */
   #ready: ReadySandbox[] = [];
   /** Sandboxes that are being prepared, or that must be removed before others are prepared. */
   readonly #pending = new Set<ReadySandbox>();
-  /** Times of the most recent pod starts, as many as the maximum number of ready sandboxes. */
+  /** Times of the latest pod starts, limited to the maximum number of ready sandboxes. */
   #starts: number[] = [];
   /**
    * Whether to attach ready sandboxes to the network. While a node has no pods in the pod network, only namespaces are created on the host.
    */
   #attaches = false;
   #networkReady = true;
-  /** Whether to check that ready sandboxes are attached to the network that pods currently use. */
+  /** Whether to check that ready sandboxes are attached to the network currently used by pods. */
   #mustCheckNetwork = false;
   #failing = false;
   #closed = false;
@@ -73,7 +72,7 @@ export class ReadySandboxes {
     this.#requests = dependencies.metrics && this.#metricsIn(dependencies.metrics);
   }
 
-  /** Number of ready sandboxes that can be taken for pods at present. */
+  /** Number of ready sandboxes currently available to pods. */
   get count(): number {
     return this.#ready.length;
   }
@@ -84,7 +83,7 @@ export class ReadySandboxes {
     this.#arm(SANDBOX_REFILL_PAUSE_MS);
   }
 
-  /** Takes a ready sandbox for a pod and returns its ID; undefined if there is none or if the pod's configuration does not suit one. */
+  /** Takes a ready sandbox for a pod and returns its ID; undefined if there is none, or if the pod's configuration rules it out. */
   take(config: SandboxConfig, controller: SandboxController): string | undefined {
     if (config.network !== 'pod') return undefined;
     this.#attaches = true;
@@ -101,7 +100,7 @@ export class ReadySandboxes {
     this.#drop([{ id, netnsPath: '', attached: true }]);
   }
 
-  /** Must be called with every new network status. While the network is not ready, no ready sandboxes are kept. */
+  /** Must be called with every new network status. There are no ready sandboxes while the network is not ready. */
   onNetworkStatus({ ready }: { ready: boolean }): void {
     this.#networkReady = ready;
     this.#mustCheckNetwork = ready;
@@ -115,7 +114,7 @@ export class ReadySandboxes {
     this.#ready = [];
   }
 
-  /** Removes all ready sandboxes, so that their addresses become available to a pod. Returns false if there were none. */
+  /** Removes all ready sandboxes to free their addresses for a pod. Returns false if there were none. */
   async releaseAll(): Promise<boolean> {
     if (this.#ready.length === 0) return false;
     const released = this.#ready;
@@ -124,10 +123,7 @@ export class ReadySandboxes {
     return true;
   }
 
-  /**
-   * Removes all ready sandboxes and stops preparing new ones. If a sandbox cannot be removed, this is logged, and the next start removes
-   * it.
-   */
+  /** Removes all ready sandboxes and stops preparing new ones. Failures are logged; the next start removes the rest. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
@@ -168,8 +164,8 @@ export class ReadySandboxes {
   }
 
   /**
-   * Schedules the next step of preparing or removing sandboxes. If a step is already due earlier, keeps that time, so that frequent callers
-   * cannot postpone it.
+   * Schedules the next step of preparing or removing sandboxes. An earlier step that is already scheduled stays scheduled, so that frequent
+   * calls do not postpone it.
    */
   #arm(delayMs: number): void {
     if (this.#closed || this.#step !== undefined || this.#dependencies.most === 0) return;
@@ -180,7 +176,7 @@ export class ReadySandboxes {
     this.#timer = setTimeout(() => this.#tick(), delayMs).unref();
   }
 
-  /** If the container runtime is idle, takes the next step of preparing or removing ready sandboxes. Then schedules the one after that. */
+  /** Takes the next step of preparing or removing ready sandboxes if the container runtime is idle, then schedules another. */
   #tick(): void {
     this.#dueAtMs = Number.POSITIVE_INFINITY;
     const waitMs = Math.max(SANDBOX_REFILL_PAUSE_MS - this.#dependencies.idleMs(), this.#backoff.remainingMs(KEY));
@@ -231,8 +227,8 @@ export class ReadySandboxes {
   }
 
   /**
-   * Checks whether the ready sandboxes are attached to the network that pods currently use, by attaching one of them again. That sandbox
-   * cannot be taken for a pod in the meantime.
+   * Checks whether ready sandboxes are attached to the network currently used by pods, by attaching one of them again. That sandbox is
+   * unavailable during the check.
    */
   async #checkNetwork(): Promise<void> {
     this.#mustCheckNetwork = false;
@@ -243,8 +239,8 @@ export class ReadySandboxes {
   }
 
   /**
-   * Attaches a ready sandbox to the network if the network supports that. The sandbox stays in `#pending` until then, so that it is removed
-   * after a failure.
+   * Attaches a ready sandbox to the network, if the network supports that. The sandbox remains in `#pending` meanwhile, so that it is
+   * removed after a failure.
    */
   async #attach(sandbox: ReadySandbox): Promise<void> {
     const others = this.#ready;
@@ -256,7 +252,7 @@ export class ReadySandboxes {
     this.#ready.push(sandbox);
   }
 
-  /** Attaches the sandbox to the current network if the network supports that. Returns true if the sandbox is attached to it. */
+  /** Attaches the sandbox to the current network, if the network supports that. Returns whether it is attached. */
   async #prepareNetwork(sandbox: ReadySandbox): Promise<boolean> {
     const { network } = this.#dependencies;
     const before = sandbox.attached;
@@ -277,14 +273,14 @@ export class ReadySandboxes {
   }
 }
 
-/** Returns the target number of ready sandboxes, given the number of pod starts in the last minute. */
+/** Returns the target number of ready sandboxes for this number of pod starts in the last minute. */
 export function readyTarget(starts: number, most: number): number {
   return Math.min(most, Math.max(LEAST, starts));
 }
 
 /**
- * Matches interface sysctls, including defaults for new interfaces. A pod that sets one cannot use a ready sandbox, whose interface already
- * exists.
+ * Matches interface sysctls, including defaults for new interfaces. A pod with one of these cannot use a ready sandbox, whose interface
+ * already exists.
  */
 const INTERFACE_SYSCTL = /^net[./][^./]+[./](conf|neigh)[./]/;
 

@@ -1,37 +1,36 @@
 import type { CgroupStats } from '@podwright/host';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 
-/** The parts of a sandbox that its containers use. If a namespace is absent, the host's is used. */
+/** The parts of a sandbox used by its containers. An absent namespace means the host's. */
 export type SandboxEnvironment = {
-  /** If the pod requests a user namespace (`userNamespace`), it owns the other namespaces. */
+  /** If the pod requests a user namespace (`userNamespace`), the other namespaces are owned by it. */
   namespaces: { network?: string; ipc?: string; uts?: string; user?: string };
-  /** The pod's files, which are mounted into each of its containers. */
+  /** The pod's files, mounted into each of its containers. */
   files: { hosts: string; hostname: string; resolvConf: string };
-  /** Source of the mount at /dev/shm. */
+  /** Source of the /dev/shm mount. */
   shm: string;
 };
 
 /**
- * Creates the environment shared by a pod's containers. The runtime handler selects the controller. The sandbox service calls `create`,
- * then `start` (while the network is being set up or afterwards), and later `stop` and `remove`.
+ * Creates the environment shared by a pod's containers. The controller is selected by the runtime handler. The sandbox service calls
+ * `create`, then `start` (during or after network setup), and later `stop` and `remove`.
  *
- * All resources are found by the sandbox ID. `stop` and `remove` are idempotent, and work after a restart of the process, and even if `create`
- * or `start` failed partway. After `stop`, the sandbox has no processes, pinned namespaces or mounts left; after `remove`, it has no files
- * left either.
+ * All resources are found by sandbox ID. `stop` and `remove` are idempotent, and work after a restart of the process, and even if `create`
+ * or `start` failed halfway. `stop` leaves no processes, pinned namespaces or mounts behind; `remove` leaves no files either.
  *
- * The flags describe differences that only the sandbox service can act on, because it controls the network and the containers. They are
+ * The flags are for differences that only the sandbox service can handle, because it controls the network and the containers. They are
  * optional and default to false, so that older plugins keep working.
  */
 export interface SandboxController {
   readonly name: string;
   /**
-   * Whether the sandbox service must not call `start` before the network is set up, for example because the sandbox is a virtual machine
-   * that reads its network configuration at boot.
+   * Whether the network must be set up before `start` is called, for example because the sandbox is a virtual machine that reads its
+   * network configuration at boot.
    */
   readonly startsInNetwork?: boolean;
-  /** Whether the sandbox itself runs its containers' tasks, which must then be deleted before it is stopped. */
+  /** Whether the sandbox itself runs its containers' tasks, which must then be deleted before the sandbox is stopped. */
   readonly holdsTasks?: boolean;
-  /** Whether the controller creates the user namespaces that pods request (`userNamespace`). */
+  /** Whether the controller can create user namespaces for pods (`userNamespace`). */
   readonly makesUserNamespaces?: boolean;
   /** Whether `create` accepts namespaces from `SandboxNamespaces.prepare`. Only built-in controllers support this. */
   readonly takesReadySandboxes?: boolean;
@@ -42,14 +41,14 @@ export interface SandboxController {
   /** Passes the sandbox's IP addresses to the controller, for example for the hosts file. */
   setAddresses(sandbox: SandboxRecord, ips: string[]): Promise<void>;
   environment(sandbox: SandboxRecord): SandboxEnvironment;
-  /** Returns the path of the PID namespace that all containers in the pod share. The first call starts its init process. */
+  /** Returns the path of the PID namespace shared by all containers in the pod. Starts its init process on the first call. */
   sharedPidNamespace(sandbox: SandboxRecord, signal: AbortSignal): Promise<string>;
   /**
-   * Returns whether everything that `create` and `start` made still exists; if not, `reason` explains why to users. From then on, `onLost`
-   * reports a loss.
+   * Returns whether everything created by `create` and `start` still exists; if not, `reason` is a user-facing explanation. Later losses
+   * are reported by `onLost`.
    */
   status(sandbox: SandboxRecord): Promise<{ alive: true } | { alive: false; reason: string }>;
-  /** Calls `listener` when a sandbox's infra process exits by itself, even while the sandbox is starting. */
+  /** Subscribes to infra processes that exit on their own, even while the sandbox is starting. */
   onLost(listener: (sandboxId: string, reason: string) => void): void;
   stop(sandboxId: string): Promise<void>;
   remove(sandboxId: string): Promise<void>;
@@ -57,8 +56,8 @@ export interface SandboxController {
   list(): Promise<string[]>;
   /** Returns the path of the sandbox's network namespace; undefined if it uses the host's. */
   netnsPath(sandbox: SandboxRecord): string | undefined;
-  /** Returns further details for users, as plain JSON-compatible data, such as the PID of the infra process. */
+  /** Returns additional user-facing details as plain JSON-compatible data, for example the infra process's PID. */
   describe?(sandbox: SandboxRecord): Promise<Record<string, unknown>>;
-  /** Returns a sandbox's resource usage that the host's cgroups do not measure; undefined if it is unknown. */
+  /** Returns the part of a sandbox's resource usage that the host's cgroups do not measure; undefined if it is unknown. */
   use?(sandbox: SandboxRecord): Promise<CgroupStats | undefined>;
 }

@@ -3,21 +3,21 @@ import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { SandboxController } from './sandbox-controller.ts';
 
 export type SandboxControllersOptions = {
-  /** All controllers, including those that no handler uses, which may own sandboxes from before the restart. Names are unique. */
+  /** All controllers, including those not used by any handler, which may have sandboxes from before the restart. Names must be unique. */
   controllers: SandboxController[];
-  /** Name of each runtime handler's controller. The default handler '' is required. */
+  /** Controller names by runtime handler. The default handler '' is required. */
   handlers: ReadonlyMap<string, string>;
-  /** Configured runtime handlers that cannot be used on this host, with the reasons. */
+  /** Configured runtime handlers that cannot be used on this host, and why. */
   unavailable?: ReadonlyMap<string, string>;
 };
 
-/** Finds the controller to use for a runtime handler's new sandboxes, and the controller that created an existing sandbox. */
+/** Finds the controller for new sandboxes of a runtime handler, and the controller that created an existing sandbox. */
 export class SandboxControllers {
   readonly #byName: ReadonlyMap<string, SandboxController>;
   readonly #byHandler: ReadonlyMap<string, SandboxController>;
   readonly #unavailable: ReadonlyMap<string, string>;
 
-  /** Throws `invalid_argument` if the controller named for a handler does not exist. */
+  /** Throws `invalid_argument` if a handler's controller does not exist. */
   constructor({ controllers, handlers, unavailable = new Map() }: SandboxControllersOptions) {
     this.#byName = new Map(controllers.map((controller) => [controller.name, controller]));
     this.#byHandler = new Map([...handlers].map(([handler, name]) => [handler, this.#named(handler, name)]));
@@ -25,8 +25,8 @@ export class SandboxControllers {
   }
 
   /**
-   * Returns the controller for a runtime handler's new sandboxes. Throws `invalid_argument`, naming the known handlers, if the handler is
-   * unknown, and `failed_precondition`, with the reason, if it cannot be used here.
+   * Returns the controller for a runtime handler's new sandboxes. Throws `invalid_argument`, listing the known handlers, if the handler is
+   * unknown, and `failed_precondition`, with the reason, if it cannot be used on this host.
    */
   forHandler(handler: string): SandboxController {
     const controller = this.#byHandler.get(handler);
@@ -42,8 +42,8 @@ export class SandboxControllers {
   }
 
   /**
-   * Returns the controller that created a sandbox, regardless of the currently configured handlers, because the same controller must stop
-   * and remove it. Throws `failed_precondition` if that controller is no longer configured.
+   * Returns the controller that created a sandbox. It is independent of the currently configured handlers, because the same controller must
+   * stop and remove the sandbox. Throws `failed_precondition` if the controller is no longer configured.
    */
   of(record: Pick<SandboxRecord, 'id' | 'controller' | 'config'>): SandboxController {
     const found = this.find(record);
@@ -66,7 +66,7 @@ export class SandboxControllers {
     return [...this.#byHandler.keys()];
   }
 
-  /** Returns every controller once. */
+  /** Returns all controllers, without duplicates. */
   all(): SandboxController[] {
     return [...this.#byName.values()];
   }

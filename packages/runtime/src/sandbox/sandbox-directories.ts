@@ -11,15 +11,16 @@ import { hostsFile, resolvConf } from './sandbox-files.ts';
 /** Name of the sandboxes directory, in both the state directory and the root directory. */
 export const SANDBOXES_DIRECTORY = 'sandboxes';
 
-/** `root` is the container runtime's directory for persistent data; `state` is the one for data that may be lost on reboot. */
+/** `root`: the container runtime's directory for persistent data. `state`: its directory for data that may be lost in a reboot. */
 export type SandboxDirectoriesOptions = { system: System; root: string; state: string };
 
 /** Mount options and size (64 MiB) of /dev/shm, as used by other Kubernetes container runtimes. */
 const SHM_OPTIONS = ['nosuid', 'noexec', 'nodev', 'mode=1777', 'size=67108864'];
 
 /**
- * The directories shared by a pod's containers: `<state>/sandboxes/<id>` for its shared memory, and `<root>/sandboxes/<id>` for its files.
- * Containers may write to these files, but must not fill the state directory's file system, which is in memory and which all pods need.
+ * Directories shared by a pod's containers: `<state>/sandboxes/<id>` for its shared memory, and `<root>/sandboxes/<id>` for its files. The
+ * files are separate because containers may write to them: they must not fill the state directory's file system, which is in memory and
+ * needed by all pods.
  */
 export class SandboxDirectories {
   readonly #system: System;
@@ -32,21 +33,21 @@ export class SandboxDirectories {
     this.#files = join(root, SANDBOXES_DIRECTORY);
   }
 
-  /** Creates the `sandboxes` directories in the state and root directories if they do not exist. */
+  /** Creates the `sandboxes` directories in the state and root directories if necessary. */
   static open(options: SandboxDirectoriesOptions): SandboxDirectories {
     const opened = new SandboxDirectories(options);
     for (const directory of [opened.#state, opened.#files]) makePrivateDirectory(directory);
     return opened;
   }
 
-  /** Returns the sandbox's directory in the state directory. Its controller may store other files there. */
+  /** Returns the sandbox's subdirectory of the state directory. Its controller may store other files there. */
   path(sandboxId: string): string {
     return join(this.#state, sandboxId);
   }
 
   /**
-   * Creates the sandbox's directories and everything in them except the addresses. Writes the small files synchronously, because the thread
-   * pool would need seventeen round trips.
+   * Creates the sandbox's directories and everything in them except the addresses. The small files are written synchronously, which saves
+   * seventeen round trips to the thread pool.
    */
   async make(sandbox: SandboxRecord): Promise<void> {
     const { config } = sandbox;
@@ -67,10 +68,7 @@ export class SandboxDirectories {
     mountAll(this.#system, [{ type: 'tmpfs', source: 'shm', options }], shm);
   }
 
-  /**
-   * Writes the addresses to the pod's hosts file. If the pod uses the host's network, its hosts file is a copy of the host's and is left
-   * unchanged.
-   */
+  /** Writes the addresses to the pod's hosts file. With host networking, this is a copy of the host's file and stays unchanged. */
   async setAddresses(sandbox: SandboxRecord, ips: string[]): Promise<void> {
     if (sandbox.config.network === 'node') return;
     writeFileSync(this.paths(sandbox).files.hosts, hostsFile(sandbox.config.hostname, ips), { mode: CONTAINER_FILE });
@@ -89,8 +87,8 @@ export class SandboxDirectories {
   }
 
   /**
-   * Returns the directory of the pod's files. Earlier versions of Podwright stored them next to the shared memory, from where the
-   * containers of those sandboxes still mount them.
+   * Returns the directory of the pod's files. Earlier versions of Podwright stored them next to the shared memory, where their containers
+   * still have them mounted from.
    */
   #filesOf(sandboxId: string): string {
     const directory = join(this.#files, sandboxId);
@@ -102,7 +100,7 @@ export class SandboxDirectories {
     unmountEntries(this.#system, this.path(sandboxId));
   }
 
-  /** Removes the sandbox's directories and their contents. No error if they do not exist. */
+  /** Removes the sandbox's directories, if they exist, and their contents. */
   remove(sandboxId: string): void {
     unmountTree(this.#system, this.path(sandboxId)); // or `rmSync` would delete the files in the mounts
     try {
@@ -120,7 +118,7 @@ export class SandboxDirectories {
   }
 }
 
-/** Returns the host UID and GID to which the pod's root user is mapped. */
+/** Returns the host UID and GID that the pod's root user is mapped to. */
 function rootOf({ config: { userNamespace } }: SandboxRecord): { uid: number; gid: number } {
   if (userNamespace === undefined) return { uid: 0, gid: 0 };
   return { uid: hostIdOf(userNamespace.uids, 0) ?? 0, gid: hostIdOf(userNamespace.gids, 0) ?? 0 };

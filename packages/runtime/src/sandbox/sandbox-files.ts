@@ -1,4 +1,4 @@
-/** Returns the contents of `resolv.conf` for a pod with its own DNS configuration (resolv.conf(5)); '' if that configuration is empty. */
+/** Returns the contents of `resolv.conf` for a pod with its own DNS configuration (resolv.conf(5)); '' if it is empty. */
 export function resolvConf(dns: { servers: string[]; searches: string[]; options: string[] }): string {
   const lines: string[] = [];
   if (dns.searches.length > 0) lines.push(`search ${dns.searches.join(' ')}`);

@@ -15,23 +15,23 @@ import {
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { SandboxEnvironment } from './sandbox-controller.ts';
 
-/** Name of the directory for pinned namespaces, in the state directory. */
+/** Subdirectory of the state directory for pinned namespaces. */
 export const NAMESPACES_DIRECTORY = 'ns';
 
 /** File system type of a pinned namespace (linux/magic.h). */
 const NSFS_MAGIC = 0x6e736673;
 
-/** `state` is the container runtime's directory for data that may be lost on reboot. */
+/** `state`: the container runtime's directory for data that may be lost in a reboot. */
 export type SandboxNamespacesDependencies = { system: System; logger: Logger; state: string };
 
 /**
- * The namespaces of sandboxes. Each one is pinned by a bind mount at `<state>/ns/<sandbox id>/<kind>`, so that it has a stable path and
- * outlives its processes.
+ * Sandboxes' namespaces. Each is pinned by a bind mount at `<state>/ns/<sandbox id>/<kind>`, so that it has a stable path and outlives its
+ * processes.
  */
 export class SandboxNamespaces {
   readonly #dependencies: SandboxNamespacesDependencies;
   readonly #root: string;
-  /** IDs of future sandboxes whose namespaces have been prepared. */
+  /** IDs of future sandboxes with prepared namespaces. */
   readonly #prepared = new Set<string>();
 
   private constructor(dependencies: SandboxNamespacesDependencies) {
@@ -39,7 +39,7 @@ export class SandboxNamespaces {
     this.#root = join(dependencies.state, NAMESPACES_DIRECTORY);
   }
 
-  /** Opens the sandboxes' namespaces. Mounts the directory for the pinned namespaces unless it is already mounted. */
+  /** Opens the sandboxes' namespaces. Mounts the directory of pinned namespaces if necessary. */
   static open(dependencies: SandboxNamespacesDependencies): SandboxNamespaces {
     const opened = new SandboxNamespaces(dependencies);
     preparePinDirectory(dependencies.system, opened.#root);
@@ -59,7 +59,7 @@ export class SandboxNamespaces {
     return { netnsPath: pins.net };
   }
 
-  /** Creates the sandbox's own namespaces. Throws `invalid_argument` for a sysctl that belongs to none of them. */
+  /** Creates the sandbox's own namespaces. Throws `invalid_argument` for a sysctl that does not belong to any of them. */
   async create(sandbox: SandboxRecord, signal: AbortSignal): Promise<void> {
     if (this.#prepared.delete(sandbox.id)) return this.#finish(sandbox);
     const { hostname, userNamespace: mappings } = sandbox.config;
@@ -85,7 +85,7 @@ export class SandboxNamespaces {
     };
   }
 
-  /** Pins a process's PID namespace for the sandbox, in addition to the namespaces from `create`. */
+  /** Pins a process's PID namespace for the sandbox, in addition to the namespaces created by `create`. */
   pinPid(sandboxId: string, pid: number): void {
     const path = this.pidPath(sandboxId);
     closeSync(openSync(path, 'wx', MOUNT_POINT_FILE));
@@ -102,7 +102,7 @@ export class SandboxNamespaces {
     return this.#pin(sandboxId, 'pid');
   }
 
-  /** Returns the path of the sandbox's first missing namespace; undefined if all exist. */
+  /** Returns the path of the sandbox's first missing namespace; undefined if none is missing. */
   async missing(sandbox: SandboxRecord): Promise<string | undefined> {
     for (const path of Object.values(this.paths(sandbox))) {
       if (path !== undefined && !(await isPinned(path))) return path;
@@ -110,7 +110,7 @@ export class SandboxNamespaces {
     return undefined;
   }
 
-  /** Unpins all of the sandbox's namespaces. The kernel then removes each one when its last process exits. No error if there are none. */
+  /** Unpins all of the sandbox's namespaces, if there are any. The kernel removes each namespace when its last process exits. */
   release(sandboxId: string): void {
     this.#prepared.delete(sandboxId);
     const directory = join(this.#root, sandboxId);
@@ -128,8 +128,8 @@ export class SandboxNamespaces {
   }
 
   /**
-   * Applies the settings from the sandbox's configuration, which `prepare` did not have. Also sets the host name again, because the host's
-   * own may have changed since.
+   * Applies the settings from the sandbox's configuration, which was not available to `prepare`. Sets the host name even if the pod has
+   * none of its own, because the host's may have changed.
    */
   #finish({ id, config }: SandboxRecord): void {
     const hostname = config.hostname === '' ? hostnameOfHost() : config.hostname;
@@ -147,8 +147,8 @@ export class SandboxNamespaces {
 }
 
 /**
- * Sysctls that let a pod's processes bind low ports and send pings without capabilities, as in containerd. This is safe because the pod has
- * its own network namespace.
+ * Sysctls that let a pod's processes bind to low ports and send pings without capabilities, as in containerd. Safe, because the pod has its
+ * own network namespace.
  */
 const POD_NETWORK_SYSCTLS = {
   'net.ipv4.ip_unprivileged_port_start': '0',

@@ -32,19 +32,19 @@ import type { SandboxController } from './sandbox-controller.ts';
 import type { SandboxControllers } from './sandbox-controllers.ts';
 
 /**
- * Maximum number of sandboxes that start concurrently. Each keeps one CPU busy. With this limit, the first pods run while the last ones are
- * still waiting, instead of all of them running late.
+ * Maximum number of sandboxes starting concurrently, each of which keeps a CPU busy. With this limit, the first pods run while the last
+ * ones are still waiting, instead of all of them starting late.
  */
 const STARTS_AT_ONCE = Math.max(2, availableParallelism());
 
-/** Phases in which RunPodSandbox accepts an existing sandbox with the same name. */
+/** How RunPodSandbox handles an existing sandbox with the same name: an unfinished one is removed first, and a ready one is returned. */
 const PHASES: ExistingPhases<SandboxRecord> = { unfinished: ['creating', 'broken'], finished: 'ready' };
 
 /** Operations on a pod's containers, implemented by `ContainerService`. */
 export type PodContainers = {
-  /** Kills all of the sandbox's running containers and waits until they have exited. */
+  /** Kills all of the sandbox's running containers and waits for them to exit. */
   stopAll(sandboxId: string): Promise<void>;
-  /** Waits until the resources of the sandbox's exited containers have been cleaned up. */
+  /** Waits for the resources of the sandbox's exited containers to be cleaned up. */
   untilCleared(sandboxId: string): Promise<void>;
   removeAll(sandboxId: string): Promise<void>;
 };
@@ -65,15 +65,15 @@ export type SandboxServiceDependencies = {
 };
 
 /**
- * Manages the pods' sandboxes. A run either succeeds or leaves nothing behind, and is rolled back when its caller cancels. If a sandbox
- * cannot be rolled back, its record is kept; the removal is completed by a later stop, remove or retry, or by the next start of the
- * container runtime.
+ * Manages the pods' sandboxes. A run either succeeds or leaves nothing behind, and is rolled back when its caller cancels. If the rollback
+ * fails, the record is retained, and the removal is completed by a later stop, remove or retry, or at the next start of the container
+ * runtime.
  *
  * Calls are serialized at several levels, from the outside in:
- * - `work` (per verb and name) joins a retry with the call that it repeats, and continues when the caller's deadline passes.
+ * - `work` (per verb and name) joins a retry with the original call, and continues after the caller's deadline.
  * - `#starts` (for all sandboxes) limits concurrent runs to the number of CPUs.
- * - `#changes` (per sandbox) serializes different verbs for one sandbox, and the handling of its loss.
- * - The task runtime has its own lock per task, because it has other callers: infra processes and the removal of leftovers.
+ * - `#changes` (per sandbox) serializes different verbs for the same sandbox, and the handling of its loss.
+ * - The task runtime has a lock per task, because it has other callers too: infra processes and the removal of leftovers.
  */
 export class SandboxService extends VisibleRecords<SandboxRecord> {
   readonly #dependencies: SandboxServiceDependencies;
@@ -86,8 +86,8 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
   }
 
   /**
-   * Runs the sandbox, joins an earlier call for it, or returns the sandbox that the earlier call created. Throws `already_exists` if a
-   * different sandbox has the same name.
+   * Runs the sandbox, joins an earlier call in progress, or returns the sandbox that it created. Throws `already_exists` if there is a
+   * different sandbox with the same name.
    */
   run(config: SandboxConfig, signal: AbortSignal): Promise<SandboxRecord> {
     const name = sandboxName(config);
@@ -104,7 +104,7 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
     });
   }
 
-  /** Stops the sandbox and releases its addresses. No error if it does not exist or is already stopped. */
+  /** Stops the sandbox and releases its addresses. Succeeds if it does not exist or is already stopped. */
   async stop(idOrPrefix: string, signal: AbortSignal): Promise<void> {
     const record = this.find(idOrPrefix);
     if (record === undefined) return;
@@ -113,14 +113,14 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
     );
   }
 
-  /** Stops the sandbox if necessary, and removes it along with its containers. No error if it does not exist. */
+  /** Stops the sandbox if necessary, and removes it along with its containers. Succeeds if it does not exist. */
   async remove(idOrPrefix: string, signal: AbortSignal): Promise<void> {
     const record = this.find(idOrPrefix);
     if (record === undefined) return;
     await this.#dependencies.work.run({ key: `remove sandbox ${record.id}` }, signal, () => this.#remove(record.id));
   }
 
-  /** Records the pod's new resources. Throws `not_found` if no sandbox has this ID. */
+  /** Records the pod's new resources. Throws `not_found` if there is no such sandbox. */
   async setResources(idOrPrefix: string, resources: SandboxResources, signal: AbortSignal): Promise<void> {
     const { id } = this.require(idOrPrefix);
     const { nri, table } = this.#dependencies;
@@ -152,7 +152,7 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
     });
   }
 
-  /** Writes the record, through which a ready sandbox can be found from then on. If that fails, discards the ready sandbox. */
+  /** Writes the record, which makes a ready sandbox traceable from then on. If this fails, discards the ready sandbox. */
   #record(
     sandbox: Pick<SandboxRecord, 'id' | 'name' | 'config' | 'controller'>,
     readyId: string | undefined,
@@ -167,8 +167,8 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
   }
 
   /**
-   * Creates all of a sandbox's resources and marks it ready, or rolls back. `ahead`: the sandbox was prepared in advance, and may already
-   * be attached to its network.
+   * Creates all of a sandbox's resources and marks it ready; rolls back on failure. `ahead`: the sandbox was prepared in advance, and may
+   * already be attached to its network.
    */
   async #acquire(
     record: SandboxRecord,
@@ -209,7 +209,7 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
     return ready;
   }
 
-  /** Rolls back a failed run. Then deletes the record, or marks the sandbox as broken if something could not be removed. */
+  /** Rolls back a failed run, then deletes the record or, if something could not be removed, marks the sandbox as broken. */
   async #rollBack(record: SandboxRecord, undo: Undo): Promise<void> {
     const { table, logger } = this.#dependencies;
     const failures = await undo.run();
@@ -223,7 +223,7 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
       logger.error({ sandbox: record.id, left: describeUndoFailures(failures) }, 'cannot roll back a sandbox');
   }
 
-  /** Sets up the network and starts the sandbox concurrently, unless the controller requires the network to be set up first. */
+  /** Sets up the network and starts the sandbox, concurrently unless the controller requires the network to be set up first. */
   async #start(
     controller: SandboxController,
     { record, netnsPath, signal }: { record: SandboxRecord; netnsPath: string | undefined; signal: AbortSignal },
@@ -242,7 +242,7 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
     const request = networkRequest(record, netnsPath);
     const setUp = () => trace('set up network', () => network.setUp(request, signal));
     const { ips } = await setUp().catch(async (error: unknown) => {
-      // ready sandboxes can give up their addresses for this pod
+      // retry after freeing the addresses of ready sandboxes
       if (errorCode(error) !== 'resource_exhausted' || !(await ready.releaseAll())) throw error;
       return await setUp();
     });
@@ -265,7 +265,7 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
     table.put({ ...record, state: { phase: 'stopping' } });
     await failpoint('sandbox-stop/recorded');
     const ended = trace('kill containers', () => containers.stopAll(id)).then(() => nri.sandboxStopped(record));
-    // with plugins, the network is torn down after StopPodSandbox: they may clean up in the pod's network namespace
+    // if there are plugins, tear down the network after their StopPodSandbox: they may clean up in the pod's network namespace
     const before = nri.isActive ? ended : Promise.resolve();
     await allSettled([ended, before.then(() => this.#tearDownNetwork(record))]);
     await failpoint('sandbox-stop/network-down');
@@ -292,8 +292,8 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
   }
 
   /**
-   * Completes the operations of an earlier process, and stops sandboxes that did not survive. If that fails for a sandbox, its record is
-   * kept.
+   * Completes an earlier process's operations, and stops sandboxes that did not survive. If this fails for a sandbox, its record is
+   * retained.
    */
   recover(): Promise<void> {
     return this.recoverEach(this.#dependencies.logger, (record) => this.#recoverOne(record));
@@ -317,7 +317,7 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
   }
 }
 
-/** Waits for all promises to settle, then throws the first error. No step is therefore still running during the rollback. */
+/** Waits for all promises to settle, then throws the first error, so that no step is still running during the rollback. */
 async function allSettled<T extends unknown[]>(work: [...{ [K in keyof T]: Promise<T[K]> }]): Promise<T> {
   const results = await Promise.allSettled<unknown>(work);
   for (const result of results) if (result.status === 'rejected') throw result.reason;

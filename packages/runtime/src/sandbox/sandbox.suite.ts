@@ -12,7 +12,7 @@ import type { SandboxController, SandboxEnvironment } from './sandbox-controller
 /** A controller under test. */
 export type SandboxControllerUnderTest = {
   controller: SandboxController;
-  /** Releases the resources that the end of the process would release. The sandboxes remain. */
+  /** Releases resources that would also be released if the process exited. The sandboxes remain. */
   close(): Promise<void>;
 };
 
@@ -39,23 +39,23 @@ const plain: SandboxConfig = {
   runtimeHandler: '',
 };
 
-/** A sandbox to create, which by default has all of its own namespaces. */
+/** A sandbox to be created. By default, it has its own namespaces of all types. */
 export function sandboxOf(config: Partial<SandboxConfig> = {}): SandboxRecord {
   const state = { phase: 'creating' } as const;
   return { id: newId(), name: 'web', config: { ...plain, ...config }, state, createdAtMs: 0, ips: [] };
 }
 
-/** Output of a program in namespaces of a sandbox; `which` are options of nsenter(1). */
+/** Runs a program in the sandbox's namespaces and returns its output. `which` are nsenter(1) options. */
 function inside(which: string[], ...command: string[]): string {
   return execFileSync('nsenter', [...which, '--', ...command], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
     .toString()
     .trim();
 }
 
-/** The number by which the kernel identifies the namespace at a path. */
+/** The kernel's number for the namespace at a path. */
 const numberOf = (path: string | undefined) => statSync(path!, { bigint: true }).ino;
 
-/** Host pid of the first process in the PID namespace at a path. */
+/** Host PID of the init process of the PID namespace at a path. */
 function firstProcessOf(namespace: string): number {
   const link = `pid:[${numberOf(namespace)}]`;
   const isFirst = (pid: string) => {
@@ -72,8 +72,8 @@ function firstProcessOf(namespace: string): number {
 }
 
 /**
- * Tests the contract of sandbox controllers. `open` opens a controller that stores its state in a directory, which is empty or was left by
- * an earlier controller. Needs root, `nsenter` and `ip`.
+ * Tests the contract of sandbox controllers. `open` opens a controller whose state is in the given directory, either empty or left by an
+ * earlier controller. Requires root, `nsenter` and `ip`.
  */
 export async function testSandboxController(
   open: (state: string) => Promise<SandboxControllerUnderTest>,

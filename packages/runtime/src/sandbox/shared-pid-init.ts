@@ -8,13 +8,13 @@ import type { SandboxEnvironment } from './sandbox-controller.ts';
 export type SharedPidInitDependencies = {
   process: InfraProcess;
   roots: InfraRoots;
-  /** Returns the OCI spec's `cgroupsPath` for a task of this sandbox. */
+  /** Returns the `cgroupsPath` in the OCI spec of a task of this sandbox. */
   cgroupsPath: (sandbox: SandboxRecord, taskId: string) => string;
   /** oom_score_adj of the init process; see `InfraSettings`. */
   oomScoreAdj: number;
 };
 
-/** The init process of a PID namespace shared by a pod's containers. It is started on first use, because most pods never need one. */
+/** The init process of a PID namespace shared by a pod's containers. Started on first use, because most pods never need one. */
 export class SharedPidInit {
   readonly #dependencies: SharedPidInitDependencies;
   readonly #starting = new KeyedLock();
@@ -24,8 +24,8 @@ export class SharedPidInit {
   }
 
   /**
-   * Returns the path of the shared PID namespace, starting its init process if necessary. The path stays valid while any process in the
-   * namespace is running, because the kernel kills all of them when the init process exits.
+   * Returns the path of the shared PID namespace, starting its init process if necessary. The path is valid as long as any process is
+   * running in the namespace: when the init process exits, the kernel kills all others.
    */
   namespacePath(
     sandbox: SandboxRecord,
@@ -48,13 +48,13 @@ export class SharedPidInit {
     return this.#starting.run(sandbox.id, start, signal);
   }
 
-  /** Calls `listener` with the sandbox ID when its init process exits by itself. */
+  /** Subscribes to init processes that exit on their own. `listener` is called with the sandbox ID. */
   onExit(listener: (sandboxId: string) => void): void {
     this.#dependencies.process.onExit(listener);
   }
 
   /**
-   * If an earlier process of the container runtime started an init process, starts watching it. Returns false if that init process has
+   * Starts watching an init process started by an earlier process of the container runtime, if there is one. Returns false if it has
    * exited.
    */
   async resume(sandboxId: string): Promise<boolean> {

@@ -22,25 +22,25 @@ import { ShimSandboxFiles } from './shim-sandbox-files.ts';
 export type ShimControllerDependencies = {
   namespaces: SandboxNamespaces;
   directories: SandboxDirectories;
-  /** The shims, which also run the tasks of these sandboxes. A task finds its sandbox's shim through its bundle. */
+  /** The shims, which also run these sandboxes' tasks. A task finds its sandbox's shim through its bundle. */
   shims: Shims;
-  /** Returns a runtime handler's shim; undefined for handlers without one. */
+  /** Returns a runtime handler's shim; undefined if it has none. */
   programFor: (handler: string) => ShimProgram | undefined;
-  /** Describes the pod in the form that shims expect as sandbox options. */
+  /** Describes the pod in the form of sandbox options, as expected by shims. */
   describe: (sandbox: SandboxRecord) => { typeUrl: string; value: Uint8Array };
   logger: Logger;
-  /** How long a sandbox, and after it its shim, may take to stop by itself before both are killed. Default: 20 s. */
+  /** Grace period for a sandbox, and then for its shim, to stop on its own before it is killed. Default: 20 s. */
   graceMs?: number;
 };
 
 const GRACE_MS = 20_000;
-/** Deadline for a shim's response to a request for details or statistics. */
+/** Timeout for a shim's response to a request for details or statistics. */
 const DETAILS_TIMEOUT_MS = 5_000;
 
 /**
- * Controls sandboxes that a shim creates through containerd's Sandbox API, one shim per sandbox, for example virtual machines. The tasks of
- * a sandbox's containers run in the same shim. The pod's network is set up in a namespace created by this container runtime before the shim
- * starts, and the shim is passed the path of that namespace.
+ * Controls sandboxes created by a shim through containerd's Sandbox API, for example virtual machines. There is one shim per sandbox, which
+ * also runs the tasks of the sandbox's containers. The pod's network is set up before the shim starts, in a namespace created by this
+ * container runtime; the shim receives the path of the namespace.
  */
 export class ShimController extends PinnedNamespacesController implements SandboxController {
   readonly name = 'shim';
@@ -49,7 +49,7 @@ export class ShimController extends PinnedNamespacesController implements Sandbo
   readonly #dependencies: ShimControllerDependencies;
   readonly #files: ShimSandboxFiles;
   readonly #listeners = new Set<(sandboxId: string, reason: string) => void>();
-  /** IDs of the sandboxes that the controller is watching for their termination. */
+  /** IDs of sandboxes being watched for termination. */
   readonly #watched = new Set<string>();
 
   constructor(dependencies: ShimControllerDependencies) {
@@ -87,8 +87,8 @@ export class ShimController extends PinnedNamespacesController implements Sandbo
   }
 
   /**
-   * Returns the path of the PID namespace that the pod's containers share. Throws `failed_precondition` if the shim reports no process in a
-   * PID namespace of the pod.
+   * Returns the path of the PID namespace shared by the pod's containers. Throws `failed_precondition` if the shim does not report a
+   * process in a PID namespace of the pod.
    */
   async sharedPidNamespace({ id }: SandboxRecord): Promise<string> {
     const { namespaces } = this.#dependencies;
@@ -136,8 +136,8 @@ export class ShimController extends PinnedNamespacesController implements Sandbo
   }
 
   /**
-   * Returns the IDs of the controller's sandboxes, including those of which only the shim remains. If a sandbox has no record, each
-   * controller removes its own part of it.
+   * Returns the IDs of the controller's sandboxes, including those of which only the shim is left. For a sandbox without a record, each
+   * controller removes its own part.
    */
   override async list(): Promise<string[]> {
     return [...new Set([...(await super.list()), ...(await this.#files.list())])];
@@ -167,8 +167,8 @@ export class ShimController extends PinnedNamespacesController implements Sandbo
   }
 
   /**
-   * Returns a shim's response. If the call fails, logs a warning and returns undefined, so that a single shim cannot fail a list of all
-   * sandboxes.
+   * Returns a shim's response. If the call fails, logs a warning and returns undefined, so that one shim cannot make a list of all
+   * sandboxes fail.
    */
   async #callForDetails<T>(call: Promise<T>): Promise<T | undefined> {
     return await call.catch((error) => {
@@ -185,7 +185,7 @@ export class ShimController extends PinnedNamespacesController implements Sandbo
   }
 
   /**
-   * Throws `failed_precondition` if the handler has no shim, or if the pod requests a user namespace. The shim would ignore that, because
+   * Throws `failed_precondition` if the handler has no shim, or if the pod requests a user namespace, which the shim would ignore because
    * the Sandbox API has no field for it.
    */
   #check(sandbox: SandboxRecord): void {

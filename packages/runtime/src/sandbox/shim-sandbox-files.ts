@@ -11,13 +11,13 @@ import { infraAnnotations } from './infra-spec.ts';
 const sandboxSchema = z.object({
   program: shimProgramSchema,
   /**
-   * PID of a process in the sandbox's namespaces, as reported by the shim. Absent before the sandbox has started, or if the shim reports
-   * none.
+   * PID of a process in the sandbox's namespaces, as reported by the shim. Absent if the sandbox has not started yet, or if the shim
+   * reports none.
    */
   pid: z.number().optional(),
 });
 
-/** The record of a sandbox managed by a shim. It is sufficient to stop the sandbox, regardless of the handlers configured at that time. */
+/** The record of a sandbox managed by a shim. Sufficient for stopping the sandbox, regardless of the currently configured handlers. */
 export type ShimSandboxRecord = z.infer<typeof sandboxSchema>;
 
 /**
@@ -30,7 +30,7 @@ export class ShimSandboxFiles {
     this.#shims = shims;
   }
 
-  /** Creates the bundle. Its `config.json` contains only the annotations by which shims identify the pod. */
+  /** Creates the bundle. Its `config.json` contains only the annotations that identify the pod to shims. */
   async make(sandbox: SandboxRecord, record: ShimSandboxRecord): Promise<string> {
     const bundle = this.#shims.bundle(sandbox.id);
     await mkdir(bundle, { mode: PRIVATE_DIRECTORY });

@@ -2,13 +2,13 @@ import { errorCode, errorMessage, type Logger, PodwrightError, raceAbort, waitFo
 import type { Shim, ShimCall, Shims } from '@podwright/shim';
 import { findShimProcesses, killShimProcesses } from '../tasks/shim/shim-group.ts';
 
-/** Deadline for starting a sandbox, which may include booting a virtual machine. */
+/** Timeout for starting a sandbox, which may include booting a virtual machine. */
 const START_TIMEOUT_MS = 120_000;
-/** Deadline for a shim's other responses, which allows for a busy host. */
+/** Timeout for other responses of a shim, with allowance for a busy host. */
 const ANSWER_TIMEOUT_MS = 30_000;
 const SHIM_ENDED = 'the shim of the sandbox has ended';
 
-/** Input for a shim to create a sandbox. `options` describes the pod. */
+/** Input for creating a sandbox in a shim. `options` describes the pod. */
 export type ShimSandboxRequest = {
   sandboxId: string;
   bundlePath: string;
@@ -19,7 +19,7 @@ export type ShimSandboxRequest = {
 
 /**
  * Creates and starts a sandbox in a shim. Returns the PID of a process in the sandbox; 0 if the shim reports none. Throws
- * `failed_precondition` if the shim does not support sandboxes, and `unimplemented` if its sandboxes are not Linux sandboxes.
+ * `failed_precondition` if the shim does not support sandboxes, and `unimplemented` if its sandboxes are not for Linux.
  */
 export async function startShimSandbox(shim: Shim, request: ShimSandboxRequest, signal: AbortSignal): Promise<number> {
   const { sandboxId } = request;
@@ -50,7 +50,7 @@ export async function whyNotAlive(shim: Shim | undefined, sandboxId: string): Pr
   const bounds = { timeoutMs: ANSWER_TIMEOUT_MS };
   try {
     await shim.sandbox.pingSandbox({ sandboxId }, bounds);
-    // shims that do not support sandbox states leave the field empty
+    // empty for shims that do not support sandbox states
     const { state } = await shim.sandbox.sandboxStatus({ sandboxId, verbose: false }, bounds);
     return state === 'SANDBOX_NOTREADY' ? 'the sandbox of the shim has ended' : undefined;
   } catch (error) {
@@ -58,7 +58,7 @@ export async function whyNotAlive(shim: Shim | undefined, sandboxId: string): Pr
   }
 }
 
-/** Waits until the sandbox or its shim has exited, and returns the reason. */
+/** Waits for the sandbox or its shim to exit, and returns the reason. */
 export async function untilEnded(shim: Shim, sandboxId: string): Promise<string> {
   await shim.sandbox.waitSandbox({ sandboxId }, { timeoutMs: 0 }).catch(() => undefined); // `whyNotAlive` determines the reason
   const reason = await whyNotAlive(shim.isOpen ? shim : undefined, sandboxId);
@@ -70,7 +70,7 @@ export async function untilEnded(shim: Shim, sandboxId: string): Promise<string>
 export type ShimSandboxEnd = {
   shims: Shims;
   call: ShimCall;
-  /** How long the sandbox, and after it its shim, may take to stop by itself. */
+  /** Grace period for the sandbox, and then for its shim, to stop on its own. */
   graceMs: number;
   logger: Logger;
 };
@@ -90,7 +90,7 @@ export async function endShimSandbox(end: ShimSandboxEnd): Promise<void> {
   });
 }
 
-/** Tries to stop the sandbox and its shim. Returns true if both exited by themselves. */
+/** Tries to stop the sandbox and its shim. Returns true if both exited on their own. */
 async function shutDown(shim: Shim, { shims, call, graceMs, logger }: ShimSandboxEnd): Promise<boolean> {
   const sandboxId = call.id;
   const stop = { sandboxId, timeoutSecs: Math.ceil(graceMs / 2000) };
@@ -107,7 +107,7 @@ async function shutDown(shim: Shim, { shims, call, graceMs, logger }: ShimSandbo
   }
 }
 
-/** Asks the shim to shut down. A shim without sandbox support is shut down through its task service. */
+/** Asks the shim to shut down, through its task service if it does not support sandboxes. */
 async function endShim(shim: Shim, sandboxId: string): Promise<void> {
   const bounds = { timeoutMs: ANSWER_TIMEOUT_MS };
   await shim.sandbox.shutdownSandbox({ sandboxId }, bounds).catch(async (error) => {
@@ -116,7 +116,7 @@ async function endShim(shim: Shim, sandboxId: string): Promise<void> {
   });
 }
 
-/** Awaits a call, ignoring errors that show that the sandbox has exited, or that the shim has exited and closed the connection. */
+/** Awaits a call, ignoring errors that mean that the sandbox has exited, or that the shim has exited and closed the connection. */
 async function unlessGone(shim: Shim, call: Promise<unknown>): Promise<void> {
   await call.catch((error) => {
     if (shim.isOpen && !['not_found', 'unimplemented'].includes(errorCode(error))) throw error;

@@ -22,7 +22,7 @@ import { blockDeviceName, FilesystemOf } from './filesystem-use.ts';
 import { readProcessUse } from './process-use.ts';
 import type { ContainerDetails, ContainerUse, SandboxUse, Statistics } from './statistics.ts';
 
-/** Child cgroup in which crun runs a container, inside the container's systemd scope (crun(1), run.oci.systemd.subgroup). */
+/** Child cgroup that crun puts a container into, within the container's systemd scope (crun(1), run.oci.systemd.subgroup). */
 const CRUN_SUBGROUP = 'container';
 
 export type CgroupStatisticsDependencies = DiskUseDependencies & {
@@ -30,12 +30,12 @@ export type CgroupStatisticsDependencies = DiskUseDependencies & {
   logger: Logger;
   cgroups: CgroupHierarchy;
   taskCgroup: (sandbox: SandboxRecord, taskId: string) => string;
-  /** Returns the usage of tasks that have no cgroup on this host, such as virtual machines. */
+  /** For the usage of tasks that have no cgroup on this host, such as those in virtual machines. */
   tasks: Pick<TaskRuntime, 'use'>;
   root: string;
 };
 
-/** Reads statistics from cgroups, snapshots and the counters of network namespaces. */
+/** Reads statistics from cgroups, snapshots and network namespaces' counters. */
 export class CgroupStatistics implements Statistics {
   readonly layersMountpoint: string;
   readonly #dependencies: CgroupStatisticsDependencies;

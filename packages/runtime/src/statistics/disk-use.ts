@@ -9,7 +9,7 @@ import type { ContainerRecord } from '../records/container-record.ts';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { SandboxControllers } from '../sandbox/sandbox-controllers.ts';
 
-/** The share of one CPU that measuring uses on average, regardless of how many files the containers have. */
+/** Average share of one CPU spent on measuring, regardless of how many files the containers have. */
 const CPU_SHARE = 0.2;
 /** Unit of `st_blocks` (stat(2)). */
 const BLOCK_BYTES = 512;
@@ -23,7 +23,10 @@ export type DiskUseDependencies = {
   files: ContainerFiles;
 };
 
-/** `isPartial`: the container uses more than was counted; `changes` and `changedAtMs`: what changed while it was counted, and the time of the last change; see `measureTree`. */
+/**
+ * `isPartial`: the container uses more than was counted. `changes` and `changedAtMs`: what changed during the count, and the time of the
+ * last change. See `measureTree`.
+ */
 export type LayerUse = SnapshotUsage & {
   atMs: number;
   isPartial?: boolean;
@@ -31,7 +34,7 @@ export type LayerUse = SnapshotUsage & {
   changedAtMs?: number;
 };
 
-/** Measures containers' disk usage on demand, which takes about two seconds at most; see `TreeMeasures`. */
+/** Measures containers' disk usage on demand, in at most about two seconds; see `TreeMeasures`. */
 export class DiskUse {
   readonly #dependencies: DiskUseDependencies;
   readonly #measures = new TreeMeasures({ cpuShare: CPU_SHARE });
@@ -41,9 +44,9 @@ export class DiskUse {
   }
 
   /**
-   * Returns the usage of the container's writable layer and image volumes. For the first container of a pod, it includes the files that all
-   * of the pod's containers share, such as /etc/hosts, because the CRI has no field for these. With `isFrozen`, the container's processes are
-   * frozen, and its files are measured now.
+   * Returns the usage of the container's writable layer and image volumes. For a pod's first container, this includes files shared by all
+   * of the pod's containers, such as /etc/hosts, because the CRI has no field for these. `isFrozen` means that the container's processes
+   * are frozen, so its files are measured right away.
    */
   async of(record: ContainerRecord, { isFrozen = false } = {}): Promise<LayerUse> {
     const { snapshotter, files } = this.#dependencies;
@@ -54,7 +57,7 @@ export class DiskUse {
     const [shared, ...found] = await Promise.all([this.#sharedFiles(record), ...measures]);
     const trees = found.flat();
     const atMs = Math.min(Date.now(), ...trees.map((tree) => tree.atMs));
-    // what changed before the container exited cannot be moved any more
+    // an exited container cannot move any more files
     const changes = isFinal ? 'none' : mostChanges(trees.map((tree) => tree.changes));
     const changedAtMs = Math.max(0, ...trees.map((tree) => tree.changedAtMs));
     const isPartial = trees.some((tree) => tree.isPartial);
@@ -76,7 +79,7 @@ async function fileUse(path: string): Promise<SnapshotUsage> {
   return { sizeBytes: (await lstat(path)).blocks * BLOCK_BYTES, inodes: 1 };
 }
 
-/** Returns a list containing the result, or an empty list if the files have been removed in the meantime. */
+/** Returns a list with the result; an empty list if the files have been removed meanwhile. */
 async function orNothing<T>(found: Promise<T>): Promise<T[]> {
   try {
     return [await found];

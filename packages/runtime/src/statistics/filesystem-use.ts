@@ -2,11 +2,11 @@ import { readlink, statfs } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { type MountEntry, readMounts } from '@podwright/system';
 
-/** Capacity of an entire file system, and its device as named by `df`. */
+/** Capacity of an entire file system, and its device name as in `df`. */
 export type FilesystemUse = { device: string; sizeBytes: number; inodes: number; freeInodes: number };
 
 /**
- * Reads the capacity of the file system that contains a directory. Looks up the device only once, because that is slow if the host has many
+ * Reads the capacity of the file system containing a directory. Looks up the device only once, because that is slow on hosts with many
  * mounts.
  */
 export class FilesystemOf {
@@ -24,7 +24,7 @@ export class FilesystemOf {
   }
 }
 
-/** Returns the source of the mount that contains `path`: the deepest mount, or the newest if several are on the same mount point. */
+/** Returns the source of the mount containing `path`: the deepest mount or, if there are several on that mount point, the newest. */
 export function deviceOf(path: string, mounts: MountEntry[]): string {
   const above = mounts.filter(({ mountPoint }) => mountPoint === '/' || `${path}/`.startsWith(`${mountPoint}/`));
   const depth = Math.max(...above.map(({ mountPoint }) => mountPoint.length));

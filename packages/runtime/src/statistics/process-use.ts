@@ -3,11 +3,11 @@ import { readdir, readFile, readlink } from 'node:fs/promises';
 /** Number of files and sockets that processes have open. `maxFiles` is the init process's soft limit; undefined if it is unlimited. */
 export type ProcessUse = { files: number; sockets: number; maxFiles: number | undefined };
 
-/** Maximum number of file descriptors per process that are checked for being sockets. Any others are counted only as files. */
+/** Maximum number of file descriptors per process to check for sockets; any others are only counted as files. */
 const MAX_CHECKED = 4096;
 
 /**
- * Counts the open files and sockets of processes. `first` is the PID of the container's init process. A process that exits in the meantime
+ * Counts processes' open files and sockets. `first` is the PID of the container's init process. A process that exits during the count
  * counts as 0.
  */
 export async function readProcessUse(pids: number[], first: number): Promise<ProcessUse> {

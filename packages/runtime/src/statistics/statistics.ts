@@ -14,7 +14,7 @@ export type ContainerUse = {
 
 /** Detailed usage of a running container, which takes longer to read. */
 export type ContainerDetails = ContainerUse & {
-  /** Path of the container's cgroup, which is the same in every hierarchy. */
+  /** Path of the container's cgroup, the same in every hierarchy. */
   cgroupPath: string;
   processes: ProcessUse;
   /** The file system that contains its writable layer. */
@@ -31,7 +31,7 @@ export type SandboxUse = {
   interfaces: InterfaceUse[];
 };
 
-/** Reads the resource usage of containers and sandboxes. If one of them is removed in the meantime, parts of the result are undefined. */
+/** Reads the resource usage of containers and sandboxes. If one of them is removed during the call, parts of the result are undefined. */
 export interface Statistics {
   ofContainer(record: ContainerRecord): Promise<ContainerUse>;
   detailsOf(record: ContainerRecord): Promise<ContainerDetails>;

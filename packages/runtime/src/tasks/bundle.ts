@@ -4,10 +4,10 @@ import { isErrno, PodwrightError, PRIVATE_DIRECTORY, PRIVATE_FILE, wrapError } f
 import type { OciSpec } from '@podwright/oci';
 import * as z from 'zod';
 
-/** The file that contains a bundle's OCI spec (runtime-spec, bundle.md). */
+/** Name of the file with a bundle's OCI spec (runtime-spec, bundle.md). */
 const CONFIG_FILE = 'config.json';
 
-/** The spec fields that this package reads. The others are checked by the OCI runtime. */
+/** The spec fields read by this package. The others are checked by the OCI runtime. */
 const committedSpec = z.looseObject({
   process: z.looseObject({ args: z.array(z.string()), env: z.array(z.string()), cwd: z.string() }),
   root: z.looseObject({ path: z.string() }),
@@ -17,8 +17,7 @@ const committedSpec = z.looseObject({
 
 /**
  * Atomically replaces a bundle's OCI spec, for the next start and for later execs. Readers see either the old or the new spec, even after a
- * crash. Creates the bundle if it does not exist. Must be called only by the bundle's owner, which is the code for containers or for infra
- * processes.
+ * crash. Creates the bundle if necessary. To be called only by the bundle's owner: the code for containers or for infra processes.
  */
 export function commitSpec(bundle: string, spec: OciSpec): void {
   const path = join(bundle, CONFIG_FILE);
@@ -34,7 +33,7 @@ export function commitSpec(bundle: string, spec: OciSpec): void {
   }
 }
 
-/** Returns the OCI spec committed last; `undefined` if there is none. Throws `internal` if the file is not an OCI spec. */
+/** Returns the last committed OCI spec; `undefined` if there is none. Throws `internal` if the file is not an OCI spec. */
 export function readSpec(bundle: string): OciSpec | undefined {
   return read(bundle, (text) => {
     const spec: unknown = JSON.parse(text);
@@ -46,7 +45,7 @@ export function readSpec(bundle: string): OciSpec | undefined {
 }
 
 /**
- * Returns the OCI spec committed last as JSON text, for display. Because the file is written atomically, does not parse it, but throws
+ * Returns the last committed OCI spec as JSON text, for display. The text is not parsed, because the file is written atomically. Throws
  * `internal` if it is incomplete.
  */
 export function readSpecText(bundle: string): string | undefined {

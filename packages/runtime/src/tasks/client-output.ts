@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import { PodwrightError } from '@podwright/base';
 
-/** Size of a block of waiting output. Small packets share a block, because a buffer costs far more memory than one byte. */
+/** Size of a block of pending output. Small packets share a block, because a buffer takes far more memory than one byte. */
 const BLOCK_BYTES = 8 * 1024;
 
-/** Output on its way to a client. Accepts any amount; the writer watches `waitingBytes`. */
+/** Output pending for a client. Accepts any amount; the writer is expected to check `waitingBytes`. */
 export class ClientOutput {
   readonly stream: Readable;
   readonly #waiting: { block: Buffer; usedBytes: number }[] = [];
@@ -44,7 +44,7 @@ export class ClientOutput {
     if (this.#waiting.length === 0) this.stream.push(null);
   }
 
-  /** Discards the waiting output, and destroys the stream with this error. */
+  /** Discards the pending output, and destroys the stream with this error. */
   fail(error: Error): void {
     this.#ended = true;
     this.#waiting.length = 0;
@@ -75,13 +75,13 @@ export class ClientOutput {
 }
 
 export type SlowClientLimits = {
-  /** Maximum output (bytes) that waits for a client. At this size, reading pauses until the client has read half of it. */
+  /** Maximum pending output, in bytes. When this is reached, reading pauses until the client has read half of it. */
   bufferBytes: number;
-  /** How long reading may pause before the client is disconnected; `undefined` means forever. */
+  /** How long reading may pause before the client is disconnected; `undefined` for no limit. */
   patienceMs: number | undefined;
 };
 
-/** Decides when a client's process has to wait for it, and when the client has to be disconnected instead. */
+/** Decides when a process has to wait for its client, and when to disconnect the client instead. */
 export class ClientPace {
   readonly #outputs: ClientOutput[];
   readonly #limits: SlowClientLimits;
@@ -94,7 +94,7 @@ export class ClientPace {
     this.#limits = limits;
   }
 
-  /** Whether no more output must be read for now. */
+  /** Whether reading has to pause. */
   isHeld(): boolean {
     const waitingBytes = this.#outputs.reduce((sum, output) => sum + output.waitingBytes, 0);
     const fullBytes = this.#limits.bufferBytes + (this.#extraBytes ?? 0);
@@ -103,7 +103,7 @@ export class ClientPace {
     return this.#heldSinceMs !== undefined;
   }
 
-  /** Makes room for the last output of a process that has ended, once. Afterwards a full buffer disconnects the client at once. */
+  /** Makes room, once, for the last output of a process that has exited. From then on, a full buffer disconnects the client immediately. */
   makeRoom(bytes: number): void {
     if (this.#extraBytes !== undefined) return;
     this.#extraBytes = bytes;
@@ -118,7 +118,7 @@ export class ClientPace {
   }
 }
 
-/** The error for a client that is disconnected because it does not keep up with the output. */
+/** The error for a client that is disconnected because it cannot keep up with the output. */
 export function tooSlow(what: string): PodwrightError {
   return new PodwrightError(
     'resource_exhausted',

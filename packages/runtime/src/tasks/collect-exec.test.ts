@@ -6,7 +6,7 @@ import { ByteBudget, PodwrightError, silentLogger } from '@podwright/base';
 import { collectExec } from './collect-exec.ts';
 import type { ExecSyncOptions } from './task-runtime.ts';
 
-/** A command that has written some output, which a child process keeps open. */
+/** A command that has exited after writing some output, with its streams kept open by a child process. */
 function command() {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   stdout.write('out');
@@ -54,7 +54,7 @@ test('a command whose deadline has passed before it starts is killed', async () 
   assert.equal(kills(), 1);
 });
 
-/** Collects the output of commands that each write this many bytes to stdout and to stderr. Returns the sizes of what was collected. */
+/** Collects the output of commands that each write this many bytes to both stdout and stderr. Returns the collected sizes. */
 async function sizesOf(count: number, sizeBytes: number, options: Omit<ExecSyncOptions, 'signal'>): Promise<number[]> {
   const commands = Array.from({ length: count }, async () => {
     const { exec, exit } = command();

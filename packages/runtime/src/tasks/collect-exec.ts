@@ -4,13 +4,13 @@ import { EXEC_DRAIN_MS, EXEC_OUTPUT_BYTES } from './limits.ts';
 import { paceSmallReads } from './output-pace.ts';
 import type { ExecSyncOptions } from './task-runtime.ts';
 
-/** A running command in a task of any task runtime. */
+/** A running command in a task, independent of the task runtime. */
 export type RunningExec = {
   what: string;
   stdout: Readable;
   stderr: Readable;
   exited: Promise<number>;
-  /** Returns the PID of the process in the task; `undefined` before it is running. */
+  /** Returns the PID of the process in the task; `undefined` if it is not running yet. */
   pid(): Promise<number | undefined>;
   /** Kills the command and all of its descendants. */
   kill(): Promise<void>;
@@ -20,8 +20,8 @@ export type RunningExec = {
 export type ExecResult = { stdout: Buffer; stderr: Buffer; exitCode: number };
 
 /**
- * Waits until a command exits and returns its output. Aborting kills the command. After the command has exited, aborting merely stops
- * waiting for its children's output, and the command's exit code is returned.
+ * Waits for a command to exit and returns its output. Aborting kills the command. After the command has exited, aborting only ends the wait
+ * for its children's output, and the command's exit code is returned.
  */
 export async function collectExec(exec: RunningExec, { signal, ...bounds }: ExecSyncOptions): Promise<ExecResult> {
   let hasEnded = false;
@@ -62,8 +62,8 @@ export async function killExec(exec: Pick<RunningExec, 'what' | 'pid' | 'kill' |
 }
 
 /**
- * Reads a stream to its end, but retains only its beginning, so that a program with more output neither blocks nor makes this process use
- * unbounded memory.
+ * Reads a stream to its end but retains only the beginning, so that a program with more output neither blocks nor uses unbounded memory in
+ * this process.
  */
 function collect(
   stream: Readable,

@@ -3,8 +3,8 @@ import type { OciProcess } from '@podwright/oci';
 export type ExecCommand = { command: string[]; terminal: boolean; terminalName?: string };
 
 /**
- * Builds the OCI process of an exec: the task's process with a different command. If it has a terminal, TERM is set unless the container
- * sets it, as in containerd and Docker.
+ * Builds an exec's OCI process: the task's process with a different command. On a terminal, TERM is set unless the container sets it, as in
+ * containerd and Docker.
  */
 export function execProcess(task: OciProcess, { command, terminal, terminalName = 'xterm' }: ExecCommand): OciProcess {
   const { env } = task;

@@ -1,15 +1,15 @@
 import { PassThrough, type Readable } from 'node:stream';
 
-/** Number of reads per measurement period. */
+/** Number of reads per measurement. */
 const READS = 64;
-/** If a measurement period yields fewer bytes than this, its reads count as small: less than 256 bytes per read. */
+/** If the reads of a measurement yield fewer bytes than this, less than 256 each, they count as small. */
 const SMALL_BYTES = 16 * 1024;
-/** How long output is then left to accumulate in the pipe, which has room for 64 KiB. */
+/** How long output then accumulates in the pipe, which has a capacity of 64 KiB. */
 const GATHER_MS = 5;
 
 /**
- * Reads less often from a stream whose writer writes only a few bytes at a time: each read costs as much CPU time as a read of 64 KiB, and
- * it is the container that decides how it writes. `data` listeners receive the same bytes in fewer chunks.
+ * Reads less often from a stream that is written a few bytes at a time: each read costs as much CPU time as one of 64 KiB, and the
+ * container controls the size of the writes. `data` listeners receive the same bytes in fewer chunks.
  */
 export function paceSmallReads(stream: Readable): void {
   let reads = 0;
@@ -26,7 +26,7 @@ export function paceSmallReads(stream: Readable): void {
 }
 
 /**
- * Returns a stream that can still be read after its source has ended: when a child exits, Node.js discards its unread pipes, and the socket
+ * Returns a stream that can still be read after its source has ended: Node.js discards a child's unread pipes when it exits, and the socket
  * of an empty FIFO ends immediately. The stream buffers one chunk; the rest stays in the pipe.
  */
 export function keepUnread(stream: Readable): Readable {

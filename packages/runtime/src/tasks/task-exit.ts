@@ -1,6 +1,6 @@
 import type { TaskExit } from './task-runtime.ts';
 
-/** Exit code of a process killed by SIGKILL, as in shells; also used if the exit code is unknown. */
+/** Exit code of a process killed by SIGKILL, as in shells; also used for an unknown exit code. */
 export const KILLED_EXIT_CODE = 137;
 
 /** The exit reported for a task that was deleted before its actual exit was reported. */

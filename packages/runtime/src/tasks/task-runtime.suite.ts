@@ -9,15 +9,15 @@ import { errorCode, isNotFound, PodwrightError, waitFor, withTimeout } from '@po
 import { commitSpec } from './bundle.ts';
 import type { TaskConfig, TaskExit, TaskRuntime } from './task-runtime.ts';
 
-/** The environment that an implementation must provide for the suite. */
+/** The environment in which the suite tests an implementation. */
 export type TaskRuntimeHarness = {
-  /** Opens a runtime on the harness's state. Opening it again after closing it simulates a restart. */
+  /** Opens a runtime on the harness's state. Reopening it after closing it simulates a restart. */
   open(): Promise<TaskRuntime>;
   /** A task that runs `args` in a root file system with BusyBox. */
   config(id: string, args: string[], changes?: Partial<Omit<TaskConfig, 'id' | 'spec'>> & SpecChanges): TaskConfig;
-  /** A number that no other suite passes to `sleep`, by which the suite recognizes its own processes. */
+  /** A number that no other suite passes to `sleep`. Identifies the suite's own processes. */
   mark: string;
-  /** Command lines of processes that contain `mark`. */
+  /** Returns the command lines of processes that contain `mark`. */
   processesWith(mark: string): string[];
   remove(): Promise<void>;
 };
@@ -28,7 +28,7 @@ const forever = ['sleep', '1000'];
 const bound = () => AbortSignal.timeout(60_000);
 const soon = () => withTimeout(undefined, 300, 'try');
 
-/** Tests the contract in `task-runtime.ts`, for every task runtime. */
+/** Tests the contract in `task-runtime.ts` for a task runtime. */
 export function taskRuntimeSuite(name: string, prepare: () => Promise<TaskRuntimeHarness>): void {
   describe(`task runtime ${name}`, () => {
     let harness: TaskRuntimeHarness;
@@ -66,7 +66,7 @@ export function taskRuntimeSuite(name: string, prepare: () => Promise<TaskRuntim
   });
 }
 
-/** A harness that commits the bundles of its tasks, as every caller must. */
+/** A harness that commits its tasks' bundles, as every caller must. */
 function committing(harness: TaskRuntimeHarness): TaskRuntimeHarness {
   const config: TaskRuntimeHarness['config'] = (id, args, changes) => {
     const made = harness.config(id, args, changes);
@@ -99,7 +99,7 @@ const exitOf = (tasks: TaskRuntime, id: string): Promise<TaskExit> =>
 /** Whether a call was aborted with `cancelled`. */
 const isCancelled = (error: unknown) => errorCode(error) === 'cancelled';
 
-/** Checks the host before any other call to the runtime. */
+/** Checks that nothing of the task is left on the host, before any other call to the runtime. */
 async function assertNothingOf({ tasks, harness }: SuiteContext, { id, bundle }: TaskConfig): Promise<void> {
   assert.deepEqual(harness.processesWith(harness.mark), []);
   assert.deepEqual(await readdir(bundle), ['config.json']); // the caller's file
@@ -193,7 +193,7 @@ function lifeTests(context: () => SuiteContext): void {
     const abort = new AbortController();
     const created = tasks.create(config, abort.signal);
     const rejected = assert.rejects(created, isCancelled);
-    // A task is listed before any part of it exists, and the programs that create it take longer than this check.
+    // a task is listed before any part of it exists, and the programs that create it take longer than this check
     const isListed = async () => (await tasks.list()).includes('aborted') || undefined;
     await waitFor(isListed, { intervalMs: 0, signal: bound() });
     abort.abort(new PodwrightError('cancelled', 'aborted'));
@@ -414,7 +414,7 @@ function execTests(context: () => SuiteContext): void {
       tasks.execSync('slow', ['tail', '-f', '/dev/null'], { signal: soon() }),
       failsAs('deadline_exceeded'),
     );
-    // The task's first process does not reap, so a zombie would stay as long as the task.
+    // the task's first process does not reap, so a zombie would stay around as long as the task
     assert.doesNotMatch(String((await tasks.execSync('slow', ['ps'], { signal: bound() })).stdout), /tail/);
     await tasks.delete('slow');
   });
@@ -712,7 +712,7 @@ function slowClientTests(context: () => SuiteContext): void {
   });
 }
 
-/** Waits until processes with this text in their command line write no more, because their output is not read. */
+/** Waits until processes with this text in their command line stop writing because their output is not being read. */
 async function waitsForReader(harness: TaskRuntimeHarness, commandLine: string): Promise<void> {
   let writtenBefore: string | undefined;
   const isBlocked = async () => {
@@ -813,7 +813,7 @@ function logTests(context: () => SuiteContext): void {
   });
 }
 
-/** Reads a stream and waits for patterns in it, one after another. */
+/** Reads a stream and waits for a sequence of patterns in it. */
 function reader(stream: Readable): { next(pattern: RegExp): Promise<RegExpExecArray>; rest(): string } {
   let unread = '';
   stream.on('data', (chunk) => {

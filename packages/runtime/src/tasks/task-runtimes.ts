@@ -14,22 +14,22 @@ import type {
 
 export type TaskRuntimesOptions = {
   /**
-   * All task runtimes that may have tasks on this host, by name. Includes runtimes that no handler uses any more, because their tasks must
+   * All task runtimes that may have tasks on this host, by name. Includes those no longer used by any handler, because their tasks must
    * still be stopped and deleted.
    */
   runtimes: ReadonlyMap<string, TaskRuntime>;
-  /** Name of each runtime handler's task runtime; '' is the default handler. */
+  /** Task runtime names by runtime handler; '' is the default handler. */
   handlers: ReadonlyMap<string, string>;
 };
 
 /**
- * Combines several task runtimes. New tasks go to the task runtime of their handler. Later calls go to the one that owns the task, even if
- * the handlers have changed. Task IDs are unique across all task runtimes.
+ * Combines several task runtimes. New tasks are created by their handler's task runtime. Later calls are routed to the task's owner, even
+ * if the handlers have changed. Task IDs are unique across all task runtimes.
  */
 export class TaskRuntimes implements TaskRuntime {
   readonly name = 'handlers';
   readonly #options: TaskRuntimesOptions;
-  /** The owner of each task that has been looked up. */
+  /** Owners of the tasks looked up so far. */
   readonly #owners = new Map<string, TaskRuntime>();
 
   constructor(options: TaskRuntimesOptions) {

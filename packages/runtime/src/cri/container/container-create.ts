@@ -6,7 +6,7 @@ import { containerConfig } from '../messages/container-config.ts';
 import { sameMappings } from '../messages/user-namespace.ts';
 import type { CriServices } from '../services/services.ts';
 
-/** CreateContainer: creates everything except the process, which StartContainer creates. */
+/** CreateContainer: creates the container without its process, which StartContainer creates. */
 export function containerCreate({
   containers,
   sandboxes,

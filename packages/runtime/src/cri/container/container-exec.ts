@@ -11,8 +11,8 @@ import type { CriServices } from '../services/services.ts';
 
 /**
  * ExecSync: runs a command in the container and waits for it to exit. `timeout` is in seconds; 0 means no timeout. The command is also
- * killed if the client disconnects or its deadline passes. The output is truncated at the limit of a response, at the client's own limit, or
- * when the output of all concurrent calls reaches a limit.
+ * killed if the client disconnects or its deadline expires. The output is truncated at the response size limit, at the client's own limit,
+ * or when the combined output of concurrent calls reaches a limit.
  */
 export function containerExecSync({
   containers,
@@ -28,7 +28,7 @@ export function containerExecSync({
     using memory = budget.open();
     const options = { signal: limit ?? signal, maxOutputBytes: outputLimitOf(context), memory };
     const result = await tasks.execSync(id, cmd, options).catch((error: unknown) => {
-      // to clients, `not_found` would mean a missing container, not a missing command
+      // clients would take `not_found` to mean that the container is missing, not the command
       throw isNotFound(error) && containers.find(id) ? wrapError(`exec in container ${id}`, error, 'unknown') : error;
     });
     return { ...result, ...fitExecOutput(result) };

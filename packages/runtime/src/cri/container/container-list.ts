@@ -12,13 +12,13 @@ import type { CriServices } from '../services/services.ts';
 
 type Needs = Pick<CriServices, 'containers' | 'sandboxes'>;
 
-/** ListContainers: lists containers from memory, filtered by ID and sandbox ID (or prefixes of these), state and labels. */
+/** ListContainers: lists containers from memory, filtered by ID and sandbox ID (prefixes are allowed), state and labels. */
 export function containerList(services: Needs): RuntimeHandlers['listContainers'] {
   const response = encodedList({ list: ListContainersResponseSchema, element: ContainerSchema }, criContainer);
   return async ({ filter }) => response(select(services, filter));
 }
 
-/** StreamContainers: returns the same list as ListContainers, split into several messages. */
+/** StreamContainers: the same list as ListContainers, split into several messages. */
 export function containerStream(services: Needs): RuntimeHandlers['streamContainers'] {
   return async function* ({ filter }) {
     const found = select(services, filter);

@@ -5,7 +5,7 @@ import type { CriServices } from '../services/services.ts';
 
 type Needs = Pick<CriServices, 'containers' | 'images'>;
 
-/** ContainerStatus: returns the status from memory and, with `verbose`, the OCI spec from the container's bundle. */
+/** ContainerStatus: returns the status from memory and, if `verbose` is set, the OCI spec from the container's bundle. */
 export function containerInspect(services: Needs): RuntimeHandlers['containerStatus'] {
   return async ({ containerId, verbose }) => {
     const record = services.containers.require(containerId);
@@ -14,7 +14,7 @@ export function containerInspect(services: Needs): RuntimeHandlers['containerSta
   };
 }
 
-/** Inserts the OCI spec as text: parsing and serializing it again would cost more than the rest of the call. */
+/** Inserts the OCI spec as text, because parsing and re-serializing it would cost more than the rest of the call. */
 function details({ containers }: Pick<Needs, 'containers'>, record: ContainerRecord): string {
   const { id, sandboxId: sandboxID, state } = record;
   const pid = state.phase === 'running' ? state.pid : 0;

@@ -12,7 +12,7 @@ export function imageList({ images }: Needs): ImageHandlers['listImages'] {
   });
 }
 
-/** StreamImages: returns the same list as ListImages, split into several messages. */
+/** StreamImages: the same list as ListImages, split into several messages. */
 export function imageStream({ images }: Needs): ImageHandlers['streamImages'] {
   return async function* ({ filter }) {
     for (const page of pages(select(images, filter)))

@@ -8,7 +8,7 @@ import type { CriServices } from '../services/services.ts';
 type Handlers = ServiceHandlers<typeof ImageTransfers>;
 type Needs = Pick<CriServices, 'images'>;
 
-/** podwright.v1.ImageTransfers: image operations that are missing from the CRI. */
+/** podwright.v1.ImageTransfers: image operations missing from the CRI. */
 export function imageTransfers(services: Needs): Handlers {
   return {
     watch: imageWatch(services),
@@ -19,7 +19,7 @@ export function imageTransfers(services: Needs): Handlers {
   };
 }
 
-/** Watch: streams the progress of all pulls and loads from now on. */
+/** Watch: streams the progress of all pulls and loads from the time of the call. */
 function imageWatch({ images }: Needs): Handlers['watch'] {
   return (_request, { signal }) => {
     const transfers = images.transfers(signal);
@@ -63,7 +63,7 @@ function imageUntag({ images }: Needs): Handlers['untag'] {
   return async ({ reference }) => ({ removed: await images.untag(reference) });
 }
 
-/** Clean: removes content and snapshots that no image needs. */
+/** Clean: removes content and snapshots not used by any image. */
 function imagesClean({ images }: Needs): Handlers['clean'] {
   return async () => {
     await images.clean();

@@ -69,7 +69,7 @@ export function criContainerStatus(
   };
 }
 
-/** Whether the container matches the filter. The caller must already have expanded ID prefixes in the filter to full IDs. */
+/** Whether the container matches the filter. ID prefixes in the filter must already have been expanded to full IDs. */
 export function matchesContainer(record: ContainerRecord, filter: ContainerFilter | undefined): boolean {
   if (filter === undefined) return true;
   if (filter.id !== '' && filter.id !== record.id) return false;
@@ -117,7 +117,7 @@ const PROPAGATIONS: Record<ContainerMount['propagation'], MountPropagation> = {
 
 function criMount(mount: ContainerMount, images: Pick<ImageService, 'find'>): MessageInitShape<typeof MountSchema> {
   const { containerPath, hostPath, readonly, recursiveReadOnly, selinuxRelabel, imageSubPath } = mount;
-  // For an image mount, unlike for the container's own image, critest expects the imageRef that PullImage returned.
+  // unlike for the container's own image, critest expects the imageRef returned by PullImage for an image mount
   const image = mount.image === '' ? undefined : { image: mount.image, imageRef: images.find(mount.image)?.id ?? '' };
   const propagation = PROPAGATIONS[mount.propagation];
   const { uids: uidMappings = [], gids: gidMappings = [] } = mount.mappings ?? {};

@@ -9,7 +9,7 @@ const PROPAGATIONS: Record<MountPropagation, ContainerMount['propagation']> = {
   [MountPropagation.PROPAGATION_BIDIRECTIONAL]: 'bidirectional',
 };
 
-/** Converts and validates a mount of a host path or an image. Resolves `..` in paths, which never leads out of the container. */
+/** Converts and validates a mount of a host path or an image. Resolves `..` in paths, which cannot escape the container. */
 export function containerMount(mount: Mount): ContainerMount {
   const containerPath = absolutePath('mounts.containerPath', mount.containerPath);
   if (posix.resolve(containerPath) === '/') throw invalid(`mounts.containerPath "${containerPath}" is the root itself`);
@@ -47,7 +47,7 @@ function sourceOf(
   return { image: reference, hostPath, imageSubPath: plainText(`${where}: imageSubPath`, imageSubPath) };
 }
 
-/** Converts and validates a device: one of the host's device nodes, or a directory of device nodes. */
+/** Converts and validates a device: a device node on the host, or a directory of device nodes. */
 export function containerDevice({ containerPath, hostPath, permissions }: Device): ContainerDevice {
   if (!/^[rwm]{0,3}$/.test(permissions)) {
     throw invalid(`device ${hostPath}: permissions "${permissions}" are not of r, w, m`);

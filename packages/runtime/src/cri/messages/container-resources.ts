@@ -1,21 +1,21 @@
 import { invalid, type LinuxContainerResources, numberWithin } from '@podwright/cri';
 import type { ContainerResources } from '../../records/container-record.ts';
 
-/** Range of CPU periods that the kernel accepts, in microseconds (cgroups-v1 and -v2, sched-bwc.rst). */
+/** Range of CPU periods accepted by the kernel, in microseconds (cgroups-v1 and -v2, sched-bwc.rst). */
 const CPU_PERIOD = { minimum: 1000, maximum: 1_000_000 };
 const MINIMUM_CPU_QUOTA = 1000;
 /**
- * Memory limits at or above this value mean unlimited. For an unlimited cgroup, cgroup v1 reports the greatest multiple of the page size
- * below 2⁶³, which is no less than this value for any page size. When upstream's kubelet resizes a pod, it passes on that number as read
- * from the cgroup.
+ * Memory limits at or above this value mean unlimited. For an unlimited cgroup, cgroup v1 reports the largest multiple of the page size
+ * below 2⁶³, which is at least this value for any page size. Upstream's kubelet reads that number from the cgroup and passes it on when it
+ * resizes a pod.
  */
 const UNLIMITED_MEMORY = (1n << 63n) - (1n << 20n);
 /** The cpuset(7) list format: numbers and ranges. */
 const LIST_PATTERN = /^\d+(-\d+(:\d+\/\d+)?)?(,\d+(-\d+(:\d+\/\d+)?)?)*$/;
 const PAGE_SIZE_PATTERN = /^\d+[KMG]B$/;
 /**
- * The name of an interface file of a cgroup controller (cgroup-v2.rst). Excludes paths, which could lead out of the container's cgroup, and
- * files such as `cgroup.procs`, which move or kill processes.
+ * Name of a cgroup controller's interface file (cgroup-v2.rst). Excludes paths, which could escape the container's cgroup, and files such
+ * as `cgroup.procs`, which move or kill processes.
  */
 const UNIFIED_PATTERN = /^(cpu|cpuset|io|memory|pids|hugetlb|rdma|misc|dmem)(\.\w+)+$/;
 
@@ -55,7 +55,7 @@ function cpuQuota(value: bigint | undefined): number {
   return numberWithin('cpuQuota', value, { minimum: MINIMUM_CPU_QUOTA });
 }
 
-/** Returns the combined limit for memory and swap. */
+/** Returns the memory+swap limit. */
 function swapLimit(value: bigint | undefined, memoryLimit: number): number {
   const limit = limitOfMemory('memorySwapLimitInBytes', value);
   if (limit <= 0 || limit >= memoryLimit) return limit;

@@ -51,7 +51,7 @@ export function sandboxConfig(config: PodSandboxConfig | undefined, runtimeHandl
   };
 }
 
-/** Returns the resources that kubelets with in-place resize pass for the whole pod. */
+/** Returns the pod-level resources, as sent by kubelets with in-place resize. */
 function resourcesOf(linux: LinuxPodSandboxConfig | undefined): Pick<SandboxConfig, 'resources'> {
   if (linux?.overhead === undefined && linux?.resources === undefined) return {};
   return {
@@ -71,8 +71,8 @@ function pidMode(mode: NamespaceMode | undefined): PidNamespaceMode {
 }
 
 /**
- * Returns the pod's user namespace. Throws `invalid_argument` if the pod is privileged or uses the host's PID or IPC namespace: in a user
- * namespace it would have no privileges over the host's processes, and could not even mount /proc.
+ * Returns the pod's user namespace. Throws `invalid_argument` if the pod is privileged or uses the host's PID or IPC namespace: a user
+ * namespace would give it no privileges over the host's processes, and it could not even mount /proc.
  */
 function userNamespace(
   namespaces: NamespaceOption | undefined,

@@ -8,7 +8,7 @@ import {
 } from '@podwright/cri';
 import type { SandboxConfig, SandboxRecord } from '../../records/sandbox-record.ts';
 
-/** Describes a pod to shims that manage sandboxes themselves. Like containerd, passes the CRI's PodSandboxConfig. */
+/** Describes a pod to shims that manage sandboxes themselves: the CRI's PodSandboxConfig, as in containerd. */
 export function describeSandbox({ config }: SandboxRecord): { typeUrl: string; value: Uint8Array } {
   const { podName: name, podUid: uid, podNamespace: namespace, attempt } = config;
   const { hostname, logDirectory, labels, annotations, cgroupParent, sysctls, privileged } = config;

@@ -38,7 +38,7 @@ export function criSandboxStatus(record: SandboxRecord): MessageInitShape<typeof
   };
 }
 
-/** Whether the sandbox matches the filter. The caller must already have expanded an ID prefix in the filter to the full ID. */
+/** Whether the sandbox matches the filter. An ID prefix in the filter must already have been expanded to the full ID. */
 export function matchesSandbox(record: SandboxRecord, filter: PodSandboxFilter | undefined): boolean {
   if (filter === undefined) return true;
   if (filter.id !== '' && filter.id !== record.id) return false;

@@ -1,7 +1,7 @@
 import { type IDMapping as CriIdMapping, invalid, NamespaceMode, type UserNamespace } from '@podwright/cri';
 import type { IdMapping, IdMappings } from '@podwright/system';
 
-/** Number of UIDs or GIDs on Linux: the 32-bit range without its highest value, which is invalid. */
+/** Number of UIDs or GIDs on Linux: the 32-bit range except its highest value, which is invalid. */
 const MAX_IDS = 0xffffffff;
 
 /**
@@ -27,7 +27,7 @@ export function mountMappings(uids: CriIdMapping[], gids: CriIdMapping[], where:
   return { uids: idMappings(uids, `${where}: uidMappings`), gids: idMappings(gids, `${where}: gidMappings`) };
 }
 
-/** Returns true if both have the same mappings, or if neither has any. */
+/** Returns true if the mappings are the same, or if there are none on either side. */
 export function sameMappings(left: IdMappings | undefined, right: IdMappings | undefined): boolean {
   const text = (mappings: IdMappings | undefined) =>
     [...(mappings?.uids ?? []), ...(mappings?.gids ?? [])]

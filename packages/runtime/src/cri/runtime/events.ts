@@ -13,9 +13,9 @@ const KINDS: Record<LifecycleEvent['kind'], ContainerEventType> = {
 };
 
 /**
- * GetContainerEvents: streams sandbox and container lifecycle events from now on. A client that lists pods and containers after receiving
- * the response headers misses no change. A client that reads too slowly gets `resource_exhausted` and must subscribe again. As in
- * containerd, each event contains the statuses of the pod and all of its containers, so the kubelet need not request them.
+ * GetContainerEvents: streams sandbox and container lifecycle events from the time of the call. A client that lists pods and containers
+ * after receiving the response headers misses no change. A client that reads too slowly gets `resource_exhausted` and must resubscribe. As
+ * in containerd, each event includes the statuses of the pod and all of its containers, so that the kubelet need not request them.
  */
 export function events({
   events: source,

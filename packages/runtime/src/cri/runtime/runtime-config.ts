@@ -1,7 +1,7 @@
 import { CgroupDriver, type RuntimeHandlers } from '@podwright/cri';
 import type { CriServices } from '../services/services.ts';
 
-/** RuntimeConfig: returns the cgroup driver, which the kubelet then also uses. */
+/** RuntimeConfig: returns the cgroup driver, which the kubelet then uses too. */
 export function runtimeConfig({ facts }: Pick<CriServices, 'facts'>): RuntimeHandlers['runtimeConfig'] {
   const cgroupDriver = facts.cgroupDriver === 'systemd' ? CgroupDriver.SYSTEMD : CgroupDriver.CGROUPFS;
   return async () => ({ linux: { cgroupDriver } });

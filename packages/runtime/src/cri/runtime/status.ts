@@ -3,7 +3,7 @@ import { type RuntimeHandlers, verboseInfo } from '@podwright/cri';
 import type { Readiness } from '../../readiness.ts';
 import type { CriServices } from '../services/services.ts';
 
-/** Status: returns whether pods can run at present (containerd always reports RuntimeReady), and the features of each runtime handler. */
+/** Status: returns whether pods can currently run (containerd always reports RuntimeReady), and each runtime handler's features. */
 export function status({
   network,
   controllers,
@@ -37,7 +37,7 @@ function condition(type: string, { ready, reason = '', message = '' }: Readiness
   return { type, status: ready, reason, message };
 }
 
-/** The kubelet's runtime API version, which the kubelet expects to find in the response. It has always been 0.1.0. */
+/** Version of the kubelet's runtime API, which the kubelet expects in the response. It has always been 0.1.0. */
 const KUBELET_API_VERSION = '0.1.0';
 
 /** Version: returns the runtime's name and versions. */

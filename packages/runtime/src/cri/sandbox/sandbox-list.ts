@@ -18,7 +18,7 @@ export function sandboxList({ sandboxes }: Needs): RuntimeHandlers['listPodSandb
   return async ({ filter }) => response(select(sandboxes, filter));
 }
 
-/** StreamPodSandboxes: returns the same list as ListPodSandbox, split into several messages. */
+/** StreamPodSandboxes: the same list as ListPodSandbox, split into several messages. */
 export function sandboxStream({ sandboxes }: Needs): RuntimeHandlers['streamPodSandboxes'] {
   return async function* ({ filter }) {
     const found = select(sandboxes, filter);

@@ -3,7 +3,7 @@ import type { RuntimeHandlers } from '@podwright/cri';
 import { isReady } from '../../records/sandbox-record.ts';
 import type { CriServices } from '../services/services.ts';
 
-/** PortForward: returns a URL through which clients connect to the sandbox's ports. */
+/** PortForward: returns a URL for connecting to the sandbox's ports. */
 export function sandboxPortForward({
   sandboxes,
   streaming,

@@ -3,7 +3,7 @@ import type { RuntimeHandlers } from '@podwright/cri';
 import { sandboxConfig } from '../messages/sandbox-config.ts';
 import type { CriServices } from '../services/services.ts';
 
-/** RunPodSandbox: creates the sandbox, or returns the sandbox that an earlier call with the same metadata created. */
+/** RunPodSandbox: creates the sandbox, or returns the one created by an earlier call with the same metadata. */
 export function sandboxRun({
   sandboxes,
   facts,

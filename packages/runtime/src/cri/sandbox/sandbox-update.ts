@@ -3,8 +3,8 @@ import { containerResources } from '../messages/container-resources.ts';
 import type { CriServices } from '../services/services.ts';
 
 /**
- * UpdatePodSandboxResources: only records the pod's resources, to be returned by a verbose PodSandboxStatus. The client has already changed
- * the pod's cgroup, and updates each container with a separate call.
+ * UpdatePodSandboxResources: only records the pod's resources, which a verbose PodSandboxStatus returns. The client has already changed the
+ * pod's cgroup, and updates each container in a separate call.
  */
 export function sandboxUpdate({
   sandboxes,

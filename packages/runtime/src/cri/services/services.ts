@@ -17,7 +17,7 @@ import type { StreamUrls } from './stream-urls.ts';
 export type RuntimeFacts = {
   version: string;
   cgroupDriver: CgroupDriver;
-  /** Checks whether pods can run at present. */
+  /** Checks whether pods can currently run. */
   readiness: () => Promise<Readiness>;
   /** Additional fields for a verbose Status. Must be JSON-serializable. */
   info: Record<string, unknown>;
@@ -25,7 +25,7 @@ export type RuntimeFacts = {
   userNamespaceHandlers: ReadonlySet<string>;
 };
 
-/** Dependencies of the CRI handlers. Each handler takes only those it needs. */
+/** Dependencies of the CRI handlers. Each handler picks those it needs. */
 export type CriServices = {
   sandboxes: SandboxService;
   ready: ReadySandboxes;

@@ -20,8 +20,8 @@ export type StreamUrlsDependencies = {
 const HOST_NETNS = '/proc/self/ns/net';
 
 /**
- * Issues streaming server URLs for exec, attach and port-forward. Each URL can be used only once and expires soon. Requests must name
- * running containers or ready sandboxes by their full IDs.
+ * Issues streaming server URLs for exec, attach and port-forward. Each URL is valid only once and expires soon. Requests must refer to
+ * running containers or ready sandboxes by full ID.
  */
 export class StreamUrls {
   readonly #dependencies: StreamUrlsDependencies;

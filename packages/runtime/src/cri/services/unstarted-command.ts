@@ -13,8 +13,8 @@ export type ExecAttempt = {
 };
 
 /**
- * Returns a substitute process for a command that could not be started in a running container. The substitute prints the reason and exits
- * with the code that a shell would use, so clients can distinguish this case from a container runtime failure. Returns `undefined` for any other
+ * Returns a substitute process for a command that could not be started in a running container. It prints the reason and exits with the code
+ * that a shell would use, so that clients do not mistake this for a failure of the container runtime. Returns `undefined` for any other
  * error.
  */
 export async function unstartedCommand(

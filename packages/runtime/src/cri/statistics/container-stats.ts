@@ -23,7 +23,7 @@ export function containerStatsList(services: Needs): RuntimeHandlers['listContai
   });
 }
 
-/** StreamContainerStats: returns the same list as ListContainerStats, split into several messages. */
+/** StreamContainerStats: the same list as ListContainerStats, split into several messages. */
 export function containerStatsStream(services: Needs): RuntimeHandlers['streamContainerStats'] {
   return async function* ({ filter }) {
     const found = select(services, filter);

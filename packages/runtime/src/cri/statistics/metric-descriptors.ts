@@ -7,7 +7,7 @@ import {
 } from '@podwright/cri';
 import { toNanoseconds } from '../../records/ids.ts';
 
-/** Description of a metric. Names and labels are the same as cAdvisor's, so that dashboards and alerts made for cAdvisor keep working. */
+/** Description of a metric. Names and labels match cAdvisor's, so that dashboards and alerts written for cAdvisor keep working. */
 type Described = { help: string; type: MetricType; labels: string[] };
 
 const counter = (help: string, ...labels: string[]): Described => ({ help, type: MetricType.COUNTER, labels });
@@ -16,7 +16,7 @@ const gauge = (help: string, ...labels: string[]): Described => ({ help, type: M
 /** Labels of every metric: the container's name, cgroup path, image and container ID, and the pod's namespace and name. */
 export const BASE_LABELS = ['container', 'id', 'image', 'name', 'namespace', 'pod'];
 
-/** All metrics by name. They never change while the container runtime is running, because the kubelet reads the descriptors only once. */
+/** All metrics by name. Fixed while the container runtime is running, because the kubelet reads the descriptors only once. */
 const METRICS = {
   container_blkio_device_usage_total: counter(
     'Bytes read from and written to block devices',
@@ -88,11 +88,11 @@ const METRICS = {
 
 export type MetricName = keyof typeof METRICS;
 
-/** One measured value. Omitted from the response if `value` is undefined. */
+/** A measured value. Omitted from the response if `value` is undefined. */
 export type Sample = {
   name: MetricName;
   value: number | undefined;
-  /** Values of the labels that the metric has in addition to the base labels. */
+  /** Values of the metric's labels beyond the base labels. */
   labels?: string[];
   /** When a cached value was measured; undefined for a live value. */
   atMs?: number;
@@ -106,7 +106,7 @@ export function metricDescriptorList(): RuntimeHandlers['listMetricDescriptors']
   return async () => ({ descriptors });
 }
 
-/** Converts samples to CRI messages. The CRI supports only integer values, so seconds are truncated, as in other runtimes. */
+/** Converts samples to CRI messages. The CRI has only integer values, so fractions of seconds are truncated, as in other runtimes. */
 export function criMetrics(baseLabels: string[], samples: Sample[]): MessageInitShape<typeof MetricSchema>[] {
   return samples.flatMap(({ name, value, labels = [], atMs }) =>
     value === undefined

@@ -78,7 +78,7 @@ function memorySamples(memory: MemoryStats): Sample[] {
   return [
     { name: 'container_memory_usage_bytes', value: memory.usageBytes },
     { name: 'container_memory_working_set_bytes', value: memory.workingSetBytes },
-    // before Linux 5.19, cgroup v2 does not record a peak, so the current usage is reported
+    // cgroup v2 has no peak before Linux 5.19, so report the current usage
     { name: 'container_memory_max_usage_bytes', value: memory.peakBytes ?? memory.usageBytes },
     { name: 'container_memory_rss', value: memory.rssBytes },
     { name: 'container_memory_cache', value: memory.cacheBytes },

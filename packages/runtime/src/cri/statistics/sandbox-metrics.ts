@@ -18,7 +18,7 @@ export function sandboxMetricsList(services: Needs): RuntimeHandlers['listPodSan
   return async () => ({ podMetrics: await measure(services, services.sandboxes.list().filter(isReady)) });
 }
 
-/** StreamPodSandboxMetrics: returns the same list as ListPodSandboxMetrics, split into several messages. */
+/** StreamPodSandboxMetrics: the same list as ListPodSandboxMetrics, split into several messages. */
 export function sandboxMetricsStream(services: Needs): RuntimeHandlers['streamPodSandboxMetrics'] {
   return async function* () {
     const ready = services.sandboxes.list().filter(isReady);
@@ -33,8 +33,8 @@ function measure(services: Needs, sandboxes: SandboxRecord[]) {
 }
 
 /**
- * Returns the metrics of a pod and its containers. The pod's own metrics cover its network and, if it has a cgroup, its cgroup. They have
- * no container name.
+ * Returns the metrics of a pod and its containers. The pod's own metrics cover its network and its cgroup, if it has one; their container
+ * name is empty.
  */
 async function metricsOf(
   services: Needs,

@@ -23,7 +23,7 @@ export function sandboxStatsList(services: Needs): RuntimeHandlers['listPodSandb
   });
 }
 
-/** StreamPodSandboxStats: returns the same list as ListPodSandboxStats, split into several messages. */
+/** StreamPodSandboxStats: the same list as ListPodSandboxStats, split into several messages. */
 export function sandboxStatsStream(services: Needs): RuntimeHandlers['streamPodSandboxStats'] {
   return async function* ({ filter }) {
     const found = select(services, filter);
@@ -37,7 +37,7 @@ function measure(services: Needs, records: SandboxRecord[]) {
 }
 
 async function statsOf({ containers, statistics }: Needs, record: SandboxRecord) {
-  // includes exited containers, whose writable layers still use disk space
+  // include exited containers, because their writable layers still use disk space
   const own = containers.list().filter(({ sandboxId }) => sandboxId === record.id);
   const mountpoint = statistics.layersMountpoint;
   const [use, ...uses] = await Promise.all([

@@ -20,9 +20,7 @@ export function criContainerStats(
   return containerStatsMessage(measured({ record, use, mountpoint }));
 }
 
-/**
- * Converts a pod's usage to a CRI message: the usage of its cgroup or, if it has no cgroup of its own, the sum of its containers' usage.
- */
+/** Converts a pod's usage to a CRI message: the usage of its cgroup or, if it has none, the sum of its containers' usage. */
 export function criSandboxStats(
   { id, config }: SandboxRecord,
   use: SandboxUse,

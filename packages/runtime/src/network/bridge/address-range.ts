@@ -9,7 +9,7 @@ export type AddressRange = {
   prefixLength: number;
   network: bigint;
   gateway: string;
-  /** First and last address for pods. Excludes the network address, the gateway and, for IPv4, the broadcast address. */
+  /** First and last address available to pods. Excludes the network address, the gateway and, for IPv4, the broadcast address. */
   first: bigint;
   last: bigint;
 };
@@ -24,7 +24,7 @@ export function rangeOf({ cidr, family }: Subnet): AddressRange {
   return { ...block, cidr, gateway, first: block.network + 2n, last: family === 4 ? end - 1n : end };
 }
 
-/** Returns the CIDR block `address/prefixLength`. If the address is not the block's first one, returns the block that contains it. */
+/** Parses `address/prefixLength` and returns the CIDR block that contains the address. */
 export function blockOf(cidr: string): Block {
   const [address = '', length] = cidr.split('/');
   const bytes = addressBytes(address);
@@ -49,9 +49,9 @@ export function addressAt(family: 4 | 6, number: bigint): string {
 }
 
 /**
- * Derives an interface's hardware address from its IP address. When a new pod gets a previously released IP address, its peers' neighbor
- * entries therefore stay valid, and they reach the pod without waiting for an entry to expire. The hardware addresses are locally
- * administered (IEEE 802, section 8.4).
+ * Derives an interface's hardware address from its IP address. Peers' neighbor entries thereby stay valid when an IP address is reassigned
+ * to a new pod: they reach it without waiting for an entry to expire. The hardware addresses are locally administered (IEEE 802, section
+ * 8.4).
  */
 export function hardwareAddressOf(address: string): Buffer {
   const bytes = addressBytes(address);

@@ -7,7 +7,7 @@ import { rangeOf } from './address-range.ts';
 import { AddressStore } from './address-store.ts';
 import { parseSubnets } from './subnet.ts';
 
-/** Calls `use` with a store of subnets and its directory. */
+/** Calls `use` with a store that has subnets, and with the store's directory. */
 function withStore(
   subnets: string,
   use: (store: AddressStore, reserve: (id: string) => string[] | undefined, directory: string) => void,

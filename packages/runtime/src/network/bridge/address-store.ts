@@ -6,10 +6,9 @@ import { type AddressRange, addressAt, addressNumber } from './address-range.ts'
 import { POD_LINK } from './link-names.ts';
 
 /**
- * Records which sandbox holds which address. Each address has its own file, which is named after the address and contains the sandbox ID in
- * its first line. The format is that of the CNI plugin `host-local`, which earlier versions of Podwright called, so addresses from those
- * versions are not assigned twice. The directory is in memory and belongs to a single container runtime, so files are read and written
- * synchronously.
+ * Records which sandbox has which address. Each address has its own file, named after the address, with the sandbox ID in its first line.
+ * The format is that of the CNI plugin `host-local`, used by earlier versions of Podwright, so that addresses assigned by those are not
+ * assigned twice. The directory is in memory and belongs to a single container runtime, so synchronous file access is fast and safe.
  */
 export class AddressStore {
   readonly #directory: string;
@@ -18,7 +17,7 @@ export class AddressStore {
     this.#directory = join(addressDirectory, network);
   }
 
-  /** Returns the addresses of each sandbox that holds any. */
+  /** Returns the addresses of each sandbox that has any. */
   held(): Map<string, string[]> {
     const held = new Map<string, string[]>();
     for (const address of this.#addresses()) {
@@ -29,9 +28,9 @@ export class AddressStore {
   }
 
   /**
-   * Reserves an address in each range for a sandbox, starting after the one assigned last. In the second range, prefers the address with
-   * the same offset as in the first range, because such a pair always has the same hardware address. Returns `undefined` if a range has no
-   * free address. In that case, and if this throws, nothing is reserved.
+   * Reserves an address from each range for a sandbox, starting after the last assigned one. In the second range, prefers the address with
+   * the same offset as in the first, because such a pair always has the same hardware address. Returns `undefined` if a range has no free
+   * address. Nothing is reserved in that case, nor if this throws.
    */
   reserve(sandboxId: string, ranges: AddressRange[]): string[] | undefined {
     makePrivateDirectory(this.#directory);
@@ -44,13 +43,13 @@ export class AddressStore {
     }
   }
 
-  /** Releases a sandbox's addresses, except those that now belong to another sandbox. */
+  /** Releases a sandbox's addresses, except any that have since been assigned to another sandbox. */
   release(sandboxId: string, addresses: readonly string[]): void {
     for (const address of addresses)
       if (this.#holder(address) === sandboxId) rmSync(join(this.#directory, address), { force: true });
   }
 
-  /** Removes empty files, left by a process that was killed between creating a file and writing to it. */
+  /** Removes empty files, left behind by a process that was killed after creating a file and before writing to it. */
   removeUnfinished(): void {
     this.release('', this.#addresses());
   }
@@ -83,7 +82,7 @@ export class AddressStore {
     return undefined;
   }
 
-  /** Creates an address's file. Returns false if the address already belongs to a sandbox. */
+  /** Creates an address's file. Returns false if the address is already assigned. */
   #create(address: string, sandboxId: string): boolean {
     const path = join(this.#directory, address);
     try {
@@ -96,7 +95,7 @@ export class AddressStore {
     }
   }
 
-  /** Returns the number after the one assigned last, or the first number if the last one is unknown or out of range. */
+  /** Returns the number after the last assigned one; the first number if that is unknown or out of range. */
   #nextAfterLast({ first, last }: AddressRange, path: string): bigint {
     const text = readIfThere(path)?.trim() ?? '';
     const next = isIP(text) === 0 ? first : addressNumber(text) + 1n;
@@ -119,7 +118,7 @@ export class AddressStore {
   #lastPath = (index: number): string => join(this.#directory, `last_reserved_ip.${index}`);
 }
 
-/** Builds the error that a pod gets if no address is free. */
+/** Builds the error for a pod if no address is free. */
 export function subnetFull(ranges: AddressRange[]): PodwrightError {
   const subnets = ranges.map(({ cidr }) => cidr).join(' or ');
   const hint = 'remove pods, or give network.subnet a shorter prefix';

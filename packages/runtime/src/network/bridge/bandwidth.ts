@@ -3,12 +3,10 @@ import type { NetworkRequest } from '../network.ts';
 import { type HostLinks, vanished } from './host-links.ts';
 import { hostLinkName, linkAlias, shaperLinkName } from './link-names.ts';
 
-/**
- * Burst size, as the time that its bytes take to send at the configured rate. A burst is never smaller than the kernel's largest packet.
- */
+/** Burst size, as the time it takes to send a burst at the configured rate. Bursts are never smaller than the kernel's largest packet. */
 const BURST_SECONDS = 0.1;
 const MIN_BURST_BYTES = 128 << 10;
-/** Maximum queueing delay of a packet (as in the CNI plugin `bandwidth`). */
+/** Maximum queueing delay of a packet, as in the CNI plugin `bandwidth`. */
 const LATENCY_SECONDS = 0.025;
 const MAX_BYTES = 2 ** 31 - 1;
 

@@ -27,11 +27,11 @@ import { parseSubnets, type Subnet } from './subnet.ts';
 
 export type BridgeNetworkOptions = {
   bridge: string;
-  /** One subnet, or one per IP family, separated by a comma. */
+  /** One subnet, or one per IP family, comma-separated. */
   subnet: string;
-  /** MTU of pods' links. Default: 0, which means the MTU of the host's uplink. */
+  /** MTU of pods' links. Default: 0, for the MTU of the host's uplink. */
   mtu?: number;
-  /** A directory used only by this container runtime. A reboot removes it, along with the bridge. */
+  /** A directory used only by this container runtime. A reboot clears it, along with the bridge. */
   stateDir: string;
   sockets: NetlinkSockets;
   system: System;
@@ -41,9 +41,9 @@ export type BridgeNetworkOptions = {
 };
 
 /**
- * The default network: a bridge that Podwright sets up through netlink, without starting programs. It changes nothing on the host before
- * the first pod. The kernel removes a pod's veth pair together with the pod's network namespace, and the pod's addresses are not reassigned
- * before that.
+ * The default network: a bridge that Podwright sets up through netlink, without running programs. Leaves the host unchanged until the first
+ * pod. The kernel removes a pod's veth pair together with the pod's network namespace, and the pod's addresses are not reassigned before
+ * that.
  */
 export class BridgeNetwork implements Network {
   readonly #options: BridgeNetworkOptions;
@@ -67,7 +67,7 @@ export class BridgeNetwork implements Network {
     this.#connections = new Connections({ ...options, host: this.#host, links, store, failpoint });
   }
 
-  /** Opens the network and takes over the state left by an earlier process of this node. */
+  /** Opens the network and adopts the state left by this node's previous process. */
   static async open(options: BridgeNetworkOptions): Promise<BridgeNetwork> {
     const network = await BridgeNetwork.openReadOnly(options);
     await network.#connections.recover();
@@ -75,7 +75,7 @@ export class BridgeNetwork implements Network {
     return network;
   }
 
-  /** Opens the network read-only, because another process may be running it. */
+  /** Opens the network read-only, because it may be in use by another process. */
   static async openReadOnly(options: BridgeNetworkOptions): Promise<BridgeNetwork> {
     const { bridge, subnet, stateDir } = options;
     if (!/^[A-Za-z0-9][A-Za-z0-9_.-]{0,14}$/.test(bridge))
@@ -130,7 +130,7 @@ export class BridgeNetwork implements Network {
     if (this.#connections.has(sandboxId)) this.#connections.release(sandboxId);
   }
 
-  /** Removes the prepared veth pair of a pod that another network is going to set up. */
+  /** Removes the veth pair prepared for a pod that turns out to use a different network. */
   disconnect(sandboxId: string): Promise<void> {
     return this.#connections.disconnect(sandboxId);
   }
@@ -162,7 +162,7 @@ export class BridgeNetwork implements Network {
     this.#links.close();
   }
 
-  /** Removes the veth pair and published ports of a sandbox whose setup failed. If that fails, `list` still returns the sandbox. */
+  /** Removes the veth pair and published ports of a sandbox after its setup failed. If this fails too, `list` still returns the sandbox. */
   async #undo(sandboxId: string, cause: unknown): Promise<void> {
     const undo = new Undo();
     undo.add('remove the link', () => this.#connections.disconnect(sandboxId));

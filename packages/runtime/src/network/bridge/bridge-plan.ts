@@ -4,7 +4,7 @@ import { type AddressRange, type Block, blockOf, cidrOf, overlap } from './addre
 /** The host's current state: the link with the bridge's name (if any), all addresses and all routes. */
 export type HostState = { link: Link | undefined; addresses: LinkAddress[]; routes: Route[] };
 
-/** How to set up the bridge, or why it must not be set up. */
+/** How to set up the bridge, or why this is refused. */
 export type BridgePlan =
   | { kind: 'create' }
   | { kind: 'repair'; index: number; up: boolean; add: LinkAddress[]; remove: LinkAddress[] }
@@ -14,8 +14,8 @@ export type BridgePlan =
 export type BridgeFacts = { bridge: string; isOwn: boolean; ranges: AddressRange[]; state: HostState };
 
 /**
- * Plans how to set up the bridge. Uses another program's bridge only if it has no other subnet; a bridge created by this node is given the
- * configured subnets.
+ * Plans how to set up the bridge. A bridge created by another program is used only if it has no other subnet; a bridge created by this node
+ * is changed to the configured subnets.
  */
 export function planBridge(facts: BridgeFacts): BridgePlan {
   const { bridge, isOwn, ranges, state } = facts;
@@ -45,7 +45,7 @@ function gatewaysOf(ranges: AddressRange[], linkIndex: number): LinkAddress[] {
 }
 
 /**
- * Whether an existing address must be replaced by the configured subnets' addresses: a bridge may have only one IPv4 subnet but keeps other
+ * Whether an existing address must be removed in favor of the configured subnets: a bridge may have only one IPv4 subnet but retains other
  * IPv6 subnets, as with the CNI plugin `bridge`.
  */
 function replaced(address: LinkAddress, ranges: AddressRange[]): boolean {
@@ -60,8 +60,8 @@ const blockOfAddress = ({ address, prefixLength }: LinkAddress): Block => blockO
 const blockOfRoute = ({ destination, prefixLength }: Route): Block => blockOf(`${destination}/${prefixLength}`);
 
 /**
- * Returns an error message for users that names the host route colliding with a pod subnet and proposes a free subnet; `undefined` if there
- * is no collision.
+ * Returns a user-facing error message that names the host route colliding with a pod subnet and suggests a free subnet; `undefined` if
+ * there is no collision.
  */
 function collision({ ranges, state }: BridgeFacts): string | undefined {
   const routes = state.routes.filter(({ linkIndex }) => linkIndex === undefined || linkIndex !== state.link?.index);
@@ -77,9 +77,8 @@ function collision({ ranges, state }: BridgeFacts): string | undefined {
 }
 
 /**
- * Whether a host route prevents a pod subnet from being used. The subnet must not overlap a network to which the host is directly
- * connected, and must not contain the destination of a route via a gateway. A wider route via a gateway merely loses the part that the pods
- * use.
+ * Whether a host route makes a pod subnet unusable. The subnet must not overlap a network that the host is directly connected to, and must
+ * not contain the destination of a route via a gateway. A wider route via a gateway only loses the part used by pods.
  */
 function collides(route: Route, range: AddressRange): boolean {
   const block = blockOfRoute(route);
@@ -87,7 +86,7 @@ function collides(route: Route, range: AddressRange): boolean {
   return !route.viaGateway || block.prefixLength >= range.prefixLength;
 }
 
-/** Maximum number of host routes for which a free subnet is proposed, because each candidate is compared with every route. */
+/** Maximum number of host routes up to which a free subnet is suggested: each candidate is compared with every route. */
 const MOST_ROUTES = 1000;
 
 /** Returns the first private CIDR block with this prefix length that overlaps no route (RFC 1918, RFC 4193). */

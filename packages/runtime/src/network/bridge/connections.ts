@@ -20,7 +20,7 @@ export type ConnectionsOptions = {
   failpoint: Failpoint;
 };
 
-/** A connected pod. `ranges` are the subnets at the time when it was connected. */
+/** A connected pod. `ranges`: the subnets at the time of the connection. */
 type Connection = { addresses: string[]; ranges: AddressRange[] };
 
 /**
@@ -32,7 +32,7 @@ export class Connections {
   readonly #pods: PodLinks;
   readonly #released: ReleasedLinks;
   readonly #connected = new Map<string, Connection>();
-  /** Addresses by sandbox ID, including sandboxes connected by an earlier process. */
+  /** Addresses by sandbox ID, including those of sandboxes connected by an earlier process. */
   readonly #held: Map<string, string[]>;
   /** Sandboxes that have a veth pair but no address, because another program removed the address files. */
   readonly #strays = new Set<string>();
@@ -44,7 +44,7 @@ export class Connections {
     this.#held = options.store.held();
   }
 
-  /** Finds sandboxes that have a veth pair but no address. Must be called only by the process that owns the network. */
+  /** Finds sandboxes with a veth pair but no address. To be called only by the process that owns the network. */
   async recover(): Promise<void> {
     this.#options.store.removeUnfinished();
     const { bridge, stateDir, links } = this.#options;
@@ -56,18 +56,18 @@ export class Connections {
     }
   }
 
-  /** Whether the sandbox has a veth pair or an address, including any that is being released. */
+  /** Whether the sandbox has a veth pair or an address, even if they are being released. */
   has(sandboxId: string): boolean {
     return this.#held.has(sandboxId) || this.#strays.has(sandboxId);
   }
 
-  /** Returns the IDs of the sandboxes that have a veth pair or an address and are not being released. */
+  /** Returns the IDs of sandboxes that have a veth pair or an address, unless they are being released. */
   list(): string[] {
     const ids = new Set([...this.#options.store.held().keys(), ...this.#strays]);
     return [...ids].filter((id) => !this.#released.has(id));
   }
 
-  /** Connects a pod and returns its addresses. A pod that is already connected is left as is. Leaves nothing behind on failure. */
+  /** Connects a pod and returns its addresses. No-op for a pod that is already connected. Leaves nothing behind on failure. */
   async connect(sandboxId: string, netnsPath: string, signal: AbortSignal): Promise<string[]> {
     const { host, failpoint } = this.#options;
     const { ranges } = host;
@@ -89,7 +89,7 @@ export class Connections {
     return addresses;
   }
 
-  /** Releases the addresses once the veth pair has been removed along with its namespace. Idempotent. */
+  /** Releases the addresses as soon as the veth pair has been removed together with its namespace. Idempotent. */
   release(sandboxId: string): void {
     this.#connected.delete(sandboxId);
     this.#released.begin(sandboxId);
@@ -101,12 +101,12 @@ export class Connections {
     await this.#released.removeNow(sandboxId);
   }
 
-  /** Removes all veth pairs that are being released, without waiting for their namespaces to be removed. */
+  /** Immediately removes all veth pairs that are being released, without waiting for their namespaces to disappear. */
   removeReleased(): Promise<void> {
     return this.#released.removeAllNow();
   }
 
-  /** Waits briefly for veth pairs that are being released. The next start removes the remaining ones. */
+  /** Waits briefly for veth pairs that are being released. Remaining ones are removed at the next start. */
   close(): Promise<void> {
     return this.#released.close();
   }
@@ -138,7 +138,7 @@ export class Connections {
     }
   }
 
-  /** Connects the pod's veth pair. Tries again if the bridge was removed in the meantime. */
+  /** Connects the pod's veth pair. Retries if the bridge has been removed. */
   async #connectLinks(pod: Omit<PodConnection, 'bridgeIndex' | 'mtu'>, resume: boolean): Promise<void> {
     const { host, links, bridge } = this.#options;
     const connect = async (bridgeIndex: number) =>

@@ -12,21 +12,24 @@ import { Iptables, type IptablesVariant } from './iptables.ts';
 import type { NetfilterSocket } from './packet-filter.ts';
 import type { Subnet } from './subnet.ts';
 
-/** The iptables chains of one IP family in nf_tables: FORWARD, and Podwright's own chain that FORWARD should jump to. */
+/** iptables chains of one IP family in nf_tables: FORWARD, and Podwright's own chain, to which FORWARD should jump. */
 type ForwardChains = { forward: NftChainSummary | undefined; own: NftChainSummary | undefined };
 
 /** firewalld's table. The policy of its forward chain is accept, but the chain's last rule rejects. */
 const FIREWALLD = 'firewalld';
 
 /**
- * Adds rules to iptables' FORWARD chain that accept pod traffic, if the host filters forwarded packets at all, for example because Docker
- * has set the chain's policy to drop. Starts no program if the host has no such filters or the rules are already there. Does not edit
- * nftables tables other than those of iptables.
+ * Adds rules to iptables' FORWARD chain to accept pod traffic if the host filters forwarded packets at all, for example because Docker has
+ * set the chain's policy to drop. Runs no program if the host has no such filters or the rules are already there. Does not touch nftables
+ * tables other than those of iptables.
  */
 export class ForwardRules {
   readonly #socket: NetfilterSocket;
   readonly #logger: Logger;
-  /** The subnets for which this process has created rules. If they are unchanged, the contents of existing rules need not be checked. */
+  /**
+   * The subnets for which this process has created rules. While they are unchanged, it is enough to check that the rules exist, without
+   * their contents.
+   */
   #madeFor: string | undefined;
 
   constructor(socket: NetfilterSocket, logger: Logger) {
@@ -46,7 +49,7 @@ export class ForwardRules {
   }
 
   /**
-   * Returns true if no rule can be missing while nf_tables is unchanged. Returns false if that cannot be determined without starting a
+   * Returns true if rules can only be missing if nf_tables has changed. Returns false if this cannot be determined without running a
    * program.
    */
   async intact({ subnets }: HostRuleset): Promise<boolean> {
@@ -73,7 +76,7 @@ export class ForwardRules {
     await iptables.restore([forwardChain(bridge, subnet)], saved);
   }
 
-  /** Returns the iptables variants whose programs must be run. */
+  /** Returns the iptables variants that have to be run. */
   async #variants(
     bridge: string,
     subnet: Subnet,
@@ -94,8 +97,8 @@ export class ForwardRules {
   }
 
   /**
-   * Returns warnings about other programs' tables that may drop pod traffic: tables that do not belong to iptables, do not accept
-   * everything and do not mention the bridge. A rule in one table cannot accept what another table drops.
+   * Returns warnings about tables of other programs that may drop pod traffic: those that do not belong to iptables, do not accept
+   * everything and do not mention the bridge. Rules in one table cannot accept what another table drops.
    */
   async warnings(bridge: string): Promise<string[]> {
     const filters = await this.#use(async (socket) => {
@@ -127,7 +130,7 @@ export class ForwardRules {
     }
   }
 
-  /** Logs that iptables cannot list its tables. In that case no rule can be added, and perhaps none is needed. */
+  /** Logs that iptables cannot list its tables. No rule can be added then, and perhaps none is needed. */
   #unusable(bridge: string, error: unknown): undefined {
     this.#logger.warn(
       { bridge, error: errorMessage(error) },
@@ -145,7 +148,7 @@ const accepts = (bridge: string, { forward, own }: ForwardChains): boolean =>
   own !== undefined &&
   own.rules.length > 0;
 
-/** Whether the kernel's legacy iptables has a filter table. The kernel lists the tables' names in a file. */
+/** Whether the kernel's legacy iptables has a filter table. The kernel lists the names of its tables in a file. */
 async function hasLegacyFilter({ family }: Subnet): Promise<boolean> {
   try {
     const names = await readFile(family === 4 ? '/proc/net/ip_tables_names' : '/proc/net/ip6_tables_names', 'utf8');

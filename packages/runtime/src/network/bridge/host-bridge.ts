@@ -19,8 +19,8 @@ export class HostBridge {
   }
 
   /**
-   * Creates or repairs the bridge and returns its interface index. Throws `failed_precondition`, with a message for users, if the bridge
-   * name or a subnet is taken. Idempotent: may be called again after any failure.
+   * Creates or repairs the bridge and returns its interface index. Throws `failed_precondition`, with a user-facing message, if the bridge
+   * name or a subnet is taken. Idempotent: may be repeated after any failure.
    */
   async ensure(ranges: AddressRange[]): Promise<number> {
     const { bridge, links } = this.#options;
@@ -36,13 +36,13 @@ export class HostBridge {
     return plan.index;
   }
 
-  /** Returns a message for users if pods cannot get a network; otherwise `undefined`. Changes nothing. */
+  /** Read-only: returns a user-facing message if pods cannot get a network; otherwise `undefined`. */
   async problem(ranges: AddressRange[]): Promise<string | undefined> {
     const plan = await this.#plan(ranges);
     return plan.kind === 'refuse' ? plan.message : undefined;
   }
 
-  /** Returns an error message for users if the bridge belongs to another node; `undefined` if it does not, or if there is no bridge. */
+  /** Returns a user-facing error message if the bridge belongs to another node; `undefined` if it does not, or if there is no bridge. */
   async foreignBridgeMessage(): Promise<string | undefined> {
     const { bridge, links } = this.#options;
     const [link] = await links.find(bridge);
@@ -71,7 +71,7 @@ export class HostBridge {
     return planBridge({ bridge, isOwn: await pathExists(this.#marker), ranges, state });
   }
 
-  /** Creates the bridge. First records that this node will own it, so that it is removed later. */
+  /** Creates the bridge. First records this node's ownership, so that the bridge is removed later. */
   async #make(ranges: AddressRange[]): Promise<void> {
     const { bridge, links, stateDir } = this.#options;
     makePrivateDirectory(stateDir);
@@ -99,7 +99,7 @@ async function setSysctls(bridge: string, ranges: AddressRange[]): Promise<void>
   }
 }
 
-/** Writes a sysctl. Asynchronous, because the kernel may wait for locks during the write. Does nothing if the kernel has no IPv6. */
+/** Writes a sysctl. Asynchronous, because the kernel may wait for locks during the write. No-op if the kernel has no IPv6. */
 async function setSysctl(name: string, value: string): Promise<void> {
   const path = join('/proc/sys', name);
   try {

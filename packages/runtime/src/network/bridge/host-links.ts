@@ -26,7 +26,7 @@ const DUMP_INTERRUPTED = 0x10;
 
 /**
  * Links, addresses and routes of the host's network namespace. Quick requests use one socket; requests that wait for RCU grace periods or
- * have many replies use another. Each socket processes one batch at a time.
+ * have many replies use another, because a socket processes only one batch at a time.
  */
 export class HostLinks {
   readonly #quick: NetlinkSocket;
@@ -37,7 +37,7 @@ export class HostLinks {
     this.#slow = sockets.open('route');
   }
 
-  /** Sends quick requests only; slow ones would hold up the others. */
+  /** For quick requests only; a slow one would block the others. */
   request(requests: readonly NetlinkRequest[]): Promise<NetlinkMessage[][]> {
     return this.#quick.request(requests);
   }
@@ -47,12 +47,12 @@ export class HostLinks {
     return findOn(this.#quick, names);
   }
 
-  /** Like `find`, but runs after the removals that are in progress. */
+  /** Like `find`, but queued behind removals in progress. */
   findLater<T extends string[]>(...names: T): Promise<{ [K in keyof T]: Link | undefined }> {
     return findOn(this.#slow, names);
   }
 
-  /** Removes links along with their addresses and qdiscs. No error for links that do not exist. */
+  /** Removes links along with their addresses and qdiscs. Links that do not exist are not an error. */
   async remove(names: string[]): Promise<void> {
     if (names.length > 0) await retryLostAnswers(() => this.#slow.request(names.map(deleteLink)));
   }
@@ -78,7 +78,7 @@ export class HostLinks {
     this.#slow.close();
   }
 
-  /** Lists kernel objects. Tries again if any changed during the dump, because entries may then be missing. */
+  /** Lists kernel objects. Retries if any changed during the dump, because entries may be missing then. */
   async #list(request: NetlinkRequest): Promise<NetlinkMessage[]> {
     for (let attempt = 1; ; attempt++) {
       const [answers] = await retryLostAnswers(() => this.#slow.request([request]));
@@ -97,7 +97,7 @@ async function findOn<T extends string[]>(
   return answers.map(([found]) => found && decodeLink(found)) as { [K in keyof T]: Link | undefined };
 }
 
-/** Retries if netlink replies were lost or the kernel had no memory for them (ENOBUFS). Only for requests that may safely be repeated. */
+/** Retries if netlink replies were lost or the kernel had no memory for them (ENOBUFS). Only for requests that are safe to repeat. */
 export async function retryLostAnswers<T>(work: (attempt: number) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

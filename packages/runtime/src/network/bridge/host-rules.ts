@@ -16,7 +16,7 @@ import type { Subnet } from './subnet.ts';
 export type HostRulesOptions = {
   bridge: string;
   subnets: Subnet[];
-  /** A directory that a reboot removes, along with the rules. */
+  /** A directory cleared by a reboot, which removes the rules too. */
   stateDir: string;
   logger: Logger;
   sockets: NetlinkSockets;
@@ -24,8 +24,8 @@ export type HostRulesOptions = {
 
 /**
  * The default network's rules in the host's packet filter. They masquerade connections from pods, deny pods access to the host's loopback
- * addresses, forward host ports to pods, and accept pod traffic in iptables' FORWARD chain if that filters at all. The rules are in
- * nf_tables, or in iptables if the kernel does not support nf_tables. Calls run one at a time.
+ * addresses, forward host ports to pods, and accept pod traffic in iptables' FORWARD chain if that chain filters at all. The rules are in
+ * nf_tables, or in iptables if the kernel does not support nf_tables. Calls are serialized.
  */
 export class HostRules {
   readonly #bridge: string;
@@ -40,8 +40,8 @@ export class HostRules {
   /** A marker file, which exists if this node has set `route_localnet` on the bridge. */
   readonly #allowedLocalhost: string;
   /**
-   * The packet filter in use, and the published ports for which it has rules. Undefined until this process has created the rules, and after
-   * a failure.
+   * The packet filter in use, and the published ports covered by its rules. Undefined until this process has created the rules, and after a
+   * failure.
    */
   #made: { filter: PacketFilter; ports: PortRule[] } | undefined;
   #isActive = false;
@@ -59,17 +59,14 @@ export class HostRules {
   }
 
   /**
-   * Replaces all rules, whatever state they are in. Must be called before this process's first sandbox, after the bridge is created, and at
-   * startup if there are sandboxes from an earlier process.
+   * Replaces all rules, whatever their state. Must be called before this process's first sandbox, after creating the bridge, and at startup
+   * if there are sandboxes from an earlier process.
    */
   ensure(): Promise<void> {
     return this.#turns.run(() => this.#make());
   }
 
-  /**
-   * Restores rules removed by another program. Does nothing before the first `ensure` or `publish`, and starts no program if nothing has
-   * changed.
-   */
+  /** Restores rules removed by another program. No-op before the first `ensure` or `publish`. Runs no program if nothing has changed. */
   recheck(): Promise<void> {
     return this.#turns.run(async () => {
       if (!this.#isActive) return;
@@ -87,8 +84,8 @@ export class HostRules {
   }
 
   /**
-   * Publishes a sandbox's host ports, replacing its earlier ones. On success all of the rules are in force; if this throws, none of them
-   * are. If two sandboxes request the same port, the first one keeps it.
+   * Publishes a sandbox's host ports, replacing its earlier ones. All or nothing: if this throws, none of the rules are in force. If two
+   * sandboxes request the same port, the first one keeps it.
    */
   publish(sandboxId: string, ports: PublishedPorts): Promise<void> {
     return this.#turns.run(async () => {
@@ -112,7 +109,7 @@ export class HostRules {
     });
   }
 
-  /** Removes the sandbox's published ports. No error if it has none. */
+  /** Removes the sandbox's published ports, if it has any. */
   withdraw(sandboxId: string): Promise<void> {
     return this.#turns.run(() => this.#withdraw(sandboxId));
   }
@@ -130,7 +127,7 @@ export class HostRules {
     return this.#published.ids();
   }
 
-  /** Removes all rules, from whichever packet filter they are in, and all records. */
+  /** Removes all rules, from either packet filter, and all records. */
   remove(): Promise<void> {
     return this.#turns.run(async () => {
       this.#made = undefined;
@@ -144,7 +141,7 @@ export class HostRules {
   }
 
   /**
-   * Returns a message for users if no packet filter is usable, as far as can be determined without changing rules; otherwise `undefined`.
+   * Returns a user-facing message if no packet filter is usable, as far as can be determined without changing rules; otherwise `undefined`.
    */
   async missing(): Promise<string | undefined> {
     if (findProgram('iptables-restore') !== undefined) return undefined;
@@ -155,7 +152,7 @@ export class HostRules {
     );
   }
 
-  /** Returns warnings for users about the host's own firewall rules that may drop pod traffic. */
+  /** Returns user-facing warnings about the host's own firewall rules that may drop pod traffic. */
   warnings(): Promise<string[]> {
     return this.#forward.warnings(this.#bridge);
   }
@@ -164,7 +161,7 @@ export class HostRules {
     return (await this.#made?.filter.intact()) === true && (await this.#forward.intact(this.#ruleset));
   }
 
-  /** Replaces all rules, whatever state they are in. */
+  /** Replaces all rules, whatever their state. */
   async #make(): Promise<void> {
     if (!this.#isActive)
       for (const warning of await this.warnings()) this.#logger.warn({ bridge: this.#bridge }, warning);
@@ -196,7 +193,7 @@ export class HostRules {
   }
 
   /**
-   * Replaces the rules, using iptables if nf_tables is not supported. Throws if nf_tables fails only temporarily, because rules in both
+   * Replaces the rules. Falls back to iptables if nf_tables is not supported, but throws if nf_tables fails only temporarily: rules in both
    * packet filters would interfere with each other.
    */
   async #replace(ports: PortRule[]): Promise<PacketFilter> {
@@ -215,9 +212,9 @@ export class HostRules {
   }
 
   /**
-   * Sets `route_localnet` on the bridge, without which the kernel drops packets from the host's loopback addresses to pods, and the replies
-   * to them. It does not affect `::1`, whose packets never leave the loopback interface. Safe only with the rules that deny pods access to
-   * the loopback addresses.
+   * Sets `route_localnet` on the bridge: without it, the kernel drops packets from the host's loopback addresses to pods, and the replies.
+   * Does not affect `::1`, whose packets never leave the loopback interface. Only safe together with the rules that deny pods access to the
+   * loopback addresses.
    */
   #allowLocalhost(): void {
     if (!this.#made?.ports.some(({ version }) => version === 4)) return;
@@ -226,14 +223,13 @@ export class HostRules {
       writeFileSync(this.#allowedLocalhost, '', { mode: PRIVATE_FILE });
       writeFileSync(this.#routeLocalnet, '1');
     } catch (error) {
-      // Without a bridge there are no pods to reach, and `ensure` is called once the bridge has been created again.
+      // There is no bridge, so there are no pods to reach. `ensure` is called when the bridge has been recreated.
       if (!isErrno(error, 'ENOENT')) throw wrapFileError('allow localhost to reach ports of pods', error);
     }
   }
 
   /**
-   * Clears `route_localnet` before the rules are removed, because a bridge created by another program is left in place, and others keep
-   * using it.
+   * Clears `route_localnet` before the rules that make it safe are removed: a bridge created by another program stays in place and in use.
    */
   #forbidLocalhost(): void {
     if (!existsSync(this.#allowedLocalhost)) return;

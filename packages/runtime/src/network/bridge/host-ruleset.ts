@@ -16,16 +16,16 @@ export const MULTICAST = { 4: '224.0.0.0/4', 6: 'ff00::/8' } as const;
 
 /**
  * Host addresses that pods must not reach. `route_localnet` on the bridge makes `localhost:hostPort` work, but also makes the kernel accept
- * packets from pods to these addresses (CVE-2020-8558). The rules drop such packets unless connection tracking shows that their
- * connection's destination was translated, as with a pod's replies to a client on localhost. With `route_localnet` the kernel also accepts
- * packets from pods that have these addresses as their source, except 127.0.0.1, so the rules also drop those. At the input hook, a reply
- * does not have such a source address yet. `::1` needs no rule: the kernel accepts it only from the loopback interface (RFC 4291, section
- * 2.5.3).
+ * packets from pods to these addresses (CVE-2020-8558). The rules drop such packets unless conntrack shows that the connection's
+ * destination was translated, as for a pod's replies to a client on localhost. With `route_localnet`, the kernel also accepts packets from
+ * pods with one of these addresses as the source, except 127.0.0.1, so the rules drop those too; replies are unaffected, because at the
+ * input hook their source has not been translated back yet. `::1` needs no rule: the kernel accepts it only from the loopback interface
+ * (RFC 4291, section 2.5.3).
  */
 export const LOOPBACK = '127.0.0.0/8';
 
 /**
- * Packets to this address are not translated for host ports: packets with this source address could not leave the host, and a refused
+ * Host ports are not translated for packets to this address: packets with this source address cannot leave the host, and a refused
  * connection is better than a timeout.
  */
 export const LOOPBACK_IPV6 = '::1/128';
@@ -44,7 +44,7 @@ export function forwardChain(bridge: string, { cidr }: Subnet): IptablesChain {
   return { table: 'filter', name: forwardChainName(bridge), hooks: ['FORWARD'], rules };
 }
 
-/** Returns the iptables chains that are equivalent to the nf_tables table. None of them protects `::1`, because the kernel does. */
+/** Returns the iptables equivalent of the nf_tables table. No chain protects `::1`, because the kernel does. */
 export function iptablesChains(bridge: string, subnet: Subnet, ports: PortRule[]): IptablesChain[] {
   const own = ports.filter(({ version }) => version === subnet.family);
   const chains: IptablesChain[] = [
@@ -62,8 +62,8 @@ export function iptablesChains(bridge: string, subnet: Subnet, ports: PortRule[]
 }
 
 /**
- * Returns the rules that masquerade connections to the outside, connections from localhost, and connections through a host port from the
- * pods' own subnet, whose replies must go back through the host.
+ * Returns the rules that masquerade connections to the outside, connections from localhost, and connections from the pods' own subnet
+ * through a host port, whose replies have to return through the host.
  */
 function masqueradeRules(bridge: string, { cidr, family }: Subnet, ports: PortRule[]): string[] {
   const pods = [...new Set(ports.map(({ ip }) => ip))];
@@ -76,7 +76,7 @@ function masqueradeRules(bridge: string, { cidr, family }: Subnet, ports: PortRu
   ];
 }
 
-/** Rules for a port on a single host address come before rules for a port on all addresses. */
+/** Rules for ports on a single host address go before those for ports on all addresses. */
 function hostPortRules({ family }: Subnet, ports: PortRule[]): string[] {
   const ofOne = ports.filter(({ hostIp }) => hostIp !== undefined);
   const ofEvery = ports.filter(({ hostIp }) => hostIp === undefined);
@@ -91,8 +91,8 @@ function hostPortRules({ family }: Subnet, ports: PortRule[]): string[] {
 }
 
 /**
- * Rules for packets that enter the host. They skip ports published on the host's loopback addresses: those are reserved for the host
- * itself, whose packets go through OUTPUT.
+ * Rules for packets entering the host. They skip ports published on the host's loopback addresses, which only the host itself may use; its
+ * packets go through OUTPUT.
  */
 const fromOthers = (bridge: string, { family }: Subnet): string[] => [
   ...(family === 4 ? [`-d ${LOOPBACK} -j RETURN`] : []),
@@ -136,7 +136,7 @@ export function removalInput(chains: IptablesChain[], saved: string): string {
   }
 }
 
-/** Whether the host filters forwarded packets at all. If not, it needs no forward rules. */
+/** Whether the host filters forwarded packets at all. If it does not, no forward rules are needed. */
 export function filtersForwarding(bridge: string, saved: string): boolean {
   const lines = section(saved, 'filter');
   const policyAccepts = !lines.some((line) => /^:FORWARD (?!ACCEPT)/.test(line));

@@ -6,7 +6,7 @@ import type { HostRules } from './host-rules.ts';
 import { HostSide } from './host-side.ts';
 import { parseSubnets } from './subnet.ts';
 
-/** A `HostSide` without subnets, on a host that has its bridge. Records the calls that check or change the rules. */
+/** A `HostSide` without subnets, on a host where its bridge exists. Records calls that check or change the rules. */
 function begin({ missing = async () => undefined }: { missing?: () => Promise<undefined> } = {}) {
   const calls: string[] = [];
   const link = { index: 7, name: 'no-such-bridge', kind: 'bridge', up: true };

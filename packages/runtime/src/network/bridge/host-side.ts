@@ -50,7 +50,7 @@ export class HostSide {
     return this.#subnets;
   }
 
-  /** MTU for the links of new pods. Determined once the bridge exists, and updated from time to time. */
+  /** MTU for new pods' links. Determined once the bridge exists, and updated periodically. */
   get mtu(): number {
     return this.#mtu;
   }
@@ -67,7 +67,10 @@ export class HostSide {
     this.#invalidate();
   }
 
-  /** Creates the bridge and its rules, once per process unless something was removed, and returns the bridge's interface index. */
+  /**
+   * Creates the bridge and its rules and returns the bridge's interface index. Does this once per process, unless something has been
+   * removed.
+   */
   ensureBridge(): Promise<number> {
     if (this.#ensured !== undefined) return this.#ensured;
     this.#isActive = true;
@@ -79,12 +82,15 @@ export class HostSide {
     return ensured;
   }
 
-  /** Marks the network as in use by pods from an earlier process, so that their setup is repaired without waiting for the next pod. */
+  /**
+   * Marks the network as in use by pods from an earlier process, so that their setup is repaired right away instead of when the next pod
+   * starts.
+   */
   markInUse(): void {
     this.#isActive = true;
   }
 
-  /** Returns true if the bridge with this interface index has been removed. In that case, the next `ensureBridge` creates another one. */
+  /** Returns true if the bridge with this interface index has been removed. The next `ensureBridge` then recreates it. */
   async invalidateIfLost(index: number): Promise<boolean> {
     const { bridge, links } = this.#options;
     const [link] = await links.find(bridge);
@@ -94,7 +100,7 @@ export class HostSide {
   }
 
   /**
-   * Returns a message for users if pods cannot get a network; otherwise `undefined`. Rechecks a working setup only from time to time, and
+   * Returns a user-facing message if pods cannot get a network; otherwise `undefined`. Rechecks a working setup only periodically, and
    * repairs it if another program removed part of it (`nft flush ruleset`, a firewall reload). Changes nothing before the first pod.
    */
   async problem(): Promise<string | undefined> {
@@ -117,7 +123,7 @@ export class HostSide {
     if (message !== undefined) throw new PodwrightError('failed_precondition', message);
   }
 
-  /** Removes the rules, and the bridge if this node created it. Does nothing if the bridge belongs to another node. */
+  /** Removes the rules, and the bridge if this node created it. No-op if the bridge belongs to another node. */
   async remove(): Promise<void> {
     if ((await this.#bridge.foreignBridgeMessage()) !== undefined) return;
     await this.#rules.remove();
@@ -153,8 +159,8 @@ export class HostSide {
   }
 
   /**
-   * Repairs the bridge ports of pods whose bridge was removed (perhaps while an earlier process was running, which was killed before it
-   * could repair them), and ports on which an earlier version of Podwright left learning enabled.
+   * Repairs the bridge ports of pods whose bridge was removed, possibly under an earlier process that was killed before it could repair
+   * them. Also repairs ports on which an earlier version of Podwright left learning enabled.
    */
   async #connectPorts(bridgeIndex: number): Promise<void> {
     const { bridge, links, store } = this.#options;

@@ -3,7 +3,7 @@ import { Iptables } from './iptables.ts';
 import type { PacketFilter } from './packet-filter.ts';
 import type { PortRule } from './port-rules.ts';
 
-/** Implements the rules as iptables chains, for hosts whose kernel lacks all or part of nf_tables. */
+/** Implements the rules as iptables chains, for kernels without full nf_tables support. */
 export class IptablesFilter implements PacketFilter {
   async replace({ bridge, subnets }: HostRuleset, ports: PortRule[]): Promise<void> {
     for (const subnet of subnets) {
@@ -16,7 +16,7 @@ export class IptablesFilter implements PacketFilter {
     await this.replace(ruleset, after);
   }
 
-  /** Always returns false, because checking would start the same programs as replacing the rules. */
+  /** Always returns false, because checking the rules would run the same programs as replacing them. */
   async intact(): Promise<boolean> {
     return false;
   }

@@ -6,10 +6,10 @@ import type { Subnet } from './subnet.ts';
 
 /** How long iptables waits for a lock held by another iptables process, in seconds; `-w` alone would wait forever. */
 const LOCK_WAIT_SECONDS = '15';
-/** Maximum output of an iptables program; tens of thousands of rules stay below it. */
+/** Maximum output size of an iptables program; enough for tens of thousands of rules. */
 const MAX_OUTPUT_BYTES = 64 << 20;
 
-/** Which of the kernel's two packet filters to use. `any` is whichever the host's default `iptables` uses. */
+/** Which of the kernel's two packet filters to use; `any` is the one used by the host's default `iptables`. */
 export type IptablesVariant = 'any' | 'nft' | 'legacy';
 
 /** Runs `iptables-save` and `iptables-restore` for one IP family. */

@@ -42,7 +42,7 @@ export class NftFilter implements PacketFilter {
     await this.#socket().request(removeTable(tableName(bridge)));
   }
 
-  /** Rejects if the kernel has no nf_tables or does not permit this process to use it. */
+  /** Rejects if the kernel has no nf_tables or does not let this process use it. */
   async probe(): Promise<void> {
     await rulesetGeneration(this.#socket());
   }

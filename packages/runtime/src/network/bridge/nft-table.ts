@@ -53,8 +53,8 @@ export function nftTable({ bridge, subnets }: HostRuleset, ports: PortRule[]): N
 }
 
 /**
- * Returns the set element changes that turn the rules `before` into the rules `after`. An unchanged rule must be the same object in both
- * lists.
+ * Returns the set element changes that turn the rules `before` into the rules `after`. Compares rules by identity: an unchanged rule must
+ * be the same object in both lists.
  */
 export function nftPortChanges(versions: IpVersion[], before: PortRule[], after: PortRule[]): NftElementChange[] {
   const [had, has] = [new Set(before), new Set(after)];
@@ -75,8 +75,8 @@ const podsOf = (rules: PortRule[]): Set<string> => new Set(rules.map(podKey));
 const podKey = ({ ip, sandboxId }: PortRule): string => `${ip} ${sandboxId}`;
 
 /**
- * Returns the rules of the `host_ports` chain. All packets to this host pass through it, whether from localhost, from the host itself or
- * from elsewhere.
+ * Returns the rules of the `host_ports` chain. All packets to this host go through it, whether they come from localhost, the host itself or
+ * elsewhere.
  */
 function hostPortRules(version: IpVersion): NftRule[] {
   const { ports, portsAt } = setNames(version);
@@ -88,7 +88,7 @@ function hostPortRules(version: IpVersion): NftRule[] {
 
 function translationChains({ bridge, subnets }: HostRuleset): NftChain[] {
   const toHostPorts: NftRule = { expressions: [...toThisHost(), ...jump('host_ports')] };
-  // Ports published on the host's loopback addresses are reserved for the host itself, whose packets go through `output`.
+  // Ports published on the host's loopback addresses can only be used by the host itself, whose packets go through `output`.
   const fromOthers: NftRule = { expressions: [...ofVersion(4), ...inPrefix('daddr', LOOPBACK), ...verdict('accept')] };
   const toLoopback = [...ofVersion(6), ...inPrefix('daddr', LOOPBACK_IPV6)];
   const toIpv6Loopback: NftRule = { expressions: [...toLoopback, ...verdict('accept')] };
@@ -113,8 +113,8 @@ function translationChains({ bridge, subnets }: HostRuleset): NftChain[] {
 }
 
 /**
- * Returns the rules that give the host's address to packets from pods to the outside, and to packets that reach a pod in the same subnet
- * through a host port. Without the latter, the reply would return directly over the bridge, without address translation.
+ * Returns the rules that masquerade packets from pods to the outside, and packets that reach a pod in the same subnet through a host port.
+ * Without the latter, replies would return directly over the bridge, bypassing address translation.
  */
 function masqueradeRules({ cidr, family }: HostRuleset['subnets'][number]): NftRule[] {
   const fromPod = [...ofVersion(family), ...inPrefix('saddr', cidr)];
@@ -173,7 +173,7 @@ function portElement({ protocol, hostIp, hostPort, ip, containerPort, sandboxId 
   };
 }
 
-/** Encodes a port as a field of a set element: 16 bits in network byte order, padded to four bytes. */
+/** Encodes a port as a set element field: 16 bits in network byte order, padded to four bytes. */
 function portField(port: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt16BE(port);

@@ -27,7 +27,7 @@ export type PodLinksOptions = {
   logger: Logger;
 };
 
-/** A pod's network namespace, and the bridge and addresses to use for it. */
+/** A pod's network namespace, and the bridge and addresses it is to be connected with. */
 export type PodConnection = {
   sandboxId: string;
   netnsPath: string;
@@ -39,15 +39,15 @@ export type PodConnection = {
 };
 
 /**
- * Settings of a pod's bridge port. The port has a static forwarding entry for the pod's hardware address and does not learn addresses,
- * because a pod that keeps changing its source address would fill kernel memory that is charged to no cgroup. Frames to unknown addresses
- * are sent to all ports.
+ * Settings of a pod's bridge port. The port has a static forwarding entry for the pod's hardware address and does not learn addresses: a
+ * pod that keeps changing its source address would fill kernel memory that is not charged to any cgroup. Frames to unknown addresses are
+ * flooded to all ports.
  */
 export const POD_PORT = { hairpin: true, learning: false } as const;
 
 /**
- * The pods' network links, which are veth pairs. Both ends are created in their final namespaces, because moving an end waits for RCU grace
- * periods.
+ * The pods' network links (veth pairs). Both ends are created in their final namespaces, because moving an end between namespaces waits for
+ * RCU grace periods.
  */
 export class PodLinks {
   readonly #options: PodLinksOptions;
@@ -57,8 +57,8 @@ export class PodLinks {
   }
 
   /**
-   * Connects a pod with one batch of requests in the host's namespace and one in the pod's. With `resume`, completes a connection left
-   * incomplete by a killed process. Fails with ENODEV if the bridge was removed.
+   * Connects a pod with one batch of requests in the host's namespace and one in the pod's. If `resume` is set, completes a connection that
+   * a killed process left incomplete. Fails with ENODEV if the bridge was removed.
    */
   async connect(pod: PodConnection, { resume = false } = {}): Promise<void> {
     const { name, peer } = await this.#makePair(pod, resume);
@@ -111,7 +111,7 @@ export class PodLinks {
   }
 
   /**
-   * Waits until the bridge port forwards packets, which is a moment after both ends are up. Packets sent earlier are lost, and
+   * Waits until the bridge port is forwarding, which takes a moment after both ends are up. Packets sent earlier would be lost, and
    * retransmitted only after a second.
    */
   async #untilForwarding(name: string): Promise<void> {
@@ -125,18 +125,18 @@ export class PodLinks {
 }
 
 /**
- * Makes a link in the calling thread's network namespace ignore router advertisements, so that no pod becomes the router of another pod, or
- * of the host if its link is taken off the bridge (CVE-2020-10749).
+ * Makes a link in the calling thread's network namespace ignore router advertisements, so that no pod can become the router of another pod,
+ * or of the host if its link is detached from the bridge (CVE-2020-10749).
  */
 const ignoreRouterAdvertisements = (link: string): void => setIpv6(link, 'accept_ra', '0');
 
 /**
- * Disables duplicate address detection in the calling thread's network namespace. It would take one to two seconds, and hardware addresses
- * are unique because Podwright assigns them.
+ * Disables duplicate address detection in the calling thread's network namespace. It would take one to two seconds, and is unnecessary
+ * because Podwright assigns unique hardware addresses.
  */
 const disableDuplicateAddressDetection = (): void => setIpv6(POD_LINK, 'accept_dad', '0');
 
-/** Writes an IPv6 setting of a link, one for which the kernel takes no locks. Does nothing if the kernel has no IPv6. */
+/** Writes one of a link's IPv6 settings that the kernel changes without taking locks. No-op if the kernel has no IPv6. */
 function setIpv6(link: string, setting: 'accept_ra' | 'accept_dad', value: string): void {
   try {
     writeFileSync(`/proc/sys/net/ipv6/conf/${link}/${setting}`, value);
@@ -145,7 +145,7 @@ function setIpv6(link: string, setting: 'accept_ra' | 'accept_dad', value: strin
   }
 }
 
-/** Enables IPv6 in the calling thread's network namespace, because hosts may disable it in new namespaces. */
+/** Enables IPv6 in the calling thread's network namespace, because a host may disable it by default in new namespaces. */
 function allowIpv6(): void {
   const path = `/proc/sys/net/ipv6/conf/${POD_LINK}/disable_ipv6`;
   if (readFileSync(path, 'utf8').trim() === '1') writeFileSync(path, '0');

@@ -5,26 +5,26 @@ import type { PortMapping } from '../network.ts';
 /** A sandbox's published ports: its IP addresses, and the host ports that are forwarded to them. */
 export type PublishedPorts = { ips: string[]; mappings: PortMapping[] };
 
-/** A host port that is forwarded to a pod, for one IP family. */
+/** A host port forwarded to a pod, for one IP family. */
 export type PortRule = {
   sandboxId: string;
   version: IpVersion;
   protocol: PortMapping['protocol'];
-  /** Undefined means all host addresses. */
+  /** Undefined for all host addresses. */
   hostIp: string | undefined;
   hostPort: number;
   ip: string;
   containerPort: number;
   /** Identifies the host port: rules with the same key conflict. */
   key: string;
-  /** The key that a rule for the same port on all host addresses would have. */
+  /** The key of a rule for the same port on all host addresses. */
   keyOfEvery: string;
 };
 
-/** The unspecified address of each IP family, which stands for all host addresses. */
+/** The unspecified address of each IP family, which means all host addresses. */
 const UNSPECIFIED = { 4: '0.0.0.0', 6: '::' } as const;
 
-/** Returns the rules that a sandbox requests. Throws `invalid_argument` if a `hostIp` is not an IP address. */
+/** Returns the rules requested by a sandbox. Throws `invalid_argument` if a `hostIp` is not an IP address. */
 export function requestedRules(sandboxId: string, { ips, mappings }: PublishedPorts): PortRule[] {
   return mappings
     .filter(({ hostPort }) => hostPort > 0)
@@ -37,8 +37,8 @@ export function requestedRules(sandboxId: string, { ips, mappings }: PublishedPo
 }
 
 /**
- * Combines the rules that the sandboxes request, in this order. If two sandboxes request the same host port, the first one gets it; the
- * second one gets it once the first is removed, as with the CNI plugin `portmap`.
+ * Combines the sandboxes' requested rules, in order. If two sandboxes request the same host port, the first one gets it; when that sandbox
+ * is removed, the second one does, as with the CNI plugin `portmap`.
  */
 export function portRules(requested: Iterable<PortRule[]>): PortRule[] {
   const rules = new Map<string, PortRule>();

@@ -8,14 +8,14 @@ import { type PortRule, type PublishedPorts, requestedRules } from './port-rules
 const MAX_RECORD_BYTES = 16 << 20;
 
 /**
- * The ports that a sandbox has published. `order` increases with each publication: if two sandboxes request the same port, the one that
- * published it first keeps it.
+ * A sandbox's published ports. `order` increases with each publication: if two sandboxes request the same port, the one that published it
+ * first keeps it.
  */
 type Publication = { order: number; rules: PortRule[] };
 
 /**
- * Stores which ports are published, in one file per sandbox. Files are written before the rules, so that the rules can be restored after an
- * interruption at any point. A reboot removes the directory, along with the rules.
+ * Stores which ports are published, in one file per sandbox. Files are written before rules are changed, so that the rules can be restored
+ * after an interruption at any point. A reboot clears the directory, along with the rules.
  */
 export class PublishedPortsStore {
   readonly #directory: string;
@@ -32,7 +32,7 @@ export class PublishedPortsStore {
     return [...(await this.#load()).keys()];
   }
 
-  /** Returns the rules that each sandbox requests, in order of publication. */
+  /** Returns the rules requested by each sandbox, in order of publication. */
   async requested(): Promise<PortRule[][]> {
     return [...(await this.#load()).values()].map(({ rules }) => rules);
   }
@@ -79,8 +79,7 @@ export class PublishedPortsStore {
   }
 
   /**
-   * Reads a record. If the file is damaged, still returns the sandbox's ID; the sandbox then publishes no ports, and can be withdrawn like
-   * any other.
+   * Reads a record. For a damaged file, still returns the sandbox's ID but no ports, so that the sandbox can be withdrawn like any other.
    */
   async #read(name: string): Promise<[string, Publication]> {
     const sandboxId = name.slice(0, -SUFFIX.length);

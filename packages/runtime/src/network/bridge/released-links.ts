@@ -32,7 +32,7 @@ export class ReleasedLinks {
     return this.#releases.has(sandboxId);
   }
 
-  /** Starts waiting for the kernel to remove the sandbox's link. No error if there is no link. */
+  /** Starts waiting for the kernel to remove the sandbox's link, if there is one. */
   begin(sandboxId: string): void {
     if (!this.#releases.has(sandboxId)) this.#start(sandboxId);
   }
@@ -49,7 +49,7 @@ export class ReleasedLinks {
     await Promise.all([...this.#releases.keys()].map((id) => this.removeNow(id)));
   }
 
-  /** Waits until one of the links being released has been removed. Returns false if no links are being released. */
+  /** Waits until one of the links being released is gone. Returns false if none is being released. */
   async waitForOne(signal: AbortSignal): Promise<boolean> {
     if (this.#releases.size === 0) return false;
     const ends = [...this.#releases.values()].map(({ ended }) => ended.catch(() => undefined));
@@ -57,7 +57,7 @@ export class ReleasedLinks {
     return true;
   }
 
-  /** Waits briefly for links whose namespaces are being removed, then stops waiting. The next start handles the rest. */
+  /** Waits briefly for links whose namespaces are being removed, then gives up. The rest are handled at the next start. */
   async close(): Promise<void> {
     using signal = withTimeout(undefined, LINKS_END_GRACE_MS, 'wait for the ends of links');
     const ends = [...this.#releases.values()].map(({ ended }) => ended);

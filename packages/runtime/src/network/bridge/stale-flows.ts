@@ -7,8 +7,8 @@ import type { PortRule } from './port-rules.ts';
 const UDP = 17;
 
 /**
- * Deletes UDP flows to published ports that began before the port was forwarded to its current pod: rules apply only to the first packet of
- * a flow, and an active flow never expires. TCP and SCTP connections end by themselves if no pod replies.
+ * Deletes UDP flows to published ports that started before the port was forwarded to its current pod: rules apply only to a flow's first
+ * packet, and an active flow never expires. TCP and SCTP connections end on their own if no pod replies.
  */
 export async function deleteStaleFlows(netfilter: NetfilterSocket, ports: PortRule[]): Promise<void> {
   let addresses: ReadonlySet<string> | undefined;
@@ -20,7 +20,7 @@ export async function deleteStaleFlows(netfilter: NetfilterSocket, ports: PortRu
 }
 
 /**
- * Like `deleteStaleFlows`, but for ports that are no longer published. Their flows would otherwise reach the next pod that gets the
+ * Like `deleteStaleFlows`, but for ports that are no longer published. Otherwise their flows would reach the next pod with the same
  * address.
  */
 export async function deleteWithdrawnFlows(netfilter: NetfilterSocket, ports: PortRule[]): Promise<void> {

@@ -22,8 +22,8 @@ for (const [network, prefixLength] of [
 export type Subnet = { cidr: string; family: 4 | 6 };
 
 /**
- * Parses one subnet, or one per IP family separated by a comma. Throws `invalid_argument` if a subnet has no room for pods (its first two
- * addresses belong to the network and the bridge) or if two subnets are of the same IP family.
+ * Parses one subnet, or one per IP family, comma-separated. Throws `invalid_argument` if a subnet has no room for pods (its first two
+ * addresses are those of the network and the bridge) or if both subnets are of the same IP family.
  */
 export function parseSubnets(text: string): Subnet[] {
   const subnets = text.split(',').map((part) => parseSubnet(part.trim()));

@@ -1,6 +1,6 @@
 import type { DefaultRoute, Link } from '@podwright/system';
 
-/** MTU without a default route; that of Ethernet. */
+/** MTU if there is no default route: that of Ethernet. */
 const ETHERNET_MTU = 1500;
 /** Minimum MTU of IPv6 (RFC 8200, 5). */
 const MIN_IPV6_MTU = 1280;
@@ -8,8 +8,8 @@ const MIN_IPV6_MTU = 1280;
 const MAX_MTU = 65_535;
 
 /**
- * Returns the MTU for pods' links: the smallest MTU of the links that the host's default routes use. A larger one would make pods depend on
- * ICMP messages of routers, which firewalls often drop.
+ * Returns the MTU for pods' links: the smallest MTU among the links of the host's default routes. With a larger one, pods would depend on
+ * routers' ICMP messages, which firewalls often drop.
  */
 export function uplinkMtu(links: Pick<Link, 'index' | 'mtu'>[], routes: DefaultRoute[]): number {
   const families = Map.groupBy(routes, ({ family }) => family);

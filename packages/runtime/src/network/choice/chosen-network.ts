@@ -8,35 +8,35 @@ import { CniNetwork } from '../cni/cni-network.ts';
 import type { Network, NetworkRequest, NetworkResult, NetworkStatus } from '../network.ts';
 import { type NetworkChoice, NetworkSource } from './network-source.ts';
 
-/** The network that is used while the host has no CNI configuration. */
+/** The network used while the host has no CNI configuration. */
 export type OwnNetwork = Network & {
   readonly subnets: readonly Subnet[];
   requireOwnBridge(): Promise<void>;
   prepare(sandboxId: string, netnsPath: string, signal: AbortSignal): Promise<boolean>;
   /** Whether the sandbox has a veth pair or an address. */
   has(sandboxId: string): boolean;
-  /** Removes the prepared veth pair of a pod that another network is going to set up. */
+  /** Removes the veth pair prepared for a pod that turns out to use a different network. */
   disconnect(sandboxId: string): Promise<void>;
 };
 
 export type ChosenNetworkOptions = {
   own: OwnNetwork;
   network: RuntimeOptions['network'];
-  /** A persistent directory used only by this container runtime. It records which sandbox was added to which CNI network. */
+  /** A persistent directory used only by this container runtime. Records which CNI network each sandbox was added to. */
   cacheDir: string;
   logger: Logger;
-  /** Starts CNI plugins. */
+  /** Used to start CNI plugins. */
   start?: ProgramStarter;
   trace?: TraceWork;
 };
 
-/** Describes for users which network sandboxes get, and why. */
+/** User-facing description of the network that sandboxes get, and why. */
 export type NetworkDescription = {
   network: string;
   source: 'host' | 'default';
   why: string;
   plugins: string[];
-  /** Why sandboxes cannot get a network at present; undefined if they can. */
+  /** Why sandboxes currently cannot get a network; undefined if they can. */
   problem: string | undefined;
   /** Other problems, such as invalid configuration files. */
   warnings: string[];
@@ -73,7 +73,7 @@ export class ChosenNetwork implements Network {
     if (isForGood && host === undefined && problem === undefined) await this.#own.requireOwnBridge();
   }
 
-  /** Prepares only the default bridge: CNI plugins need the pod's name and annotations, which are not known yet. */
+  /** Supported only by the default bridge: CNI plugins need the pod's name and annotations, which are not available yet. */
   async prepare(sandboxId: string, netnsPath: string, signal: AbortSignal): Promise<boolean> {
     const { host, problem } = await this.#source.choose();
     if (host !== undefined || problem !== undefined) return false;
@@ -91,11 +91,9 @@ export class ChosenNetwork implements Network {
 
   async tearDown(request: NetworkRequest, signal: AbortSignal): Promise<void> {
     const { host } = await this.#source.choose();
-    // Earlier versions of Podwright set up the default bridge through CNI plugins; pods from those versions have both CNI records and
-    // addresses.
+    // Earlier versions of Podwright set up the default bridge through CNI plugins. Their pods have both CNI records and addresses.
     const bridged = this.#own.has(request.sandboxId);
-    // If there is no record, the plugins are called anyway to be safe, unless they are not installed and therefore cannot have set anything
-    // up.
+    // Without a record, call the plugins anyway to be safe, unless they are not installed and so cannot have set anything up.
     const callAnyway = host !== undefined && !bridged && this.#cni.missing(host.list) === undefined;
     if (this.#cni.has(request) || callAnyway) await this.#cni.tearDown(request, host?.list, signal);
     await this.#own.tearDown(request, signal);
@@ -113,7 +111,7 @@ export class ChosenNetwork implements Network {
     return [...new Set([...(await this.#cni.list()), ...(await this.#own.list())])];
   }
 
-  /** Changes the subnet of the default network. The host's CNI configuration is left unchanged. */
+  /** Changes the subnet of the default network. Does not affect the host's CNI configuration. */
   setPodCidr(cidr: string): Promise<void> {
     return this.#own.setPodCidr(cidr);
   }
@@ -127,7 +125,7 @@ export class ChosenNetwork implements Network {
     await rm(join(this.#options.cacheDir, 'attachments'), { recursive: true, force: true });
   }
 
-  /** Returns the description that `podwright doctor` prints. */
+  /** Returns the description printed by `podwright doctor`. */
   async describe(): Promise<NetworkDescription> {
     const choice = await this.#source.choose();
     const warnings = [choice.unused ?? [], describeRejected(choice)].flat();
@@ -159,7 +157,7 @@ export class ChosenNetwork implements Network {
   }
 }
 
-/** Reason, in the network status and the node's event, that a CNI configuration is not used. */
+/** Reason used in the network status and the node's event if a CNI configuration is not used. */
 const NOT_USED = 'NetworkConfigurationNotUsed';
 
 const describeRejected = ({ rejected }: NetworkChoice): string[] =>

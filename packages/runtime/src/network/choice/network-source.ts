@@ -5,20 +5,20 @@ import { type LoadedNetworks, loadNetworks, type NetworkList } from '@podwright/
 import { readJsonFile, writeFileDurable } from '@podwright/host';
 import type { NetworkMode } from '../../options.ts';
 
-/** Maximum size of the saved choice, which consists of a single file name. */
+/** Maximum size of the saved choice, which is just a file name. */
 const MAX_CHOICE_BYTES = 4096;
 
 /** A usable CNI configuration, with the path of its file. */
 type HostNetwork = { path: string; list: NetworkList };
 
-/** The network to use at present. `rejected` lists the unusable configuration files, with reasons. */
+/** The network to use now. `rejected` lists unusable configuration files and the reasons. */
 export type NetworkChoice = {
-  /** Undefined if pods get the default bridge, or get no network because of `problem`. */
+  /** Undefined if pods get the default bridge, or no network because of `problem`. */
   host: HostNetwork | undefined;
   why: string;
   /** Why pods cannot get a network. */
   problem?: string;
-  /** A warning about a CNI configuration that is not used because of the saved choice. */
+  /** A warning about a CNI configuration that is ignored because of the saved choice. */
   unused?: string;
   rejected: { path: string; reason: string }[];
 };
@@ -29,7 +29,7 @@ type SavedChoice = { use: 'bridge' } | { use: 'cni'; file: string };
 export type NetworkSourceOptions = {
   directory: string;
   mode: NetworkMode;
-  /** Path of the file that stores the choice. */
+  /** Path of the file with the saved choice. */
   record: string;
   bridge: string;
   logger: Logger;
@@ -39,8 +39,8 @@ const HOW_TO_CHANGE =
   'set mode in the table [network] of the configuration, to "bridge" or "cni", and restart the node';
 
 /**
- * Chooses between the host's CNI configurations and the default bridge. Reads the directory each time (a few small files, in under a
- * millisecond), so changes apply immediately and cannot be missed because of a lost file event. Logs each change once.
+ * Chooses between the host's CNI configurations and the default bridge. Rereads the directory each time (a few small files, in under a
+ * millisecond), so that changes take effect immediately and cannot be missed because of a lost file event. Logs each change once.
  */
 export class NetworkSource {
   readonly #options: NetworkSourceOptions;
@@ -51,8 +51,8 @@ export class NetworkSource {
   }
 
   /**
-   * Must be called when a container runtime starts. In `keep` mode, the first start saves its choice; in any other mode, a saved choice is
-   * deleted.
+   * Must be called when a container runtime starts. In `keep` mode, saves the choice at the first start; in any other mode, deletes a saved
+   * choice.
    */
   async begin(): Promise<void> {
     const { mode, record } = this.#options;

@@ -25,10 +25,10 @@ import type { NetworkRequest, NetworkResult } from '../network.ts';
 
 export type CniNetworkOptions = {
   binDirs: string[];
-  /** A persistent directory used only by this container runtime. It records which sandbox was added to which network. */
+  /** A persistent directory used only by this container runtime. Records which network each sandbox was added to. */
   cacheDir: string;
   logger: Logger;
-  /** Starts CNI plugins. */
+  /** Used to start CNI plugins. */
   start?: ProgramStarter;
   trace?: TraceWork;
 };
@@ -81,20 +81,20 @@ export class CniNetwork {
     return (await this.#client.attachments()).map(({ containerId }) => containerId);
   }
 
-  /** Throws if the network's plugins cannot serve pods at present. */
+  /** Throws if the network's plugins currently cannot serve pods. */
   async requireReady(list: NetworkList, parent: AbortSignal | undefined): Promise<void> {
     using signal = withTimeout(parent, NETWORK_STATUS_TIMEOUT_MS, `get the status of network ${list.name}`);
     await this.#client.status(list, signal);
   }
 
-  /** Returns a message for users about plugins of the network that are not installed; `undefined` if all are. */
+  /** Returns a user-facing message about the network's missing plugins; `undefined` if all are installed. */
   missing(list: NetworkList): string | undefined {
     const { binDirs } = this.#options;
     const missing = missingPlugins(list, binDirs);
     return missing.length === 0 ? undefined : missingPluginsError(missing, binDirs).message;
   }
 
-  /** Removes a sandbox from the network after another step failed. If it cannot be removed, `list` still returns it. */
+  /** Removes a sandbox from the network after another step has failed. If this fails too, `list` still returns the sandbox. */
   async #undo(attachment: Attachment, cause: unknown): Promise<void> {
     const undo = new Undo();
     using signal = withTimeout(undefined, NETWORK_TEAR_DOWN_TIMEOUT_MS, 'remove a network whose setup failed');

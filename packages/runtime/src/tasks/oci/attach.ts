@@ -8,13 +8,13 @@ import type { ExecSession } from '../task-runtime.ts';
 import { resizeMonitorTerminal } from './control.ts';
 import { BUNDLE_FILES, type TaskRecord } from './task-files.ts';
 
-/** First byte of conmon's packets that contain stderr output. Packets that contain stdout output have a different first byte. */
+/** First byte of conmon's packets with stderr output. Packets with stdout output have a different first byte. */
 const STDERR_TAG = 3;
 /** Packets from conmon contain at most 8 KiB plus the stream tag; packets to conmon contain at most 32 KiB. */
 const RECEIVE_BYTES = 64 * 1024;
 const SEND_BYTES = 32 * 1024;
 
-/** A task or command whose stdio is handled by conmon. `bundle` is the directory that contains conmon's socket and control files. */
+/** A task or command with stdio handled by conmon. `bundle` is the directory of conmon's socket and control files. */
 export type MonitoredStdio = Pick<TaskRecord, 'id' | 'bundle' | 'terminal' | 'stdinOnce'>;
 
 export type AttachOptions = {
@@ -23,21 +23,21 @@ export type AttachOptions = {
   system: System;
   /** Returns the PID of the process whose terminal is resized; undefined if it has exited. */
   pid(): number | undefined;
-  /** Whether the process has exited. Its monitor may still be waiting for the client. */
+  /** Whether the process has exited, even if its monitor is still waiting for the client. */
   hasExited(): boolean;
 };
 
 /** A command on a terminal waits for its client, as it would for a local terminal. */
 const COMMAND_LIMITS: SlowClientLimits = { bufferBytes: 1, patienceMs: undefined };
-/** A client that observes a task's first process must not stop it. */
+/** A client that only observes a task's first process must not block it. */
 const OBSERVER_LIMITS: SlowClientLimits = { bufferBytes: ATTACH_BUFFER_BYTES, patienceMs: ATTACH_PATIENCE_MS };
 
 /**
- * Connects to conmon's attach socket (SOCK_SEQPACKET). Output arrives in packets with a stream tag; input is sent unchanged. The session
- * ends when the task's streams end or the signal aborts. Output from before the session is available only in the task's log.
+ * Connects to conmon's attach socket (SOCK_SEQPACKET). Output arrives in packets with a stream tag; input is sent as is. The session ends
+ * when the task's streams end or the signal aborts. Earlier output is only available from the task's log.
  *
- * conmon writes to the socket blocking: while it waits for a client, it reads no output of the process, does not reap it and does not
- * report its exit. Hence output is received at the pace of the client only while the process runs.
+ * conmon's writes to the socket block: while it waits for a client, it does not read the process's output, reap the process or report its
+ * exit. Output is therefore received at the client's pace only while the process is running.
  */
 export function attachToMonitor(
   sockets: SeqpacketSockets,
@@ -49,9 +49,9 @@ export function attachToMonitor(
 }
 
 /**
- * The tasks' attach sessions. When a client disconnects, conmon does not close its end of the connection until the task's next output. The
- * connection is therefore reused for the task's next session, so that a silent task has no more connections than it had concurrent
- * sessions.
+ * The tasks' attach sessions. After a client has disconnected, conmon does not close its end of the connection before the task's next
+ * output. The connection is therefore reused for the task's next session, so that a silent task never has more connections than it had
+ * concurrent sessions.
  */
 export class TaskAttachments {
   readonly #sockets = new SeqpacketSockets();
@@ -114,7 +114,7 @@ function beginSession(
     try {
       const process = pid();
       if (process !== undefined && setProcessTerminalSize(system, process, { columns, rows })) return;
-      // only the fallback, because conmon drops all but the first of several sizes that arrive together
+      // only a fallback: of several sizes that arrive together, conmon applies just the first
       resizeMonitorTerminal(record, columns, rows);
     } catch {
       // the task has just exited
@@ -125,14 +125,14 @@ function beginSession(
 }
 
 /**
- * Makes conmon's writes to a terminal non-blocking, as they are after an attach. Needed for an attach session that connected before the
- * terminal existed: if both conmon and the program wrote to the terminal, they would otherwise wait for each other forever.
+ * Makes conmon's writes to a terminal non-blocking, like those after an attach. Needed if an attach session connected before the terminal
+ * existed: otherwise, conmon and the program would deadlock if both wrote to the terminal.
  */
 export function unblockTerminalInput(sockets: SeqpacketSockets, { bundle }: MonitoredStdio): void {
   try {
     sockets.connect(join(bundle, BUNDLE_FILES.attach), () => undefined).close();
   } catch {
-    // The process on the terminal has already exited.
+    // the process on the terminal has already exited
   }
 }
 
@@ -158,10 +158,10 @@ class AttachConnection {
   #closed = false;
   #session: Session | undefined;
   #unsent: { packet: Buffer; sent: (error?: Error) => void } | undefined;
-  /** Whether closing the connection also closes the task's stdin: with `stdinOnce`, conmon closes stdin after any disconnect. */
+  /** Whether closing the connection also closes the task's stdin: conmon does this after any disconnect if `stdinOnce` is set. */
   #holdsStdin: boolean;
 
-  /** `keep` is passed the connection once its session has ended. Without `keep`, the connection is closed instead. */
+  /** `keep` receives the connection at the end of its session. If it is unset, the connection is closed instead. */
   constructor(
     record: MonitoredStdio,
     {
@@ -181,7 +181,7 @@ class AttachConnection {
     }
   }
 
-  /** Starts a session and returns its streams. There must be no other active session. */
+  /** Starts a session and returns its streams. No other session may be active. */
   begin({ takesStdin, hasExited }: Pick<Session, 'takesStdin' | 'hasExited'>): Streams {
     const output = () => new ClientOutput(() => setImmediate(() => this.#turn()));
     const [stdout, stderr] = [output(), output()];
@@ -199,7 +199,7 @@ class AttachConnection {
     return { stdin, stdout: stdout.stream, stderr: stderr.stream };
   }
 
-  /** Ends the session after the client has disconnected. */
+  /** Ends the session of a client that has disconnected. */
   disconnect(): void {
     const session = this.#session;
     if (this.#closed || session === undefined) return;
@@ -212,8 +212,8 @@ class AttachConnection {
   }
 
   /**
-   * Whether the connection can be used for a new session. If output arrived while the connection was idle, closes the connection, because
-   * that output must not reach the new session.
+   * Whether the connection can be reused for a new session. Closes the connection if it received output while idle, because that output
+   * must not reach the new session.
    */
   isQuiet(): boolean {
     this.#turn();

@@ -7,14 +7,14 @@ import { runtimeError } from '../../oci-runtime/runtime-error.ts';
 import { MONITOR_REPORT_BYTES } from '../limits.ts';
 import { BUNDLE_FILES, type TaskFiles, type TaskRecord } from './task-files.ts';
 
-/** Input for starting conmon, which makes the OCI runtime create the task and keeps running as the task's monitor. */
+/** Input for starting conmon, which runs the OCI runtime to create the task and then stays as the task's monitor. */
 export type MonitorRequest = {
   start: ProgramStarter;
   conmon: string;
   program: OciProgram;
   files: TaskFiles;
   record: TaskRecord;
-  /** Whether the task has a user namespace of its own. */
+  /** Whether the task has its own user namespace. */
   hasUsers: boolean;
   /** CRI log file; '' for none. */
   logPath: string;
@@ -23,8 +23,8 @@ export type MonitorRequest = {
 const END_OF_REPORT = Buffer.from('}\n');
 
 /**
- * Starts conmon(8) and waits until the OCI runtime has created the task. Returns the PID of the task's first process. conmon becomes the
- * leader of a new session and outlives this process. Aborting only stops waiting.
+ * Starts conmon(8) and waits for the OCI runtime to create the task. Returns the PID of the task's first process. conmon becomes a session
+ * leader and outlives this process. Aborting only ends the wait.
  */
 export async function startMonitor(request: MonitorRequest, signal: AbortSignal): Promise<number> {
   const { id, bundle } = request.record;
@@ -73,14 +73,14 @@ function monitorArguments({ program, files, record, hasUsers, logPath }: Monitor
 }
 
 /**
- * Returns conmon's environment. conmon creates the socket of a terminal in TMPDIR, and does not remove it if the OCI runtime sends no
- * terminal. TMPDIR is conmon's working directory, which is removed with the container.
+ * Returns conmon's environment. conmon creates a terminal's socket in TMPDIR, and does not remove it if the OCI runtime sends no terminal.
+ * TMPDIR is therefore conmon's working directory, which is removed along with the container.
  */
 export function monitorEnvironment(): NodeJS.ProcessEnv {
   return { PATH: process.env.PATH, TMPDIR: '.' };
 }
 
-/** Returns conmon's options for the OCI runtime and the OCI runtime's global arguments. */
+/** Returns the conmon options for the OCI runtime and its global arguments. */
 export function runtimeOptions(runtime: OciRuntime, more: string[] = []): string[] {
   const before = [...globalArguments(runtime), ...more].map((argument) => `--runtime-arg=${argument}`);
   return ['--runtime', runtime.path, ...before];

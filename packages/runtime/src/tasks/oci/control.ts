@@ -9,8 +9,8 @@ import { BUNDLE_FILES, type TaskRecord } from './task-files.ts';
 type Monitored = Pick<TaskRecord, 'id' | 'bundle'>;
 
 /**
- * Creates the temporary file that conmon opens and renames to `logPath` when it reopens the log. If conmon cannot create the file, it
- * exits, and its container is killed.
+ * Creates the temporary file that conmon opens and renames to `logPath` when it reopens the log. If conmon itself could not create this
+ * file, it would exit, and its container would be killed.
  */
 export async function prepareMonitorLog(logPath: string): Promise<void> {
   await makeLogDirectory(logPath);
@@ -23,7 +23,7 @@ export async function prepareMonitorLog(logPath: string): Promise<void> {
   }
 }
 
-/** Makes conmon close the task's log file and reopen it by path, as after a rotation. */
+/** Makes conmon close the task's log file and reopen it by path, for example after a rotation. */
 export function reopenMonitorLog(record: Monitored): void {
   writeControl(record, '2 0 0\n');
 }

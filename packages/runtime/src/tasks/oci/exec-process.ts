@@ -15,7 +15,7 @@ import { EXEC_END_TIMEOUT_MS, EXEC_POLL_MS, EXEC_START_TIMEOUT_MS } from '../lim
 import { KILLED_EXIT_CODE } from '../task-exit.ts';
 import type { ExecSession, ExecSyncOptions } from '../task-runtime.ts';
 
-/** A command to run in a task, in addition to its first process. */
+/** An additional command to be run in a task. */
 export type ExecRequest = {
   start: ProgramStarter;
   runtime: OciRuntime;
@@ -40,16 +40,16 @@ export type StartedExec = {
   remove(): Promise<void>;
 };
 
-/** A run of the OCI runtime's `exec` command. Through its PID file, also gives access to the process that it started in the task. */
+/** A run of the OCI runtime's `exec` command. Its PID file also gives access to the process that was started in the task. */
 export class ExecProcess {
   readonly what: string;
   readonly logger: Logger;
   readonly child: StartedProgram;
-  /** Exit code of the OCI runtime's program, which is also the process's exit code once that has started. Never rejects after the start. */
+  /** Exit code of the OCI runtime's program, which is also that of the process if it was started. Never rejects after the start. */
   readonly exited: Promise<number>;
   readonly #pidFile: string;
 
-  /** `child` is the OCI runtime's program, or a conmon that runs it and exits with the same code as the process. */
+  /** `child` is the OCI runtime's program, or a conmon that runs it and exits with the process's exit code. */
   constructor({ pidFile, id, command, logger }: ExecRequest, child: StartedProgram) {
     this.what = `run ${JSON.stringify(command[0])} in task ${id}`;
     this.#pidFile = pidFile;
@@ -61,7 +61,7 @@ export class ExecProcess {
     });
   }
 
-  /** Waits until the process is running. Returns false if the OCI runtime exits without starting it. */
+  /** Waits for the process to run. Returns false if the OCI runtime exits without starting it. */
   async running(signal: AbortSignal): Promise<boolean> {
     let ended = false;
     const end = this.exited.then(() => {
@@ -80,26 +80,25 @@ export class ExecProcess {
     return (await this.pid()) !== undefined;
   }
 
-  /** Returns the PID of the process in the task; `undefined` before it is running. */
+  /** Returns the PID of the process in the task; `undefined` if it is not running yet. */
   async pid(): Promise<number | undefined> {
     const text = await readFile(this.#pidFile, 'utf8').catch(() => '');
     return /^\d+$/.test(text.trim()) ? Number(text) : undefined;
   }
 
   /**
-   * Kills all of the exec's processes, and then the OCI runtime's program if it does not exit by itself. The program is first given time to
-   * report its process's PID, which would otherwise remain unknown.
+   * Kills all of the exec's processes, then the OCI runtime's program if it does not exit on its own. The program first gets time to report
+   * the PID of its process, which would otherwise be unknown.
    */
   async kill(): Promise<void> {
     using started = withTimeout(undefined, EXEC_START_TIMEOUT_MS, this.what);
     await this.running(started).catch(() => undefined);
     const pid = await this.pid();
     if (pid !== undefined) {
-      // The process that crun starts is in the session of an intermediate process, which has already exited.
+      // crun's process is in the session of an intermediate process, which has already exited
       const session = readProcess(pid)?.session ?? pid;
       await killProcessTrees([pid, session]);
-      // Wait until the process has been reaped by its parent, because a zombie left to the host's init delays the end of the task's PID
-      // namespace.
+      // wait for the parent to reap the process: a zombie left to the host's init would delay the end of the task's PID namespace
       using soon = withTimeout(undefined, EXEC_END_TIMEOUT_MS, this.what);
       await raceAbort(this.exited, soon).catch(() => undefined);
     }
@@ -118,7 +117,7 @@ export class ExecProcess {
   }
 }
 
-/** Calls `onChange` when a file, which need not exist yet, changes. Does nothing if inotify is not available. */
+/** Calls `onChange` when a file changes or is created. No-op if inotify is not available. */
 function watchFile(path: string, onChange: () => void): Disposable {
   try {
     const watcher = watch(dirname(path), (_event, name) => {
@@ -141,7 +140,7 @@ export function startExec(request: ExecRequest, stdio: ('pipe' | 'ignore')[]): E
     call = startedHere({ program: request.runtime, start: request.start }, request);
     const runtime = withOomScore(call.program, oomScoreAdj);
     const args = [...globalArguments(runtime), 'exec', '--pid-file', pidFile, '--process', file, id];
-    // In a session of their own, the exec's processes can be identified even after their parents have exited.
+    // a separate session, so that the exec's processes can be identified even after their parents have exited
     const exec = new ExecProcess(request, call.start(runtime.path, args, { env: process.env, stdio, detached: true }));
     exec.exited.then(end, end);
     return exec;
@@ -155,8 +154,8 @@ export function startExec(request: ExecRequest, stdio: ('pipe' | 'ignore')[]): E
 const processFile = (pidFile: string) => `${pidFile}.json`;
 
 /**
- * Writes the OCI process of an exec to a file: the task's process with a different command. Without this file, crun (unlike runc) would run
- * the command as root and without the task's groups. Returns the file's path, and the oom_score_adj with which to start the OCI runtime
+ * Writes an exec's OCI process to a file: the task's process with a different command. Without this file, crun (unlike runc) would run the
+ * command as root and without the task's groups. Returns the path of the file, and the oom_score_adj for starting the OCI runtime
  * (`withOomScore`).
  */
 export function writeProcess(
@@ -170,7 +169,7 @@ export function writeProcess(
   return { file, oomScoreAdj: process.oomScoreAdj };
 }
 
-/** Runs a command in a task until it exits. Aborting kills the whole process tree and makes this throw the abort reason. */
+/** Runs a command in a task until it exits. If aborted, kills the whole process tree and throws the abort reason. */
 export async function execSync(request: ExecRequest, options: ExecSyncOptions): Promise<ExecResult> {
   options.signal.throwIfAborted();
   const exec = startExec(request, ['ignore', 'pipe', 'pipe']);
@@ -179,7 +178,7 @@ export async function execSync(request: ExecRequest, options: ExecSyncOptions): 
     const { what, exited, logger } = exec;
     const running = { what, stdout, stderr, exited, pid: () => exec.pid(), kill: () => exec.kill(), logger };
     const result = await collectExec(running, options);
-    // If no process was started, the output and exit code are the OCI runtime's own.
+    // if no process was started, the output and exit code are the OCI runtime's own
     if ((await exec.pid()) === undefined) throw runtimeError(exec.what, result.stderr.toString('utf8'));
     return result;
   } finally {

@@ -16,7 +16,7 @@ const directory = mkdtempSync(join(tmpdir(), 'exec-stream-'));
 after(() => rmSync(directory, { recursive: true }));
 const system = loadSystem();
 
-/** An exec with a fake program, whose events the test emits. */
+/** An exec with a fake program, whose events are emitted by the test. */
 function fakeExec() {
   const config = join(directory, 'config.json');
   const pidFile = join(directory, 'pid');

@@ -41,12 +41,12 @@ export async function execStream(request: ExecRequest, { terminal, signal }: Exe
   return { ...streams, exit };
 }
 
-/** Waits until an exec has exited, and removes its files. Rejects if the OCI runtime could not be started. */
+/** Waits for an exec to exit, and removes its files. Rejects if the OCI runtime could not be started. */
 async function endOf({ exec, running, remove }: StartedExec): Promise<{ exitCode: number }> {
   try {
     return { exitCode: await exec.exited };
   } finally {
-    // A short command such as `true` may exit before its PID file is read.
+    // a short command such as `true` may exit before its PID file is read
     await running.catch(() => undefined);
     await remove();
   }

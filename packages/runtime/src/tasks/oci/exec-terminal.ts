@@ -12,16 +12,16 @@ import { monitorEnvironment, readAll, readLine, runtimeOptions } from './conmon.
 import { ExecProcess, type ExecRequest, type StartedExec, writeProcess } from './exec-process.ts';
 import { BUNDLE_FILES } from './task-files.ts';
 
-/** The program and the sockets needed to run commands on terminals, in addition to the OCI runtime. */
+/** What running commands on terminals requires in addition to the OCI runtime: the conmon program, and the attach sockets. */
 export type TerminalTools = { conmon: string; sockets: SeqpacketSockets };
 
-/** Name of the OCI runtime's log file in conmon's directory. If the path were absolute, crun would truncate it at the colon. */
+/** Name of the OCI runtime's log file in conmon's directory. An absolute path would be truncated at the colon by crun. */
 const LOG_NAME = 'log';
 
 /**
- * Runs a command on a terminal through a separate conmon(8), which owns the pty master and keeps running until the command has exited. If
- * the OCI runtime's `exec` ran in the foreground, it would mix its own messages and terminal settings with the command's. The command
- * starts only after the client has been attached, so that no output is lost. All files are in a directory at the PID file's path.
+ * Runs a command on a terminal through a separate conmon(8), which owns the pty master and runs until the command has exited. A foreground
+ * `exec` of the OCI runtime would mix its own messages and terminal settings with the command's. The command starts only after the client
+ * has been attached, so that no output is lost. All files are in a directory at the PID file's path.
  */
 export async function startOnTerminal(
   request: ExecRequest,
@@ -63,8 +63,8 @@ export async function startOnTerminal(
 }
 
 /**
- * Creates a FIFO that conmon reads once before it does anything, and again before it starts the OCI runtime. conmon inherits both ends, so
- * if this process dies, conmon keeps waiting until the next start of the container runtime kills it.
+ * Creates a FIFO that conmon reads once before it does anything, and again before it starts the OCI runtime. conmon inherits both ends: if
+ * this process dies, conmon keeps waiting until it is killed at the next start of the container runtime.
  */
 function makeGate(system: System, bundle: string): { descriptor: number; pass(): void } & Disposable {
   const path = join(bundle, 'start');
@@ -75,12 +75,10 @@ function makeGate(system: System, bundle: string): { descriptor: number; pass():
   return { descriptor, pass, [Symbol.dispose]: () => closeSync(descriptor) };
 }
 
-/**
- * A message that conmon writes to its sync or attach pipe. `data` is a PID or an exit code, or -1 along with the OCI runtime's `message`.
- */
+/** A message from conmon on its sync or attach pipe. `data` is a PID or an exit code; if it is -1, `message` is from the OCI runtime. */
 type Report = { data: number; message?: string };
 
-/** A conmon that is a child of this process, so that this process receives conmon's exit code, which is that of the command. */
+/** A conmon that is a child of this process. Its exit code, which is that of the command, is therefore received by this process. */
 class ExecMonitor {
   readonly exec: ExecProcess;
   readonly #log: string;
@@ -104,20 +102,20 @@ class ExecMonitor {
     this.#stderr = readAll(stderr).catch(() => '');
   }
 
-  /** Waits until conmon accepts attach connections. */
+  /** Waits for conmon to accept attach connections. */
   async attachable(): Promise<void> {
     if ((await this.#announced) === undefined) await this.#fail();
   }
 
-  /** Waits until the command is running. Returns its PID. */
+  /** Waits for the command to run, and returns its PID. */
   async running(): Promise<number> {
     const { data = -1, message } = (await this.#report) ?? {};
     return data > 0 ? data : await this.#fail(message);
   }
 
   /**
-   * Throws the reason for a failure. The OCI runtime's log takes precedence over `message`, because newer versions of conmon report the OCI
-   * runtime's error message only when they create containers.
+   * Throws the reason for a failure. The OCI runtime's log takes precedence over `message`: newer versions of conmon report the OCI
+   * runtime's error message only for a container create.
    */
   async #fail(message?: string): Promise<never> {
     await this.exec.exited;

@@ -15,15 +15,15 @@ type Watch = {
 export type TaskCheck = { exit: TaskExit } | { monitorPid: number | undefined };
 
 export type ExitFileWatchOptions = {
-  /** Directory in which a file named after the task's ID appears when the task exits. */
+  /** Directory where a file named after the task's ID appears when the task exits. */
   directory: string;
   check(id: string): Promise<TaskCheck>;
   logger: Logger;
 };
 
 /**
- * Calls listeners when tasks exit. Detects exits using inotify on the directory of exit files, and by polling. Pods may use up the inotify
- * limits of this process's user; exits are then detected by polling alone, until the kernel grants a watch again.
+ * Calls listeners when tasks exit. Detects exits by watching the directory of exit files with inotify, and by polling. Pods may exhaust the
+ * inotify limits of this process's user; until the kernel grants a watch again, exits are detected by polling alone.
  */
 export class ExitFileWatch {
   readonly #options: ExitFileWatchOptions;
@@ -69,7 +69,7 @@ export class ExitFileWatch {
     this.#watches.clear();
   }
 
-  /** Starts watching the directory if necessary. Returns true if it did; exits from before must then be checked for. */
+  /** Starts watching the directory if necessary. Returns true if it did, in which case earlier exits have to be checked for. */
   #watch(): boolean {
     if (this.#watcher !== undefined) return false;
     const { directory, logger } = this.#options;

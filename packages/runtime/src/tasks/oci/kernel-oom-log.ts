@@ -5,8 +5,8 @@ import { isErrno } from '@podwright/base';
 const RECORD_BYTES = 8192;
 
 /**
- * Whether the kernel log (/dev/kmsg, Documentation/ABI/testing/dev-kmsg) contains an OOM kill in the cgroup. Needed for scopes, because
- * systemd removes a scope, and its OOM counter, as soon as the last process has exited. Returns false if there is no kernel log or the
+ * Whether the kernel log (/dev/kmsg, Documentation/ABI/testing/dev-kmsg) contains an OOM kill in the cgroup. Needed for scopes: systemd
+ * removes a scope, and with it the OOM counter, as soon as the last process has exited. Returns false if there is no kernel log or the
  * record has already been overwritten.
  */
 export function wasOomLogged(cgroupPath: string): boolean {
@@ -24,15 +24,17 @@ export function wasOomLogged(cgroupPath: string): boolean {
 }
 
 /**
- * Whether this record reports an OOM kill in the cgroup or one of its descendants (dump_oom_victim, mm/oom_kill.c). The kernel's own
- * records have facility 0, which programs cannot use: their prefix is a number below 8.
+ * Whether a log record reports an OOM kill in the cgroup or one of its descendants (dump_oom_victim, mm/oom_kill.c). The kernel's own
+ * records have a prefix below 8, that is, facility 0, which programs cannot use.
  */
 export function isOomIn(record: string, cgroupPath: string): boolean {
   const victim = /^[0-7],[^;\n]*;oom-kill:.*,task_memcg=([^,\n]+),/.exec(record)?.[1];
   return victim !== undefined && (victim === cgroupPath || victim.startsWith(`${cgroupPath}/`));
 }
 
-/** Reads log records one at a time, because each read returns one record. Skips records that were overwritten in the meantime (EPIPE). */
+/**
+ * Reads log records one at a time, because each read returns one record. Skips records that were overwritten before they were read (EPIPE).
+ */
 function readRecords(log: number, matches: (record: string) => boolean): boolean {
   const buffer = Buffer.alloc(RECORD_BYTES);
   for (;;) {

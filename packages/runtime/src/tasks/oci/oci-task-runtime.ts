@@ -54,28 +54,28 @@ import { endUnmonitoredTask, findTaskProcess, isLogInPlace, readMonitorPid, read
 import { updateTask } from './task-update.ts';
 
 export type OciTaskRuntimeOptions = {
-  /** The task runtime's own directory, on a file system that a reboot empties. */
+  /** The task runtime's own directory, on a file system that is emptied on reboot. */
   state: string;
   /** Path of the conmon program. */
   conmon: string;
-  /** The OCI runtime for runtime handler '' and for runtime handlers that have no entry in `handlers`. */
+  /** The OCI runtime for the runtime handler '' and for those without an entry in `handlers`. */
   program: OciProgram;
   /** OCI runtimes by runtime handler. Programs with the same `name` share a state directory. */
   handlers: Record<string, OciProgram>;
   cgroups: CgroupHierarchy;
   logger: Logger;
-  /** Starts conmon, and commands in tasks. */
+  /** Starts conmon, and runs commands in tasks. */
   start?: ProgramStarter;
-  /** Moves directories out of `state` and removes them later; by default they are removed immediately. */
+  /** Moves directories out of `state`, to be removed later. Default: they are removed immediately. */
   throwAway?: ThrowAway;
   trace?: TraceWork;
-  /** The shortcuts around OCI runtimes to use. Default: all. */
+  /** The shortcuts that bypass OCI runtimes. Default: all. */
   fastPaths?: OciFastPaths;
 };
 
 /**
  * Runs tasks with runc, crun or another OCI runtime, each monitored by its own conmon. All task state is in files and in the kernel, so
- * tasks outlive this process and are taken over after a restart.
+ * tasks outlive this process and are adopted after a restart.
  */
 export class OciTaskRuntime implements TaskRuntime {
   readonly name = 'oci';
@@ -89,7 +89,7 @@ export class OciTaskRuntime implements TaskRuntime {
   readonly #attachments = new TaskAttachments();
   /** Serializes changes to a task. */
   readonly #changes = new KeyedLock();
-  /** Serializes the killing of tasks whose monitor has died. */
+  /** Serializes kills of tasks whose monitor has died. */
   readonly #endings = new KeyedLock();
   /** Aborted when the task runtime is closed. */
   readonly #closed = new AbortController();
@@ -201,8 +201,8 @@ export class OciTaskRuntime implements TaskRuntime {
   }
 
   /**
-   * Makes conmon reopen the log file. Until it has done so, output goes to the old file, so there is no need to wait if that file was
-   * renamed. Rejects, and conmon continues to write to the old file, if the new file cannot be created.
+   * Makes conmon reopen the log file. There is no need to wait for this: until then, output goes to the old file, even if that was renamed.
+   * If the new file cannot be created, rejects, and conmon keeps writing to the old file.
    */
   async reopenLog(id: string, logPath: string): Promise<void> {
     const record = this.#files.get(id);
@@ -258,7 +258,7 @@ export class OciTaskRuntime implements TaskRuntime {
     return state.status === 'exited' ? { exit: state.exit } : { monitorPid: readMonitorPid(record) };
   }
 
-  /** Returns the task's state. If the task's monitor has died, first kills the task. */
+  /** Returns the task's state, after killing the task if its monitor has died. */
   async #state(record: TaskRecord): Promise<TaskState> {
     const dependencies = { files: this.#files, cgroups: this.#options.cgroups };
     const found = await readTaskState(dependencies, record);
@@ -275,7 +275,7 @@ export class OciTaskRuntime implements TaskRuntime {
     this.#exits.settle(id, exit);
   }
 
-  /** Returns the task's record if the task is in one of these states; otherwise throws `failed_precondition`. */
+  /** Returns the task's record. Throws `failed_precondition` if the task is not in one of these states. */
   async #get(id: string, verb: string, states: TaskState['status'][]): Promise<TaskRecord> {
     const record = this.#files.get(id);
     const { status } = await this.#state(record);

@@ -9,9 +9,9 @@ import type { TaskFiles, TaskRecord } from './task-files.ts';
 import { findMonitor } from './task-state.ts';
 
 /**
- * Rebuilds damaged records from the task's directory, its monitor and the OCI runtimes' state, because a task without a record could be
- * neither stopped nor removed. A record that cannot be rebuilt is logged and left unchanged. `programs` are the OCI runtimes that may own
- * tasks, with the default one first.
+ * Rebuilds damaged records from the task's directory, its monitor and the OCI runtimes' state, because a task without a record could not be
+ * stopped or removed. A record that cannot be rebuilt is logged and left as is. `programs` are the OCI runtimes that may own tasks,
+ * starting with the default one.
  */
 export async function rebuildDamagedRecords(files: TaskFiles, programs: OciProgram[], logger: Logger): Promise<void> {
   for (const id of await files.list()) {

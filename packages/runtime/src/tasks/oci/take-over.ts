@@ -7,9 +7,9 @@ import { BUNDLE_FILES, type TaskFiles } from './task-files.ts';
 import { endUnmonitoredTask, readTaskState, type TaskStateDependencies } from './task-state.ts';
 
 /**
- * Cleans up unfinished work from an earlier process of the container runtime. Kills the commands that it was running in tasks, because
- * their callers are disconnected, and removes partially written files. Tasks keep running, except for those whose monitors have died in the
- * meantime, which are killed. If this fails for one task, the failure is logged and does not block the others.
+ * Cleans up after an earlier process of the container runtime. Kills the commands it was running in tasks, whose callers are gone, and
+ * removes partially written files. Tasks keep running unless their monitor has died, in which case they are killed. Failures for individual
+ * tasks are logged and do not block the others.
  */
 export async function takeOverTasks(dependencies: TaskStateDependencies, logger: Logger): Promise<void> {
   const { files } = dependencies;
@@ -55,8 +55,8 @@ async function removeInterruptedWork(files: TaskFiles, logger: Logger): Promise<
 }
 
 /**
- * Returns the PIDs of OCI runtimes that are running a command. Their arguments contain the path of a PID file in the execs directory; the
- * file need not exist yet.
+ * Returns the PIDs of OCI runtimes that are running a command. They are recognized by an argument with the path of a PID file in the execs
+ * directory; the file itself need not exist yet.
  */
 async function runningExecs(files: TaskFiles): Promise<number[]> {
   const directory = `${files.execs}/`;
@@ -66,7 +66,7 @@ async function runningExecs(files: TaskFiles): Promise<number[]> {
 /** Kills the process in an exec's PID file if it still belongs to the task. */
 async function endExec(files: TaskFiles, entry: Dirent): Promise<void> {
   const record = files.read(files.taskOfExec(entry.name));
-  // For an exec on a terminal, the entry is a directory that contains the PID file, rather than the PID file itself.
+  // for an exec on a terminal, the entry is a directory containing the PID file
   const path = join(files.execs, entry.name, entry.isDirectory() ? BUNDLE_FILES.pid : '');
   const pid = Number(await readFile(path, 'utf8').catch(() => ''));
   if (record === undefined || !(pid > 0) || !isInCgroup(pid, record.cgroupsPath)) return;

@@ -9,7 +9,7 @@ import type { TaskCheckpoint } from '../task-runtime.ts';
 /** CRIU's log file. */
 const DUMP_LOG = 'dump.log';
 
-/** Freezes the task, makes the OCI runtime and CRIU dump its memory, calls `frozen`, and thaws the task. */
+/** Freezes the task, has the OCI runtime and CRIU dump its memory, calls `frozen`, and thaws the task. */
 export async function checkpointTask(runtime: OciRuntime, id: string, checkpoint: TaskCheckpoint): Promise<void> {
   await runOciCommand(runtime, ['pause', id]);
   try {
@@ -20,7 +20,7 @@ export async function checkpointTask(runtime: OciRuntime, id: string, checkpoint
   }
 }
 
-/** Thaws a frozen task. No error if the task is not frozen. */
+/** Thaws the task if it is frozen. */
 export async function thawTask(runtime: OciRuntime, id: string): Promise<void> {
   if ((await readOciStatus(runtime, id)) === 'paused') await runOciCommand(runtime, ['resume', id]);
 }
@@ -40,13 +40,13 @@ async function dump(runtime: OciRuntime, id: string, { images, work, signal }: T
 }
 
 /**
- * Matches the start of an error line in CRIU's log, after the time and a PID. Only the start of a line is matched, because other lines
- * contain paths from the container.
+ * Matches the start of an error line in CRIU's log, after the time and a PID. Anchored to the start because other lines contain paths from
+ * the container.
  */
 const CRIU_ERROR = /^\(\d+\.\d+\)\s+(?:\d+:\s+)?Error \(/;
 const MAX_CRIU_ERROR = 300;
 
-/** Returns the first error line in CRIU's log. Later errors follow from it. */
+/** Returns the first error line in CRIU's log, which caused any later ones. */
 async function firstError(log: string): Promise<string> {
   const text = await readFile(log, 'utf8').catch(() => '');
   const line = text.split('\n').find((one) => CRIU_ERROR.test(one));

@@ -21,10 +21,9 @@ export type TaskCreateDependencies = {
 };
 
 /**
- * Writes the task's record, creates its directory, and makes conmon and the OCI runtime create its process. The task's directory is the OCI
- * runtime's bundle. Its configuration is a symbolic link to the caller's `config.json`, or a copy of it with the compiled seccomp filter
- * added. Once the task's directory has been removed, a monitor that starts late cannot create anything. The caller must clean up after a
- * failure.
+ * Writes the task's record, creates its directory, and has conmon and the OCI runtime create its process. The task's directory serves as
+ * the OCI runtime's bundle, with a symbolic link to the caller's `config.json`, or a copy of it with the compiled seccomp filter added. A
+ * late monitor cannot create anything once that directory has been removed. The caller must clean up after a failure.
  */
 export async function createTask(
   { start, conmon, files, program, filters, namespaces, trace }: TaskCreateDependencies,

@@ -12,12 +12,12 @@ import type { TaskExit } from '../task-runtime.ts';
 import { BUNDLE_FILES, isBundleFile, type TaskFiles, type TaskRecord } from './task-files.ts';
 import { findMonitor, findTaskProcess, isMonitor, readExit } from './task-state.ts';
 
-/** `throwAway` removes tasks' directories, which are below the state directory of `files`. */
+/** `throwAway` removes tasks' directories, which are under the state directory of `files`. */
 export type TaskDeleteDependencies = { files: TaskFiles; cgroups: CgroupHierarchy; throwAway: ThrowAway };
 
 /**
- * Kills a task and removes everything that belongs to it, whatever state a crash left it in. The record is removed last, so that until then
- * the task can be found and deleted again. Returns the task's exit.
+ * Kills a task and removes everything that belongs to it, whatever state it was left in by a crash. The record is removed last, so that an
+ * interrupted deletion can be found and repeated. Returns the task's exit.
  */
 export async function deleteTask(
   { files, cgroups, throwAway }: TaskDeleteDependencies,
@@ -31,7 +31,7 @@ export async function deleteTask(
     forgetTask(files.runtime(record.program), { ...record, throwAway }),
     known && endCgroup(cgroups, record.cgroupsPath),
   ]);
-  // The OOM counter is in the cgroup, so the cgroup is kept until the exit is known.
+  // the cgroup contains the OOM counter, so it must not be removed before the exit is known
   if (known === undefined) await endCgroup(cgroups, record.cgroupsPath);
   if (record.bundle === files.bundle(record.id)) throwAway(record.bundle);
   else await cleanBundle(record);
@@ -58,7 +58,7 @@ async function searchMonitors(record: TaskRecord): Promise<number[]> {
   return (await findByCommandLine(record.bundle, (argv) => isMonitor(argv, record))).filter(isRunning);
 }
 
-/** Removes the cgroup. It is usually empty; otherwise kills its processes and tries again. */
+/** Removes the cgroup. If it is not empty, which is unusual, kills its processes and retries. */
 async function endCgroup(cgroups: CgroupHierarchy, path: string): Promise<void> {
   await endScope(cgroups, path);
   for (let attempt = 1; ; attempt++) {
@@ -71,7 +71,7 @@ async function endCgroup(cgroups: CgroupHierarchy, path: string): Promise<void> 
   }
 }
 
-/** Waits for the task's monitor, which writes the exit file and exits after the task. Kills it if it hangs. */
+/** Waits for the task's monitor, which writes the exit file and exits after the task. Kills the monitor if it hangs. */
 async function endMonitor(record: TaskRecord): Promise<void> {
   const pid = await findMonitor(record);
   if (pid === undefined) return;
@@ -84,8 +84,8 @@ async function endMonitor(record: TaskRecord): Promise<void> {
 }
 
 /**
- * Removes the files of a task from an earlier version of Podwright, whose bundle is the caller's. First removes Podwright's own files from
- * the bundle, then the bundle itself if it is empty. A late monitor may write some of the files again.
+ * Removes the files of a task created by an earlier version of Podwright, which used the caller's bundle. Removes Podwright's own files
+ * from the bundle, then the bundle itself if it is empty. A late monitor may recreate some of the files.
  */
 async function cleanBundle({ bundle, ...record }: TaskRecord): Promise<void> {
   for (let round = 0; round < SEARCH_ROUNDS; round++) {

@@ -24,32 +24,32 @@ const recordSchema = z.object({
     stateFormat: z.enum(['runc', 'crun']).optional(),
     covered: z.object({ tree: z.string(), path: z.string(), nsenter: z.string() }).optional(),
   }),
-  /** The cgroup path from the spec's `linux.cgroupsPath`. */
+  /** The cgroup path derived from `linux.cgroupsPath` in the spec. */
   cgroupsPath: z.string(),
   terminal: z.boolean(),
   stdin: z.boolean(),
   stdinOnce: z.boolean(),
-  /** Whether the spec contains hooks. If so, the task must be started by the OCI runtime's own program, which runs the hooks. */
+  /** Whether the spec contains hooks. If so, the task must be started by the OCI runtime's own program, in order to run them. */
   hooks: z.boolean(),
 });
 
 /**
- * The record of a task. It is written before any part of the task exists and removed after the last part, so that a task left incomplete by
- * a crash can always be found.
+ * A task's record. Written before any part of the task exists and removed after the last one, so that a task left incomplete by a crash can
+ * always be found.
  */
 export type TaskRecord = Omit<z.infer<typeof recordSchema>, 'version'>;
 
 /**
- * The tasks' files: records and exit codes are in shared directories, the rest in one directory per task. The files are small and in
- * memory, so most are accessed synchronously, which takes a tenth of the time of asynchronous access.
+ * The tasks' files: records and exit codes in shared directories, the rest in one directory per task. The files are small and in memory, so
+ * most of them are accessed synchronously, which takes a tenth of the time.
  */
 export class TaskFiles {
   readonly records: string;
-  /** Directory in which conmon writes a task's exit code to the file `<id>`. */
+  /** Directory of exit codes; conmon writes a task's to the file `<id>`. */
   readonly exits: string;
-  /** Directory for the PID files of commands that run in tasks. */
+  /** Directory for the PID files of commands running in tasks. */
   readonly execs: string;
-  /** Directory that contains the tasks' directories. */
+  /** Parent of the tasks' directories. */
   readonly bundles: string;
   readonly #state: string;
   readonly #restrict: OciFastPaths['restrict'];
@@ -63,12 +63,12 @@ export class TaskFiles {
     this.bundles = join(state, 'bundles');
   }
 
-  /** Returns the OCI runtime with its state directory. It has a shortcut, such as reading state files, only if that shortcut is enabled. */
+  /** Returns the OCI runtime with its state directory, and with shortcuts such as reading state files only if they are enabled. */
   runtime(program: OciProgram): OciRuntime {
     return { ...this.#restrict(program), root: join(this.#state, program.name) };
   }
 
-  /** Returns the directory that contains a task's files and a link to its configuration. */
+  /** Returns the directory with a task's files and a link to its configuration. */
   bundle(id: string): string {
     return join(this.bundles, id);
   }
@@ -77,7 +77,7 @@ export class TaskFiles {
     return join(this.exits, id);
   }
 
-  /** Returns a new path for the PID file of a command that runs in a task. */
+  /** Returns a new PID file path for a command in a task. */
   newExec(id: string): string {
     return join(this.execs, `${id}:${randomUUID()}`);
   }
@@ -91,7 +91,7 @@ export class TaskFiles {
     writeFileAtomicSync(this.record(record.id), JSON.stringify({ version: RECORD_VERSION, ...record }));
   }
 
-  /** Returns the task's record; `undefined` if there is none. If it is damaged, throws `data_loss` with the file's path. */
+  /** Returns the task's record; `undefined` if there is none. Throws `data_loss` with the path if it is damaged. */
   read(id: string): TaskRecord | undefined {
     const path = this.record(id);
     let text: string;
@@ -133,12 +133,12 @@ export class TaskFiles {
 function decodeRecord(text: string): TaskRecord {
   const { version, ...record } = recordSchema.parse(JSON.parse(text));
   if (version === RECORD_VERSION) return record;
-  // In the previous format, the OCI runtime's name implied the format of its state files, which is checked before the files are used.
+  // In the previous format, the OCI runtime's name implied the format of its state files. That format is checked before the files are used.
   const { name } = record.program;
   return { ...record, program: { ...record.program, stateFormat: expectedFormat({ name, version: '1.' }) } };
 }
 
-/** The files that the OCI runtime, conmon and Podwright write to a task's directory. No other files in it are ever removed. */
+/** The files written to a task's directory by the OCI runtime, conmon and Podwright. No others are ever removed from it. */
 export const BUNDLE_FILES = {
   config: 'config.json',
   pid: 'pid',
@@ -153,8 +153,8 @@ export const BUNDLE_FILES = {
 } as const;
 
 /**
- * Whether a file in a task's directory is one of `BUNDLE_FILES` or a temporary file for one of them. Podwright and conmon name these
- * NAME.XYZ; runc names them .NAME.
+ * Whether a file in a task's directory is one of `BUNDLE_FILES`, or a temporary file for one of them (NAME.XYZ for Podwright and conmon,
+ * .NAME for runc).
  */
 export function isBundleFile(name: string): boolean {
   const known: string[] = Object.values(BUNDLE_FILES);

@@ -18,14 +18,14 @@ export type TaskStateDependencies = {
 /** A task's state as observed on the host. `unmonitored`: the task's monitor died without reporting an exit. */
 export type ObservedState = TaskState | { status: 'unmonitored' };
 
-/** Reads a task's state from the host alone, without using any in-memory state. Changes nothing. */
+/** Read-only: returns a task's state as observed on the host, without using any in-memory state. */
 export async function readTaskState(dependencies: TaskStateDependencies, record: TaskRecord): Promise<ObservedState> {
   const exit = readExit(dependencies, record);
   if (exit !== undefined) return { status: 'exited', exit };
   const pid = readTaskPid(record);
   if (pid === undefined) return { status: 'absent' };
   if ((await findMonitor(record)) === undefined) {
-    // The monitor reports the exit before it exits itself, so check again.
+    // the monitor reports the task's exit before exiting itself, so check again
     const late = readExit(dependencies, record);
     return late === undefined ? { status: 'unmonitored' } : { status: 'exited', exit: late };
   }
@@ -34,8 +34,8 @@ export async function readTaskState(dependencies: TaskStateDependencies, record:
 }
 
 /**
- * Kills a task whose monitor has died, because its stdio is broken and its exit would never be reported. Records its exit, and returns the
- * new state.
+ * Kills a task whose monitor has died: its stdio is broken and its exit would never be reported. Records its exit, and returns the new
+ * state.
  */
 export async function endUnmonitoredTask(dependencies: TaskStateDependencies, record: TaskRecord): Promise<TaskState> {
   const known = readExit(dependencies, record);
@@ -45,7 +45,7 @@ export async function endUnmonitoredTask(dependencies: TaskStateDependencies, re
   try {
     await writeFileAtomic(dependencies.files.exit(record.id), `${KILLED_EXIT_CODE} ${message}`);
   } catch (error) {
-    // The monitor may have died because the disk is full. The next check finds the same state.
+    // the monitor may have died because the disk is full; the next check finds the same state
     if (errorCode(error) !== 'resource_exhausted') throw error;
     return { status: 'exited', exit: { ...removedExit(), message } };
   }
@@ -70,7 +70,7 @@ export function readExit({ files, cgroups }: TaskStateDependencies, record: Task
   }
 }
 
-/** Returns the PID that the OCI runtime recorded for the task's first process, which may have exited since. */
+/** Returns the PID of the task's first process as recorded by the OCI runtime. The process may have exited since. */
 export function readTaskPid(record: TaskRecord): number | undefined {
   return readPidFile(join(record.bundle, BUNDLE_FILES.pid));
 }
@@ -86,21 +86,21 @@ export function readMonitorPid(record: TaskRecord): number | undefined {
   return readPidFile(join(record.bundle, BUNDLE_FILES.monitorPid));
 }
 
-/** Returns the PID of the task's monitor if the command line shows that it still belongs to that process. */
+/** Returns the PID of the task's monitor, if it still belongs to that process according to the command line. */
 export async function findMonitor(record: TaskRecord): Promise<number | undefined> {
   const pid = readMonitorPid(record);
   return pid !== undefined && isMonitor(await readCommandLine(pid), record) ? pid : undefined;
 }
 
-/** Whether a process is a monitor of this task, judging by its command line. */
+/** Whether a process is a monitor of this task, according to its command line. */
 export function isMonitor(argv: string[], record: TaskRecord): boolean {
   const bundle = argv.indexOf('--bundle');
   return bundle > 0 && argv[bundle + 1] === record.bundle && argv.includes(record.id);
 }
 
 /**
- * Whether the OOM killer killed any of the task's processes. The kernel's counter exists only as long as the cgroup. conmon's `oom` file
- * also covers cgroups that have been removed, but not scopes, which systemd may remove before conmon reads the counter.
+ * Whether the OOM killer killed any of the task's processes. The kernel's counter disappears along with the cgroup. conmon's `oom` file
+ * also covers removed cgroups, but not scopes, which systemd may remove before conmon reads the counter.
  */
 function wasOomKilled(cgroups: CgroupHierarchy, record: TaskRecord): boolean {
   if (readOomKills(cgroups, record.cgroupsPath) > 0) return true;
@@ -119,8 +119,8 @@ function readPidFile(path: string): number | undefined {
 }
 
 /**
- * Whether the log file that the monitor has open is still the file at `logPath`. If so, reopening it would make conmon replace it with an
- * empty file and lose its contents.
+ * Whether the monitor's open log file is still the file at `logPath`. If so, it must not be reopened: conmon would replace it with an empty
+ * file, losing its contents.
  */
 export async function isLogInPlace(record: TaskRecord, logPath: string): Promise<boolean> {
   const there = await stat(logPath).catch(() => undefined);

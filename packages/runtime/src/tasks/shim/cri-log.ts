@@ -5,7 +5,7 @@ import { makeLogDirectory } from '../log-directory.ts';
 export type LogStream = 'stdout' | 'stderr';
 
 /**
- * Formats output as a CRI log. Each line is `<time> <stream> <tag> <content>`, where the tag is F for a full line and P for a partial line
+ * Formats output as a CRI log. Each line is `<time> <stream> <tag> <content>`, with the tag F for a full line and P for a partial line
  * (kubelet, "CRI log format"). Partial lines are logged without waiting for the rest.
  */
 export function formatCriLog(stream: LogStream, chunk: Buffer, time: string): Buffer {
@@ -31,8 +31,8 @@ export class CriLog {
   #closed = false;
 
   /**
-   * `reopen` must be called before the first write. `writers` limits how many logs are written concurrently: a write to a hanging disk
-   * blocks a thread of Node.js's thread pool, which all other file operations need.
+   * `reopen` must be called before the first write. `writers` limits the number of concurrently written logs: a write to a hanging disk
+   * blocks a thread of Node.js's thread pool, which all other file operations need too.
    */
   constructor(path: string, { logger, writers }: { logger: Logger; writers: Limiter }) {
     this.#path = path;
@@ -47,7 +47,7 @@ export class CriLog {
     return this.#lastWrite;
   }
 
-  /** Reopens the log file by path, as after a rotation. Later chunks are written to the new file. */
+  /** Reopens the log file by path, for example after a rotation. Later chunks are written to the new file. */
   async reopen(): Promise<void> {
     await makeLogDirectory(this.#path);
     const file = await open(this.#path, 'a', LOG_FILE);
@@ -56,7 +56,7 @@ export class CriLog {
     if (this.#closed) this.close();
   }
 
-  /** Closes the file once pending writes have finished. */
+  /** Closes the file after pending writes. */
   close(): void {
     this.#closed = true;
     this.#lastWrite = this.#lastWrite.then(() => {
@@ -74,7 +74,7 @@ export class CriLog {
     }
   }
 
-  /** Closes a file handle once its current write has finished. */
+  /** Closes a file handle after its current write. */
   #release(file: FileHandle | undefined): void {
     file?.close().catch((error) => this.#warn(error));
   }

@@ -10,22 +10,22 @@ import { isRunning, readCommandLine, signalProcess, UNREAD_STAYS } from '@podwri
 import { HOLDER_END_MS } from './limits.ts';
 
 /**
- * Opens a FIFO, which need not have a writer yet, for reading. The stream ends when the last writer closes the FIFO. With `onread`, the
- * stream reads into that buffer; if the callback returns false, it pauses until the socket is resumed.
+ * Opens a FIFO for reading, even if it has no writer yet. The stream ends when the last writer closes the FIFO. If `onread` is set, the
+ * stream reads into its buffer; if its callback returns false, the stream pauses until the socket is resumed.
  */
 export function openFifoReader(path: string, onread?: OnReadOpts): Socket {
   const options = onread === undefined ? UNREAD_STAYS : { onread };
   return openSocket(path, constants.O_RDONLY, { readable: true, writable: false, ...options });
 }
 
-/** Opens a FIFO, which need not have a reader yet, for writing. */
+/** Opens a FIFO for writing, even if it has no reader yet. */
 export function openFifoWriter(path: string): Socket {
   return openSocket(path, constants.O_RDWR, { readable: false, writable: true });
 }
 
 /**
- * Makes a FIFO's reader see the end of the stream if no process has the FIFO open for writing. Otherwise the kernel reports that only when
- * the last writer closes it.
+ * Makes a FIFO's reader see the end of the stream if no process has the FIFO open for writing: the kernel signals the end only when the
+ * last writer closes the FIFO.
  */
 export function touchFifo(path: string): void {
   try {
@@ -47,11 +47,11 @@ function openSocket(path: string, flags: number, options: SocketConstructorOpts)
   }
 }
 
-/** Arguments of the holder, which is a `sleep` process: the longest time that every `sleep` accepts, practically forever. */
+/** Arguments of the holder, a `sleep` process: the longest time accepted by every `sleep`, practically forever. */
 const HOLDER_ARGUMENTS = ['2147483647'];
 
 /**
- * Starts a holder: a process that does nothing but keep the FIFOs in one directory open, so that a task's unread output stays in them while
+ * Starts a holder: a process whose only purpose is to keep the FIFOs in a directory open, so that they retain a task's unread output while
  * the container runtime is down. Returns its PID; `endHolder` kills it.
  */
 export function startHolder(fifos: string[]): number {

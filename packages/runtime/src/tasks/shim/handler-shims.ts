@@ -8,8 +8,8 @@ import type { HandlerOptions } from '../../options.ts';
 export const SHIM_DIRECTORIES = { shims: 'shims', tasks: 'shim-tasks', runc: 'shim-runc' };
 
 /**
- * Returns the name or path of the shim binary for a handler's program. The program may be a path, a name, or a containerd runtime name
- * (`io.containerd.kata.v2`). If there is no program, the shim is named after the handler.
+ * Returns the name or path of the shim binary for a handler's program: a path, a name, or a containerd runtime name
+ * (`io.containerd.kata.v2`). The default is a shim named after the handler.
  */
 export function shimBinary(handler: string, program: string): string {
   if (program === '') return `containerd-shim-${handler}-v2`;
@@ -31,8 +31,8 @@ export async function findShimPrograms(
 }
 
 /**
- * Returns the shim at `path` with its options. A runc shim is passed its OCI runtime and the state directory `runcRoot`; any other shim is
- * passed the path of its configuration file, if the handler specifies one.
+ * Returns the shim at `path` with its options. A runc shim receives its OCI runtime and the state directory `runcRoot`; any other shim
+ * receives the path of its configuration file, if the handler specifies one.
  */
 export async function shimProgram(path: string, { shim = {} }: HandlerOptions, runcRoot: string): Promise<ShimProgram> {
   const { ConfigOptionsSchema, RuncOptionsSchema } = await import('@podwright/shim');
@@ -47,7 +47,7 @@ export async function shimProgram(path: string, { shim = {} }: HandlerOptions, r
 
 /**
  * Returns the shim's options for a task whose cgroup is a scope. A runc shim needs the `systemdCgroup` flag; other shims recognize the
- * format of the cgroup path.
+ * cgroup path's format.
  */
 export async function optionsInScope({ options }: ShimProgram): Promise<ShimProgram['options']> {
   const { RuncOptionsSchema } = await import('@podwright/shim');

@@ -7,9 +7,9 @@ import { CHUNK_BYTES } from './limits.ts';
 type Reader = { output: ClientOutput; pace: ClientPace; onTooSlow: () => void };
 
 /**
- * Reads a FIFO chunk by chunk, and passes each chunk to `take` and to all readers added so far. Reads the next chunk once `take` has
- * settled and no reader's buffer is full. Until then, output stays in the pipe, and writers block when the pipe is full. A reader that
- * delays them for two seconds is reported.
+ * Reads a FIFO in chunks, and passes each chunk to `take` and to all current readers. The next chunk is read when `take` has settled and no
+ * reader's buffer is full. Until then, output stays in the pipe, and writers block if it is full. Readers that block others for two seconds
+ * are reported.
  */
 export class OutputFan {
   readonly #take: (chunk: Buffer) => Promise<void>;
@@ -39,14 +39,14 @@ export class OutputFan {
     return this.#taking;
   }
 
-  /** Whether a reader whose buffer is full is holding up the others. */
+  /** Whether a reader with a full buffer is blocking the others. */
   get isHeldUp(): boolean {
     return [...this.#readers.values()].some(({ pace }) => pace.isHeld());
   }
 
   /**
-   * Adds a reader and returns it: a stream of the output from now on. `remove` ends the stream. `onTooSlow` is called if the reader delays
-   * the others for too long; it must remove the reader.
+   * Adds a reader: returns a stream of the output from now on. `remove` ends the stream. `onTooSlow` is called if the reader blocks the
+   * others for too long; it must remove the reader.
    */
   add(onTooSlow: () => void = () => undefined): Readable {
     const output = new ClientOutput(() => this.#readOn());
@@ -56,7 +56,7 @@ export class OutputFan {
     return output.stream;
   }
 
-  /** Removes a reader. With an error, discards its unread output and destroys its stream. */
+  /** Removes a reader. If `error` is set, discards its unread output and destroys its stream. */
   remove(reader: Readable, error?: Error): void {
     const output = this.#readers.get(reader)?.output;
     this.#readers.delete(reader);

@@ -9,8 +9,8 @@ import { findShimProcesses, groupOf, shimIdOf } from './shim-group.ts';
 import type { ShimTaskRecord } from './shim-task-files.ts';
 
 /**
- * Rebuilds a damaged record as far as needed to kill and remove the task. Its log path and stdin settings are unknown, so its stdio cannot
- * be served. Returns `undefined` if its OCI spec is missing. `programs` are the handlers' shims.
+ * Rebuilds as much of a damaged record as is needed to kill and remove the task. Its log path and stdin settings are unknown, so its stdio
+ * cannot be served. Returns `undefined` if its OCI spec is missing. `programs` are the handlers' shims.
  */
 export async function rebuildShimRecord(
   shims: Shims,
@@ -33,7 +33,7 @@ export async function rebuildShimRecord(
   };
 }
 
-/** Returns the PID of the task's first process; 0 if its shim is dead, `undefined` if the shim has no such task. */
+/** Returns the PID of the task's first process; 0 if its shim is dead; `undefined` if the shim does not have the task. */
 async function pidOf(shims: Shims, { id, bundle }: { id: string; bundle: string }): Promise<number | undefined> {
   const shim = await shims.load(bundle);
   if (shim === undefined) return 0;

@@ -3,7 +3,7 @@ import { isErrno, PodwrightError, wrapError } from '@podwright/base';
 import { writeFileAtomic } from '@podwright/host';
 import * as z from 'zod';
 
-/** Version of new records. Records without a version have the previous format, which is otherwise the same. */
+/** Version of new records. Records without a version have the previous format, which is the same apart from the version. */
 const RECORD_VERSION = 1;
 
 const versionSchema = z.object({ version: z.literal(RECORD_VERSION).optional() });
@@ -14,12 +14,12 @@ export const shimProgramSchema = z.object({
   options: z.object({ typeUrl: z.string(), value: z.string() }).optional(),
 });
 
-/** Writes a record atomically. After a crash, the file contains either the old or the new record. */
+/** Writes a record atomically: after a crash, the file contains either the old or the new record. */
 export async function writeRecord(path: string, record: object): Promise<void> {
   await writeFileAtomic(path, JSON.stringify({ version: RECORD_VERSION, ...record }));
 }
 
-/** Reads the record at this path. Returns `undefined` if there is none. If it is damaged, throws `data_loss` with the path. */
+/** Reads the record at this path; returns `undefined` if there is none. Throws `data_loss` with the path if it is damaged. */
 export async function readRecord<T>(path: string, schema: z.ZodType<T>): Promise<T | undefined> {
   let text: string;
   try {

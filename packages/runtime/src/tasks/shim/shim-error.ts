@@ -2,8 +2,8 @@ import { errorCode, errorMessage, PodwrightError } from '@podwright/base';
 import { runtimeErrorCode } from '../../oci-runtime/runtime-error.ts';
 
 /**
- * Awaits a call to a shim and converts its error. Shims return the OCI runtime's error message without an error code, prefixed with the
- * name of the call and suffixed with containerd's error code; both are removed.
+ * Awaits a call to a shim and converts its error. Shims return the OCI runtime's error message without an error code, with the name of the
+ * call as a prefix and containerd's error code as a suffix; both are stripped.
  */
 export async function callShim<T>(what: string, call: Promise<T>): Promise<T> {
   try {

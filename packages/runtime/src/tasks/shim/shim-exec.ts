@@ -31,7 +31,7 @@ export type ShimExecRequest = {
   stdin: boolean;
 };
 
-/** An exec: an additional process that a shim runs in a task, with its streams. */
+/** An exec: an additional process run in a task by a shim, with its streams. */
 export class ShimExec {
   readonly what: string;
   readonly stdin: Writable | undefined;
@@ -90,7 +90,7 @@ export class ShimExec {
     await shim.tasks.resizePty({ id: record.id, execId: this.#id, width: columns, height: rows });
   }
 
-  /** Returns the process in the form that `collectExec` and `killExec` expect. On a terminal there is no stderr, so `stderr` is stdout. */
+  /** Returns the process in the form expected by `collectExec` and `killExec`. A terminal has no stderr, so `stderr` is stdout. */
   running(logger: Logger): RunningExec {
     const { what, stdout, exited } = this;
     const pid = () => this.#pid.promise;
@@ -144,8 +144,8 @@ export class ShimExec {
 }
 
 /**
- * Kills the execs that a task still has from before the restart, because their clients have been disconnected. Also opens their output for
- * reading: a shim that is in the middle of starting an exec blocks other calls until there is a reader.
+ * Kills a task's execs from before the restart, because their clients have been disconnected. Also opens their output for reading: a shim
+ * that is just starting an exec blocks other calls until there is a reader.
  */
 export async function endEarlierExecs(shim: Shim, record: ShimTaskRecord): Promise<void> {
   const ids = await namesIn(execDirectory(record, ''));
@@ -178,8 +178,8 @@ const execDirectory = ({ bundle }: ShimTaskRecord, id: string) => join(bundle, '
 type ExecProcess = { id: string; pid: number; startTicks: number | undefined };
 
 /**
- * Kills an exec's process and its session. The shim also receives a request to kill the process, because processes in virtual machines are not visible
- * on the host.
+ * Kills an exec's process and its session. Also asks the shim to kill the process, because processes in virtual machines are not visible on
+ * the host.
  */
 export async function killExec(
   shim: Shim,
@@ -193,7 +193,7 @@ export async function killExec(
   });
 }
 
-/** Deletes an exec from the shim. If that fails, the exec's directory is kept so that the exec can be found again. */
+/** Deletes an exec from the shim. If this fails, the exec's directory remains, so that the exec can be found again. */
 async function removeExec(shim: Shim, record: ShimTaskRecord, id: string): Promise<void> {
   await shim.tasks.delete({ id: record.id, execId: id }).catch((error) => {
     if (!isNotFound(error)) throw error; // the exec was never created
@@ -202,8 +202,8 @@ async function removeExec(shim: Shim, record: ShimTaskRecord, id: string): Promi
 }
 
 /**
- * Wraps the socket of a FIFO in a writable stream. When the stream ends, both this process and the shim close the FIFO: the shim also holds
- * it open, so otherwise the reader would never see the end.
+ * Wraps a FIFO's socket in a writable stream. At the end of the stream, both this process and the shim close the FIFO: the shim has it open
+ * too, so the reader would otherwise never see the end.
  */
 function endByClosing(socket: Socket, closeIO: () => Promise<unknown>): Writable {
   return new Writable({

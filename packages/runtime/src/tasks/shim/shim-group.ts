@@ -8,21 +8,21 @@ import type { TaskConfig } from '../task-runtime.ts';
 import { KILL_ROUNDS } from './limits.ts';
 import type { ShimTaskRecord } from './shim-task-files.ts';
 
-/** Annotation that holds the ID of the sandbox whose containers share a shim. containerd's shims read it too. */
+/** Annotation with the ID of the sandbox whose containers share a shim. Also read by containerd's shims. */
 const GROUP_ANNOTATION = 'io.kubernetes.cri.sandbox-id';
 
 /** Marker file in the bundle of a pod whose shim was started only for the pod's tasks. */
 const OWN_MARK = 'for-tasks';
 
-/** Returns the ID of the sandbox whose shim the task shares; '' if the task does not share one. */
+/** Returns the ID of the sandbox whose shim runs the task; '' if the shim is not shared. */
 export function groupOf({ spec }: Pick<TaskConfig, 'spec'>): string {
   return spec.annotations?.[GROUP_ANNOTATION] ?? '';
 }
 
 /**
- * Finds or starts the shim for a task. A pod's containers share a shim: either the one that created the pod's sandbox, or the one that runs
- * its infra process, a task whose ID is the pod's. If there is neither, starts a shim in a bundle that belongs to the pod. A container's
- * bundle would not do, because that container may be removed before the others.
+ * Finds or starts a task's shim. A pod's containers share a shim: the one that created the pod's sandbox, or the one that runs its infra
+ * process (a task with the pod's ID). If there is neither, starts a shim in a bundle that belongs to the pod, not in the container's,
+ * because the container may be removed before the others.
  */
 export async function findShim(shims: Shims, record: ShimTaskRecord, signal: AbortSignal): Promise<Shim> {
   const { id, bundle, program, group } = record;
@@ -43,8 +43,8 @@ export async function findShim(shims: Shims, record: ShimTaskRecord, signal: Abo
 }
 
 /**
- * Returns the ID under which a shim that serves only tasks was started: the ID of the task or of its pod. Returns `undefined` if the shim
- * belongs to a sandbox, in which case stopping the sandbox stops the shim.
+ * Returns the ID used to start a shim that serves only tasks: the ID of the task or of its pod. Returns `undefined` if the shim belongs to
+ * a sandbox; it is then stopped along with the sandbox.
  */
 export function shimIdOf(shims: Shims, { id, group }: Pick<ShimTaskRecord, 'id' | 'group'>): string | undefined {
   if (group === '' || group === id) return id;
@@ -52,16 +52,13 @@ export function shimIdOf(shims: Shims, { id, group }: Pick<ShimTaskRecord, 'id' 
   return isOfSandbox ? undefined : group;
 }
 
-/**
- * Returns the PIDs of the shims that were started with an ID, including a shim that has no record because the runtime was killed while
- * starting it.
- */
+/** Returns the PIDs of the shims started with this ID, including one without a record because the runtime was killed while starting it. */
 export async function findShimProcesses(shims: Shims, id: string): Promise<number[]> {
   const { events } = shims.home;
   return await findByCommandLine(events, (argv) => argv.includes(events) && argv[argv.indexOf('-id') + 1] === id);
 }
 
-/** Kills the shims that were started with an ID, and any shim binaries that are still starting one. */
+/** Kills the shims started with this ID, and any shim binaries that are still starting one. */
 export async function killShimProcesses(shims: Shims, id: string): Promise<void> {
   for (let round = 0; round < KILL_ROUNDS; round++) {
     const pids = await findShimProcesses(shims, id);

@@ -40,7 +40,7 @@ export async function createShimTask(
   const io = new TaskIo(options, record.holder);
   try {
     const shim = await findShim(shims, record, signal);
-    // Not abortable: the task could be created just after the abort.
+    // not abortable: the task might still be created right after the abort
     record.pid = await create(shim, record);
     await files.write(record);
     signal.throwIfAborted();

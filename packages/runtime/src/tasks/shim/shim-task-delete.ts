@@ -18,13 +18,13 @@ import type { ShimTaskRecord } from './shim-task-files.ts';
 export type ShimTaskDelete = {
   record: ShimTaskRecord;
   task: ShimTask | undefined;
-  /** Whether this is the pod's last task. A shim that serves only tasks must then exit. */
+  /** Whether this is the pod's last task. If so, a shim that serves only tasks must exit. */
   lastOfPod: boolean;
 };
 
 /**
- * Kills a task and removes everything that belongs to it, whatever state a crash left it in. Removes the record last, so that an
- * interrupted deletion is found and repeated. Returns the task's exit.
+ * Kills a task and removes everything that belongs to it, whatever state it was left in by a crash. The record is removed last, so that an
+ * interrupted deletion can be found and repeated. Returns the task's exit.
  */
 export async function deleteShimTask(dependencies: ShimTaskDependencies, request: ShimTaskDelete): Promise<TaskExit> {
   const { shims, files, system, cgroups, logger } = dependencies;
@@ -53,8 +53,8 @@ export async function deleteShimTask(dependencies: ShimTaskDependencies, request
 }
 
 /**
- * Kills the task's processes, waits for the task to exit and closes its streams. Processes in a host cgroup are killed without the shim,
- * because the shim would have to start a program to do so.
+ * Kills the task's processes, waits for the task to exit and closes its streams. Processes in a cgroup on the host are killed directly,
+ * because the shim would have to start a program for this.
  */
 async function endTask({ cgroups, logger }: ShimTaskDependencies, task: ShimTask): Promise<TaskExit> {
   const { id, cgroupsPath, exit } = task.record;
@@ -76,7 +76,7 @@ async function endTask({ cgroups, logger }: ShimTaskDependencies, task: ShimTask
 }
 
 /**
- * Deletes the task from the shim, and shuts the shim down if this was its last task. If the shim is dead, has the shim's binary clean up
+ * Deletes the task from the shim, and shuts down the shim if it must exit with this task. If the shim is dead, its binary cleans up
  * instead.
  */
 async function deleteInShim(dependencies: ShimTaskDependencies, request: ShimTaskDelete): Promise<void> {
@@ -96,7 +96,7 @@ async function deleteInShim(dependencies: ShimTaskDependencies, request: ShimTas
 }
 
 /**
- * Cleans up if the shim does not know the task. The shim may still be about to create it, if an earlier runtime process was killed during
+ * Cleans up if the shim does not have the task. The shim may still be about to create it, if an earlier runtime process was killed during
  * the create call.
  */
 async function cleanUpUnknownTask(dependencies: ShimTaskDependencies, request: ShimTaskDelete): Promise<void> {
@@ -111,12 +111,12 @@ async function cleanUpDeadShim(dependencies: ShimTaskDependencies, request: Shim
     await removeLostTask(dependencies, request.record);
 }
 
-/** Returns the ID of the shim that must exit with this task; undefined if there is none. */
+/** Returns the ID of the shim that must exit with this task, if there is one. */
 function endingShim({ shims }: ShimTaskDependencies, { record, lastOfPod }: ShimTaskDelete): string | undefined {
   return lastOfPod ? shimIdOf(shims, record) : undefined;
 }
 
-/** Shuts the shim down. Ignores the error if the shim exits without responding. */
+/** Shuts down the shim. Ignores the error if the shim exits without responding. */
 async function shutDown(shim: Shim, id: string): Promise<void> {
   await shim.tasks.shutdown({ id }, { timeoutMs: SHUTDOWN_TIMEOUT_MS }).catch((error) => {
     if (shim.isOpen) throw error;

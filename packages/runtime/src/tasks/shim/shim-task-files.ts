@@ -15,7 +15,7 @@ const exitSchema = z.object({
 
 const taskSchema = z.object({
   id: z.string(),
-  /** The shim's bundle directory, which is not the caller's. */
+  /** The shim's bundle directory, separate from the caller's. */
   bundle: z.string(),
   program: shimProgramSchema,
   /** ID of the sandbox whose tasks share a shim; '' if the shim is not shared. */
@@ -34,8 +34,8 @@ const taskSchema = z.object({
 });
 
 /**
- * The record of a task run by a shim. It is written before any other part of the task exists, and removed after all other parts are gone.
- * Values that are not known yet are absent.
+ * The record of a task run by a shim. Written before any other part of the task exists, and removed after all other parts. Values that are
+ * not known yet are absent.
  */
 export type ShimTaskRecord = z.infer<typeof taskSchema>;
 
@@ -58,7 +58,7 @@ export class ShimTaskFiles {
     await writeRecord(this.path(record.id), record);
   }
 
-  /** Reads the task's record; returns `undefined` if there is none. Throws `data_loss` with the file's path if the record is damaged. */
+  /** Reads the task's record; returns `undefined` if there is none. Throws `data_loss` with the path if it is damaged. */
   async read(id: string): Promise<ShimTaskRecord | undefined> {
     return await readRecord(this.path(id), taskSchema);
   }
@@ -71,7 +71,7 @@ export class ShimTaskFiles {
   }
 
   /**
-   * Whether another task of the pod has a record. A damaged record does not count, because its task ends along with the pod's other tasks.
+   * Whether another task of the pod has a record. Damaged records do not count, because such a task ends along with the pod's other tasks.
    */
   async hasOther({ id, group }: ShimTaskRecord): Promise<boolean> {
     const others = (await this.list()).filter((other) => other !== id);

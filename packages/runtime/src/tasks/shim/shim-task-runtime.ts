@@ -53,8 +53,8 @@ export type ShimTaskRuntimeOptions = {
 const RESOURCES_TYPE_URL = 'types.containerd.io/opencontainers/runtime-spec/1/LinuxResources';
 
 /**
- * Runs tasks in containerd shims, one shim for all of a pod's containers. Shims outlive this process. Stdio and logs are handled by this
- * process; they carry on after a restart, because one holder process per task keeps the pipes open in the meantime.
+ * Runs tasks in containerd shims, with one shim for all of a pod's containers. Shims outlive this process. This process handles stdio and
+ * logs. They continue after a restart, because meanwhile a holder process per task keeps the pipes open.
  */
 export class ShimTaskRuntime implements TaskRuntime {
   readonly name = 'shim-v2';
@@ -113,7 +113,7 @@ export class ShimTaskRuntime implements TaskRuntime {
     const { pid, cgroupsPath } = await this.#dependencies.files.get(id);
     const task = this.#tasks.get(id);
     if (task === undefined || pid === undefined) return;
-    // A process that is visible on the host can be signaled directly, without starting a program.
+    // signal a process that is visible on the host directly, without starting a program
     if (!isRunning(pid) || !isInCgroup(pid, cgroupsPath))
       return await this.#killByShim(task, number, options.all ?? false);
     const { cgroups } = this.#options;
@@ -235,7 +235,8 @@ export class ShimTaskRuntime implements TaskRuntime {
   }
 
   /**
-   * Kills a task whose record is damaged, because it can no longer be served. Then writes a new record that allows the task to be removed.
+   * Kills a task whose record is damaged, because it can no longer be served, after writing a new record that allows the task to be
+   * removed.
    */
   async #endDamaged(id: string): Promise<void> {
     const { shims, files } = this.#dependencies;
@@ -297,7 +298,7 @@ export class ShimTaskRuntime implements TaskRuntime {
     }
   }
 
-  /** Returns the task with its record and shim. Throws `failed_precondition` if the task is not in one of the given states. */
+  /** Returns the task with its record and shim. Throws `failed_precondition` if the task is not in one of these states. */
   async #get(id: string, verb: string, states: TaskState['status'][]) {
     const record = await this.#dependencies.files.get(id);
     const { status } = await this.state(id);

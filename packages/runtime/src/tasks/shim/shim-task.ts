@@ -27,7 +27,7 @@ export type ShimTaskDependencies = {
   system: System;
   cgroups: CgroupHierarchy;
   logger: Logger;
-  /** Limits the number of logs that are written concurrently. */
+  /** Limits the number of concurrently written logs. */
   logWriters: Limiter;
   /** IDs of the tasks for which a shim has reported an OOM event. */
   oomKilled: Set<string>;
@@ -73,7 +73,7 @@ export class ShimTask {
     return this.#shim?.isOpen === true;
   }
 
-  /** The connection to the shim. Throws `unavailable` once the shim has exited. */
+  /** The connection to the shim. Throws `unavailable` if the shim has exited. */
   get shim(): Shim {
     if (this.#shim?.isOpen !== true)
       throw new PodwrightError('unavailable', `the shim of task ${this.record.id} has exited`);
@@ -94,12 +94,12 @@ export class ShimTask {
     );
   }
 
-  /** Resolves with the task's exit once the remaining output has been logged and the exit has been recorded. Rejects if that fails. */
+  /** Resolves with the task's exit after the remaining output has been logged and the exit has been recorded. Rejects if this fails. */
   get ended(): Promise<TaskExit> {
     return this.#ended.promise;
   }
 
-  /** Queries the shim for the task's state. If the task or its shim has exited, waits until the exit has been recorded. */
+  /** Queries the shim for the task's state. If the task or its shim has exited, waits for the exit to be recorded. */
   async state(): Promise<TaskState> {
     const { id, pid } = this.record;
     const ask = async () => await this.shim.tasks.state({ id }, { timeoutMs: STATE_TIMEOUT_MS });
@@ -149,15 +149,15 @@ export class ShimTask {
   }
 
   /**
-   * Whether the OOM killer killed any of the task's processes. For a cgroup on the host, the kernel's counter says so; for a task in a
-   * virtual machine, an event from its shim does.
+   * Whether the OOM killer killed any of the task's processes, according to the kernel's counter for a cgroup on the host, or to a shim
+   * event for a task in a virtual machine.
    */
   #wasOomKilled(): boolean {
     const { oomKilled, cgroups } = this.#dependencies;
     return oomKilled.has(this.record.id) || readOomKills(cgroups, this.record.cgroupsPath) > 0;
   }
 
-  /** Cleans up after a dead shim. Its processes are killed, because their stdio is broken and their exits would not be reported. */
+  /** Cleans up after a dead shim. The task's processes are killed, because their stdio is broken and their exits would not be reported. */
   async #lost(error: unknown): Promise<Ending> {
     const { cgroups, logger } = this.#dependencies;
     const { id } = this.record;
@@ -170,7 +170,7 @@ export class ShimTask {
     return { exitCode: KILLED_EXIT_CODE, exitedAtMs: Date.now(), message };
   }
 
-  /** Records that stdin has ended. Also has the shim close it, because the shim holds the FIFO open too. */
+  /** Records the end of stdin. Also has the shim close it, because the shim has the FIFO open too. */
   async #endStdin(): Promise<void> {
     this.record.stdinEnded = true;
     await this.#dependencies.files.write(this.record);
@@ -179,8 +179,8 @@ export class ShimTask {
 }
 
 /**
- * Has a dead shim's binary clean up after its task. This fails if the shim never began to create the task, or if the shim has been
- * uninstalled. In that case, only the task's processes in its cgroup on the host can be killed.
+ * Has a dead shim's binary clean up after its task. This fails if the shim never began to create the task, or if it has been uninstalled.
+ * In that case, the task's processes can only be killed through its cgroup on the host.
  */
 export async function removeLostTask({ shims, logger }: ShimTaskDependencies, record: ShimTaskRecord): Promise<void> {
   const { id, bundle, program, pid } = record;
@@ -191,8 +191,8 @@ export async function removeLostTask({ shims, logger }: ShimTaskDependencies, re
 }
 
 /**
- * Adopts a task from before the restart: waits for its exit, serves its stdio, and kills the execs that the earlier process ran in it for
- * its clients. Returns `undefined` if the task's exit is already recorded, or if the task was never created.
+ * Adopts a task from before the restart: waits for its exit, serves its stdio, and kills the execs run in it for the earlier process's
+ * clients. Returns `undefined` if the task's exit is already recorded, or if the task was never created.
  */
 export async function adoptTask(
   dependencies: ShimTaskDependencies,
@@ -223,7 +223,7 @@ export async function adoptTask(
   return task;
 }
 
-/** Derives a task's stdio options from its record. The log is not open yet. */
+/** Derives a task's stdio options from its record. Does not open the log. */
 export function ioOptions({ logger, logWriters }: ShimTaskDependencies, record: ShimTaskRecord): TaskIoOptions {
   const { bundle, terminal, stdinOnce, logPath } = record;
   const stdin = record.stdin && record.stdinEnded !== true;

@@ -28,7 +28,7 @@ export function fifoPaths({ directory, terminal, stdin }: Pick<TaskIoOptions, 'd
   };
 }
 
-/** Creates the FIFOs, and starts a process that keeps the output FIFOs open. Returns that process's PID. */
+/** Creates the FIFOs, and starts a holder process that keeps the output FIFOs open. Returns the holder's PID. */
 export function makeTaskFifos(system: System, options: TaskIoOptions): number {
   const { stdin, stdout, stderr } = fifoPaths(options);
   for (const path of [stdin, stdout, stderr]) if (path !== '') system.makeFifo(path, PRIVATE_FILE);
@@ -48,7 +48,7 @@ export class TaskIo {
   #unwritten = 0;
   #ending = false;
 
-  /** Opens the FIFOs that `makeTaskFifos` created, whether just now or before the restart. */
+  /** Opens the FIFOs created by `makeTaskFifos`, whether just now or before the restart. */
   constructor(options: TaskIoOptions, holder: number) {
     const paths = fifoPaths(options);
     const output = (path: string, stream: LogStream) =>
@@ -63,7 +63,7 @@ export class TaskIo {
     if (paths.stdin !== '') this.#stdin = openFifoWriter(paths.stdin);
   }
 
-  /** Called once, after stdin has been closed here, so that the shim closes it as well. */
+  /** Called once when stdin has been closed here, so that the shim closes it too. */
   onStdinEnd: () => void = () => undefined;
 
   attach(withStdin: boolean, signal: AbortSignal): Omit<ExecSession, 'exit' | 'resize'> {
@@ -100,9 +100,9 @@ export class TaskIo {
   }
 
   /**
-   * Must be called when the process has exited. Processes the remaining output while more keeps arriving, then closes the streams, because
-   * a child of the process may keep the output open forever. Disconnects clients that do not read, so that the log receives the rest.
-   * Returns whether the log is complete: a hung disk can also block a log forever.
+   * Must be called when the process has exited. Processes the remaining output as long as more arrives, then closes the streams, because a
+   * child of the process may keep the output open forever. Clients that do not read are disconnected, so that the log receives the rest.
+   * Returns whether the log is complete: a hanging disk can block it forever too.
    */
   async finish(): Promise<boolean> {
     await endHolder(this.#holder, this.#options.directory);
