@@ -38,12 +38,15 @@ type NodePods = { nodeName: string; pods: readonly Pod[]; shouldRun: boolean; wa
 /** Decides about a node whose pods may stay. */
 function decideNode(view: DaemonSetView, { nodeName, pods, shouldRun, waitMs }: NodePods, decision: DaemonDecision) {
   const running: Pod[] = [];
+  let isDelayed = false;
   for (const pod of pods.filter((one) => !isLeaving(one))) {
     const { phase } = pod.status ?? {};
     const place = `daemon pod ${pod.metadata.namespace}/${pod.metadata.name} on node ${nodeName}`;
     if (phase !== 'Failed' && phase !== 'Succeeded') running.push(pod);
-    else if (phase === 'Failed' && waitMs > 0) decision.againInMs = Math.min(waitMs, decision.againInMs ?? waitMs);
-    else {
+    else if (phase === 'Failed' && waitMs > 0) {
+      isDelayed = true;
+      decision.againInMs = Math.min(waitMs, decision.againInMs ?? waitMs);
+    } else {
       decision.delete.push(pod);
       if (phase === 'Failed') {
         decision.failedOn.push(nodeName);
@@ -53,7 +56,7 @@ function decideNode(view: DaemonSetView, { nodeName, pods, shouldRun, waitMs }: 
   }
   if (!allowsSurge(view.set)) decision.delete.push(...oldestFirst(running).slice(1));
   else if (running.length > 1) decision.delete.push(...surplusOfSurge(view, running));
-  else if (running.length === 0 && shouldRun) decision.create.push(nodeName);
+  else if (running.length === 0 && shouldRun && !isDelayed) decision.create.push(nodeName); // upstream does not wait here
 }
 
 /** With surge a node may have an old and a new pod, until the new one is available or the old one is unready. */

@@ -57,6 +57,13 @@ test('ended pods are deleted, failed ones after a delay', () => {
   assert.deepEqual([events, failedOn], [[['Warning', 'FailedDaemonPod', message]], ['a']]);
 });
 
+test('with surge too, a failed pod is replaced after the delay, and not again with each sync', () => {
+  const failed = newView({ updateStrategy: SURGE }, { a1: { phase: 'Failed' }, b1: NEW, c1: NEW });
+  const waiting = decideDaemonPods(failed, () => 3000);
+  assert.deepEqual([texts(waiting), waiting.againInMs], [[], 3000]);
+  assert.deepEqual(texts(decideDaemonPods(failed, () => 0)), ['+a', '-a1']);
+});
+
 test('an update deletes as many available old pods as nodes may be unavailable', () => {
   checkUpdate({}, { a1: OLD, b1: OLD, c1: OLD }, ['-a1']);
   checkUpdate({}, { a1: UNREADY, b1: OLD, c1: OLD }, []);
