@@ -105,6 +105,22 @@ check(
   'create 10 as 2',
 );
 
+const OF_TEN = { annotations: { 'deployment.kubernetes.io/desired-replicas': '10' } };
+const UNFINISHED = [
+  { image: 'v1', size: 8, ...OF_TEN },
+  { image: 'v2', size: 5, ...OF_TEN },
+];
+check(
+  'Recreate and another number of replicas in the middle of a rolling update end the old pods',
+  { spec: { ...RECREATE, image: 'v3', replicas: 4 }, sets: UNFINISHED },
+  'scale v1 8→0, scale v2 5→0',
+);
+check(
+  'a new ReplicaSet that such a change finds keeps its pods',
+  { spec: { ...RECREATE, image: 'v2', replicas: 4 }, sets: UNFINISHED },
+  'scale v1 8→0',
+);
+
 const OLD = [1, 2, 3].map((number) => ({ image: `v${number}`, size: 0 }));
 const COMPLETE = { updatedReplicas: 10, replicas: 10, availableReplicas: 10, observedGeneration: 1 };
 const LIMITED = { spec: { image: 'v4', revisionHistoryLimit: 1 }, sets: [...OLD, { image: 'v4', size: 10 }] };

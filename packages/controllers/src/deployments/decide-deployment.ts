@@ -70,8 +70,9 @@ export function decideDeployment({
   const plain = () => reportOf(deployment, plainStatus(sets, nowMs));
   if (isDeleting) return [plain()];
   const { paused = false } = deployment.spec;
-  if (paused || isScaled(sets)) {
-    const scalings = proportionalScalings(sets);
+  const scalings = paused || isScaled(sets) ? proportionalScalings(sets) : [];
+  // upstream stops here also if nothing can be scaled, and never ends the pods of a rollout whose strategy has become Recreate
+  if (paused || scalings.length > 0) {
     return [...stepsOf(scalings), ...(paused ? cleanUp(sets) : []), ...(scalings.length > 0 ? [] : [plain()])];
   }
   return isRolling(deployment) ? rollOut(sets, nowMs) : recreate(sets, podsOf, nowMs);
