@@ -44,6 +44,17 @@ test('of an endpoint in two slices the one on this node counts', () => {
   assert.deepEqual(read(slice([endpoint(1)]), slice([there])), ['10.1.0.1:80 here']);
 });
 
+test('of pods with the same address the ready one counts, then one that serves, in any order', () => {
+  const states = [ended, ending, ready];
+  const chosen = (...conditions: SliceEndpoint['conditions'][]) => {
+    const endpoints = conditions.map((one) => endpoint(1, { conditions: one }));
+    return endpointsOf([slice(endpoints)], wanted, 'here').map(({ isReady, isServing }) => `${isReady} ${isServing}`);
+  };
+  for (const order of [states, states.toReversed()]) assert.deepEqual(chosen(...order), ['true true']);
+  assert.deepEqual(chosen(ended, ending), ['false true']);
+  assert.deepEqual(chosen(ending, ended), ['false true']);
+});
+
 const both = { cluster: true, local: true };
 const node = { name: 'here', zone: 'a' };
 const choose = (endpoints: SliceEndpoint[], uses = both) => {

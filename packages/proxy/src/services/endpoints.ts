@@ -21,7 +21,10 @@ export type ChosenEndpoints = { cluster: Endpoint[]; local: Endpoint[]; hasAny: 
 /** A port of a Service as its EndpointSlices name it. */
 export type PortOfSlices = { version: IpVersion; portName: string; protocol: string };
 
-/** Returns a service port's endpoints of one IP family. An address that several slices contain is returned once. */
+/**
+ * Returns a service port's endpoints of one IP family. An address that occurs several times is returned once: a pod may have the address of
+ * one that has not been removed yet.
+ */
 export function endpointsOf(slices: Iterable<EndpointSlice>, wanted: PortOfSlices, nodeName: string): Endpoint[] {
   const found = new Map<string, Endpoint>();
   for (const slice of slices) {
@@ -38,8 +41,13 @@ export function endpointsOf(slices: Iterable<EndpointSlice>, wanted: PortOfSlice
 function addEndpoint(found: Map<string, Endpoint>, endpoint: Endpoint, { version }: PortOfSlices): void {
   if (isIP(endpoint.address) !== version) return;
   const key = endpointKey(endpoint);
-  if (!found.has(key) || endpoint.isLocal) found.set(key, endpoint);
+  const known = found.get(key);
+  if (known === undefined || rankOf(endpoint) > rankOf(known)) found.set(key, endpoint);
 }
+
+/** Ready endpoints come before others, then those that serve, then those on this node. */
+const rankOf = ({ isReady, isServing, isLocal }: Endpoint): number =>
+  Number(isReady) * 4 + Number(isServing) * 2 + Number(isLocal);
 
 /** Only the first address counts: the API deprecates further ones. Unset conditions mean ready and serving. */
 function decodeEndpoint(endpoint: SliceEndpoint, port: number, nodeName: string): Endpoint {
