@@ -79,6 +79,19 @@ test('after 80 % of its lifetime a token is replaced in the background, and its 
   assert.equal(count(), 2);
 });
 
+test('a token is replaced if the wall clock was set back before its issue: the API server would refuse it until then', async () => {
+  const { tokens, refreshed, clock, count } = setUp();
+  await tokens.token(pod, SPEC, NEVER);
+  clock.wallMs -= 30_000;
+  await tokens.token(pod, SPEC, NEVER);
+  assert.equal(count(), 1, 'within the tolerance of the API server');
+  clock.wallMs -= HOUR_MS;
+  await tokens.token(pod, SPEC, NEVER);
+  await until(() => refreshed.length === 1);
+  assert.equal(await tokens.token(pod, SPEC, NEVER), 'token-2');
+  assert.equal(count(), 2);
+});
+
 test('a token that is valid for a year is replaced after a day', async () => {
   const { tokens, refreshed, pass } = setUp();
   const year = { expirationSeconds: 365 * 24 * 3600 };

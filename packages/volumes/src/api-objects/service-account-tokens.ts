@@ -6,6 +6,7 @@ import {
   MAX_TOKEN_LENGTH,
   TOKEN_JITTER_MS,
   TOKEN_LEAST_AGE_MS,
+  TOKEN_LEEWAY_MS,
   TOKEN_MAX_AGE_MS,
   TOKEN_RETRY,
   TOKEN_USED_SHARE,
@@ -39,8 +40,8 @@ export type ServiceAccountTokensOptions = {
 
 /**
  * Service account tokens from TokenRequest, bound to their pods. Each pod has one token per audience and lifetime, cached in memory. After
- * 80 % of its lifetime, or a day, a token is replaced in the background; the old token is used until that succeeds or it expires. Errors
- * and logs never contain a token.
+ * 80 % of its lifetime, or a day, or if the wall clock was set back before the time of its issue, a token is replaced in the background; the
+ * old token is used until that succeeds or it expires. Errors and logs never contain a token.
  */
 export class ServiceAccountTokens implements PodTokens {
   readonly #options: ServiceAccountTokensOptions;
@@ -61,7 +62,7 @@ export class ServiceAccountTokens implements PodTokens {
     if (token === undefined) return raceAbort(this.#fetch(entry), signal);
     const age = this.#ageMs(token);
     if (age >= token.lifetimeMs) return raceAbort(this.#fetch(entry).catch(expired(pod)), signal);
-    if (age >= token.refreshAfterMs) this.#refresh(entry);
+    if (age >= token.refreshAfterMs || this.#isFromFuture(token)) this.#refresh(entry);
     return token.value;
   }
 
@@ -138,6 +139,11 @@ export class ServiceAccountTokens implements PodTokens {
         throw new PodwrightError('unavailable', `failed to fetch token: ${apiMessage(error)}`, { cause: error });
       });
     return tokenOf(answer, fetchedAt);
+  }
+
+  /** Whether the wall clock was set back so far that the API server does not accept the token yet. */
+  #isFromFuture({ fetchedAt }: Token): boolean {
+    return this.#now().wallMs + TOKEN_LEEWAY_MS < fetchedAt.wallMs;
   }
 
   #ageMs({ fetchedAt }: Token): number {
