@@ -141,3 +141,36 @@ test('Endpoints of leader elections and those that must not be mirrored have no 
   const names = (await place.slices()).map(({ metadata }) => metadata.labels?.['kubernetes.io/service-name']);
   assert.deepEqual(names, ['mirrored']);
 });
+
+test('a Service that loses its selector keeps the mirrored slices only', async () => {
+  await using place = new Place();
+  const manager = 'endpointslice.kubernetes.io/managed-by';
+  const managers = async () => (await place.slices()).map(({ metadata }) => metadata.labels?.[manager]);
+  const mirrored = 'endpointslicemirroring-controller.k8s.io';
+  place.client.put(SERVICES, testService());
+  place.client.put(PODS, addressedPod({ name: 'a', ips: ['10.1.0.1'] }));
+  await place.until(
+    async () => (await place.addresses()) === '10.1.0.1 true' && place.endpoints?.subsets?.length === 1,
+  );
+  place.client.put(SERVICES, testService({ selector: undefined }));
+  await place.until(async () => String(await managers()) === mirrored);
+  assert.equal(await place.addresses(), '10.1.0.1 true');
+  place.client.put(ENDPOINTS, { metadata: place.endpoints!.metadata, subsets: [{ addresses: [{ ip: '10.2.0.1' }] }] });
+  await place.until(async () => (await place.addresses()) === '10.2.0.1 true');
+});
+
+test('slices that clients write for a Service without a selector are kept, also with the label of the controller', async () => {
+  await using place = new Place();
+  const labels = {
+    'kubernetes.io/service-name': 'web',
+    'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io',
+  };
+  const slice = { addressType: 'IPv4', endpoints: [{ addresses: ['10.3.0.1'] }], ports: [] };
+  place.client.put(ENDPOINT_SLICES, { metadata: { namespace: 'shop', name: 'mine', uid: 's1', labels }, ...slice });
+  place.client.put(ENDPOINTS, {
+    metadata: { namespace: 'shop', name: 'web', uid: 'e1' },
+    subsets: [{ addresses: [{ ip: '10.2.0.1' }] }],
+  });
+  place.client.put(SERVICES, testService({ selector: undefined }));
+  await place.until(async () => (await place.addresses()) === '10.2.0.1 true, 10.3.0.1 undefined');
+});

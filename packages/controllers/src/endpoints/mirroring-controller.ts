@@ -16,10 +16,12 @@ import {
   MIRRORING_CONTROLLER,
   type MirrorDecision,
 } from './decide-mirrored.ts';
+import { SLICE_CONTROLLER } from './decide-slices.ts';
+import { hasComputedEndpoints, isOwnedBy } from './service-facts.ts';
 import { MANAGED_BY_LABEL, noChanges, SERVICE_NAME_LABEL } from './slice-changes.ts';
 import { SliceWriter } from './slice-writer.ts';
 
-/** Mirrors Endpoints objects of Services without selectors to EndpointSlices. */
+/** Mirrors Endpoints objects of Services without selectors to EndpointSlices, and removes the slices that they had with a selector. */
 export const endpointMirroringController: Controller = (parts) => new MirroringController(parts).run();
 
 class MirroringController {
@@ -46,24 +48,42 @@ class MirroringController {
     const wake = ({ object: { metadata } }: { object: Service | Endpoints }) => this.#queue.add(placeText(metadata));
     this.#services.onChange(wake);
     this.#endpoints.onChange(wake);
-    this.#slices.onChange(({ object: { metadata } }) => {
-      const name = metadata.labels?.[SERVICE_NAME_LABEL];
-      if (name !== undefined && isMirror(metadata)) this.#queue.add(placeText({ namespace: metadata.namespace, name }));
+    this.#slices.onChange(({ object: slice }) => {
+      const { namespace, labels } = slice.metadata;
+      const name = labels?.[SERVICE_NAME_LABEL];
+      if (name === undefined) return;
+      const service = this.#services.get({ namespace, name });
+      const isOutdated = service !== undefined && isFormerSlice(slice, service);
+      if (isOutdated || isManagedBy(slice, MIRRORING_CONTROLLER)) this.#queue.add(placeText({ namespace, name }));
     });
     await this.#queue.ended;
   }
 
   async #sync(key: string): Promise<void> {
     const service = this.#services.get(placeOfText(key));
-    const endpoints = this.#endpoints.get(placeOfText(key));
     const slices = this.#slicesOf(key);
+    await this.#mirror(
+      key,
+      slices.filter((slice) => isManagedBy(slice, MIRRORING_CONTROLLER)),
+    );
+    if (service === undefined) return;
+    // only now, so that no endpoint is missing meanwhile
+    await this.#delete(slices.filter((slice) => isFormerSlice(slice, service)));
+  }
+
+  async #mirror(key: string, slices: EndpointSlice[]): Promise<void> {
+    const service = this.#services.get(placeOfText(key));
+    const endpoints = this.#endpoints.get(placeOfText(key));
     const hasMirror = endpoints !== undefined && isMirrored(endpoints) && service !== undefined;
-    if (!hasMirror || service.spec.selector !== undefined)
-      return await this.#writer.write({ ...noChanges(), delete: slices }, 'as they are');
+    if (!hasMirror || service.spec.selector !== undefined) return await this.#delete(slices);
     const decision = decideMirrored(endpoints, slices);
     this.#report(endpoints, decision);
     const isDeleting = endpoints.metadata.deletionTimestamp !== undefined;
     await this.#writer.write(isDeleting ? { ...decision, create: [] } : decision, 'as they are');
+  }
+
+  async #delete(slices: EndpointSlice[]): Promise<void> {
+    await this.#writer.write({ ...noChanges(), delete: slices }, 'as they are');
   }
 
   #slicesOf(key: string): EndpointSlice[] {
@@ -71,10 +91,7 @@ class MirroringController {
     return this.#slices
       .list(namespace)
       .filter(
-        ({ metadata }) =>
-          metadata.labels?.[SERVICE_NAME_LABEL] === name &&
-          isMirror(metadata) &&
-          metadata.deletionTimestamp === undefined,
+        ({ metadata }) => metadata.labels?.[SERVICE_NAME_LABEL] === name && metadata.deletionTimestamp === undefined,
       );
   }
 
@@ -88,6 +105,11 @@ class MirroringController {
   }
 }
 
-function isMirror({ labels }: EndpointSlice['metadata']): boolean {
-  return labels?.[MANAGED_BY_LABEL] === MIRRORING_CONTROLLER;
+function isManagedBy({ metadata }: EndpointSlice, manager: string): boolean {
+  return metadata.labels?.[MANAGED_BY_LABEL] === manager;
+}
+
+/** Whether the slice was computed for the Service, which has no selector any longer. Upstream keeps such slices, and nothing updates them. */
+function isFormerSlice(slice: EndpointSlice, service: Service): boolean {
+  return isManagedBy(slice, SLICE_CONTROLLER) && isOwnedBy(slice, service) && !hasComputedEndpoints(service);
 }
