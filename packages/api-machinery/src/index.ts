@@ -7,6 +7,7 @@ export type { ScaleWrite } from './registry/change-scale.ts';
 export { checkedType, DecodeError, namedBy, namedKind } from './registry/declared-kind.ts';
 export type { DeleteOptions } from './registry/delete-options.ts';
 export { deletionAnswer } from './registry/deletion-answer.ts';
+export { parseMetadataSelector } from './registry/field-selector.ts';
 export { type LabelRequirement, matchesLabels } from './registry/label-requirements.ts';
 export { parseLabelSelector } from './registry/label-selector.ts';
 export type { PatchRequest } from './registry/patched-object.ts';

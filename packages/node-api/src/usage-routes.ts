@@ -2,10 +2,18 @@ import { formatTime, type Pod } from '@podwright/kube-api';
 import type { ContainerUse, UsageReport } from '@podwright/kubelet';
 import { type Call, type Route, sendJson } from '@podwright/kubelet-server';
 import type { NodeBackend } from './node-backend.ts';
-import { parseLabelSelector } from './selectors.ts';
+import { parseFieldSelector, parseLabelSelector, type SelectableFields } from './selectors.ts';
 
 /** Served versions of the resource metrics API, which share one format; Kubernetes 1.37 adds v1. */
 export const METRICS_VERSIONS = ['metrics.k8s.io/v1', 'metrics.k8s.io/v1beta1'];
+
+type Named = { metadata: { name?: string; namespace?: string } };
+
+/** The fields by which usage can be selected, as in metrics-server. */
+const FIELDS: SelectableFields<Named> = {
+  'metadata.name': ({ metadata }) => metadata.name ?? '',
+  'metadata.namespace': ({ metadata }) => metadata.namespace ?? '',
+};
 
 /** Serves the resource usage of the node and its pods at the paths of the Kubernetes resource metrics API. */
 export function usageRoutes(backend: NodeBackend): Route[] {
@@ -17,15 +25,20 @@ function usageRoutesOf(backend: NodeBackend, apiVersion: string): Route[] {
   const list = { apiVersion, metadata: {} };
   const pods = async ({ response, query, params, signal }: Call) => {
     const selects = parseLabelSelector(query.get('labelSelector') ?? '');
+    const isNamed = parseFieldSelector(query.get('fieldSelector') ?? '', FIELDS);
     const report = await backend.usage(signal);
     const selected = (backend.list('Pod') as Pod[]).filter(
-      ({ metadata }) =>
-        (params.namespace === undefined || params.namespace === metadata.namespace) && selects(metadata.labels),
+      (pod) =>
+        (params.namespace === undefined || params.namespace === pod.metadata.namespace) &&
+        selects(pod.metadata.labels) &&
+        isNamed(pod),
     );
     sendJson(response, { ...list, kind: 'PodMetricsList', items: selected.flatMap((pod) => podMetrics(pod, report)) });
   };
-  const nodes = async ({ response, signal }: Call) => {
+  const nodes = async ({ response, query, signal }: Call) => {
+    const isNamed = parseFieldSelector(query.get('fieldSelector') ?? '', FIELDS);
     const [node] = backend.list('Node');
+    if (!isNamed(node!)) return sendJson(response, { ...list, kind: 'NodeMetricsList', items: [] });
     const window = { timestamp: formatTime(Date.now()), window: '0.5s' };
     const usage = quantities(await backend.hostUsage(signal));
     const item = { metadata: { name: node!.metadata.name, labels: node!.metadata.labels }, ...window, usage };

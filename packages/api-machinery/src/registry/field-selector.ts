@@ -10,13 +10,28 @@ export type FieldRequirement = { field: string; isEqual: boolean; value: string 
 
 /** Parses a field selector for objects of a kind. Field names are converted to those in the storage version. Throws `ApiError`. */
 export function parseFieldSelector(kind: ServedKind, selector: string): FieldRequirement[] {
+  return parseRequirements(selector, (field) => storedField(kind, field));
+}
+
+/**
+ * Parses a field selector for objects that can be selected by their name and namespace only. Returns a function that reports whether an
+ * object is selected. Throws `ApiError`.
+ */
+export function parseMetadataSelector(selector: string): (metadata: ApiObject['metadata']) => boolean {
+  const requirements = parseRequirements(selector, metadataField);
+  return (metadata) =>
+    requirements.every(({ field, isEqual, value }) => (METADATA[field]!({ metadata }) === value) === isEqual);
+}
+
+/** Parses the requirements of a field selector. `storedField` returns the name of a field in the storage version, or throws `ApiError`. */
+function parseRequirements(selector: string, storedField: (field: string) => string): FieldRequirement[] {
   return splitTerms(selector)
     .filter((term) => term !== '')
     .map((term) => {
       const match = /^(.*?)(!=|==|=)(.*)$/s.exec(term);
       if (match === null) throw badRequest(`invalid selector: '${selector}'; can't understand '${term}'`);
       const [, field = '', operator, value = ''] = match;
-      return { field: storedField(kind, field), isEqual: operator !== '!=', value: unescaped(value) };
+      return { field: storedField(field), isEqual: operator !== '!=', value: unescaped(value) };
     });
 }
 
@@ -37,7 +52,7 @@ export const requiredValue = (requirements: readonly FieldRequirement[], field: 
   requirements.find((one) => one.field === field && one.isEqual)?.value;
 
 /** Also for cluster-scoped kinds, whose objects have no namespace. */
-const METADATA: Readonly<Record<string, ((object: ApiObject) => string) | undefined>> = {
+const METADATA: Readonly<Record<string, ((object: Pick<ApiObject, 'metadata'>) => string) | undefined>> = {
   'metadata.name': ({ metadata }) => metadata.name ?? '',
   'metadata.namespace': ({ metadata }) => metadata.namespace ?? '',
 };
@@ -50,12 +65,16 @@ function storedField({ resource, strategy, conversion }: ServedKind, field: stri
   const renamed = conversion?.selectableFields;
   const stored = renamed === undefined ? field : Object.hasOwn(renamed, field) ? renamed[field]! : '';
   if (Object.hasOwn(fields, stored)) return stored;
-  throw badRequest(
-    Object.keys(fields).length > 0
-      ? `field label not supported: ${field}`
-      : `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
-  );
+  throw Object.keys(fields).length > 0 ? badRequest(`field label not supported: ${field}`) : notMetadata(field);
 }
+
+function metadataField(field: string): string {
+  if (METADATA[field] !== undefined) return field;
+  throw notMetadata(field);
+}
+
+const notMetadata = (field: string) =>
+  badRequest(`${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`);
 
 /** Splits a field selector at unescaped commas. */
 const splitTerms = (selector: string): string[] => selector.match(/(?:\\.|[^,\\]|\\$)+/gs) ?? [];

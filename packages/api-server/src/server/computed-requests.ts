@@ -5,6 +5,7 @@ import {
   notFound,
   pageNotFound,
   parseLabelSelector,
+  parseMetadataSelector,
 } from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
 import type { Resource } from '@podwright/kube-schema';
@@ -13,7 +14,6 @@ import { listParameters } from '../wire/list-options.ts';
 import { negotiateObject } from '../wire/negotiation.ts';
 import type { ResourceEncoding } from '../wire/response-content.ts';
 import type { ComputedResource } from './computed-resource.ts';
-import { exactName } from './exact-name.ts';
 import type { AuthorizedRequest } from './server-parts.ts';
 
 /** Responds to a request for computed objects. Throws `ApiError`. */
@@ -28,15 +28,19 @@ export async function respondComputed(request: AuthorizedRequest, computed: Comp
   const encoding = encodingOf(request, resource);
   const { labelSelector, fieldSelector } = listParameters(exchange.query, { isWatch: false });
   const labels: LabelRequirement[] = isOne ? [] : parseLabelSelector(labelSelector);
-  const name = isOne ? info.name : exactName(fieldSelector);
-  const isAsked = (metadata: ApiObject['metadata']) =>
-    (name === undefined || name === '' || metadata.name === name) && matchesLabels(labels, metadata.labels);
+  const isSelected = isOne ? isNamed(info.name) : parseMetadataSelector(fieldSelector);
+  const isAsked = (metadata: ApiObject['metadata']) => isSelected(metadata) && matchesLabels(labels, metadata.labels);
   const objects = await computed.list({ namespace: info.namespace, isAsked, signal: exchange.signal });
   if (!isOne) return writer.list({ revision: 0, objects }, encoding);
   const [object] = objects;
   if (object === undefined) throw notFound(resource, info.name);
   await writer.object(200, object, encoding);
 }
+
+const isNamed =
+  (name: string) =>
+  (metadata: ApiObject['metadata']): boolean =>
+    metadata.name === name;
 
 function encodingOf({ exchange, parts }: AuthorizedRequest, resource: Resource): ResourceEncoding {
   const format = negotiateObject(exchange);

@@ -121,6 +121,11 @@ test('objects are selected by name, namespace and labels', async () => {
   assert.deepEqual(await names('/namespaces/default/pods?labelSelector=app%21%3Dweb'), []);
   assert.deepEqual(await names('/namespaces/other/pods'), []);
   assert.deepEqual(await names('/pods?fieldSelector=metadata.name%3Dweb'), ['web']);
+  assert.deepEqual(await names('/namespaces/default/pods?fieldSelector=metadata.name%21%3Dweb'), []);
+  assert.deepEqual(await names('/pods?fieldSelector=metadata.name%3Dweb,metadata.namespace%3Dother'), []);
+  assert.deepEqual(await names('/pods?fieldSelector=metadata.namespace%3Ddefault'), ['web']);
+  assert.deepEqual(await names('/nodes?fieldSelector=metadata.name%3Dn2'), []);
+  await assert.rejects(place.get(`${base}/pods?fieldSelector=spec.nodeName%3Dn1`), refused(400));
   const one = await place.get(`${base}/namespaces/default/pods/web`);
   assert.deepEqual([one.kind, one.metadata.name], ['PodMetrics', 'web']);
   await assert.rejects(place.get(`${base}/namespaces/default/pods/young`), refused(404));
