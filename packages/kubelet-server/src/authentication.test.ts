@@ -370,6 +370,7 @@ test('the read-only port serves pods and metrics over plain HTTP, and runs no co
   assert.equal((await fetch(`${url}/pods`)).status, 200);
   assert.match(await (await fetch(`${url}/metrics`)).text(), /server_type="readonly"/);
   assert.equal((await fetch(`${url}/run/a/b/c?cmd=id`, { method: 'POST' })).status, 405);
+  assert.equal((await fetch(`${url}/podwright/v1/traces/1234`)).status, 404);
 });
 
 test('a port in use is an error that names the address', async (t) => {

@@ -80,6 +80,20 @@ test('/runningpods lists the pods of the runtime', async (t) => {
   ]);
 });
 
+test("the steps of a pod's start are served by its UID", async (t) => {
+  const { ask } = await withPod(t);
+  const [{ status, body, headers }, same] = await Promise.all([
+    ask('/podwright/v1/traces/1234'),
+    ask('/podwright/v1/traces/1234'),
+  ]);
+  const names = (JSON.parse(body) as { name: string }[]).map(({ name }) => name);
+  assert.deepEqual([status, headers['content-type'], same.body], [200, 'application/json', body]);
+  assert.ok(names.includes('run sandbox'), names.join());
+  assert.equal((await ask('/podwright/v1/traces/none')).body, '[]');
+  assert.equal((await ask('/podwright/v1/traces/1234', { method: 'POST' })).status, 405);
+  assert.equal((await ask('/podwright/v1/traces/')).status, 404);
+});
+
 test('wrong paths, methods and parameters get upstream’s errors', async (t) => {
   const { ask } = await withPod(t);
   for (const [path, method, status, body] of [

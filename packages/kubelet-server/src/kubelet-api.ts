@@ -18,6 +18,7 @@ import { decodedPath, parseTarget } from './request-target.ts';
 import { statisticsRoutes } from './statistics-routes.ts';
 import { findStream, openStream, STREAM_PATHS, type Stream, type StreamKind } from './stream-routes.ts';
 import { type SystemLogs, systemLogRoutes } from './system-log-routes.ts';
+import { traceRoutes } from './trace-routes.ts';
 import { notFoundWords, withSlash } from './upstream-paths.ts';
 import { type KubeletFacts, zpageRoutes } from './zpage-routes.ts';
 
@@ -195,6 +196,7 @@ function routesOf(
     ...systemLogRoutes(systemLogs),
     ...profileRoutes(profiling),
     ...zpageRoutes(facts, paths),
+    ...traceRoutes(kubelet),
   ];
 }
 

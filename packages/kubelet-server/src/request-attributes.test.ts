@@ -25,6 +25,7 @@ test('requests have the same verb and subresources as upstream’s', () => {
   check('GET /configz', 'get configz,proxy');
   check('POST /exec/a/b/c', 'create proxy');
   check('GET /containerLogs/a/b/c', 'get proxy');
+  check('GET /podwright/v1/traces/u', 'get proxy');
   check('PUT /x', 'update proxy');
   check('PATCH /x', 'patch proxy');
   check('DELETE /x', 'delete proxy');
