@@ -22,6 +22,16 @@ test('a session ends after twelve hours, and at log-out', () => {
   assert.equal(sessions.find(other, 1), undefined);
 });
 
+test('a session that sends no request ends after twelve hours too, with its streams', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const sessions = new Sessions();
+  const session = sessions.find(sessions.begin(0), 1)!;
+  t.mock.timers.tick(SESSION_LIFE_MS - 1);
+  assert.equal(session.ended.aborted, false);
+  t.mock.timers.tick(1);
+  assert.ok(session.ended.aborted);
+});
+
 test('the oldest session ends when there are too many', () => {
   const sessions = new Sessions();
   const all = Array.from({ length: MAX_SESSIONS + 1 }, () => sessions.begin(0));

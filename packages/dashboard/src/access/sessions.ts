@@ -4,10 +4,15 @@ import { digestOf, newSecret } from './secret.ts';
 /** A session of one browser, with the numbers of its concurrent requests and WebSockets. */
 export class Session {
   readonly #ended = new AbortController();
-  /** Aborts when the session ends. Its streams end then. */
+  readonly #expiring: NodeJS.Timeout;
+  /** Aborts when the session ends, also by its expiry. Its streams end then. */
   readonly ended = this.#ended.signal;
   #requests = 0;
   #sockets = 0;
+
+  constructor() {
+    this.#expiring = setTimeout(() => this.end(), SESSION_LIFE_MS).unref();
+  }
 
   /** Counts a request. Returns the function to call at the end of the request, or undefined if the session has too many of them. */
   begin(kind: 'request' | 'socket'): (() => void) | undefined {
@@ -26,6 +31,7 @@ export class Session {
   }
 
   end(): void {
+    clearTimeout(this.#expiring);
     this.#ended.abort();
   }
 }
@@ -38,7 +44,10 @@ export type Credentials = { cookie: string; key: string };
 
 /** All sessions of the dashboard. */
 export class Sessions {
-  /** Sessions by the digest of their credentials, the oldest one first. `expiry` is in Unix milliseconds. */
+  /**
+   * Sessions by the digest of their credentials, the oldest one first. `expiry` is in Unix milliseconds: a machine that was suspended is late
+   * with its timers.
+   */
   readonly #sessions = new Map<string, { session: Session; expiry: number }>();
 
   /** Begins a session, and ends the oldest one if there are too many. `now` is in Unix milliseconds. */
