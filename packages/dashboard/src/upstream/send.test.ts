@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { CONNECT_TIMEOUT_MS } from '../limits.ts';
 import type { ApiServer } from './api-server.ts';
 import { nodeSocket } from './node-socket.ts';
 import { readUpstream } from './send.ts';
@@ -63,6 +65,21 @@ test('a GET is sent once more if the server had closed the kept connection', asy
 
 test('the error names the API server that cannot be reached', async () => {
   await assert.rejects(read(nodeSocket('/nonexistent/socket')), /cannot reach the API server \/nonexistent\/socket/);
+});
+
+test('a server that accepts the connection, but answers no TLS handshake, is given up', async (t) => {
+  const server = createTcpServer();
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const options = { host: '127.0.0.1', port, agent: false, rejectUnauthorized: false };
+  const silent: ApiServer = { ...nodeSocket(''), name: 'silent', connection: async () => ({ secure: true, options }) };
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const failed = assert.rejects(read(silent), /cannot reach the API server silent: no connection within 10 s/);
+  const [connection] = await once(server, 'connection');
+  t.mock.timers.tick(CONNECT_TIMEOUT_MS);
+  await failed;
+  connection.destroy();
 });
 
 test('an answer that is too large is refused', async (t) => {

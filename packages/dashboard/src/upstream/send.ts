@@ -1,6 +1,7 @@
 import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { Duplex } from 'node:stream';
+import { TLSSocket } from 'node:tls';
 import { gatherBytes, isErrno, PodwrightError, raceAbort, wrapError } from '@podwright/base';
 import { CONNECT_TIMEOUT_MS, MAX_READ_BYTES } from '../limits.ts';
 import type { ApiServer } from './api-server.ts';
@@ -112,13 +113,13 @@ async function connectionOf(api: ApiServer, dedicated: boolean) {
   }
 }
 
-/** Fails the request if the TCP connection is not established in time. */
+/** Fails the request if the TCP connection is not established, and its TLS handshake not completed, in time. */
 function boundConnecting(request: ClientRequest): void {
   request.once('socket', (socket) => {
     if (!socket.connecting) return;
     const late = () => request.destroy(new Error(`no connection within ${CONNECT_TIMEOUT_MS / 1000} s`));
     const timer = setTimeout(late, CONNECT_TIMEOUT_MS);
-    socket.once('connect', () => clearTimeout(timer));
+    socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', () => clearTimeout(timer));
     request.once('close', () => clearTimeout(timer));
   });
 }
