@@ -32,8 +32,10 @@ async function follow(answers: (() => unknown)[]) {
   };
   const transport: Transport = {
     call: async <T>(_path: string, { query }: { query?: Record<string, unknown> } = {}) => next(query) as T,
-    async *stream(_path, { query }) {
-      yield new TextEncoder().encode(next(query) as string);
+    async *stream(_path, { query, onOpen }) {
+      const answer = next(query) as string;
+      onOpen?.();
+      yield new TextEncoder().encode(answer);
     },
   };
   const handler: ListHandler<KubeObject> = {
@@ -52,7 +54,7 @@ test('a list is read page by page, and the watch begins at its resource version'
     () => list([object('b', '2')], '7'),
     () => lines({ type: 'MODIFIED', object: object('a', '8') }),
   ]);
-  assert.deepEqual(seen, ['list a,b', 'live', 'MODIFIED a', 'live']);
+  assert.deepEqual(seen, ['list a,b', 'live', 'live', 'MODIFIED a']);
   assert.deepEqual(
     queries.map(({ limit, continue: next, resourceVersion }) => [limit, next, resourceVersion]),
     [
@@ -72,7 +74,7 @@ test('a watch that breaks is resumed from its last bookmark', async () => {
     },
     () => lines({ type: 'DELETED', object: object('a', '21') }),
   ]);
-  assert.deepEqual(seen, ['list ', 'live', 'live', 'failure: no', 'live', 'DELETED a', 'live']);
+  assert.deepEqual(seen, ['list ', 'live', 'live', 'failure: no', 'live', 'DELETED a']);
   assert.deepEqual(
     queries.map(({ resourceVersion }) => resourceVersion),
     [undefined, '7', '20', '20'],
@@ -85,7 +87,15 @@ test('a resource version that is too old leads to a new list', async () => {
     () => lines({ type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' } }),
     () => list([object('b', '9')], '9'),
   ]);
-  assert.deepEqual(seen, ['list a', 'live', 'list b', 'live']);
+  assert.deepEqual(seen, ['list a', 'live', 'live', 'list b', 'live']);
+});
+
+test('a server that does not answer is not reported as connected while it is tried again', async () => {
+  const away = () => {
+    throw new ApiError(503, { message: 'no' });
+  };
+  const { seen } = await follow([() => list([], '7'), away, away]);
+  assert.deepEqual(seen, ['list ', 'live', 'failure: no', 'failure: no']);
 });
 
 test('a list that the user may not read is not tried again', async () => {

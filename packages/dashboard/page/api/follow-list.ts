@@ -19,7 +19,7 @@ export type ListHandler<T> = {
   onChange(change: Change<T>): void;
   /** A list or a watch failed. It is tried again unless `isFinal`: the user lacks the right, or the server lacks the resource. */
   onFailure(error: unknown, isFinal: boolean): void;
-  /** A watch is about to begin, so the objects are current or soon will be. Called for each attempt. */
+  /** The server has answered a list, or has accepted a watch, so the objects are current. */
   onLive(): void;
 };
 
@@ -31,23 +31,29 @@ export type Transport = { call: typeof call; stream: typeof stream };
 
 const NETWORK: Transport = { call, stream };
 
-type FollowOptions<T> = { handler: ListHandler<T>; signal: AbortSignal; transport?: Transport };
+type FollowOptions<T> = {
+  handler: ListHandler<T>;
+  signal: AbortSignal;
+  transport?: Transport;
+  /** Selects the objects of a list that are kept. It is called after each page, to bound the memory. */
+  keep?(objects: T[]): T[];
+};
 
 /** Lists and watches until the signal aborts, or until a final failure. Never rejects. */
 export async function followList<T extends KubeObject>(
   target: ListTarget,
-  { handler, signal, transport = NETWORK }: FollowOptions<T>,
+  { handler, signal, transport = NETWORK, keep }: FollowOptions<T>,
 ): Promise<void> {
   let version: string | undefined;
   let delayMs = FIRST_DELAY_MS;
   while (!signal.aborted) {
     try {
       if (version === undefined) {
-        const listed = await listAll<T>(target, signal, transport);
+        const listed = await listAll<T>(target, { signal, transport, keep });
         version = listed.resourceVersion;
         handler.onList(listed.objects);
+        handler.onLive();
       }
-      handler.onLive();
       for await (const next of watch(target, { version, handler, signal, transport })) {
         version = next;
         delayMs = FIRST_DELAY_MS;
@@ -71,11 +77,14 @@ export async function followList<T extends KubeObject>(
 
 type List<T> = { metadata?: { resourceVersion?: string; continue?: string }; items?: T[] | null };
 
-async function listAll<T>({ path, query }: ListTarget, signal: AbortSignal, { call }: Transport) {
-  const objects: T[] = [];
+type ListOptions<T> = Pick<FollowOptions<T>, 'keep' | 'signal'> & { transport: Transport };
+
+async function listAll<T>({ path, query }: ListTarget, { signal, transport: { call }, keep }: ListOptions<T>) {
+  let objects: T[] = [];
   for (let next: string | undefined; ; ) {
     const list: List<T> = await call<List<T>>(path, { query: { ...query, limit: PAGE_SIZE, continue: next }, signal });
     objects.push(...(list.items ?? []));
+    if (keep !== undefined) objects = keep(objects);
     next = list.metadata?.continue || undefined;
     if (next === undefined) return { objects, resourceVersion: list.metadata?.resourceVersion ?? '' };
   }
@@ -89,7 +98,9 @@ async function* watch<T extends KubeObject>(
   { version, handler, signal, transport }: WatchOptions<T>,
 ): AsyncGenerator<string> {
   const watching = { ...query, watch: 1, allowWatchBookmarks: true, resourceVersion: version };
-  for await (const lines of linesOf(transport.stream(path, { query: watching, signal }))) {
+  for await (const lines of linesOf(
+    transport.stream(path, { query: watching, signal, onOpen: () => handler.onLive() }),
+  )) {
     let newest: string | undefined;
     for (const line of lines) {
       const message = watchMessage<T>(line);

@@ -48,11 +48,16 @@ afterEach(() => {
   });
 });
 
+/** How often the last stream was reported as open. */
+let opened = 0;
+
 /** Returns the text of a stream. `act` plays the server, or aborts. */
 async function collect(act: (socket: FakeSocket, abort: AbortController) => void) {
   const abort = new AbortController();
   const query = { watch: true, resourceVersion: '5', continue: undefined };
-  const chunks = stream('api/v1/pods', { query, accept: 'a;b', signal: abort.signal });
+  opened = 0;
+  const onOpen = () => opened++;
+  const chunks = stream('api/v1/pods', { query, accept: 'a;b', signal: abort.signal, onOpen });
   const first = chunks.next();
   const { last } = FakeSocket;
   act(last, abort);
@@ -66,7 +71,7 @@ test('an answer is read to its end, and its path and the session key are sent', 
     socket.send({ status: 200 }, 'one\n', 'two\n');
     socket.end(1000);
   });
-  assert.equal(text, 'one\ntwo\n');
+  assert.deepEqual([text, opened], ['one\ntwo\n', 1]);
   const { url, protocols, isClosed } = FakeSocket.last;
   assert.equal(url.href.split('?')[0], 'ws://localhost:1/dashboard/stream');
   assert.equal(url.searchParams.get('path'), '/api/v1/pods?watch=true&resourceVersion=5');
@@ -84,6 +89,7 @@ test('an answer with an error status is thrown with its reason', async () => {
     refused,
     (error) => error instanceof ApiError && error.code === 410 && error.reason === 'Expired',
   );
+  assert.equal(opened, 0);
 });
 
 test('chunks from before a lost connection are read, and then the loss is thrown', async () => {

@@ -10,13 +10,18 @@ export type StreamOptions = {
   query?: Query;
   accept?: string;
   signal: AbortSignal;
+  /** Called when the server has accepted the request, before the first chunk. */
+  onOpen?(): void;
 };
 
 /**
  * Sends a GET request, and yields the chunks of the answer. Throws an ApiError if the answer has an error status, and an Error if the
  * connection is lost or the signal aborts. `path` has no leading slash.
  */
-export async function* stream(path: string, { query = {}, accept, signal }: StreamOptions): AsyncGenerator<Uint8Array> {
+export async function* stream(
+  path: string,
+  { query = {}, accept, signal, onOpen }: StreamOptions,
+): AsyncGenerator<Uint8Array> {
   const wanted = new URLSearchParams({ path: `/${path}?${parametersOf(query)}`, ...(accept && { accept }) });
   signal.throwIfAborted();
   const socket = new WebSocket(socketUrl(`dashboard/stream?${wanted}`), [STREAM_PROTOCOL, keyProtocol()]);
@@ -27,6 +32,7 @@ export async function* stream(path: string, { query = {}, accept, signal }: Stre
     if (head === undefined) return;
     const { status } = JSON.parse(String(head)) as { status: number };
     if (status >= 300) throw errorFrom(status, await restOf(messages));
+    onOpen?.();
     for (let chunk = await messages.next(); chunk !== undefined; chunk = await messages.next())
       if (typeof chunk !== 'string') yield new Uint8Array(chunk);
   } finally {

@@ -25,6 +25,8 @@ export type TableHandler = {
   onTable(columns: TableColumn[], rows: TableRow[]): void;
   /** Rows were added, changed or deleted. `type` is that of the watch event. */
   onRows(type: string, rows: TableRow[]): void;
+  /** The server has accepted a watch, so the rows are current. */
+  onLive(): void;
   /** A list or a watch failed. It is tried again unless `isFinal`. */
   onFailure(error: unknown, isFinal: boolean): void;
 };
@@ -42,7 +44,9 @@ export async function followTable(
     try {
       version ??= await readTable(path, handler, signal);
       const query = { watch: 1, allowWatchBookmarks: true, resourceVersion: version };
-      for await (const lines of linesOf(stream(path, { accept: ACCEPT, query, signal }))) {
+      for await (const lines of linesOf(
+        stream(path, { accept: ACCEPT, query, signal, onOpen: () => handler.onLive() }),
+      )) {
         delayMs = FIRST_DELAY_MS;
         for (const line of lines) version = handleLine(line, handler) ?? version;
       }

@@ -1,24 +1,25 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Transport } from '../api/follow-list.ts';
-import { Collection } from './collection.ts';
+import type { KubeObject } from '../api/objects.ts';
+import { Collection, type NewestOnly } from './collection.ts';
 
 const object = (name: string, resourceVersion = '1') => ({
   metadata: { name, uid: name, resourceVersion, managedFields: [{}] },
 });
 
-/** Makes a collection of two objects. The test sends watch events, and decides when a frame is drawn. */
-function setUp(maxObjects?: number) {
+/** Makes a collection of a list, by default of two objects. The test sends watch events, and decides when a frame is drawn. */
+function setUp(newest?: NewestOnly, listed = [object('a'), object('b')]) {
   const events = new TransformStream<Uint8Array, Uint8Array>();
   const writer = events.writable.getWriter();
   const frames: (() => void)[] = [];
   const transport: Transport = {
-    call: async <T>() => ({ metadata: { resourceVersion: '1' }, items: [object('a'), object('b')] }) as T,
+    call: async <T>() => ({ metadata: { resourceVersion: '1' }, items: listed }) as T,
     stream: () => events.readable.values() as AsyncGenerator<Uint8Array>,
   };
   const collection = new Collection(
     { path: 'api/v1/pods' },
-    { maxObjects, transport, schedule: (run) => frames.push(run) },
+    { newest, transport, schedule: (run) => frames.push(run) },
   );
   const send = (...list: object[]) =>
     writer.write(new TextEncoder().encode(list.map((event) => `${JSON.stringify(event)}\n`).join('')));
@@ -43,12 +44,31 @@ test('changes are applied together, once for a frame', async () => {
   collection.close();
 });
 
-test('the oldest objects are dropped when there are too many', async () => {
-  const { collection, send, frames, names } = setUp(2);
+/** The resource versions of the objects stand for their times. */
+const timeOf = ({ metadata }: KubeObject) => Number(metadata.resourceVersion);
+
+test('the oldest objects are dropped when there are too many, in whatever order they come', async () => {
+  const { collection, send, frames, names } = setUp({ maxObjects: 4, timeOf });
   await settled();
-  await send({ type: 'ADDED', object: object('c', '2') });
+  await send(
+    { type: 'ADDED', object: object('young', '30') },
+    { type: 'ADDED', object: object('old', '0') },
+    { type: 'MODIFIED', object: object('a', '40') },
+    { type: 'ADDED', object: object('late', '20') },
+  );
   await settled();
   frames[0]!();
-  assert.deepEqual(names(), ['b', 'c']);
+  assert.deepEqual(names(), ['a', 'b', 'young', 'late']);
+  collection.close();
+});
+
+test('of a list that is too long, the newest objects are kept', async () => {
+  const { collection, names } = setUp({ maxObjects: 1, timeOf }, [
+    object('a', '1'),
+    object('b', '3'),
+    object('c', '2'),
+  ]);
+  await settled();
+  assert.deepEqual(names(), ['b']);
   collection.close();
 });

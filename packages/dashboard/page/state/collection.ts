@@ -14,9 +14,11 @@ export type CollectionState =
   /** The user may not list the resource, or the server does not have it. */
   | { kind: 'refused'; message: string };
 
+export type NewestOnly = { maxObjects: number; timeOf(object: KubeObject): number };
+
 export type CollectionOptions = {
-  /** Maximum number of objects. Those that were received first are dropped. */
-  maxObjects?: number;
+  /** The maximum number of objects, and the time of an object. The oldest objects are dropped. */
+  newest?: NewestOnly;
   schedule?: Schedule;
   transport?: Transport;
 };
@@ -26,15 +28,12 @@ export class Collection<T extends KubeObject> {
   readonly #version = signal(0);
   readonly #state = signal<CollectionState>({ kind: 'loading' });
   readonly #batch: FrameBatch<Change<T>>;
-  readonly #maxObjects: number;
+  readonly #newest: NewestOnly | undefined;
   readonly #abort = new AbortController();
   #listed: { version: number; list: readonly T[] } = { version: -1, list: [] };
 
-  constructor(
-    target: ListTarget,
-    { maxObjects = Number.POSITIVE_INFINITY, schedule, transport }: CollectionOptions = {},
-  ) {
-    this.#maxObjects = maxObjects;
+  constructor(target: ListTarget, { newest, schedule, transport }: CollectionOptions = {}) {
+    this.#newest = newest;
     this.#batch = new FrameBatch((changes) => this.#apply(changes), schedule);
     const handler: ListHandler<T> = {
       onList: (objects) => this.#replace(objects),
@@ -42,7 +41,8 @@ export class Collection<T extends KubeObject> {
       onLive: () => this.#setState({ kind: 'live' }),
       onFailure: (error, isFinal) => this.#setState({ kind: isFinal ? 'refused' : 'stale', message: messageOf(error) }),
     };
-    void followList<T>(target, { handler, signal: this.#abort.signal, transport });
+    const keep = newest && ((objects: T[]) => newestOf(objects, newest));
+    void followList<T>(target, { handler, signal: this.#abort.signal, transport, keep });
   }
 
   get state(): ReadonlySignal<CollectionState> {
@@ -77,14 +77,24 @@ export class Collection<T extends KubeObject> {
     for (const { type, object } of changes)
       if (type === 'DELETED') this.#objects.delete(keyOf(object));
       else this.#set(object);
+    this.#dropOldest();
     this.#version.value++;
   }
 
   #set(object: T): void {
     this.#objects.set(keyOf(object), dropManagedFields(object));
-    if (this.#objects.size <= this.#maxObjects) return;
-    const [oldest] = this.#objects.keys();
-    this.#objects.delete(oldest!);
+  }
+
+  /** Drops an eighth of the objects when there are too many, because each time the objects are sorted. */
+  #dropOldest(): void {
+    const newest = this.#newest;
+    if (newest === undefined || this.#objects.size <= newest.maxObjects) return;
+    const kept = newestOf([...this.#objects.values()], {
+      ...newest,
+      maxObjects: Math.ceil(newest.maxObjects * (7 / 8)),
+    });
+    const keys = new Set(kept.map(keyOf));
+    for (const key of this.#objects.keys()) if (!keys.has(key)) this.#objects.delete(key);
   }
 
   #setState(state: CollectionState): void {
@@ -95,6 +105,13 @@ export class Collection<T extends KubeObject> {
 
 const keyOf = ({ metadata }: KubeObject): string =>
   metadata.uid ?? `${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
+
+/** Returns at most `maxObjects` objects, without the oldest ones. */
+function newestOf<T extends KubeObject>(objects: T[], { maxObjects, timeOf }: NewestOnly): T[] {
+  if (objects.length <= maxObjects) return objects;
+  const times = new Map(objects.map((object) => [object, timeOf(object)]));
+  return objects.toSorted((a, b) => times.get(b)! - times.get(a)!).slice(0, maxObjects);
+}
 
 /** Removes `managedFields`, which no list shows and which are as large as the rest of the object. */
 function dropManagedFields<T extends KubeObject>(object: T): T {

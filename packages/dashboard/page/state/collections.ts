@@ -1,12 +1,12 @@
 /** Collections that views share: one for each path and selector. */
-import type { KubeObject, Resource } from '../api/objects.ts';
+import { type EventObject, eventTimeMs, type KubeObject, type Resource } from '../api/objects.ts';
 import { builtIn, pathOf } from '../api/resources.ts';
-import { Collection } from './collection.ts';
+import { Collection, type NewestOnly } from './collection.ts';
 
 /** Time for which a collection stays open without a view, because users return to a page soon. */
 const LINGER_MS = 20_000;
-/** Maximum number of events that are kept: a busy cluster has very many. */
-const MAX_EVENTS = 3000;
+/** A busy cluster has very many events. */
+const NEWEST_EVENTS: NewestOnly = { maxObjects: 3000, timeOf: (object) => eventTimeMs(object as EventObject) };
 
 type Shared = { collection: Collection<KubeObject>; users: number; timer?: ReturnType<typeof setTimeout> };
 
@@ -23,10 +23,10 @@ export class Collections {
     const path = pathOf(resource, { namespace });
     const selected = Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined));
     const key = `${path}?${new URLSearchParams(selected)}`;
-    const maxObjects = resource.kind === 'Event' ? MAX_EVENTS : undefined;
+    const newest = resource.kind === 'Event' ? NEWEST_EVENTS : undefined;
     let shared = this.#shared.get(key);
     if (shared === undefined) {
-      shared = { collection: new Collection({ path, query: selected }, { maxObjects }), users: 0 };
+      shared = { collection: new Collection({ path, query: selected }, { newest }), users: 0 };
       this.#shared.set(key, shared);
     }
     clearTimeout(shared.timer);

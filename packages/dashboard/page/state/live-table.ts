@@ -27,6 +27,10 @@ export class LiveTable {
       {
         onTable: (columns, rows) => this.#replace(columns, rows),
         onRows: (type, rows) => this.#batch.add({ type, rows }),
+        onLive: () => {
+          const { problem, ...rows } = this.current.peek();
+          if (problem !== undefined) this.current.value = rows;
+        },
         onFailure: (error) => {
           this.current.value = { ...this.current.peek(), problem: messageOf(error) };
         },
