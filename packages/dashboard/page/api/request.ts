@@ -34,22 +34,26 @@ type RequestOptions = {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   query?: Query;
   accept?: string;
+  /** The body, which is sent as JSON. */
   body?: unknown;
+  /** A body that is JSON already. */
+  json?: string;
   signal?: AbortSignal;
 };
 
 /** Sends a request. `path` has no leading slash. Throws an ApiError if the answer has an error status. */
 export async function send(path: string, options: RequestOptions = {}): Promise<Response> {
   const { method = 'GET', query = {}, accept = 'application/json', body, signal } = options;
+  const json = options.json ?? (body === undefined ? undefined : JSON.stringify(body));
   const parameters = parametersOf(query);
   const response = await fetch(parameters.size === 0 ? path : `${path}?${parameters}`, {
     method,
     headers: {
       Accept: accept,
       'X-Podwright-Key': sessionKey(),
-      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      ...(json !== undefined && { 'Content-Type': 'application/json' }),
     },
-    body: body === undefined ? undefined : JSON.stringify(body),
+    body: json,
     signal,
     credentials: 'same-origin',
     cache: 'no-store',

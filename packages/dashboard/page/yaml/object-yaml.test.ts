@@ -11,6 +11,13 @@ test('an object is the same after a round trip through YAML', () => {
   assert.deepEqual(objectOf(yamlOf(object)), object);
 });
 
+test('integers of 64 bits are the same after a round trip through YAML', () => {
+  const object = { metadata: { name: 'a' }, spec: { large: 9007199254740993n, negative: -(2n ** 63n), small: 1 } };
+  const text = yamlOf(object);
+  assert.match(text, /^ {2}large: 9007199254740993$/m);
+  assert.deepEqual(objectOf(text), object);
+});
+
 test('managed fields are left out', () => {
   const object = { metadata: { name: 'a', managedFields: [{}] } };
   assert.deepEqual(withoutManagedFields(object), { metadata: { name: 'a' } });

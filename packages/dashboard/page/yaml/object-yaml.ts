@@ -1,6 +1,7 @@
 /** Converts objects to YAML and back. */
 import { parseDocument, stringify } from 'yaml';
 import type { KubeObject } from '../api/objects.ts';
+import { withNumbers } from './exact-json.ts';
 
 type Metadata = KubeObject['metadata'] & { managedFields?: unknown };
 
@@ -19,10 +20,10 @@ const MAX_ALIASES = 100;
 
 /** Parses the YAML of an object. Throws if the text is not valid YAML, with its line, or not an object with metadata. */
 export function objectOf(text: string): KubeObject {
-  const document = parseDocument(text, { prettyErrors: true });
+  const document = parseDocument(text, { prettyErrors: true, intAsBigInt: true });
   const [error] = document.errors;
   if (error !== undefined) throw new Error(error.message.split('\n')[0]);
-  const value = document.toJS({ maxAliasCount: MAX_ALIASES }) as KubeObject | null;
+  const value = withNumbers(document.toJS({ maxAliasCount: MAX_ALIASES })) as KubeObject | null;
   if (typeof value !== 'object' || value === null || typeof value.metadata !== 'object' || value.metadata === null)
     throw new Error('the text is not an object with metadata');
   return value;

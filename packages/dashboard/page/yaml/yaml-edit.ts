@@ -2,8 +2,9 @@
 import type { RefObject } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { KubeObject } from '../api/objects.ts';
-import { call, isConflict, messageOf } from '../api/request.ts';
+import { isConflict, messageOf, send } from '../api/request.ts';
 import { type Editor, openEditor } from './editor.ts';
+import { exactJson, parseExactly } from './exact-json.ts';
 import { objectOf, withoutManagedFields, yamlOf } from './object-yaml.ts';
 import { mergeThree } from './three-way.ts';
 
@@ -62,7 +63,8 @@ export function useYamlEdit(path: string, { base: first, canUpdate }: Opened, la
   const apply = async (edited: KubeObject) => {
     setStep({ kind: 'applying' });
     try {
-      show(withoutManagedFields(await call<KubeObject>(path, { method: 'PUT', body: edited })));
+      const answer = await send(path, { method: 'PUT', json: exactJson(edited) });
+      show(withoutManagedFields(parseExactly(await answer.text()) as KubeObject));
       setStep({ kind: 'editing', note: 'Applied.' });
     } catch (error) {
       const problem = messageOf(error);
@@ -89,7 +91,7 @@ export function useYamlEdit(path: string, { base: first, canUpdate }: Opened, la
 
 /** Reads an object, without its managed fields. */
 export const readObject = async (path: string, signal?: AbortSignal): Promise<KubeObject> =>
-  withoutManagedFields(await call<KubeObject>(path, { signal }));
+  withoutManagedFields(parseExactly(await (await send(path, { signal })).text()) as KubeObject);
 
 function reviewOf(text: string): Step {
   try {

@@ -1,0 +1,39 @@
+/**
+ * JSON whose integers are exact. JavaScript's numbers have 53 bits, but the integers of the API have 64: `JSON.parse` would change
+ * 9007199254740993 to 9007199254740992. Pure.
+ */
+
+/** A string, or a number outside of strings. */
+const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gs;
+/** An integer with so many digits that it may not be safe. */
+const LONG_INTEGER = /^-?\d{16,}$/;
+
+/** Parses JSON. Integers that a number cannot have exactly become a BigInt. */
+export function parseExactly(text: string): unknown {
+  if (!/\d{16}/.test(text)) return JSON.parse(text);
+  // the mark cannot be guessed, so no string of the object can pass for an integer
+  const mark = `${crypto.getRandomValues(new Uint32Array(4)).join('-')}:`;
+  const marked = text.replace(TOKEN, (token) => (isUnsafe(token) ? `"${mark}${token}"` : token));
+  return JSON.parse(marked, (_key, value: unknown) =>
+    typeof value === 'string' && value.startsWith(mark) ? BigInt(value.slice(mark.length)) : value,
+  );
+}
+
+const isUnsafe = (token: string): boolean => LONG_INTEGER.test(token) && !Number.isSafeInteger(Number(token));
+
+/** Returns the JSON of a value that may contain a BigInt. Fields that are undefined are left out. */
+export function exactJson(value: unknown): string {
+  if (typeof value === 'bigint') return String(value);
+  if (Array.isArray(value)) return `[${value.map((one) => exactJson(one ?? null)).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const fields = Object.entries(value).filter(([, field]) => field !== undefined);
+  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${exactJson(field)}`).join(',')}}`;
+}
+
+/** Replaces each BigInt by a number where this is exact. The YAML parser returns all integers as BigInt. */
+export function withNumbers(value: unknown): unknown {
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value;
+  if (Array.isArray(value)) return value.map(withNumbers);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, withNumbers(field)]));
+}
