@@ -1,4 +1,4 @@
-/** Graphs of the memory of a pod's containers and their limits, from metrics.k8s.io. Values are kept only while the page is open. */
+/** Graphs of the memory of a pod's containers, their limits and their kills, from metrics.k8s.io. Values are kept only while the page is open. */
 import { quantityValue } from '@podwright/kube-api';
 import { useMemo } from 'preact/hooks';
 import type { KubeObject, Pod, Resource } from '../api/objects.ts';
@@ -6,9 +6,10 @@ import { call } from '../api/request.ts';
 import { pathOf } from '../api/resources.ts';
 import { useAnswer } from '../state/answer.ts';
 import { useApp } from '../state/app.ts';
-import { bytesText } from '../state/text.ts';
+import { type MemoryKill, memoryKills } from '../state/memory-kills.ts';
+import { bytesText, countText } from '../state/text.ts';
 import { Graph } from '../widgets/graph.tsx';
-import { Mark } from '../widgets/marks.tsx';
+import { Ago, Mark } from '../widgets/marks.tsx';
 import { Meter } from '../widgets/meter.tsx';
 import { Panel } from '../widgets/panel.tsx';
 
@@ -20,9 +21,10 @@ type PodMetrics = KubeObject & { containers?: { name: string; usage?: { cpu?: st
 type Kept = { times: number[]; bytes: Map<string, number[]> };
 
 /** Reads the memory of the containers periodically, and keeps the values. */
-function useMemory({ metadata: { namespace, name, uid } }: Pod, metrics: Resource) {
+function useMemory({ metadata: { namespace, name, uid } }: Pod, metrics: Resource | undefined) {
   const kept = useMemo<Kept>(() => ({ times: [], bytes: new Map() }), [uid]);
   const read = async (signal: AbortSignal): Promise<Kept> => {
+    if (metrics === undefined) return kept;
     // a list, because a pod that does not run has no metrics: a list is empty then, where a single object would be an error
     const query = { fieldSelector: `metadata.name=${name}` };
     const { items = [] } = await call<{ items?: PodMetrics[] }>(pathOf(metrics, { namespace }), { query, signal });
@@ -30,18 +32,18 @@ function useMemory({ metadata: { namespace, name, uid } }: Pod, metrics: Resourc
     if (containers.length > 0) keep(kept, containers);
     return { times: [...kept.times], bytes: new Map([...kept.bytes].map(([one, list]) => [one, [...list]])) };
   };
-  return useAnswer(read, [uid], { periodMs: PERIOD_MS });
+  return useAnswer(read, [uid, metrics], { periodMs: PERIOD_MS });
 }
 
 function keep(kept: Kept, containers: NonNullable<PodMetrics['containers']>): void {
-  const count = kept.times.push(Date.now() / 1000);
-  for (const { name, usage } of containers) {
-    const list = kept.bytes.get(name) ?? new Array<number>(count - 1).fill(Number.NaN);
-    while (list.length < count - 1) list.push(Number.NaN);
-    list.push(bytesOf(usage?.memory));
-    kept.bytes.set(name, list);
-  }
-  for (const list of [kept.times, ...kept.bytes.values()]) if (list.length > MAX_SAMPLES) list.shift();
+  const before = kept.times.length;
+  kept.times.push(Date.now() / 1000);
+  for (const { name } of containers)
+    if (!kept.bytes.has(name)) kept.bytes.set(name, new Array<number>(before).fill(Number.NaN));
+  // a container that does not run has no value
+  for (const [name, list] of kept.bytes) list.push(bytesOf(containers.find((one) => one.name === name)?.usage?.memory));
+  if (kept.times.length <= MAX_SAMPLES) return;
+  for (const list of [kept.times, ...kept.bytes.values()]) list.shift();
 }
 
 /** Returns the bytes of a quantity; NaN if the text is undefined or not a quantity. */
@@ -53,30 +55,35 @@ function bytesOf(text: string | undefined): number {
   }
 }
 
-export function MemoryPanel({ pod }: { pod: Pod }) {
-  const metrics = useApp().resourceOfKind('PodMetrics', 'metrics.k8s.io');
-  return metrics === undefined ? null : <Memory pod={pod} metrics={metrics} />;
+/** Returns the kills of the pod's containers since the page was opened, and the last one before. */
+function useKills(pod: Pod): readonly MemoryKill[] {
+  const kept = useMemo<{ kills: readonly MemoryKill[] }>(() => ({ kills: [] }), [pod.metadata.uid]);
+  kept.kills = memoryKills(kept.kills, pod);
+  return kept.kills;
 }
 
-function Memory({ pod, metrics }: { pod: Pod; metrics: Resource }) {
-  const { value } = useMemory(pod, metrics);
-  const kills = (pod.status?.containerStatuses ?? []).filter(
-    ({ state, lastState }) => (state?.terminated ?? lastState?.terminated)?.reason === 'OOMKilled',
-  );
-  if ((value === undefined || value.times.length === 0) && kills.length === 0) return null;
+/** Nothing is shown for a pod without kills if the cluster has no `metrics.k8s.io`. */
+export function MemoryPanel({ pod }: { pod: Pod }) {
+  const { value } = useMemory(pod, useApp().resourceOfKind('PodMetrics', 'metrics.k8s.io'));
+  const kills = useKills(pod);
+  const measured = value?.bytes ?? new Map<string, number[]>();
+  const names = [...new Set([...measured.keys(), ...kills.map(({ container }) => container)])];
+  if (names.length === 0) return null;
   return (
     <Panel title="Memory">
-      {kills.map(({ name }) => (
-        <p key={name}>
-          <Mark tone="bad">killed</Mark> {name} used more memory than its limit allows
-        </p>
-      ))}
-      {[...(value?.bytes ?? [])].map(([name, bytes]) => (
-        <ContainerMemory key={name} {...{ name, bytes }} times={value!.times} limitBytes={limitOf(pod, name)} />
+      {names.map((name) => (
+        <ContainerMemory
+          key={name}
+          {...{ name, bytes: measured.get(name) ?? NONE, times: value?.times ?? NONE }}
+          kills={kills.filter(({ container }) => container === name)}
+          limitBytes={limitOf(pod, name)}
+        />
       ))}
     </Panel>
   );
 }
+
+const NONE: number[] = [];
 
 function limitOf({ spec }: Pod, name: string): number | undefined {
   const container = [...spec.containers, ...(spec.initContainers ?? [])].find((one) => one.name === name);
@@ -84,21 +91,43 @@ function limitOf({ spec }: Pod, name: string): number | undefined {
   return Number.isNaN(bytes) ? undefined : bytes;
 }
 
-type ContainerMemoryProps = { name: string; times: number[]; bytes: number[]; limitBytes?: number };
+type ContainerMemoryProps = {
+  name: string;
+  times: number[];
+  bytes: number[];
+  kills: readonly MemoryKill[];
+  limitBytes?: number;
+};
 
-function ContainerMemory({ name, times, bytes, limitBytes }: ContainerMemoryProps) {
+function ContainerMemory({ name, times, bytes, kills, limitBytes }: ContainerMemoryProps) {
   const now = bytes.at(-1) ?? Number.NaN;
   const text = `${Number.isNaN(now) ? 'unknown' : bytesText(now)} of ${limitBytes === undefined ? 'no limit' : bytesText(limitBytes)}`;
-  const lines = [{ name, values: bytes.map((value) => (Number.isNaN(value) ? null : value)) }];
+  const lines = [{ name, values: times.map((_time, index) => known(bytes[index])) }];
+  const last = kills.at(-1);
+  const killed = kills.length === 0 ? '' : `, killed ${countText(kills.length, 'time')}`;
   return (
     <div>
       <p>
         <strong>{name}</strong> {text}
       </p>
+      {last === undefined ? null : (
+        <p>
+          <Mark tone="bad">{countText(kills.length, 'kill')}</Mark> it used more memory than its limit allows; last{' '}
+          <Ago time={last.time} /> ago
+        </p>
+      )}
       {limitBytes === undefined ? null : (
         <Meter share={now / limitBytes} label={`Memory of ${name} against its limit`} />
       )}
-      <Graph label={`Memory of ${name}: ${text}`} {...{ times, lines, max: limitBytes, text: bytesText }} height={80} />
+      <Graph
+        label={`Memory of ${name}: ${text}${killed}`}
+        {...{ times, lines, max: limitBytes, text: bytesText }}
+        marks={kills.map(({ time }) => time / 1000)}
+        height={80}
+      />
     </div>
   );
 }
+
+/** Returns null, which interrupts the line of a graph, for a value that is not known. */
+const known = (value: number | undefined): number | null => (value === undefined || Number.isNaN(value) ? null : value);

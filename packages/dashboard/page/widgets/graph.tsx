@@ -12,6 +12,8 @@ type GraphProps = {
   lines: readonly Line[];
   /** The top of the scale; by default slightly more than the largest value. */
   max?: number;
+  /** Unix seconds at which something bad happened. A vertical line marks each. */
+  marks?: readonly number[];
   /** Formats a value for the scale. */
   text(value: number): string;
   /** Pixels. */
@@ -61,7 +63,7 @@ export function Graph(props: GraphProps) {
       plot.current = undefined;
     };
   }, [names]);
-  useEffect(() => plot.current?.setData(dataOf(props)), [props.times, props.lines]);
+  useEffect(() => plot.current?.setData(dataOf(props)), [props.times, props.lines, props.marks]);
   return (
     <div ref={place} class="graph" role="img" aria-label={props.label} style={{ height: `${props.height ?? 96}px` }} />
   );
@@ -105,6 +107,7 @@ function optionsOf(latest: { current: GraphProps }, element: HTMLElement): uPlot
         spanGaps: false,
       })),
     ],
+    hooks: { draw: [(plot) => drawMarks(plot, latest.current.marks ?? [], colourOf(element, '--bad'))] },
     axes: [
       { ...axis, size: 20, space: 60, values: '{HH}:{mm}' },
       {
@@ -116,6 +119,26 @@ function optionsOf(latest: { current: GraphProps }, element: HTMLElement): uPlot
       },
     ],
   };
+}
+
+/** Draws a line with a cross at each time that the scale shows. */
+function drawMarks({ ctx, bbox, valToPos }: uPlot, times: readonly number[], colour: string): void {
+  const { left, top, width, height } = bbox;
+  ctx.save();
+  ctx.strokeStyle = colour;
+  ctx.fillStyle = colour;
+  ctx.lineWidth = 2 * devicePixelRatio;
+  ctx.font = `${11 * devicePixelRatio}px sans-serif`;
+  for (const time of times) {
+    const x = valToPos(time, 'x', true);
+    if (x < left || x > left + width) continue;
+    ctx.beginPath();
+    ctx.moveTo(x, top);
+    ctx.lineTo(x, top + height);
+    ctx.stroke();
+    ctx.fillText('✕', x + 3 * devicePixelRatio, top + 11 * devicePixelRatio);
+  }
+  ctx.restore();
 }
 
 /** Returns the top of the scale. */

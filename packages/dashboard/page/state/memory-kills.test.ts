@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Pod } from '../api/objects.ts';
+import { memoryKills } from './memory-kills.ts';
+
+const end = (finishedAt: string, reason = 'OOMKilled') => ({ terminated: { exitCode: 137, reason, finishedAt } });
+const podOf = (state: object, lastState: object = {}) =>
+  ({ status: { containerStatuses: [{ name: 'main', state, lastState }] } }) as unknown as Pod;
+
+test('kills are collected from the last ends of the containers', () => {
+  const first = memoryKills([], podOf({ running: {} }, end('2026-01-01T00:00:01Z')));
+  assert.deepEqual(first, [{ container: 'main', time: Date.parse('2026-01-01T00:00:01Z') }]);
+  const second = memoryKills(first, podOf(end('2026-01-01T00:00:05Z'), end('2026-01-01T00:00:01Z')));
+  assert.equal(second.length, 2);
+  assert.equal(memoryKills(second, podOf({ running: {} }, end('2026-01-01T00:00:05Z'))), second);
+});
+
+test('other ends are no kills', () => {
+  const before: [] = [];
+  assert.equal(memoryKills(before, podOf(end('2026-01-01T00:00:01Z', 'Error'))), before);
+  assert.equal(memoryKills(before, podOf({}, end('', 'OOMKilled'))), before);
+});
