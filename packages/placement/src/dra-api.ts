@@ -1,2 +1,2 @@
-/** The kubelet's side of the dynamic resource allocation API, generated from `proto/dra`. */
+/** The dynamic resource allocation API that drivers serve for the kubelet, generated from `proto/dra`. */
 export * from './gen/dra/v1/dra_pb.js';

@@ -6,15 +6,15 @@ const RETRY_MS = 5000;
 
 export type LateServerOptions = {
   serve: () => Promise<Server>;
-  /** The consequence for users while the server is not running, for log messages. */
+  /** What users will notice while the server is not running, for log messages. */
   consequence: string;
   logger: Logger;
   retryMs?: number;
 };
 
 /**
- * Starts a server. If the disk is too full to create its socket, retries until it starts or the returned server is closed. Rejects if the
- * first attempt fails for any other reason.
+ * Starts a server. If the disk is too full to create its socket, retries in the background until it starts or the returned server is
+ * closed. Rejects if the first attempt fails for any other reason.
  */
 export async function startOnceThereIsSpace(options: LateServerOptions): Promise<Server> {
   const { serve, consequence, logger } = options;
@@ -34,7 +34,7 @@ export async function startOnceThereIsSpace(options: LateServerOptions): Promise
   };
 }
 
-/** Keeps trying to start the server. Resolves with `undefined` if it is stopped or fails for another reason. Never rejects. */
+/** Retries until the server starts. Resolves with `undefined` if stopped or if an attempt fails for any other reason. Never rejects. */
 async function startLater(options: LateServerOptions, signal: AbortSignal): Promise<Server | undefined> {
   const { serve, consequence, logger, retryMs = RETRY_MS } = options;
   for (;;) {

@@ -9,14 +9,14 @@ const AF_INET = 2;
 const ACCEPTED_CLOEXEC_NONBLOCK = 0o2000000 | 0o4000;
 const SOL_SOCKET = 1;
 const SO_LINGER = 13;
-/** struct linger, enabled with 0 seconds: close(2) then resets the connection, and the kernel keeps no state for it. */
+/** struct linger, enabled with 0 seconds: makes close(2) reset the connection and the kernel drop all its state. */
 const RESET = Buffer.from([1, 0, 0, 0, 0, 0, 0, 0]);
 /** Size of struct sockaddr_in6, the larger of the two address structures. */
 const SOCKET_ADDRESS_BYTES = 28;
-/** Maximum number of resets per event loop turn. A reset takes about 20 µs on an idle host, so accepted connections wait at most 5 ms. */
+/** Maximum number of resets per event loop turn. At about 20 µs each on an idle host, accepted connections wait at most 5 ms. */
 const MAX_RESETS_PER_TURN = 250;
 
-/** The private handle of a node:net server (`TCPWrap` in Node.js); no public API exposes these members. */
+/** The private handle of a node:net server (`TCPWrap` in Node.js). These members are not available through a public API. */
 type Handle = {
   fd: number;
   constructor: new (type: number) => Handle;
@@ -31,8 +31,8 @@ const SOCKET_HANDLE = 0;
 
 /**
  * Resets connections to a listening server that `allows` rejects, before Node.js creates sockets for them. Node.js accepts only one
- * connection per event loop turn. After each reset, this function also accepts the connections queued behind it, so that a flood of
- * rejected connections cannot fill the kernel's accept queue.
+ * connection per event loop turn, so a flood of rejected connections could fill the kernel's accept queue. To prevent that, each reset also
+ * accepts the connections queued behind it.
  */
 export function filterConnections(server: Server, allows: (ends: TcpEnds) => boolean): void {
   const { _handle: handle } = server as unknown as { _handle: Handle };
@@ -74,7 +74,7 @@ class AcceptQueue {
     this.#listening = listening;
   }
 
-  /** Accepts the next connection; returns `undefined` if the queue is empty. */
+  /** Accepts the next connection; `undefined` if the queue is empty. */
   accept(): { descriptor: number; ends: TcpEnds } | undefined {
     const descriptor = this.#accept4(this.#listening, this.#address, this.#lengthOf(), ACCEPTED_CLOEXEC_NONBLOCK);
     if (descriptor < 0) return undefined;

@@ -7,11 +7,11 @@ const IPPROTO_TCP = 6;
 const TCP_DEFER_ACCEPT = 9;
 
 /**
- * Makes the kernel defer accepting a connection to a listening server until the client sends data, for up to `seconds`
- * (TCP_DEFER_ACCEPT). Clients that send nothing then cost this process nothing and take no room in its accept queue.
+ * Makes the kernel hold back connections to a listening server until the client sends data, for up to `seconds` (TCP_DEFER_ACCEPT). Idle
+ * clients then cost this process nothing and take up no room in its accept queue.
  */
 export function deferAccept(server: Server, seconds: number): void {
-  // no public API of node:net exposes the descriptor
+  // node:net has no public API for the descriptor
   const { fd } = (server as unknown as { _handle: { fd: number } })._handle;
   const value = Buffer.alloc(4);
   value.writeInt32LE(seconds);

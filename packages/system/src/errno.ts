@@ -34,12 +34,12 @@ export function errnoErrorCode(name: string): ErrorCode {
   return codes[name] ?? 'internal';
 }
 
-/** Returns an errno's name and description for use in messages, such as `ENOENT` and `no such file or directory`. */
+/** Returns an errno's name and description for messages, such as `ENOENT` and `no such file or directory`. */
 export function systemErrorText(errno: number): { name: string; description: string } {
   return { name: getSystemErrorName(-errno), description: getSystemErrorMessage(-errno) ?? 'no description' };
 }
 
-/** Creates the error for a failed system call. Its cause carries `errno`, `code`, `syscall` and `path`, as node:fs errors do. */
+/** Creates the error for a failed system call. Its cause has `errno`, `code`, `syscall` and `path`, like node:fs errors. */
 export function syscallError(syscall: string, path: string, errno: number): PodwrightError {
   const { name, description } = systemErrorText(errno);
   const cause = Object.assign(new Error(`${syscall} ${path}: ${description}`), {
@@ -52,7 +52,7 @@ export function syscallError(syscall: string, path: string, errno: number): Podw
 }
 
 /**
- * Wraps a node:fs error in one whose message says what was attempted and whose error code matches the errno. Returns other errors
+ * Wraps a node:fs error in one whose message says what was attempted and whose code corresponds to the errno. Returns other errors
  * unchanged.
  */
 export function wrapFileError(message: string, error: unknown): unknown {
@@ -62,7 +62,7 @@ export function wrapFileError(message: string, error: unknown): unknown {
   return wrapError(message, error, errnoErrorCode(name));
 }
 
-/** Returns true if `error`, or its cause, is the system error with this name. */
+/** Returns true if `error` or its cause is the system error of this name. */
 export function hasErrno(error: unknown, name: string): boolean {
   return isErrno(error, name) || (error instanceof Error && isErrno(error.cause, name));
 }

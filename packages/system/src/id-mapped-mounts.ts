@@ -9,19 +9,19 @@ import { commonDirectory, mountAll } from './mounts.ts';
 import type { System } from './system.ts';
 import { hostIdOf, type IdMappings } from './user-namespace.ts';
 
-/** A user namespace: an open file descriptor for it, and its ID mappings. */
+/** A user namespace: an open descriptor for it, and its ID mappings. */
 export type MappedUsers = { descriptor: number; mappings: IdMappings };
 
-/** A mount point, and the user namespace that should own the files there. */
+/** A mount point, and the user namespace that should own the files mounted there. */
 export type MappedPlace = { target: string; users: MappedUsers };
 
-/** Name of the temporary directory, next to the mount point, where overlay layers are ID-mapped before the overlay is mounted. */
+/** Name of the temporary directory, next to the mount point, for ID-mapping overlay layers before the overlay is mounted. */
 const LAYERS = 'layers';
 
 /**
- * Like `mountAll`, but with ID-mapped mounts: inside the namespace, files have the same owner IDs as on disk. The files on disk stay
- * unchanged. For an overlay, the lower layers are ID-mapped; new files go to the upper directory with the host IDs that the namespace's
- * users map to. Throws `failed_precondition` if the kernel or the file system does not support it.
+ * Like `mountAll`, but ID-mapped: inside the namespace, files have the same owner IDs as on disk, and the files on disk are left unchanged.
+ * For an overlay, the lower layers are ID-mapped, whereas new files are created in the upper directory with the mapped host IDs. Throws
+ * `failed_precondition` if the kernel or the file system does not support this.
  */
 export function mountAllIdMapped(system: System, mounts: Mount[], place: MappedPlace): void {
   for (const mount of mounts) {
@@ -35,7 +35,7 @@ export function mountAllIdMapped(system: System, mounts: Mount[], place: MappedP
   }
 }
 
-/** `descriptor` refers to the user namespace whose ID mappings are applied. */
+/** `descriptor` refers to the user namespace that provides the ID mappings. */
 export type IdMappedBind = { source: string; target: string; descriptor: number; propagation: 'private' | 'slave' };
 
 /** Attaches a recursive copy of the mount at `source` to `target`. Only the copy's topmost mount is ID-mapped. */
@@ -44,7 +44,7 @@ export function bindIdMapped(system: System, bind: IdMappedBind): void {
   const copy = system.cloneMount(source);
   try {
     system.changeMount(copy, { userNamespace: descriptor });
-    // Makes the copy leave the source's peer group, or unmounts of the copy would propagate to the source.
+    // Leave the source's peer group; otherwise, unmounts of the copy would propagate to the source.
     system.changeMount(copy, { propagation: mountFlags[propagation] });
     system.attachMount(copy, target);
   } catch (error) {
@@ -66,8 +66,8 @@ function mountBind(system: System, { source, options }: Mount, { target, users }
 }
 
 /**
- * Mounts an overlay over ID-mapped layers. The kernel clones the layers' mounts for the overlay, so the temporary mounts are
- * unmounted afterwards.
+ * Mounts an overlay with ID-mapped layers. The kernel clones the layers' mounts for the overlay, so the temporary mounts can be unmounted
+ * again.
  */
 function mountOverlay(system: System, mount: Mount, { target, users }: MappedPlace): void {
   const lower = optionOf(mount, 'lowerdir')?.split(':') ?? [];
@@ -89,7 +89,7 @@ function mountOverlay(system: System, mount: Mount, { target, users }: MappedPla
   }
 }
 
-/** Changes a file's owners to the host IDs that its current uid and gid map to. Unmapped IDs stay unchanged. */
+/** Changes a file's owner and group to the host IDs that the current ones map to. Unmapped IDs are left unchanged. */
 export function chownToMappedIds(path: string, { uids, gids }: IdMappings): void {
   const { uid, gid } = statSync(path);
   chownSync(path, hostIdOf(uids, uid) ?? uid, hostIdOf(gids, gid) ?? gid);

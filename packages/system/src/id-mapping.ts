@@ -8,16 +8,16 @@ import type { System } from './system.ts';
 import { type IdMappings, withMapping } from './user-namespace.ts';
 
 const TRIAL_RANGE = [{ containerId: 0, hostId: 65_536, length: 65_536 }];
-/** Host IDs for the probe. It leaves behind no files that they own. */
+/** Host IDs for the probe, which leaves no files owned by them behind. */
 export const trialMappings: IdMappings = { uids: TRIAL_RANGE, gids: TRIAL_RANGE };
 
-/** Whether root file systems of pods with user namespaces can be mounted. If not, `reason` is the error message. */
+/** Whether root file systems can be mounted for pods with user namespaces. If not, `reason` is the error message. */
 export type IdMappingSupport = { works: boolean; reason: string };
 
 /**
  * Probes for ID-mapped mounts by mounting an overlay and a bind mount with mapped IDs in `directory`, which must be on the same file system
- * as the image layers. Kernels before 5.19 cannot map an overlay's layers, and some file systems do not support ID mapping at all. If there
- * is no disk space for the probe, only makes an ID-mapped copy of the directory's own mount.
+ * as the image layers. Kernels before 5.19 cannot map overlay layers, and some file systems do not support ID mapping at all. If the disk
+ * is too full for the probe, only makes an ID-mapped copy of the directory's own mount.
  */
 export async function probeIdMapping(system: System, directory: string): Promise<IdMappingSupport> {
   const scratch = join(existing(directory), `podwright-id-mapping-${process.pid}`);
@@ -40,7 +40,7 @@ export async function probeIdMapping(system: System, directory: string): Promise
   }
 }
 
-/** Returns the directory if it exists, otherwise its nearest existing ancestor. */
+/** Returns the directory if it exists, otherwise its closest existing ancestor. */
 function existing(directory: string): string {
   let found = directory;
   while (!existsSync(found)) found = dirname(found);
@@ -67,7 +67,7 @@ function tryMapped(
   if (uid !== TRIAL_RANGE[0]!.hostId) throw new PodwrightError('internal', `${kind}: files are not mapped`);
 }
 
-/** Makes an ID-mapped copy of the directory's mount, without creating a file or attaching the copy. */
+/** Makes an ID-mapped copy of the directory's mount without creating any file or attaching the copy. */
 function tryMappedCopy(system: System, directory: string, descriptor: number): void {
   const copy = system.cloneMount(directory);
   try {

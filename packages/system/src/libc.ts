@@ -1,15 +1,15 @@
 import koffi from 'koffi';
 
-/** A C function bound by koffi. */
+/** A C function bound with koffi. */
 type NativeFunction = ReturnType<ReturnType<typeof koffi.load>['func']>;
 
-/** A pointer argument: bytes, or null. */
+/** A pointer argument: a buffer or null. */
 type Pointer = Buffer | null;
 
-/** C library functions that node:fs does not offer, with C conventions: -1 means failure, and `errno` returns the error number. */
+/** C library functions missing from node:fs, with C conventions: -1 means failure, and `errno` returns the error number. */
 export type Libc = {
   errno(): number;
-  /** malloc_trim(3), if the C library provides it (glibc does). */
+  /** malloc_trim(3), if provided by the C library (as by glibc). */
   mallocTrim?(pad: number): number;
   mount(source: Pointer, target: Pointer, type: Pointer, flags: number, data: Pointer): number;
   /** mount(2) on a libuv pool thread. Does not set the calling thread's `errno`. */
@@ -34,29 +34,28 @@ export type Libc = {
   ioctl(descriptor: number, request: number, argument: Pointer): number;
   /** open_tree(2), relative to the working directory. */
   openTree(path: Pointer, flags: number): number;
-  /** move_mount(2): attaches the mount that a descriptor refers to at a path. */
+  /** move_mount(2): attaches the mount referred to by a descriptor at a path. */
   moveMount(descriptor: number, target: Pointer): number;
-  /** mount_setattr(2) for the mount that a descriptor refers to. */
+  /** mount_setattr(2) for the mount referred to by a descriptor. */
   mountSetattr(descriptor: number, flags: number, attributes: Buffer): number;
-  /** statvfs(3) on a libuv pool thread, because a network file system has to ask its server. Does not set the calling thread's `errno`. */
+  /**
+   * statvfs(3) on a libuv pool thread, because a network file system has to contact its server. Does not set the calling thread's `errno`.
+   */
   statvfs(path: Pointer, result: Buffer): Promise<number>;
 };
 
 /** Constant from linux/fcntl.h. */
 const AT_FDCWD = -100;
-/** mknodat(2) system call number, because glibc before 2.33 has no wrapper. Newer architectures all use 33. */
+/** System call numbers of mknodat(2), for which glibc has no wrapper before 2.33. Newer architectures all use 33. */
 const MKNODAT_NUMBERS: Partial<Record<NodeJS.Architecture, number>> = { x64: 259, arm64: 33, riscv64: 33, loong64: 33 };
 
-/**
- * Numbers of system calls for which glibc before 2.36 has no wrappers. Numbers above 423 are the same on every architecture that Node.js
- * supports.
- */
+/** System call numbers without wrappers in glibc before 2.36. Numbers above 423 are the same on all architectures that Node.js supports. */
 const CALL_NUMBERS = { openTree: 428, moveMount: 429, mountSetattr: 442 };
 /** Constant from linux/mount.h. */
 const MOVE_MOUNT_F_EMPTY_PATH = 4;
 const EMPTY = Buffer.alloc(1);
 
-/** Binds the C library that this process is running on (glibc or musl). Main thread only: koffi is not safe in worker threads. */
+/** Binds the C library that this process uses (glibc or musl). Main thread only: koffi is not safe in worker threads. */
 export function loadLibc(): Libc {
   const library = koffi.load(null);
   const bind = (definition: string) => library.func(definition);
@@ -103,7 +102,7 @@ export function loadLibc(): Libc {
   };
 }
 
-/** Calls a function on a libuv pool thread. The caller must not change the arguments until the promise resolves. */
+/** Calls a function on a libuv pool thread. Arguments must not be modified until the promise resolves. */
 function callAsync(call: NativeFunction, ...given: unknown[]): Promise<number> {
   return new Promise((resolve, reject) =>
     call.async(...given, (error: unknown, code: number) => (error ? reject(error) : resolve(code))),

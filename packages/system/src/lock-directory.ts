@@ -4,21 +4,21 @@ import { makePrivateDirectory, PodwrightError, PRIVATE_FILE } from '@podwright/b
 import { loadSystem } from './system.ts';
 
 /**
- * Creates a directory and locks it exclusively using a lock file in it. Returns a function that unlocks it; the kernel also drops the lock
- * when the process exits. Throws `already_exists` with `refusal` as the message if another process holds the lock.
+ * Creates a directory and locks it exclusively with a lock file in it. Returns a function that releases the lock; the kernel also releases
+ * it when the process exits. Throws `already_exists` with the message `refusal` if another process holds the lock.
  */
 export function lockDirectory(directory: string, refusal: string): () => void {
   makePrivateDirectory(directory);
   return lock(openSync(join(directory, 'lock'), 'a', PRIVATE_FILE), refusal);
 }
 
-/** Like `lockDirectory`, but locks the directory itself and creates no file in it. The lock holder may remove the directory. */
+/** Like `lockDirectory`, but locks the directory itself instead of creating a file in it. The lock holder may remove the directory. */
 export function lockDirectoryItself(directory: string, refusal: string): () => void {
   makePrivateDirectory(directory);
   const descriptor = openSync(directory, 'r');
   const unlock = lock(descriptor, refusal);
   if (isAt(descriptor, directory)) return unlock;
-  // between the two calls above, the previous lock holder removed the directory, and a third process may have created a new one
+  // the previous lock holder removed the directory between open and lock; a third process may have recreated it
   unlock();
   throw new PodwrightError('already_exists', refusal);
 }

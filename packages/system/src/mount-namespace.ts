@@ -11,9 +11,8 @@ const CLONE_NEWNS = 0x20000;
 
 /**
  * Creates a copy of this thread's mount namespace with an empty tmpfs mounted over `directory`, which must be a mount point. The namespace
- * exists while the returned descriptor is open or a process is in it. Mounts made in it do not propagate to other namespaces. As with
- * `createNamespaces`, the main thread leaves its own namespace only during this call, and the process is aborted if the thread cannot
- * return.
+ * exists as long as the returned descriptor is open or any process is in it. Its mounts do not propagate to other namespaces. As with
+ * `createNamespaces`, the main thread leaves its own namespace only during this call; if it cannot return, the process is aborted.
  */
 export function createCoveredNamespace(dependencies: NamespaceDependencies, directory: string): number {
   const { system } = dependencies;
@@ -26,8 +25,8 @@ export function createCoveredNamespace(dependencies: NamespaceDependencies, dire
 }
 
 /**
- * Calls `work` while the main thread is in another mount namespace. `work` must be synchronous and must not start a thread, not even
- * through an asynchronous node:fs call, because that thread would stay in the namespace.
+ * Calls `work` with the main thread in another mount namespace. `work` must be synchronous and must not start a thread, not even with an
+ * asynchronous node:fs call, because that thread would stay in the namespace.
  */
 export function withMountNamespace<T>(dependencies: NamespaceDependencies, descriptor: number, work: () => T): T {
   return inOtherMounts(dependencies, () => {
@@ -39,7 +38,7 @@ export function withMountNamespace<T>(dependencies: NamespaceDependencies, descr
   });
 }
 
-/** Descriptors that a thread uses to restore what setns(2) changes. */
+/** Descriptors with which a thread undoes the effects of setns(2). */
 type Home = { namespace: number; root: number; directory: number };
 
 function inOtherMounts<T>({ system, logger }: NamespaceDependencies, work: () => T): T {
@@ -50,7 +49,7 @@ function inOtherMounts<T>({ system, logger }: NamespaceDependencies, work: () =>
   };
   try {
     const home: Home = { namespace: open('/proc/thread-self/ns/mnt'), root: open('/'), directory: open('.') };
-    // Until this call, threads share their root and working directory, and the kernel refuses setns(2) for a thread that shares them.
+    // Threads share their root and working directory until this call, and the kernel refuses setns(2) for such threads.
     system.unshare(CLONE_FS);
     returnHome(system, home); // fail here, before anything is changed, if the thread could not return
     try {

@@ -25,7 +25,7 @@ export const mountFlags = {
 
 const { recursive } = mountFlags;
 
-/** fstab(5) options that map to flags: the flags to set or, for negated options, to clear. */
+/** fstab(5) options that correspond to flags: the flags to set or, for negated options, to clear. */
 const flagOptions: Record<string, { set?: number; clear?: number }> = {
   defaults: {},
   ro: { set: mountFlags.readOnly },
@@ -68,7 +68,7 @@ const propagationOptions: Record<string, number> = {
   runbindable: mountFlags.unbindable | recursive,
 };
 
-/** Options in the form that mount(2) takes. Each propagation change needs a separate call after the mount. */
+/** Options in the form expected by mount(2). Each propagation change takes a separate call after mounting. */
 export type ParsedMountOptions = { flags: number; propagation: number[]; data: string[] };
 
 /** Splits fstab-style options into flags, propagation, and file-system-specific options. Later options override earlier ones. */

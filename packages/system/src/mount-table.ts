@@ -1,4 +1,4 @@
-/** The exports that need no native library, as `@podwright/system/mountinfo`. */
+/** Exports that do not need a native library, as `@podwright/system/mountinfo`. */
 export {
   type MountEntry,
   mayWaitForServer,

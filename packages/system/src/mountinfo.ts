@@ -8,7 +8,7 @@ import type { System } from './system.ts';
 export type MountEntry = {
   id: number;
   parentId: number;
-  /** Path of the mount's root in its file system: `/`, or the source of a bind mount. */
+  /** Path of the mount's root within its file system: `/`, or the source of a bind mount. */
   root: string;
   mountPoint: string;
   options: string[];
@@ -19,26 +19,22 @@ export type MountEntry = {
   superOptions: string[];
 };
 
-/**
- * Returns all mounts in this process's mount namespace, in the kernel's order: of two mounts on the same path, the later one covers the
- * earlier one.
- */
+/** Returns all mounts in this process's mount namespace, in the kernel's order: a later mount on the same path covers an earlier one. */
 export function readMounts(path = '/proc/self/mountinfo'): MountEntry[] {
   return parseMountinfo(readMountinfo(path));
 }
 
 /**
- * Returns the content of a mountinfo file. Reads it as text, because Node.js then allocates little: to read bytes, it uses a buffer many
- * times the size of the file, since the kernel returns at most 4 KiB per read. Bytes that are not UTF-8 are lost, and so are missing from
- * the paths of entries.
+ * Returns the content of a mountinfo file. Reads it as text to save memory: for bytes, Node.js allocates many times the size of the file,
+ * since the kernel returns at most 4 KiB per read. Invalid UTF-8 is therefore lost, including in mount paths.
  */
 export function readMountinfo(path = '/proc/self/mountinfo'): Buffer {
   return Buffer.from(readFileSync(path, 'utf8'));
 }
 
-/** Parses the content of a mountinfo file. Lines in an unknown format are skipped. */
+/** Parses the content of a mountinfo file, skipping lines in an unknown format. */
 export function parseMountinfo(content: Buffer): MountEntry[] {
-  // latin1 maps each byte to one character; octal escapes encode bytes, so they must be decoded before UTF-8
+  // latin1 maps each byte to one character; octal escapes stand for bytes, so they have to be decoded before UTF-8
   const lines = content.toString('latin1').split('\n');
   return lines.flatMap((line) => parseLine(line) ?? []);
 }
@@ -60,19 +56,19 @@ function parseLine(line: string): MountEntry | undefined {
   };
 }
 
-/** Decodes octal escapes such as `\040` in a latin1 string, and decodes the resulting bytes as UTF-8. */
+/** Decodes octal escapes such as `\040` in a latin1 string, then decodes the bytes as UTF-8. */
 function unescapeOctal(field: string): string {
   const bytes = field.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
   return Buffer.from(bytes, 'latin1').toString('utf8');
 }
 
-/** Returns the mounts at and below `path`, in the kernel's order. `path` must be absolute and contain no symbolic links. */
+/** Returns the mounts at and under `path`, in the kernel's order. `path` must be absolute and free of symbolic links. */
 export function mountsBelow(path: string, mounts: MountEntry[] = readMounts()): MountEntry[] {
   const prefix = path === '/' ? '/' : `${path}/`;
   return mounts.filter(({ mountPoint }) => mountPoint === path || mountPoint.startsWith(prefix));
 }
 
-/** Like `mountsBelow`, but takes the content of a mountinfo file. Parses only the lines that may describe such mounts. */
+/** Like `mountsBelow`, but takes the content of a mountinfo file and parses only the lines that may describe such mounts. */
 export function parseMountsBelow(path: string, content: Buffer): MountEntry[] {
   return mountsBelow(path, parseMountinfo(linesWith(basename(path), content)));
 }
@@ -90,18 +86,14 @@ const LOCAL_FILE_SYSTEMS = new Set([
   'erofs',
 ]);
 
-/**
- * Whether the file system mounted at the path may have to wait for a server, as NFS and FUSE do. Reading from it could then block this
- * process.
- */
+/** Whether the file system at the path may have to wait for a server, like NFS and FUSE. Reading from it could then block this process. */
 export function mayWaitForServer(path: string, mountinfo: Buffer): boolean {
   const mount = parseMountsBelow(path, mountinfo).findLast(({ mountPoint }) => mountPoint === path);
   return mount !== undefined && !LOCAL_FILE_SYSTEMS.has(mount.type);
 }
 
 /**
- * Unmounts a path. Returns true if something was mounted there. A busy mount is detached; the kernel removes it once it is no longer in
- * use.
+ * Unmounts a path. Returns true if anything was mounted there. A busy mount is detached, and removed by the kernel once no longer in use.
  */
 export function unmountOnce(system: System, path: string): boolean {
   try {
@@ -115,14 +107,14 @@ export function unmountOnce(system: System, path: string): boolean {
   return true;
 }
 
-/** Unmounts everything at and below `path`, newest first. No error if nothing is mounted there. */
+/** Unmounts everything at and under `path`, most recent first. No error if nothing is mounted there. */
 export function unmountTree(system: System, path: string): void {
   const mounts = parseMountsBelow(path, readMountinfo());
   for (const { mountPoint } of mounts.reverse()) unmountOnce(system, mountPoint);
 }
 
 /**
- * Unmounts everything mounted on a directory's entries. Does not read the host's mount table, because that blocks while other processes are
+ * Unmounts everything mounted on a directory's entries. Avoids reading the host's mount table, which blocks while other processes are
  * mounting. No error if the directory does not exist.
  */
 export function unmountEntries(system: System, directory: string): void {
@@ -137,7 +129,8 @@ export function unmountEntries(system: System, directory: string): void {
 }
 
 /**
- * Returns the lines of a mountinfo file that may contain a path ending in `name`, so that only a few of thousands of mounts need parsing.
+ * Returns the lines of a mountinfo file that may contain a path ending in `name`. Among thousands of mounts, only these few have to be
+ * parsed.
  */
 function linesWith(name: string, content: Buffer): Buffer {
   if (!/^[\w.-]+$/.test(name)) return content; // the kernel may escape the name

@@ -5,13 +5,13 @@ import { mountFlags, parseMountOptions } from './mount-options.ts';
 import { unmountOnce } from './mountinfo.ts';
 import type { System } from './system.ts';
 
-/** A mount in mount(2) terms, with `options` as in fstab(5) (`ro`, `lowerdir=…`). */
+/** A mount in terms of mount(2), with `options` as in fstab(5) (`ro`, `lowerdir=…`). */
 export type Mount = { type: string; source: string; options: string[] };
 
-/** Maximum size of mount(2)'s data: the kernel copies one page, whose last byte is always 0. */
+/** Maximum size of mount(2)'s data: the kernel copies a single page, which ends in a NUL byte. */
 const MAX_DATA_BYTES = 4095;
 
-/** Mounts all of `mounts` at `target`, each on top of the previous one. On failure, unmounts those that were already mounted. */
+/** Mounts all of `mounts` on top of each other at `target`. On failure, unmounts those already mounted. */
 export function mountAll(system: System, mounts: Mount[], target: string): void {
   let made = 0;
   try {
@@ -34,7 +34,7 @@ export async function mountAllAsync(system: System, mounts: Mount[], target: str
   if (mount?.type !== 'overlay' || others.length > 0) return mountAll(system, mounts, target);
   const { flags, propagation, data } = parseMountOptions(mount.options);
   const text = data.join(',');
-  // Options that are too long require changing the working directory, which is only possible on the main thread.
+  // Oversized options require a change of working directory, which is only possible on the main thread.
   if (propagation.length > 0 || Buffer.byteLength(text) > MAX_DATA_BYTES) return mountAll(system, mounts, target);
   removeVolatileMarker(mount);
   await system.mountAsync(target, { source: mount.source, type: mount.type, flags, data: text });
@@ -46,7 +46,7 @@ function mountOne(system: System, mount: Mount, target: string): void {
   if ((flags & bind) !== 0 && (flags & remount) === 0) {
     system.mount(target, { source: mount.source, flags: flags & (bind | recursive) });
     finish(() => {
-      // the kernel ignores a bind mount's other flags until it is remounted
+      // the kernel ignores a bind mount's other flags until a remount
       if ((flags & ~(bind | recursive)) !== 0) system.mount(target, { flags: (flags & ~recursive) | remount });
     });
   } else {
@@ -70,9 +70,9 @@ function mountOne(system: System, mount: Mount, target: string): void {
 }
 
 /**
- * Calls `use` with the options as one string. If an overlay's lower directories do not fit into a page, their paths are made relative to
- * their common directory, which is the working directory during the call: 400 layers then take about 3 kB. No other code is affected: `use`
- * is synchronous, and nothing else uses relative paths.
+ * Calls `use` with the options as a single string. If an overlay's lower directories do not fit into a page, makes them relative to their
+ * common directory and changes to that directory during the call: 400 layers then take about 3 kB. Other code is not affected, since `use`
+ * is synchronous and nothing else uses relative paths.
  */
 function withData(mount: Mount, data: string[], use: (text: string) => void): void {
   const text = data.join(',');
@@ -98,8 +98,8 @@ function withData(mount: Mount, data: string[], use: (text: string) => void): vo
 }
 
 /**
- * Removes the marker that mounting with `volatile` leaves in the work directory. The kernel refuses to mount with a work directory that
- * contains it.
+ * Removes the marker that a `volatile` mount leaves in the work directory. Otherwise, the kernel refuses to mount with that work directory
+ * again.
  */
 function removeVolatileMarker({ type, options }: Mount): void {
   const work = options.find((option) => option.startsWith('workdir='))?.slice('workdir='.length);

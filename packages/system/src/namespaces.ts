@@ -14,20 +14,20 @@ type NamespaceKind = OwnedNamespace;
 const CLONE_FLAGS: Record<NamespaceKind, number> = { net: 0x40000000, ipc: 0x08000000, uts: 0x04000000 };
 const KINDS: NamespaceKind[] = ['net', 'ipc', 'uts'];
 
-/** The namespaces to create, each with the path of the file that pins it, along with their settings. */
+/** Namespaces to create, each with the path of its pin file, and their settings. */
 export type NamespaceRequest = {
   net?: string;
   ipc?: string;
   uts?: string;
   /** Hostname in the new UTS namespace; requires `uts`. */
   hostname?: string;
-  /** Sysctls such as `net.ipv4.ip_forward` → `1`. Only sysctls that belong to the created namespaces are accepted. */
+  /** Sysctls such as `net.ipv4.ip_forward` → `1`. Only those of the created namespaces are accepted. */
   sysctls?: Record<string, string>;
 };
 
 export type NamespaceDependencies = { system: System; logger: Logger };
 
-/** Makes `directory` a private mount, so that namespaces pinned in it do not propagate to other mount namespaces. */
+/** Makes `directory` a private mount, which keeps the namespaces pinned in it from propagating to other mount namespaces. */
 export function preparePinDirectory(system: System, directory: string): void {
   makePrivateDirectory(directory);
   if (!readMounts().some(({ mountPoint }) => mountPoint === directory)) {
@@ -37,9 +37,9 @@ export function preparePinDirectory(system: System, directory: string): void {
 }
 
 /**
- * Creates namespaces without a process in them. Each exists until its pin file is unmounted (`removeNamespace`). Leaves nothing behind on
- * failure. The main thread is in the new namespaces for about a millisecond during this call. It runs nothing else meanwhile, and other
- * threads are not affected. If it cannot return, the process is aborted.
+ * Creates namespaces without any processes. Each exists until its pin file is unmounted (`removeNamespace`). Leaves nothing behind on
+ * failure. During this call, the main thread is in the new namespaces for about a millisecond, doing nothing else; other threads are not
+ * affected. If it cannot return, the process is aborted.
  */
 export function createNamespaces(dependencies: NamespaceDependencies, request: NamespaceRequest): void {
   const { system } = dependencies;
@@ -62,8 +62,8 @@ export function createNamespaces(dependencies: NamespaceDependencies, request: N
 }
 
 /**
- * Changes the hostname and sysctls of namespaces that were created by `createNamespaces`. During this call, the main thread enters those
- * namespaces in which something has to be changed.
+ * Sets the hostname and sysctls of namespaces created by `createNamespaces`. During this call, the main thread enters the namespaces that
+ * need changes.
  */
 export function setUpNamespaces(dependencies: NamespaceDependencies, request: NamespaceRequest): void {
   const { hostname } = request;
@@ -80,10 +80,10 @@ export function setUpNamespaces(dependencies: NamespaceDependencies, request: Na
   }
 }
 
-/** A user namespace to create, pinned at `user`. It owns the request's other namespaces. */
+/** A user namespace to create, pinned at `user`. It will own the other namespaces of the request. */
 export type OwnedNamespaceRequest = NamespaceRequest & { user: string; mappings: IdMappings };
 
-/** Like `createNamespaces`, but creates the namespaces in a new user namespace, whose root has all capabilities over them. */
+/** Like `createNamespaces`, but within a new user namespace, whose root user has all capabilities over them. */
 export async function createOwnedNamespaces(
   dependencies: NamespaceDependencies,
   request: OwnedNamespaceRequest,
@@ -101,7 +101,7 @@ export async function createOwnedNamespaces(
       for (const [kind, path] of Object.entries(pins)) {
         system.mount(path, { source: `/proc/${pid}/ns/${kind}`, flags: mountFlags.bind });
       }
-      // Only the user namespace's root may set an IPC namespace's sysctls. The others must be set by a process outside it, with host IDs.
+      // Only the user namespace's root may set sysctls of an IPC namespace. All others have to be set from outside, with host IDs.
       const ofIpc = sysctls.filter(({ kind }) => kind === 'ipc');
       if (ofIpc.length > 0) await setAsOwner(pid, ofIpc, signal);
       const ofOthers = sysctls.filter(({ kind }) => kind !== 'ipc');
@@ -149,7 +149,7 @@ function setUpPinned(
   }
 }
 
-/** Sets sysctls as root of the process's user namespace, using `nsenter`. */
+/** Sets sysctls as the root user of the process's user namespace, using `nsenter`. */
 async function setAsOwner(pid: number, sysctls: Sysctl[], signal: AbortSignal): Promise<void> {
   const script = 'while [ $# -gt 0 ]; do printf %s "$2" > "$1" || exit 1; shift 2; done';
   const pairs = sysctls.flatMap(({ path, value }) => [path, value]);
@@ -158,13 +158,13 @@ async function setAsOwner(pid: number, sysctls: Sysctl[], signal: AbortSignal): 
   });
 }
 
-/** Unpins a namespace, which then ceases to exist along with its last process. No error if the pin does not exist. */
+/** Unpins a namespace, which ceases to exist once no process is left in it. No error if the pin does not exist. */
 export function removeNamespace(system: System, path: string): void {
   while (unmountOnce(system, path));
   rmSync(path, { force: true });
 }
 
-/** Calls `work` while the main thread is in the network namespace at `path`. `work` must be synchronous. */
+/** Calls `work` with the main thread in the network namespace at `path`. `work` must be synchronous. */
 export function withNetworkNamespace<T>(dependencies: NamespaceDependencies, path: string, work: () => T): T {
   const target = openNamespace(path);
   try {
@@ -187,7 +187,10 @@ function openNamespace(path: string): number {
   }
 }
 
-/** Calls `work`, which may move this thread out of its namespaces of the kinds in `left`. Always returns the thread to them. */
+/**
+ * Calls `work`, which may move this thread out of its namespaces of the types in `left`. Always returns the thread to these namespaces
+ * afterwards.
+ */
 function inOtherNamespaces<T>({ system, logger }: NamespaceDependencies, left: NamespaceKind[], work: () => T): T {
   const home: { kind: NamespaceKind; descriptor: number }[] = [];
   try {
@@ -207,7 +210,7 @@ function inOtherNamespaces<T>({ system, logger }: NamespaceDependencies, left: N
   }
 }
 
-/** Per-namespace sysctls, by namespace kind. Any other sysctl would change the host. */
+/** Namespaced sysctls, by namespace type. Any other sysctl would affect the host. */
 const sysctlPatterns: Record<NamespaceKind, RegExp> = {
   net: /^net\//,
   ipc: /^(kernel\/(shm[a-z_]*|msg[a-z_]*|sem|auto_msgmni)|fs\/mqueue\/)/,
@@ -215,8 +218,8 @@ const sysctlPatterns: Record<NamespaceKind, RegExp> = {
 };
 
 /**
- * Returns a sysctl's file in `/proc/sys` and the namespace it belongs to. The name uses dots as separators, or slashes if a component
- * contains a dot (sysctl.d(5)).
+ * Returns a sysctl's file in `/proc/sys` and the type of its namespace. Components of the name are separated by dots, or by slashes if a
+ * component contains a dot (sysctl.d(5)).
  */
 function sysctlPath(name: string, kindsMade: NamespaceKind[]): { path: string; kind: NamespaceKind } {
   const separator = /[./]/.exec(name)?.[0];

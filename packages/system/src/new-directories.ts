@@ -4,9 +4,9 @@ import { parseMountsBelow, readMountinfo, unmountOnce } from './mountinfo.ts';
 import type { System } from './system.ts';
 
 /**
- * Returns a function that undoes what has been created below `directory` since this call: it unmounts the new mounts, and removes the new
- * directories directly in it. If a file system cannot be unmounted, it throws and removes nothing. `directory` must be absolute and contain
- * no symbolic links.
+ * Returns a function that undoes everything created under `directory` since this call: it unmounts new mounts, and removes new directories
+ * directly under it. If a file system cannot be unmounted, it throws without removing anything. `directory` must be absolute and free of
+ * symbolic links.
  */
 export function newDirectoriesRemover(system: System, directory: string): () => void {
   const directories = new Set(subdirectories(directory));

@@ -1,4 +1,4 @@
-/** Files that processes hold open or mapped, as listed in /proc. */
+/** Files that processes have open or mapped, as listed in /proc. */
 import { close, open, opendirSync, read, readdirSync, readlinkSync } from 'node:fs';
 import { readFile, stat, statfs } from 'node:fs/promises';
 import { promisify } from 'node:util';
@@ -7,8 +7,7 @@ import { type MountEntry, parseMountinfo } from './mountinfo.ts';
 
 const DELETED = ' (deleted)';
 /**
- * open(2)'s O_PATH, which node:fs lacks; the value is the same on x86-64 and arm64. Such a descriptor refers to the file without opening
- * it.
+ * open(2)'s O_PATH, which node:fs lacks; has the same value on x86-64 and arm64. Such a descriptor refers to the file without opening it.
  */
 const O_PATH = 0o10000000;
 /** Number of directory entries to read at once. */
@@ -25,12 +24,12 @@ const FILE_SYSTEM_TIMEOUT_MS = 1000;
 
 const [openAsync, readAsync, closeAsync] = [promisify(open), promisify(read), promisify(close)];
 
-/** A deleted file. All /proc links to the same file have the same `key`. */
+/** A deleted file. All links to it in /proc have the same `key`. */
 export type DeletedFile = { key: string; device: number; bytes: number };
 
 /**
- * The files that a process holds, identified by the paths of their links under /proc/PID. Returns nothing for links that have disappeared,
- * and nothing at all once the process has exited. Only the asynchronous methods may wait for a file system or for the process.
+ * The files held by a process, identified by their links under /proc/PID. Omits links that have disappeared, and returns nothing once the
+ * process has exited. Only the asynchronous methods may block on a file system or the process.
  */
 export class OpenFiles {
   /** The /proc directory of the process or of one of its threads; `undefined` if the process has exited. */
@@ -39,15 +38,15 @@ export class OpenFiles {
   constructor(pid: number) {
     const leader = `/proc/${pid}`;
     const hasLeader = orAbsent(() => readlinkSync(`${leader}/root`)) !== undefined;
-    // /proc shows no files for a main thread that has exited, but other threads still hold them
+    // /proc shows no files for an exited main thread, even if other threads still hold them
     const threads = hasLeader ? [] : (orAbsent(() => readdirSync(`${leader}/task`)) ?? []);
     const thread = threads.find((id) => id !== String(pid));
     this.#directory = hasLeader ? leader : thread && `/proc/${thread}`;
   }
 
   /**
-   * Yields the links to the working directory, the root directory, the executable (which need not be mapped) and the open files. Lists the
-   * open files in batches, because there may be many.
+   * Yields the links to the working directory, the root directory, the executable (which is not necessarily mapped) and the open files.
+   * Lists open files in batches, because there may be many.
    */
   *links(): Generator<string> {
     if (this.#directory === undefined) return;
@@ -58,8 +57,7 @@ export class OpenFiles {
   }
 
   /**
-   * Yields, in batches, the links to mapped files that have probably been deleted (see `isDeleted`). Rejects if the process exits in the
-   * meantime.
+   * Yields batches of links to mapped files that have probably been deleted (see `isDeleted`). Rejects if the process exits before the end.
    */
   async *deletedMappings(): AsyncGenerator<string[]> {
     if (this.#directory === undefined) return;
@@ -81,8 +79,8 @@ export class OpenFiles {
   }
 
   /**
-   * Returns a key that is equal for processes with the same `mounts`. It consists of the mount namespace and the root directory, because
-   * `mounts` only shows mounts below the root directory.
+   * Returns a key that is the same for processes with the same `mounts`: the mount namespace and the root directory, since `mounts` omits
+   * mounts outside the root directory.
    */
   viewOfMounts(): string | undefined {
     return orAbsent(() => `${readlinkSync(`${this.#directory}/ns/mnt`)} ${readlinkSync(`${this.#directory}/root`)}`);
@@ -94,8 +92,8 @@ export class OpenFiles {
 }
 
 /**
- * Whether the link's file has probably been deleted. This is only a hint: a file name may also end in ` (deleted)`, and the kernel does not
- * show paths that are longer than a page.
+ * Whether the link's file has probably been deleted. This is just a hint: file names may end in ` (deleted)` too, and the kernel does not
+ * show paths longer than a page.
  */
 export function isDeleted(link: string): boolean {
   try {
@@ -107,8 +105,8 @@ export function isDeleted(link: string): boolean {
 }
 
 /**
- * Whether the link's deleted file is so deep that many of its parent directories may have been deleted too. Those exist until the file is
- * closed, but do not appear in any listing.
+ * Whether the link's deleted file is so deep that it may have many deleted parent directories. These exist until the file is closed, but do
+ * not appear in any listing.
  */
 export function isDeep(link: string): boolean {
   try {
@@ -119,7 +117,7 @@ export function isDeep(link: string): boolean {
 }
 
 /**
- * Looks up the file behind a link for which `isDeleted` is true. Returns `undefined` if the file is not deleted after all, and `missing` if
+ * Looks up the file behind a link for which `isDeleted` is true. Returns `undefined` if the file is not actually deleted, and `missing` if
  * the process no longer has the link.
  */
 export async function deletedFile(link: string): Promise<DeletedFile | 'missing' | undefined> {
@@ -131,8 +129,8 @@ export async function deletedFile(link: string): Promise<DeletedFile | 'missing'
 }
 
 /**
- * Returns the ID of the mount that the link's file is on. The process's own fdinfo also contains it, but there the kernel lists all of the
- * file's locks, which can take a long time.
+ * Returns the ID of the mount that contains the link's file. Avoids the process's own fdinfo, where the kernel also lists all locks on the
+ * file, which can take a long time.
  */
 export async function mountIdOf(link: string): Promise<number | undefined> {
   const file = await openAsync(link, O_PATH);
@@ -153,7 +151,7 @@ export async function fileSystemKind(link: string): Promise<FileSystemKind> {
 }
 
 /**
- * The mounts that processes see in all their mount namespaces. Each combination of namespace and root directory is read once, until
+ * All mounts visible to the processes, across mount namespaces. Each combination of namespace and root directory is read only once, until
  * at least `maxMounts` mounts are known.
  */
 export class MountsOfProcesses {
@@ -169,8 +167,8 @@ export class MountsOfProcesses {
   }
 
   /**
-   * Finds the mount with a given ID, on which one of the process's files is. Returns `undefined` if no process sees it. The search stops
-   * early, without a result, if `mayContinue` resolves to false.
+   * Finds a mount by ID, starting with the process that holds a file on it. Returns `undefined` if no process sees the mount, or if the
+   * search is stopped early because `mayContinue` resolves to false.
    */
   async find(id: number, files: OpenFiles, mayContinue: () => Promise<boolean>): Promise<MountEntry | undefined> {
     if (!this.#mounts.has(id)) await this.#read(files);
@@ -185,25 +183,25 @@ export class MountsOfProcesses {
     this.#views.add(view);
     for (const mount of await files.mounts()) {
       const known = this.#mounts.get(mount.id);
-      // to a process with a different root directory, the mount appears under only the last part of its full path
+      // for a process with a different root directory, the mount point is only the last part of its full path
       if (known === undefined || known.mountPoint.length < mount.mountPoint.length) this.#mounts.set(mount.id, mount);
     }
   }
 }
 
-/** The reads in progress of all `BoundedReads` in this process. `hung` counts those that hang, which are not in `active`. */
+/** The reads in flight of all `BoundedReads` in this process. `hung` counts those that hang, which are no longer in `active`. */
 export class ReadsOfProcess {
   hung = 0;
   readonly active = new Set<Promise<unknown>>();
 }
 
-/** Half of libuv's thread pool, which has four threads for the whole process. */
+/** Half of libuv's thread pool: its four threads are shared by the whole process. */
 const MAX_READS = 2;
 
 /**
- * Reads from file systems of any type on behalf of one pod. A read may hang, for example on a network file system, and then blocks a libuv
- * pool thread. While a read hangs, no other read is started for the same pod; while two hang, none is started for any pod. Each read must
- * block at most one thread at a time.
+ * Reads from arbitrary file systems on behalf of one pod. A read may hang, for example on a network file system, and then blocks a libuv
+ * pool thread. While a read hangs, no other is started for the same pod; while two reads hang, none is started for any pod. Each read must
+ * block only one thread at a time.
  */
 export class BoundedReads {
   readonly #all: ReadsOfProcess;
@@ -215,8 +213,8 @@ export class BoundedReads {
   }
 
   /**
-   * Runs the read and returns its result; `undefined` if it fails. Rejects with `deadline_exceeded` while a read of this pod hangs,
-   * and with `unavailable` while reads of two other pods hang.
+   * Runs the read and returns its result; `undefined` if it fails. Rejects with `deadline_exceeded` while a read of this pod hangs, and
+   * with `unavailable` while two reads of other pods hang.
    */
   async take<T>(read: () => Promise<T>): Promise<T | undefined> {
     const { active } = this.#all;
@@ -241,7 +239,7 @@ export class BoundedReads {
     if (this.#all.hung >= MAX_READS) throw new PodwrightError('unavailable', "reads of other pods' files hang");
   }
 
-  /** Waits up to a second for the read and returns whether it hangs. Never rejects. */
+  /** Waits up to a second for the read, and returns whether it hangs. Never rejects. */
   async #untilHung(result: Promise<unknown>): Promise<boolean> {
     using signal = withTimeout(undefined, FILE_SYSTEM_TIMEOUT_MS, 'read a file system');
     try {
@@ -270,7 +268,7 @@ function* namesIn(path: string): Generator<string> {
   }
 }
 
-/** Returns the file name in map_files for a line of /proc/PID/maps. Unlike map_files, maps pads addresses with zeros. */
+/** Returns the file name in map_files for a line of /proc/PID/maps, in which addresses are padded with zeros. */
 function mappedRange(line: string): string {
   const [begin, end] = line.slice(0, line.indexOf(' ')).split('-');
   return `${withoutPadding(begin!)}-${withoutPadding(end!)}`;

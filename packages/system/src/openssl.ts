@@ -4,12 +4,12 @@ import koffi from 'koffi';
 
 type Address = bigint;
 
-/** Functions of OpenSSL that the node binary exports. */
+/** OpenSSL functions exported by the node binary. */
 type OpenSsl = {
   control(context: Address, command: number, value: number, pointer: null): number | bigint;
   setVerifyDepth(context: Address, depth: number): void;
   getVerifyDepth(context: Address): number;
-  /** Makes connections of a context call `refuseSlowKeys` with each message. */
+  /** Makes a context's connections call `refuseSlowKeys` for each message. */
   setMessageCallback(context: Address): void;
 };
 
@@ -26,8 +26,8 @@ const CERTIFICATE_MESSAGE = 11;
 const MESSAGE_HEADER_BYTES = 4;
 
 /**
- * Returns a function that limits how long certificate chains of peers may be, for all connections of a TLS context. If this Node.js does not
- * give access to OpenSSL, the function changes nothing, and calls `onUnavailable` once. Must be called in the main thread.
+ * Returns a function that limits the length of peers' certificate chains on all connections of a TLS context. If OpenSSL is not accessible
+ * in this Node.js, the function is a no-op and calls `onUnavailable` once. Must be called on the main thread.
  */
 export function chainLimiter(onUnavailable: (error: unknown) => void): LimitChains {
   let isUnavailable = false;
@@ -63,8 +63,8 @@ function messageCallbackSetter(library: ReturnType<typeof koffi.load>): OpenSsl[
 }
 
 /**
- * Makes a Certificate message that contains a key on an explicit curve invalid. OpenSSL calls this with each handshake message before it
- * decodes the message in the same buffer, and then ends the handshake with a decode error. Decoding such a key takes up to seconds.
+ * Invalidates Certificate messages that contain a key on an explicit curve, because decoding such a key may take seconds. OpenSSL calls
+ * this before decoding each handshake message from the same buffer; it then ends the handshake with a decode error.
  */
 function refuseSlowKeys(...[isSent, , contentType, message, bytes]: MessageArguments): void {
   if (isSent !== 0 || contentType !== SSL3_RT_HANDSHAKE || bytes <= MESSAGE_HEADER_BYTES) return;
@@ -83,7 +83,7 @@ function limitChains(openssl: OpenSsl, context: Address, { maxBytes, maxIntermed
   if (depth !== maxIntermediates) throw unavailable(`its depth is ${depth}`);
 }
 
-/** Returns the address of a context's SSL_CTX. Only `inspect` shows it. */
+/** Returns the address of a context's SSL_CTX, which is only available from `inspect`. */
 function addressOf(context: object): Address {
   const text = inspect((context as { _external?: unknown })._external);
   const [, address] = /^\[External: (?:0x)?([0-9a-f]{5,16})\]$/.exec(text) ?? [];

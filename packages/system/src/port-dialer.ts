@@ -9,7 +9,7 @@ import { type NamespaceDependencies, withNetworkNamespace } from './namespaces.t
  */
 export type PortDialer = (netnsPath: string, port: number, signal: AbortSignal) => Promise<Socket>;
 
-/** The pod's own loopback addresses, with their address families (socket(2)). */
+/** The pod's loopback addresses, with their address families (socket(2)). */
 const LOOPBACK = [
   { host: '127.0.0.1', family: 2 },
   { host: '::1', family: 10 },
@@ -18,8 +18,8 @@ const LOOPBACK = [
 const STREAM = 1 | 0o2000000 | 0o4000;
 
 /**
- * Connects to ports in network namespaces. A socket belongs to the namespace in which it is created, so the thread enters the namespace
- * only to create the socket. Fails with `unavailable` if nothing listens on the port.
+ * Connects to ports in network namespaces. A socket belongs to the namespace it was created in, so the thread only enters that namespace to
+ * create it. Fails with `unavailable` if nothing listens on the port.
  */
 export function createPortDialer(dependencies: NamespaceDependencies): PortDialer {
   const libc = loadLibc();

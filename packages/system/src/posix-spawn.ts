@@ -3,8 +3,7 @@ import koffi from 'koffi';
 import { syscallError } from './errno.ts';
 
 /**
- * A process to start. `descriptors` lists its file descriptors, starting with 0: each is a descriptor of this process, or `null` for
- * /dev/null.
+ * A process to start. `descriptors` lists its file descriptors from 0 on: each is a descriptor of this process, or `null` for /dev/null.
  */
 export type SpawnRequest = {
   file: string;
@@ -12,28 +11,28 @@ export type SpawnRequest = {
   env: NodeJS.ProcessEnv;
   cwd: string | undefined;
   descriptors: (number | 'null')[];
-  /** Whether the process becomes the leader of a new session (setsid(2)). */
+  /** Whether to make the process the leader of a new session (setsid(2)). */
   session: boolean;
 };
 
-/** How a process exited; exactly one of the two is null. */
+/** How a process exited. Exactly one field is null. */
 export type ProcessEnd = { exitCode: number | null; signal: NodeJS.Signals | null };
 
 const O_CLOEXEC = 0o2000000;
 const O_RDWR = 2;
 const WNOHANG = 1;
 const F_SETPIPE_SZ = 1031;
-/** Pipe size: the kernel's default maximum (fs.pipe-max-size). Writers then block less often than with the default size of 64 KiB. */
+/** Pipe size: the kernel's default maximum (fs.pipe-max-size). Writers block less often than with the default of 64 KiB. */
 const PIPE_BYTES = 1 << 20;
 const POSIX_SPAWN_SETSIGDEF = 0x04;
 const POSIX_SPAWN_SETSIGMASK = 0x08;
 const POSIX_SPAWN_SETSID = 0x80;
-/** Size of opaque C structures, at least as large as posix_spawnattr_t, posix_spawn_file_actions_t and sigset_t in glibc and musl. */
+/** Size of opaque C structures: at least that of posix_spawnattr_t, posix_spawn_file_actions_t and sigset_t in both glibc and musl. */
 const OPAQUE_BYTES = 1024;
 
 /**
- * posix_spawn(3) and related calls. The C library starts the process without copying this process's page tables (CLONE_VFORK). For
- * a process of 100 MB this takes 0.3 ms on the main thread; fork(2) takes 4 ms.
+ * posix_spawn(3) and related calls. The C library starts processes without copying this process's page tables (CLONE_VFORK). For a process
+ * of 100 MB, this takes 0.3 ms on the main thread, compared with 4 ms for fork(2).
  */
 export class PosixSpawn {
   readonly #libc = bindLibc();
@@ -43,12 +42,12 @@ export class PosixSpawn {
     const { attrInit, attrSetMask, attrSetDefault } = this.#libc;
     attrInit(this.#attributes);
     attrSetMask(this.#attributes, Buffer.alloc(OPAQUE_BYTES));
-    // Node.js ignores SIGPIPE, and the programs it starts would inherit that. All signals are listed, because otherwise glibc makes
-    // programs ignore its internal signals.
+    // Node.js ignores SIGPIPE, and child processes would inherit that. Reset all signals: otherwise, glibc makes child processes ignore its
+    // internal signals.
     attrSetDefault(this.#attributes, Buffer.alloc(OPAQUE_BYTES, 0xff));
   }
 
-  /** Starts a process and returns its PID. Only `reap` may wait for the process. */
+  /** Starts a process and returns its PID. Only `reap` may wait for it. */
   spawn({ file, args, env, cwd, descriptors, session }: SpawnRequest): number {
     const libc = this.#libc;
     const actions = Buffer.alloc(OPAQUE_BYTES);
@@ -61,7 +60,7 @@ export class PosixSpawn {
       if (cwd !== undefined) check(libc.actionsChdir(actions, text(cwd)));
       for (const [target, source] of descriptors.entries()) {
         if (source === 'null') check(libc.actionsOpen(actions, target, '/dev/null', O_RDWR, 0));
-        // A low source descriptor may already have been overwritten as the target of an earlier action.
+        // A low source descriptor may have been overwritten by an earlier action.
         else check(source < descriptors.length ? constants.errno.EBADF : libc.actionsDup(actions, source, target));
       }
       const flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | (session ? POSIX_SPAWN_SETSID : 0);
@@ -78,14 +77,14 @@ export class PosixSpawn {
   }
 
   /**
-   * Returns how a process exited, or `undefined` while it is running. Must not be called again once it has returned the exit, because the
-   * PID may then be reused.
+   * Returns how a process exited; `undefined` while it is running. Must not be called again after returning the exit, because the PID may
+   * have been reused.
    */
   reap(pid: number): ProcessEnd | undefined {
     const status = [0];
     const result = this.#libc.waitpid(pid, status, WNOHANG);
     if (result === 0) return undefined;
-    // Other code has reaped the process, so its exit status is unknown.
+    // The process was reaped elsewhere, so its exit status is unknown.
     if (result !== pid) return { exitCode: 255, signal: null };
     const killedBy = status[0]! & 0x7f;
     return killedBy === 0
@@ -93,7 +92,7 @@ export class PosixSpawn {
       : { exitCode: null, signal: signalNames.get(killedBy) ?? 'SIGKILL' };
   }
 
-  /** A pipe's read and write ends, both close-on-exec. */
+  /** Creates a pipe, and returns its read and write ends, both close-on-exec. */
   pipe(): [reader: number, writer: number] {
     const ends = Buffer.alloc(8);
     if (this.#libc.pipe(ends, O_CLOEXEC) !== 0) throw syscallError('pipe2', 'a new pipe', koffi.errno());
@@ -107,7 +106,7 @@ const signalNames = new Map(
   Object.entries(constants.signals).map(([name, number]) => [number, name as NodeJS.Signals]),
 );
 
-/** Encodes a C string. Rejects null bytes, which would terminate the string early. */
+/** Encodes a C string. Rejects null bytes, which would terminate it early. */
 function text(value: string): string {
   if (value.includes('\0')) throw syscallError('posix_spawn', JSON.stringify(value), constants.errno.EINVAL);
   return value;

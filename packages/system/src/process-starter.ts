@@ -5,17 +5,17 @@ import { PosixSpawn } from './posix-spawn.ts';
 import { failedProgram, SpawnedProgram } from './spawned-program.ts';
 
 /**
- * Stream options for pipes: read at most one chunk ahead of the consumer, and leave the rest in the kernel, which bounds it by bytes. In
- * this process, even a one-byte chunk costs a kilobyte, and by default Node.js buffers chunks until they add up to 64 KiB.
+ * Stream options for pipes: read at most one chunk ahead of the consumer. The rest stays in the kernel's pipe buffer, which is bounded in
+ * bytes. In this process, even a one-byte chunk takes up a kilobyte, and by default Node.js buffers chunks until they add up to 64 KiB.
  */
 export const UNREAD_STAYS = { readableHighWaterMark: 1 };
 
-/** The two ends of a pipe: this process's and the program's. */
+/** The ends of a pipe: this process's and the program's. */
 type Pipe = { ours: number; theirs: number };
 
 /**
- * Starts programs like `startByFork`, but without the cost of fork(2) in a large process. Listens for SIGCHLD while programs are running,
- * to detect their exit. Main thread only, because other threads receive no signals.
+ * Starts programs like `startByFork`, but without the cost of fork(2) in a large process. While any are running, listens for SIGCHLD to
+ * detect exits. Main thread only: other threads do not receive signals.
  */
 export class ProcessStarter {
   readonly #posix = new PosixSpawn();
@@ -55,9 +55,7 @@ export class ProcessStarter {
     return index === 0 ? { ours: writer, theirs: reader } : { ours: reader, theirs: writer };
   }
 
-  /**
-   * Checks whether any of the programs has exited. Checks all of them, because the kernel may merge the SIGCHLDs of several exits into one.
-   */
+  /** Checks all the programs for exits, because the kernel may coalesce the SIGCHLDs of several. */
   #reap(): void {
     for (const program of this.#running) {
       const end = this.#posix.reap(program.pid);

@@ -15,15 +15,15 @@ export type ProcessStat = {
   state: string;
   parent: number;
   session: number;
-  /** Start time in ticks since boot. PIDs are reused, but a PID together with its start time is unique. */
+  /** Start time in ticks since boot. PIDs are reused, but the combination of PID and start time is unique. */
   startTicks: number;
 };
 
-/** Reads information about one process; returns `undefined` if it does not exist. */
+/** Reads a process's stat file; `undefined` if the process does not exist. */
 export function readProcess(pid: number): ProcessStat | undefined {
   const text = readProcFile(pid, 'stat');
   if (text === undefined) return undefined;
-  // The command name is enclosed in parentheses and may itself contain spaces and parentheses.
+  // The command name is enclosed in parentheses and may contain spaces and parentheses itself.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   return {
     pid,
@@ -34,7 +34,9 @@ export function readProcess(pid: number): ProcessStat | undefined {
   };
 }
 
-/** Reads a /proc/PID file that the kernel generates without reading the process's memory. Returns `undefined` if the process has exited. */
+/**
+ * Reads a /proc/PID file that the kernel generates without accessing the process's memory. Returns `undefined` if the process has exited.
+ */
 function readProcFile(pid: number, name: 'stat' | 'cgroup'): string | undefined {
   try {
     return readFileSync(`/proc/${pid}/${name}`, 'utf8');
@@ -50,8 +52,8 @@ export async function readCommandLine(pid: number): Promise<string[]> {
 }
 
 /**
- * Finds programs of the host whose command line contains `part` near its start and satisfies `matches`. Splits only those command lines
- * into arguments that contain `part`. Processes in other PID namespaces are not considered.
+ * Finds the host's processes whose command line contains `part` near its start and satisfies `matches`. Only command lines that contain
+ * `part` are split into arguments. Excludes processes in other PID namespaces.
  */
 export function findByCommandLine(part: string, matches: (argv: string[]) => boolean): Promise<number[]> {
   return findProcesses(async (pid) => {
@@ -72,8 +74,8 @@ export function signalProcess(pid: number, signal: number): boolean {
 }
 
 /**
- * Returns the number of a signal given by name (`TERM`, `SIGTERM`, `SIGRTMIN+3`) or by number, as in images and the CRI. Throws
- * `invalid_argument` for an unknown signal.
+ * Returns the number of a signal given by name (`TERM`, `SIGTERM`, `SIGRTMIN+3`) or number, as in images and the CRI. Throws
+ * `invalid_argument` if the signal is unknown.
  */
 export function signalNumber(signal: string): number {
   const name = signal.toUpperCase().replace(/^SIG/, '');
@@ -88,12 +90,12 @@ export function signalNumber(signal: string): number {
   return number;
 }
 
-/** Maximum number of searches for descendants. One search may not be enough, because processes may fork in the meantime. */
+/** Maximum number of searches for descendants. More than one may be needed, because processes can fork during a search. */
 const MAX_ROUNDS = 50;
 
 /**
- * Kills the processes in `roots`, their descendants, and the other members of the sessions that they lead (orphaned children), and waits
- * until all have exited. Stops all of them first, because a process's children can no longer be found once it is dead.
+ * Kills the processes in `roots`, their descendants, and all members of sessions led by them (orphaned children), and waits until they have
+ * exited. Stops all of them first, because the children of a dead process can no longer be found.
  */
 export async function killProcessTrees(roots: number[]): Promise<void> {
   const victims = new Set<number>();
@@ -110,7 +112,7 @@ export async function killProcessTrees(roots: number[]): Promise<void> {
 }
 
 /**
- * Whether a process is in the cgroup at this path (relative to a hierarchy's root) or in one below it, in any of the host's cgroup
+ * Whether a process is in the cgroup at this path (relative to the root of a hierarchy) or a descendant, in any of the host's cgroup
  * hierarchies.
  */
 export function isInCgroup(pid: number, path: string): boolean {
@@ -118,7 +120,7 @@ export function isInCgroup(pid: number, path: string): boolean {
   return cgroup.split('\n').some((line) => line.endsWith(path) || line.includes(`${path}/`));
 }
 
-/** Whether a process exists and has not exited. A zombie counts as exited. */
+/** Whether a process exists and has not exited. Zombies count as exited. */
 export function isRunning(pid: number): boolean {
   const process = readProcess(pid);
   return process !== undefined && hasNotEnded(process);

@@ -8,13 +8,13 @@ const O_PATH = 0o10000000;
 const PTY_SLAVE_MAJOR = 136n;
 
 /**
- * Sets the size of the terminal on a process's stdin, even if the process is in another mount namespace. The terminal's foreground
- * processes get SIGWINCH. Returns false if stdin is not a pseudoterminal or the process has exited.
+ * Sets the size of the terminal on a process's stdin, even in a different mount namespace. The terminal's foreground processes receive
+ * SIGWINCH. Returns false if stdin is not a pseudoterminal or the process has exited.
  */
 export function setProcessTerminalSize(system: System, pid: number, size: { columns: number; rows: number }): boolean {
   const link = `/proc/${pid}/fd/0`;
   try {
-    // Opening another kind of device may have side effects, and the process may replace its stdin between a check and an open.
+    // Opening any other device may have side effects, and the process may replace its stdin between the check and the open.
     const checked = openSync(link, O_PATH | O_CLOEXEC);
     try {
       if (!isPtySlave(checked)) return false;

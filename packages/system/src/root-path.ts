@@ -2,19 +2,19 @@ import { lstat, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isErrno, PodwrightError } from '@podwright/base';
 
-/** Kernel limit on the number of symbolic links followed in one path (path_resolution(7)). */
+/** Kernel limit on the number of symbolic links followed when resolving a path (path_resolution(7)). */
 const MAX_LINKS = 40;
 
 /**
- * The mounts inside a root directory, by absolute path within it. The value is the host directory or file that is bind-mounted there, or
+ * The mounts inside a root directory, by absolute path within it. Each value is the host directory or file bind-mounted there, or
  * `undefined` for a new file system, which contains no symbolic links.
  */
 export type Covers = ReadonlyMap<string, string | undefined>;
 
 /**
- * Resolves `path` with `root` as the root directory, so that symbolic links, including absolute ones, never lead out of it. Components that
- * do not exist are left unchanged. Below a mount in `covers`, symbolic links are read from the mount's source, and must lead to a path
- * within the same mount unless `mayLeave` is set. The directory tree must not change during the call.
+ * Resolves `path` within `root`: symbolic links never lead out of it, not even absolute ones. Nonexistent components are left unchanged.
+ * Under a mount in `covers`, symbolic links are read from the mount's source; unless `mayLeave` is set, they must not lead out of that
+ * mount. The directory tree must not change during the call.
  */
 export async function resolveInRoot(
   root: string,
@@ -50,8 +50,8 @@ export async function resolveInRoot(
 }
 
 /**
- * Returns the host file for a path in the root (`undefined` if it cannot be a symbolic link), and the number of path components of the
- * mount point above it.
+ * Returns the host file for a path within the root (`undefined` if it cannot be a symbolic link), and the number of path components of the
+ * mount point that contains it.
  */
 function locate(root: string, parts: string[], covers: Covers): { depth: number; file: string | undefined } {
   for (let depth = parts.length; depth > 0; depth--) {

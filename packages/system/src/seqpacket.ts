@@ -18,8 +18,8 @@ const SUN_PATH_BYTES = 108;
 const { EAGAIN, EPIPE, ECONNRESET, ENOTCONN } = constants.errno;
 
 /**
- * SOCK_SEQPACKET sockets bound to paths, which node:net does not support. The kernel sends SIGIO when a socket may have become readable or
- * writable, and libuv delivers the signal to the event loop, so no thread blocks or polls.
+ * SOCK_SEQPACKET sockets with a path, which node:net does not support. The kernel sends SIGIO when a socket may have become readable or
+ * writable, and libuv delivers the signal to the event loop: no thread has to block or poll.
  */
 export class SeqpacketSockets {
   readonly #calls = bindCalls();
@@ -30,8 +30,7 @@ export class SeqpacketSockets {
   };
 
   constructor() {
-    // Add the listener before the first socket opens, and remove it after the last one closes, because an unhandled SIGIO terminates the
-    // process.
+    // An unhandled SIGIO terminates the process, so keep the listener from before the first socket opens until after the last one closes.
     process.on('SIGIO', this.#onSignal);
   }
 
@@ -62,13 +61,13 @@ export class SeqpacketSockets {
     this.#endIfDone();
   }
 
-  /** Stops listening for SIGIO once no socket can raise it. */
+  /** Stops listening for SIGIO once there is no socket left that can raise it. */
   #endIfDone(): void {
     if (this.#closing && this.#open.size === 0) process.off('SIGIO', this.#onSignal);
   }
 }
 
-/** A connected socket. No method blocks. */
+/** A connected, non-blocking socket. */
 export class SeqpacketSocket {
   readonly #calls: Calls;
   readonly #descriptor: number;
@@ -83,19 +82,19 @@ export class SeqpacketSocket {
     this.#onClose = open.onClose;
   }
 
-  /** Reads the next packet into `buffer` and returns its size: 0 at the end of the connection, `undefined` if no packet is available. */
+  /** Receives the next packet into `buffer` and returns its size: 0 at the end of the connection, `undefined` if no packet is queued. */
   receive(buffer: Buffer): number | undefined {
     for (;;) {
       const size = this.#calls.recv(this.#descriptor, buffer, buffer.length, 0);
       if (size >= 0) return size;
       const errno = koffi.errno();
       if (errno === EAGAIN) return undefined;
-      // ECONNRESET is reported once if the peer closed before reading everything; the packets that it had sent can still be read.
+      // ECONNRESET is reported once if the peer closed the connection with unread data; packets sent by the peer can still be received.
       if (errno !== ECONNRESET) throw syscallError('recv', this.#path, errno);
     }
   }
 
-  /** Sends one packet. Returns false if the socket's buffer is full. Packets to a peer that has closed are dropped. */
+  /** Sends a packet. Returns false if the socket's buffer is full. Packets to a closed peer are dropped. */
   send(packet: Buffer): boolean {
     if (this.#calls.send(this.#descriptor, packet, packet.length, MSG_NOSIGNAL) >= 0) return true;
     const errno = koffi.errno();
@@ -119,7 +118,7 @@ export class SeqpacketSocket {
   }
 }
 
-/** Connects via a descriptor of the socket's directory, because socket paths are limited to 107 bytes. */
+/** Connects through a descriptor of the socket's directory, because socket paths are limited to 107 bytes. */
 function connectTo(calls: Calls, descriptor: number, path: string): void {
   const directory = openSync(dirname(path), 'r');
   try {

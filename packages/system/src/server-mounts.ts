@@ -3,39 +3,39 @@ import { KeyedLock, PodwrightError, raceAbort, withTimeout } from '@podwright/ba
 import { runProgram } from '@podwright/host';
 import { type MountEntry, parseMountinfo, readMountinfo } from './mountinfo.ts';
 
-/** Timeout for a server to respond, including the wait for other requests to the same mount. */
+/** Timeout for a server's response, including the wait for other requests to the same mount. */
 const RESPONSE_TIMEOUT_MS = 10_000;
 
-/** Time for which the mount table is cached: reading it takes milliseconds on a host with many pods. */
+/** How long the mount table is cached. Reading it takes milliseconds on a host with many pods. */
 const TABLE_AGE_MS = 1000;
 
-/** Kernel limit on the number of symbolic links followed in one path (path_resolution(7)). */
+/** Kernel limit on the number of symbolic links followed when resolving a path (path_resolution(7)). */
 const MAX_LINKS = 40;
 
-/** File systems whose operations wait for a server. `autofs` waits for a program that mounts another file system. */
+/** File systems whose operations wait for a server. `autofs` waits for the program that mounts another file system. */
 const SERVED =
   /^(nfs4?|cifs|smb3|smbfs|fuse|fuse\..+|fuseblk|ceph|9p|virtiofs|glusterfs|lustre|afs|coda|orangefs|beegfs|gpfs|gfs2|ocfs2|autofs)$/;
 
-/** Matches a mount table that may contain such a file system; faster than parsing the table. */
+/** Matches a mount table that may contain any of these file systems; faster than parsing it. */
 const MAY_SERVE =
   / - (nfs|cifs|smb|fuse|ceph|9p|virtiofs|gluster|lustre|afs|coda|orangefs|beegfs|gpfs|gfs2|ocfs2|autofs)/;
 
 export type ServerMountsOptions = {
   mountinfo?: () => Buffer;
-  /** Settles once the server of the path has responded, which may be never. */
+  /** Settles once the path's server responds, which may be never. */
   probe?: (path: string) => Promise<unknown>;
   timeoutMs?: number;
   tableAgeMs?: number;
 };
 
 /**
- * Detects servers of network and FUSE file systems that do not respond, before this process uses a path on such a file system. A system
- * call on it would block a thread of libuv's pool, which has four, until the server responds, and nothing can interrupt it.
+ * Detects unresponsive servers of network and FUSE file systems before this process accesses a path on one. The system call would block one
+ * of libuv's four pool threads until the server responds, and cannot be interrupted.
  */
 export class ServerMounts {
   readonly #options: Required<ServerMountsOptions>;
   readonly #probes = new KeyedLock();
-  /** Keys of mounts whose probe has not ended in time. */
+  /** Keys of mounts whose probe has timed out. */
   readonly #silent = new Set<string>();
   #table: { readAtMs: number; served: Map<string, MountEntry> } | undefined;
 
@@ -50,9 +50,9 @@ export class ServerMounts {
   }
 
   /**
-   * Must be called before an absolute path that a pod or a user has named is used. Rejects with `failed_precondition` if the path is on a
-   * file system whose server does not respond in time. While that server has not responded, later calls reject at once. Paths on other file
-   * systems, and the root file system, are not checked. A path that does not exist is no error.
+   * Must be called before using an absolute path specified by a pod or a user. Rejects with `failed_precondition` if the path is on a file
+   * system whose server does not respond in time; until it does, later calls reject immediately. The root file system and file systems
+   * without a server are not checked. A nonexistent path is not an error.
    */
   async requireResponse(path: string): Promise<void> {
     const mount = this.#mountOf(path);
@@ -78,7 +78,7 @@ export class ServerMounts {
     }
   }
 
-  /** Returns the mount with a server that contains the path, with symbolic links followed. Makes no system call below such a mount. */
+  /** Returns the served mount that contains the path after following symbolic links. Makes no system calls under such a mount. */
   #mountOf(path: string): MountEntry | undefined {
     const served = this.#servedMounts();
     if (served.size === 0) return undefined;
@@ -106,7 +106,7 @@ export class ServerMounts {
     return undefined;
   }
 
-  /** Returns the mounts with servers, by mount point. */
+  /** Returns the mounts that depend on a server, by mount point. */
   #servedMounts(): Map<string, MountEntry> {
     const now = performance.now();
     if (this.#table === undefined || now - this.#table.readAtMs >= this.#options.tableAgeMs)
@@ -116,8 +116,8 @@ export class ServerMounts {
 }
 
 /**
- * Returns the deepest mount with a server on the rest of a path below such a mount. Uses only the text of the path, because system calls
- * could block. An automounter's map, for example, has a mount for each of its servers.
+ * Returns the deepest served mount on the rest of a path that leads into `outer`; an automounter's map, for example, contains a mount per
+ * server. Only considers the path's text, because system calls could block.
  */
 function deepest(served: Map<string, MountEntry>, outer: MountEntry, rest: readonly string[]): MountEntry {
   if (rest.includes('..')) return outer;
@@ -131,7 +131,7 @@ function deepest(served: Map<string, MountEntry>, outer: MountEntry, rest: reado
 
 function servedIn(mountinfo: Buffer): Map<string, MountEntry> {
   if (!MAY_SERVE.test(mountinfo.toString('latin1'))) return new Map();
-  // of several mounts on one mount point, the last one is visible
+  // if there are several mounts on a mount point, only the last one is visible
   const visible = new Map(parseMountinfo(mountinfo).map((mount) => [mount.mountPoint, mount]));
   return new Map([...visible].filter(([, { type }]) => SERVED.test(type)));
 }
@@ -152,12 +152,12 @@ function silence(path: string, { mountPoint, type, source }: MountEntry): Podwri
 }
 
 /**
- * Uses the path in a program of its own. statfs(2) sends a request to the server even if the kernel has cached the file's attributes, as it
- * does for NFS; stat(2) also requests those.
+ * Probes the path from a separate process, which may hang if the server does not respond. Uses statfs(2), which always contacts the server,
+ * as well as stat(2), which may be answered from the kernel's attribute cache (as for NFS).
  */
 async function probeByProgram(path: string): Promise<void> {
   await runProgram('sh', ['-c', 'stat -f -- "$1"; stat -L -- "$1"', 'sh', path]);
 }
 
-/** The host's mounts. Shared by all users of the process, so that a silent server blocks one program at most. */
+/** The host's mounts. Shared within the process, so that an unresponsive server blocks at most one probe. */
 export const serverMounts: ServerMounts = new ServerMounts();

@@ -4,7 +4,7 @@ import { Readable, Writable } from 'node:stream';
 import type { StartedProgram, StartOptions } from '@podwright/host';
 import type { ProcessEnd } from './posix-spawn.ts';
 
-/** A program started by `ProcessStarter`, with the same interface as in node:child_process. */
+/** A program started by `ProcessStarter`, with the interface of node:child_process. */
 export class SpawnedProgram extends EventEmitter implements StartedProgram {
   readonly pid: number;
   readonly stdio: readonly (Socket | undefined)[];
@@ -31,13 +31,13 @@ export class SpawnedProgram extends EventEmitter implements StartedProgram {
     this.stdio[0]?.destroy();
     const open = this.stdio.flatMap((stream) => (stream === undefined || stream.closed ? [] : [stream]));
     const closed = open.map((stream) => new Promise<void>((resolve) => stream.once('close', resolve)));
-    // Output without a reader must be discarded, or its pipe would stay open.
+    // Output that is not read must be discarded, or its pipe would stay open.
     for (const stream of open) if (stream.readableFlowing === null) stream.resume();
     void Promise.all(closed).then(() => this.emit('close', exitCode, signal));
   }
 }
 
-/** Represents a program that failed to start: it emits the error, and its pipes have already ended. */
+/** Represents a program that failed to start: emits the error, with its pipes already ended. */
 export function failedProgram(error: Error, { stdio }: StartOptions): StartedProgram {
   const nothing = stdio.map((kind, index) => {
     if (kind !== 'pipe') return null;

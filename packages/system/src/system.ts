@@ -3,13 +3,13 @@ import { PodwrightError } from '@podwright/base';
 import { syscallError } from './errno.ts';
 import { type Libc, loadLibc } from './libc.ts';
 
-/** A path, as text or as raw bytes (file names need not be UTF-8). */
+/** A path as text or raw bytes, since file names need not be UTF-8. */
 export type SystemPath = string | Buffer;
 
-/** mount(2) arguments other than the target. */
+/** Arguments of mount(2) other than the target. */
 export type MountCall = { source?: SystemPath; type?: string; flags: number; data?: string };
 
-/** A character or block device, with its major and minor numbers. */
+/** A character or block device and its device numbers. */
 export type DeviceNode = { type: 'char' | 'block'; major: number; minor: number };
 
 // File types in mknod(2)'s mode argument (linux/stat.h).
@@ -40,19 +40,19 @@ const AT_RECURSIVE = 0x8000;
 const MOUNT_ATTR_IDMAP = 0x100000;
 /** struct statvfs of glibc and musl on 64-bit hosts (bits/statvfs.h): `f_flag` is the tenth 8-byte field. */
 const STATVFS = { bytes: 112, flagsAt: 72 };
-/** The statvfs(3) flags that restrict what a mount may be used for, as mount(8) options. */
+/** The statvfs(3) flags that restrict the use of a mount, as mount(8) options. */
 const RESTRICTIONS: [flag: number, option: string][] = [
   [1, 'ro'],
   [2, 'nosuid'],
   [4, 'nodev'],
   [8, 'noexec'],
 ];
-/** Kernel limits on an attribute's value and on the list of attribute names (XATTR_SIZE_MAX, XATTR_LIST_MAX). */
+/** Kernel limits on the size of an attribute's value and of the list of attribute names (XATTR_SIZE_MAX, XATTR_LIST_MAX). */
 const MAX_XATTR_BYTES = 65536;
 
 /**
- * Linux system calls that node:fs does not offer. Each call blocks for microseconds and affects the calling thread, so use them only on the
- * main thread. Failures are `PodwrightError`s that contain the call, the path and the errno's name (see `hasErrno`).
+ * Linux system calls missing from node:fs. Each call blocks for microseconds and affects the calling thread, so use them only on the main
+ * thread. Failures are thrown as `PodwrightError`s with the call, the path and the name of the errno (see `hasErrno`).
  */
 export class System {
   readonly #libc: Libc;
@@ -67,19 +67,19 @@ export class System {
     this.#check(this.#libc.mount(...mountArguments(target, options)), 'mount', target);
   }
 
-  /** mount(2) on a libuv pool thread, for file systems that create files while being mounted, which takes milliseconds on a busy disk. */
+  /** mount(2) on a libuv pool thread, for file systems that create files when mounted: this takes milliseconds on a busy disk. */
   async mountAsync(target: SystemPath, options: MountCall): Promise<void> {
     const result = await this.#libc.mountAsync(...mountArguments(target, options));
     if (result === -1) this.mount(target, options); // retry on this thread to get the errno
   }
 
-  /** umount2(2), without following symbolic links. `detach` immediately detaches even a busy mount (MNT_DETACH). */
+  /** umount2(2), without following symbolic links. With `detach`, even a busy mount is detached immediately (MNT_DETACH). */
   unmount(target: SystemPath, options: { detach?: boolean } = {}): void {
     const flags = UMOUNT_NOFOLLOW | (options.detach ? MNT_DETACH : 0);
     this.#check(this.#libc.umount2(cString(target), flags), 'umount2', target);
   }
 
-  /** open_tree(2): returns a descriptor for a detached recursive copy of the mount at `path`. */
+  /** open_tree(2): returns a descriptor of a detached recursive copy of the mount at `path`. */
   cloneMount(path: SystemPath): number {
     const descriptor = this.#libc.openTree(cString(path), OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
     this.#check(descriptor, 'open_tree', path);
@@ -92,8 +92,8 @@ export class System {
   }
 
   /**
-   * Changes a mount created by `cloneMount` (mount_setattr(2)). `userNamespace`, a user namespace's descriptor, makes it an ID-mapped mount
-   * with that namespace's mappings. `propagation` is a mount(2) flag and applies recursively.
+   * Changes a mount created by `cloneMount` (mount_setattr(2)). `userNamespace` is the descriptor of a user namespace, and ID-maps the
+   * mount with the mappings of that namespace. `propagation` is a mount(2) flag, applied recursively.
    */
   changeMount(descriptor: number, change: { userNamespace: number } | { propagation: number }): void {
     const attributes = Buffer.alloc(32); // struct mount_attr (linux/mount.h): u64 attr_set, attr_clr, propagation, userns_fd
@@ -118,7 +118,7 @@ export class System {
     return RESTRICTIONS.filter(([flag]) => (flags & flag) !== 0).map(([, option]) => option);
   }
 
-  /** Creates a device node. `mode` contains the permission bits, to which the umask applies. */
+  /** Creates a device node. `mode`: the permission bits, subject to the umask. */
   makeDevice(path: SystemPath, device: DeviceNode, mode: number): void {
     const type = device.type === 'char' ? S_IFCHR : S_IFBLK;
     const number = encodeDevice(device, path);
@@ -135,7 +135,7 @@ export class System {
     this.#check(this.#libc.lsetxattr(cString(path), cString(name), value, value.length, 0), 'lsetxattr', path);
   }
 
-  /** Returns the value of an extended attribute; undefined if it is not set. */
+  /** Returns the value of an extended attribute; `undefined` if it is not set. */
   getXattr(path: SystemPath, name: string): Buffer | undefined {
     const buffer = this.#xattrBuffer;
     const size = this.#libc.lgetxattr(cString(path), cString(name), buffer, buffer.length);
@@ -156,7 +156,9 @@ export class System {
     this.#check(this.#libc.lremovexattr(cString(path), cString(name)), 'lremovexattr', path);
   }
 
-  /** Takes an exclusive lock on an open file (flock(2)). Returns false if another process holds the lock. Closing the file releases it. */
+  /**
+   * Acquires an exclusive lock on an open file (flock(2)). Returns false if another process holds the lock. Closing the file releases it.
+   */
   tryLock(descriptor: number): boolean {
     const result = this.#libc.flock(descriptor, LOCK_EX | LOCK_NB);
     if (result === -1 && this.#libc.errno() === constants.errno.EAGAIN) return false;
@@ -164,7 +166,7 @@ export class System {
     return true;
   }
 
-  /** Returns the next range of an open file, at or after `offset`, that is not a hole; undefined if there is none. */
+  /** Returns the next data range (not a hole) of an open file at or after `offset`; `undefined` if there is none. */
   nextData(descriptor: number, offset: number): { start: number; end: number } | undefined {
     const start = Number(this.#libc.lseek(descriptor, offset, SEEK_DATA));
     if (start === -1 && this.#libc.errno() === constants.errno.ENXIO) return undefined;
@@ -174,7 +176,7 @@ export class System {
     return { start, end };
   }
 
-  /** Returns freed memory to the kernel, which the C library would otherwise keep (malloc_trim(3)). */
+  /** Makes the C library return freed memory to the kernel (malloc_trim(3)). */
   trimMemory(): void {
     this.#libc.mallocTrim?.(0);
   }
@@ -185,30 +187,30 @@ export class System {
   }
 
   /**
-   * Moves this thread into new namespaces (CLONE_NEW… flags). Called only by `namespaces.ts` and `mount-namespace.ts`, which move
-   * the thread back.
+   * Moves this thread into new namespaces (CLONE_NEW… flags). For `namespaces.ts` and `mount-namespace.ts` only, which move the thread
+   * back.
    */
   unshare(flags: number): void {
     this.#check(this.#libc.unshare(flags), 'unshare', `flags 0x${flags.toString(16)}`);
   }
 
   /**
-   * Moves this thread into the namespace that an open file refers to. Called only by `namespaces.ts` and `mount-namespace.ts`, which move
-   * the thread back.
+   * Moves this thread into the namespace referred to by an open file. For `namespaces.ts` and `mount-namespace.ts` only, which move the
+   * thread back.
    */
   setNamespace(descriptor: number, type: number): void {
     this.#check(this.#libc.setns(descriptor, type), 'setns', `descriptor ${descriptor}`);
   }
 
   /**
-   * Makes an open directory this thread's working directory. Called only by `mount-namespace.ts`, because node:process caches the
-   * working directory.
+   * Makes an open directory this thread's working directory. For `mount-namespace.ts` only, because node:process caches the working
+   * directory.
    */
   changeDirectory(descriptor: number): void {
     this.#check(this.#libc.fchdir(descriptor), 'fchdir', `descriptor ${descriptor}`);
   }
 
-  /** Makes the working directory this thread's root. Called only by `mount-namespace.ts`. */
+  /** Makes the working directory this thread's root. For `mount-namespace.ts` only. */
   makeDirectoryRoot(): void {
     this.#check(this.#libc.chroot(cString('.')), 'chroot', 'the working directory');
   }
@@ -228,7 +230,7 @@ export class System {
     }
   }
 
-  /** Sets the size of the terminal that a descriptor refers to. */
+  /** Sets the size of the terminal referred to by a descriptor. */
   setTerminalSize(descriptor: number, size: { columns: number; rows: number }): void {
     const argument = Buffer.alloc(8); // struct winsize (asm-generic/termios.h): u16 ws_row, ws_col, ws_xpixel, ws_ypixel
     argument.writeUInt16LE(size.rows, 0);

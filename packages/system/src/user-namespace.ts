@@ -7,15 +7,15 @@ import { PodwrightError, raceAbort, withTimeout, wrapError } from '@podwright/ba
 export type IdMapping = { containerId: number; hostId: number; length: number };
 export type IdMappings = { uids: IdMapping[]; gids: IdMapping[] };
 
-/** Kinds of namespaces that can be created together with a user namespace, which then owns them. */
+/** Types of namespaces that can be created within a new user namespace, which then owns them. */
 export type OwnedNamespace = 'net' | 'ipc' | 'uts';
 
 /** Timeout for starting two small programs on a busy host. */
 const START_TIMEOUT_MS = 30_000;
 
 /**
- * Creates a user namespace and new namespaces that it owns, and calls `use` with the PID of a process in all of them, which is killed
- * afterwards. The kernel does not let a multi-threaded process create or enter a user namespace, so another program does it: util-linux's
+ * Creates a user namespace and new namespaces owned by it, and calls `use` with the PID of a process in all of them; the process is killed
+ * afterwards. The kernel does not allow multi-threaded processes to create or enter a user namespace, so this is left to util-linux's
  * `unshare`, which then execs `cat`. Throws `failed_precondition` if the kernel refuses.
  */
 export async function withUserNamespace<T>(
@@ -54,7 +54,7 @@ export async function withMapping<T>(
   return await withUserNamespace({ mappings, owned: [] }, work, signal);
 }
 
-/** Waits until `cat` echoes a line, which shows that it is running inside the namespaces. */
+/** Waits until `cat` echoes a line, which proves that it is running inside the namespaces. */
 async function untilInside(
   child: ChildProcess,
   ended: Promise<unknown>,

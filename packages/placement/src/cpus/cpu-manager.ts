@@ -27,7 +27,7 @@ import { countOf, takePacked } from './take-cpus.ts';
 
 export type CpuManagerOptions = {
   cpus: Cpu[];
-  /** CPUs reserved for the system, which are never assigned exclusively: either a list, or only their number. */
+  /** CPUs reserved for the system, which are never assigned exclusively: either an explicit list or just a count. */
   reserved: { cpus: number[]; count: number };
   options: CpuPolicyOptions;
   /** Path of the checkpoint file. */
@@ -35,15 +35,15 @@ export type CpuManagerOptions = {
 };
 
 /**
- * Implements the `static` policy: assigns exclusive CPUs to containers of Guaranteed pods that request whole CPUs. All other containers
- * share the rest.
+ * Implements the `static` policy: assigns exclusive CPUs to containers of Guaranteed pods that request whole CPUs. All other containers run
+ * on the shared CPUs.
  */
 export class CpuManager implements HintProvider {
   readonly #options: CpuManagerOptions;
   readonly #all: number[];
   readonly reserved: number[];
   #state: CpuState;
-  /** CPUs assigned to init containers of the pod being admitted; later containers of the pod may reuse these CPUs. */
+  /** CPUs assigned to init containers of the pod being admitted; its later containers may reuse them. */
   #reusable: { podUid: string; cpus: number[] } = { podUid: '', cpus: [] };
 
   private constructor(options: CpuManagerOptions, state: CpuState | undefined) {
@@ -54,7 +54,7 @@ export class CpuManager implements HintProvider {
   }
 
   /**
-   * Restores the assignments of an earlier kubelet. Rejects with `failed_precondition` if they are invalid, or if too many CPUs are
+   * Restores the assignments made by an earlier kubelet. Rejects with `failed_precondition` if they are invalid or if too many CPUs are
    * reserved.
    */
   static async open(options: CpuManagerOptions): Promise<CpuManager> {
@@ -101,7 +101,7 @@ export class CpuManager implements HintProvider {
     return differenceOf(this.#all, this.reserved);
   }
 
-  /** Counts exclusive CPUs. `free`: how many can still be assigned. `given`: how many are assigned, by NUMA node. */
+  /** Counts exclusive CPUs. `free`: how many can still be assigned. `given`: how many are assigned on each NUMA node. */
   counts(): { free: number; given: Map<number, number> } {
     const { own } = this.#state;
     const given = new Set(Object.values(own).flatMap((containers) => Object.values(containers).flat()));
@@ -120,7 +120,7 @@ export class CpuManager implements HintProvider {
     return this.#state.own[podUid]?.[container] ?? this.#state.shared;
   }
 
-  /** Whether a main container or sidecar of the pod has exclusive CPUs. */
+  /** Whether any main container or sidecar of the pod has exclusive CPUs. */
   hasOwn({ metadata: { uid }, spec }: Pod): boolean {
     const lasting = [...(spec.initContainers ?? []).filter(isSidecar), ...spec.containers];
     return lasting.some(({ name }) => this.ownOf(uid, name).length > 0);
@@ -150,7 +150,7 @@ export class CpuManager implements HintProvider {
     return { cpu: this.#hints(this.#free, unionOf(this.#reusableOf(pod), assigned), count) };
   }
 
-  /** Returns hints for the sets of NUMA nodes that have enough CPUs and include all reusable ones. */
+  /** Returns hints for the sets of NUMA nodes that have enough CPUs and include all the reusable ones. */
   #hints(available: number[], reusable: number[], count: number): TopologyHint[] {
     const { cpus } = this.#options;
     const nodes = [...new Set(cpus.map(({ node }) => node))].sort((a, b) => a - b);
@@ -193,7 +193,7 @@ export class CpuManager implements HintProvider {
     await this.#save({ shared: differenceOf(this.#state.shared, cpus), own });
   }
 
-  /** With `full-pcpus-only`, throws unless the request is for whole physical cores and enough of them are free. */
+  /** With `full-pcpus-only`, throws unless the request can be met with whole free physical cores. */
   #requireWholeCores(count: number): void {
     const { options, cpus } = this.#options;
     if (!options.fullCores) return;
@@ -247,7 +247,7 @@ export class CpuManager implements HintProvider {
   async release(podUid: string): Promise<void> {
     const { [podUid]: freed, ...own } = this.#state.own;
     if (freed === undefined) return;
-    // released even if the write fails: the next start corrects a checkpoint that names a removed pod
+    // release them even if the write fails: a stale entry for a removed pod is cleaned up on the next start
     this.#state = { shared: unionOf(this.#state.shared, ...Object.values(freed)), own };
     await writeCpuState(this.#options.file, this.#state);
   }
@@ -263,7 +263,7 @@ export class CpuManager implements HintProvider {
   }
 }
 
-/** Returns upstream's message if a state is invalid; `undefined` if it is valid. */
+/** Returns upstream's error message for an invalid state; `undefined` if the state is valid. */
 function stateProblem(
   { shared, own }: CpuState,
   { all, reserved, strictReservation }: { all: number[]; reserved: number[]; strictReservation: boolean },

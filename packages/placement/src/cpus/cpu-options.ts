@@ -2,9 +2,9 @@ import { flagProblems, type PolicyFlags, readFlags } from '../topology/policy-fl
 
 /** Policy options of the CPU manager (`cpuManagerPolicyOptions`). */
 export type CpuPolicyOptions = {
-  /** `full-pcpus-only`: containers do not share physical cores. */
+  /** `full-pcpus-only`: containers never share a physical core. */
   fullCores: boolean;
-  /** `distribute-cpus-across-numa`: takes the same number of CPUs from each NUMA node. */
+  /** `distribute-cpus-across-numa`: takes equal numbers of CPUs from the NUMA nodes if one is not enough. */
   acrossNodes: boolean;
   /** `align-by-socket`: NUMA nodes on the same socket are treated as equivalent. */
   alignBySocket: boolean;
@@ -25,7 +25,7 @@ const FLAGS: PolicyFlags<keyof CpuPolicyOptions> = {
   'prefer-align-cpus-by-uncorecache': { key: 'byCache' },
 };
 
-/** Pairs of options that upstream does not allow together. */
+/** Mutually exclusive pairs of options, as in upstream. */
 const APART = [
   ['full-pcpus-only', 'distribute-cpus-across-cores'],
   ['distribute-cpus-across-numa', 'distribute-cpus-across-cores'],
@@ -33,7 +33,7 @@ const APART = [
   ['prefer-align-cpus-by-uncorecache', 'distribute-cpus-across-numa'],
 ] as const;
 
-/** Parses the options, which must be valid. */
+/** Parses already validated options. */
 export function cpuOptions(options: Record<string, string>): CpuPolicyOptions {
   const on = readFlags(options, FLAGS);
   const all = Object.values(FLAGS).map(({ key }) => [key, on.has(key)]);
@@ -43,7 +43,7 @@ export function cpuOptions(options: Record<string, string>): CpuPolicyOptions {
 export const NO_CPU_OPTIONS: CpuPolicyOptions = cpuOptions({});
 
 /**
- * Returns problems with the options, as upstream's messages. `allowsAlpha`: whether the feature gate CPUManagerPolicyAlphaOptions is
+ * Validates the options and returns upstream's error messages. `allowsAlpha`: whether the feature gate CPUManagerPolicyAlphaOptions is
  * enabled.
  */
 export function cpuOptionProblems(options: Record<string, string>, allowsAlpha: boolean): string[] {

@@ -14,8 +14,8 @@ type StateFile = {
 };
 
 /**
- * Reads the assignments of an earlier kubelet; `undefined` if there is no file. Rejects with `failed_precondition` if the file is corrupt
- * or was written under another policy, because the CPUs of running containers are then unknown.
+ * Reads the assignments made by an earlier kubelet; `undefined` if there is no file. Rejects with `failed_precondition` if the file is
+ * corrupt or was written under a different policy: it is then unknown which CPUs running containers use.
  */
 export async function readCpuState(path: string, policy: 'none' | 'static'): Promise<CpuState | undefined> {
   try {

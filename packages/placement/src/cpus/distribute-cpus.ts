@@ -2,7 +2,10 @@
 import type { Cpu } from '../topology/machine.ts';
 import { countOf, nodesInOrder, notEnough, type TakeRequest, takePacked } from './take-cpus.ts';
 
-/** Takes CPUs in groups of `groupSize`: all CPUs of a core, or 1. Throws `resource_exhausted` if there are not enough CPUs. */
+/**
+ * Takes CPUs in multiples of `groupSize`, which is either the number of CPUs per core or 1. Throws `resource_exhausted` if there are not
+ * enough CPUs.
+ */
 export function takeDistributed(request: TakeRequest & { groupSize: number }): number[] {
   const { cpus, available, count, groupSize } = request;
   const packed = () => takePacked({ ...request, byCache: false });
@@ -20,8 +23,8 @@ export function takeDistributed(request: TakeRequest & { groupSize: number }): n
 }
 
 /**
- * Returns the minimum and maximum number of NUMA nodes to try. Minimum: enough if all their CPUs were free. Maximum: those that have free
- * CPUs, but no more than there are groups.
+ * Returns the minimum and maximum number of NUMA nodes to try. The minimum would suffice if all their CPUs were free. The maximum is the
+ * number of NUMA nodes with free CPUs or the number of groups, whichever is smaller.
  */
 function nodeRange(
   cpus: Cpu[],
@@ -31,11 +34,11 @@ function nodeRange(
   return [Math.ceil(groups / perNode), Math.min(groups, free)];
 }
 
-/** Takes `share` CPUs from each NUMA node in `nodes`, and the remainder in groups from the NUMA nodes in `rest`, round-robin. */
+/** Takes `share` CPUs from each NUMA node in `nodes`, then the remaining groups round-robin from the NUMA nodes in `rest`. */
 type Plan = { nodes: number[]; share: number; rest: number[] };
 type PlanInput = { free: Map<number, number[]>; count: number; groupSize: number };
 
-/** Returns the plan that leaves the numbers of free CPUs per NUMA node most balanced. */
+/** Returns the plan that leaves the free CPUs most evenly balanced across NUMA nodes. */
 function bestPlan(order: number[], size: number, input: PlanInput): Plan | undefined {
   let best: { plan: Plan; balance: number } | undefined;
   for (const nodes of combinationsOf(order, size)) {
@@ -81,8 +84,7 @@ function bestRest(
 }
 
 /**
- * Returns the number of free CPUs per NUMA node after taking the remainder round-robin, one group at a time; `undefined` if there are not
- * enough CPUs.
+ * Returns the number of free CPUs per NUMA node after taking the remaining groups round-robin; `undefined` if there are not enough CPUs.
  */
 function afterRest(
   nodes: number[],
@@ -115,7 +117,7 @@ function takePlanned(request: TakeRequest & { groupSize: number }, { nodes, shar
   return [...taken].sort((a, b) => a - b);
 }
 
-/** Returns the available CPUs by NUMA node, for each NUMA node that has any. */
+/** Groups the available CPUs by NUMA node, omitting NUMA nodes without any. */
 function byNode(cpus: Cpu[], available: number[]): Map<number, number[]> {
   const wanted = new Set(available);
   const found = new Map<number, number[]>();

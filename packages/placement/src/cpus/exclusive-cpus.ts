@@ -9,7 +9,9 @@ import {
 
 const NANOS_PER_CPU = 1_000_000_000n;
 
-/** Returns how many exclusive CPUs a container gets: its request if that is a whole number and the pod is Guaranteed, otherwise 0. Pure. */
+/**
+ * Returns the number of exclusive CPUs for a container: its CPU request if that is an integer and the pod is Guaranteed, otherwise 0. Pure.
+ */
 export function exclusiveCpus(pod: Pod, { resources }: Container): number {
   if (hasPodLevelResources(pod.spec) || qosClass(pod) !== 'Guaranteed') return 0;
   const { nanos } = parseQuantity(resources?.requests?.cpu ?? resources?.limits?.cpu ?? '0');
@@ -17,8 +19,8 @@ export function exclusiveCpus(pod: Pod, { resources }: Container): number {
 }
 
 /**
- * Returns the maximum number of exclusive CPUs that the pod holds at any one time: either for its main containers and sidecars, or for an
- * init container and the sidecars before it.
+ * Returns the maximum number of exclusive CPUs that the pod holds at any one time: those of its main containers and sidecars, or those of
+ * an init container and the sidecars before it.
  */
 export function exclusiveCpusOfPod(pod: Pod): number {
   let sidecars = 0;

@@ -9,7 +9,7 @@ export type RunningContainer = { podUid: string; name: string; id: string };
 export class KnownCpus {
   readonly #known = new Map<string, string>();
 
-  /** Must be called when a container starts with these CPUs. */
+  /** Must be called with the CPUs on which a container starts. */
   note(podUid: string, name: string, cpus: string): void {
     this.#known.set(`${podUid}/${name}`, cpus);
   }
@@ -25,7 +25,7 @@ export class KnownCpus {
 }
 
 export type ReconcileInput = {
-  /** Updates the CPUs of a running container in the container runtime. */
+  /** Updates a running container's CPUs in the container runtime. */
   setCpus: (containerId: string, cpus: string, signal: AbortSignal) => Promise<unknown>;
   manager: CpuManager;
   known: KnownCpus;
@@ -34,7 +34,9 @@ export type ReconcileInput = {
   logger: Logger;
 };
 
-/** Periodically applies the assigned CPUs to running containers, because each assignment changes the set of shared CPUs. */
+/**
+ * Periodically applies the assigned CPUs to running containers, because each exclusive assignment changes the shared CPUs of all others.
+ */
 export async function reconcileCpus(input: ReconcileInput, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await reconcileOnce(input, signal);

@@ -6,8 +6,7 @@ import { takeDistributed } from './distribute-cpus.ts';
 import { type TakeRequest, takePacked } from './take-cpus.ts';
 
 /**
- * The threads of a core have IDs that differ by `cores`. With `round`, cores alternate between sockets; otherwise they fill one socket
- * after another.
+ * Thread siblings have IDs that differ by `cores`. With `round`, cores are numbered round-robin across sockets, otherwise socket by socket.
  */
 type Shape = { sockets: number; nodes: number; cores: number; threads: number; round?: true; cachesOf?: number };
 
@@ -35,7 +34,7 @@ function check(take: (request: TakeRequest) => number[], [cpus, available, count
   else assert.equal(formatCpus(take(request)), expected, `${count} of ${available}`);
 }
 
-/** Cases of upstream's cpu_assignment_test.go, by their numbers. */
+/** Test cases from upstream's cpu_assignment_test.go, with the same numbering. */
 const PACKED: Case[] = [
   [ONE_SOCKET, '1-7', 9, /^not enough cpus available to satisfy request: requested=9, available=7$/],
   [ONE_SOCKET, '0-7', 0, ''],

@@ -3,21 +3,21 @@ import { PodwrightError } from '@podwright/base';
 import type { Cpu } from '../topology/machine.ts';
 
 export type TakeRequest = {
-  /** All CPUs on the host. */
+  /** All CPUs of the host. */
   cpus: Cpu[];
   available: number[];
   count: number;
-  /** Order of choice: `spread` prefers CPUs on different cores; `packed` takes whole cores first. */
+  /** Order of preference: `packed` takes whole cores first; `spread` prefers CPUs on different cores. */
   order: 'packed' | 'spread';
-  /** Whether to prefer CPUs that share a cache. */
+  /** Whether to prefer CPUs that share a last-level cache. */
   byCache: boolean;
 };
 
 type Level = 'node' | 'socket' | 'core' | 'cache';
 
 /**
- * Takes whole NUMA nodes and sockets while the rest of the request fills them, then whole cores, then single CPUs. At each level, groups
- * with the fewest free CPUs are taken first. Throws `resource_exhausted` if there are not enough CPUs.
+ * Takes whole NUMA nodes and sockets as long as they fit into the request, then whole cores, then single CPUs. At each level, takes groups
+ * with the fewest free CPUs first. Throws `resource_exhausted` if there are not enough CPUs.
  */
 export function takePacked(request: TakeRequest): number[] {
   const { available, count } = request;
@@ -42,7 +42,7 @@ export function nodesInOrder(request: TakeRequest): number[] {
 }
 
 class FreeCpus {
-  /** The topology levels, the wider one first: either NUMA nodes contain sockets, or sockets contain NUMA nodes. */
+  /** Topology levels from the outside in: either NUMA nodes contain sockets, or sockets contain NUMA nodes. */
   readonly levels: ['node', 'socket'] | ['socket', 'node'];
   readonly taken: number[] = [];
   free: Cpu[];
@@ -60,7 +60,7 @@ class FreeCpus {
     return this.#request.count - this.taken.length;
   }
 
-  /** Takes all of these CPUs, or none if there are more than needed. */
+  /** Takes all of these CPUs, or none if that would exceed the request. */
   take(cpus: Cpu[]): void {
     if (cpus.length > this.#needed) return;
     const ids = new Set(cpus.map(({ id }) => id));
@@ -68,7 +68,7 @@ class FreeCpus {
     this.free = this.free.filter(({ id }) => !ids.has(id));
   }
 
-  /** Takes whole groups, that is, those that are completely free and not larger than needed. */
+  /** Takes groups that are completely free and no larger than the rest of the request. */
   takeWhole(level: Level): void {
     for (const group of this.#wholeGroups(level)) this.take(this.#members(this.free, level, group));
   }
@@ -78,7 +78,7 @@ class FreeCpus {
     return this.groups(level).filter((group) => this.#members(this.free, level, group).length === all(group));
   }
 
-  /** Takes whole caches first, then the rest from the first cache that has enough free cores. */
+  /** Takes whole caches first, then the rest from the first cache with enough free cores. */
   takeByCache(): void {
     const { cpus } = this.#request;
     const perCache = Math.floor(cpus.length / countOf(cpus, 'cache'));
@@ -107,7 +107,7 @@ class FreeCpus {
     return this.groups(level).flatMap((group) => this.#members(this.free, level, group).sort((a, b) => a.id - b.id));
   }
 
-  /** Returns the groups that have free CPUs, ordered by parent group and then by ascending number of free CPUs. */
+  /** Returns the groups that have free CPUs, ordered by parent group, then by number of free CPUs (ascending). */
   groups(level: Level): number[] {
     const above = {
       [this.levels[0]]: undefined,

@@ -1,5 +1,5 @@
 /**
- * Chooses free devices for a container, the same way as upstream's device manager. Equally suitable devices are taken in the plugin's
+ * Chooses free devices for a container the way upstream's device manager does. Devices that are equally suitable are taken in the plugin's
  * order.
  */
 import { PodwrightError } from '@podwright/base';
@@ -11,9 +11,9 @@ export type DeviceRequest = {
   count: number;
   /** Healthy devices, in the plugin's order. */
   healthy: Device[];
-  /** IDs of devices that are assigned to any container. */
+  /** IDs of all assigned devices. */
   inUse: ReadonlySet<string>;
-  /** IDs of devices assigned to the pod's init containers, which are reused first. */
+  /** IDs of the devices assigned to the pod's init containers, which are reused first. */
   reusable: ReadonlySet<string>;
   /** NUMA nodes of the container's topology hint; `undefined` if any NUMA node will do. */
   nodes: NodeMask | undefined;
@@ -25,7 +25,7 @@ export type Preference = { available: string[]; mustInclude: string[]; count: nu
 /** Calls the plugin's GetPreferredAllocation. */
 export type PreferDevices = (preference: Preference) => Promise<string[]>;
 
-/** Returns the IDs of the chosen devices. Rejects with upstream's message if there are not enough devices. */
+/** Returns the IDs of the chosen devices. Rejects with upstream's message if too few devices are free. */
 export async function chooseDevices(request: DeviceRequest, prefer: PreferDevices): Promise<string[]> {
   const { resource, count, healthy, inUse, reusable, nodes } = request;
   const chosen = new Set(take([...reusable], count));
@@ -59,8 +59,8 @@ const take = <T>(values: T[], count: number): T[] => values.slice(0, Math.max(0,
 type ByNodes = { aligned: string[]; unaligned: string[]; elsewhere: string[] };
 
 /**
- * Groups the free devices into those on hinted NUMA nodes, on other NUMA nodes, and without a NUMA node. Within a group, devices on NUMA
- * nodes with few free devices come first, so that NUMA nodes with many keep theirs.
+ * Groups the free devices: on hinted NUMA nodes, on other NUMA nodes, without NUMA affinity. Within a group, devices on the NUMA nodes with
+ * the fewest free devices come first, to avoid fragmenting the other NUMA nodes.
  */
 function sortByNodes(free: Device[], nodes: NodeMask | undefined, all: Device[]): ByNodes {
   const ids = free.map(({ id }) => id);

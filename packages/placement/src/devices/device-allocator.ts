@@ -31,8 +31,8 @@ export class DeviceAllocator {
   }
 
   /**
-   * Assigns the devices that the container requests and does not have yet, and saves the assignments. `isRunning`: the pod is running
-   * already, so it gets no further devices. Rejects with upstream's message, and assigns nothing then.
+   * Assigns the requested devices that the container lacks, and saves the assignments. `isRunning`: the pod is already running and gets no
+   * more devices. On failure, assigns nothing and rejects with upstream's message.
    */
   async allocate({ pod, container, hint }: AllocationRequest, isRunning: boolean, signal: AbortSignal): Promise<void> {
     const { known, saved } = this.#input;
@@ -53,7 +53,7 @@ export class DeviceAllocator {
     reusable.note(pod, container, assignments.ofContainer(uid, container.name));
   }
 
-  /** Assigns devices of one resource unless the container has them already. Returns whether it assigned any. */
+  /** Assigns devices of a single resource, unless the container already has them. Returns whether it assigned any. */
   async #allocateResource(request: ResourceRequest, signal: AbortSignal): Promise<boolean> {
     const { inventory, assignments } = this.#input.known;
     const { podUid, container, resource, count, isRunning } = request;
@@ -93,7 +93,10 @@ export class DeviceAllocator {
     known.assignments.add({ podUid, container, resource, devices, answer });
   }
 
-  /** Returns a resource's healthy devices. Throws upstream's message if there are none or if assigned devices are unhealthy. */
+  /**
+   * Returns a resource's healthy devices. Throws with upstream's message if there are none, or if any of the assigned devices are
+   * unhealthy.
+   */
   #healthyOrThrow(resource: string, own: string[]): Device[] {
     const { inventory } = this.#input.known;
     const fail = (why: string) => new PodwrightError('failed_precondition', why);

@@ -29,7 +29,7 @@ export class DeviceAssignments {
     return found && deviceIds(found);
   }
 
-  /** Returns all assigned devices of a resource. */
+  /** Returns the IDs of a resource's assigned devices. */
   inUse(resource: string): Set<string> {
     return new Set(this.all().flatMap((one) => (one.resource === resource ? deviceIds(one) : [])));
   }
@@ -46,7 +46,7 @@ export class DeviceAssignments {
     return [...this.#pods.keys()];
   }
 
-  /** Restores a container's assignments after a failed change. */
+  /** Reverts a container's assignments after a change has failed. */
   restore(podUid: string, container: string, assignments: Assignment[]): void {
     const others = this.ofPod(podUid).filter((one) => one.container !== container);
     const all = [...others, ...assignments];

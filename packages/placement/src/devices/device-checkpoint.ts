@@ -2,7 +2,7 @@ import { PodwrightError } from '@podwright/base';
 import { checksumOf, goList, goMap, readStateFile, writeStateFile } from '../topology/state-file.ts';
 import type { Assignment } from './device-types.ts';
 
-/** Checkpoint content: the assignments, and the registered resources with the IDs of their healthy devices. */
+/** Content of the checkpoint: the assignments, and the IDs of the healthy devices of each registered resource. */
 export type DeviceRecords = { assignments: Assignment[]; registered: Record<string, string[]> };
 
 /** Upstream's file format (devicemanager/checkpoint). */

@@ -1,4 +1,4 @@
-/** Topology hints for the devices that pods and containers request. */
+/** Topology hints for the devices requested by pods and containers. */
 import type { Container, Pod } from '@podwright/kube-api';
 import type { ResourceHints } from '../topology/topology-hint.ts';
 import { deviceHints } from './device-hints.ts';
@@ -9,7 +9,7 @@ import { containerRequests, type KnownDevices } from './known-devices.ts';
 type Requests = {
   podUid: string;
   counts: Map<string, number>;
-  /** Returns the IDs of devices of a resource that are already assigned; `undefined` if there are none. */
+  /** Returns the IDs of the resource's devices that are already assigned; `undefined` if there are none. */
   assigned: (resource: string) => string[] | undefined;
 };
 

@@ -14,7 +14,7 @@ export type DeviceHintInput = {
   nodes: number[];
 };
 
-/** Returns the sets of NUMA nodes that have enough devices; `undefined` if no device belongs to a NUMA node. Pure. */
+/** Returns a hint for each set of NUMA nodes that has enough devices; `undefined` if no device has NUMA affinity. Pure. */
 export function deviceHints({
   devices,
   available,
@@ -39,7 +39,7 @@ export function deviceHints({
     .map((mask) => ({ nodes: mask, preferred: countNodes(mask) === leastCount }));
 }
 
-/** Counts the devices for each distinct set of NUMA nodes. There may be many devices, but there are few distinct sets. */
+/** Counts the devices per distinct set of NUMA nodes. There may be many devices, but only few distinct sets. */
 function tally(places: NodeMask[]): Map<NodeMask, number> {
   const counts = new Map<NodeMask, number>();
   for (const place of places) counts.set(place, (counts.get(place) ?? 0) + 1);
@@ -49,7 +49,7 @@ function tally(places: NodeMask[]): Map<NodeMask, number> {
 const countOn = (counts: Map<NodeMask, number>, mask: NodeMask) =>
   [...counts].reduce((sum, [place, amount]) => sum + ((place & mask) === 0n ? 0 : amount), 0);
 
-/** Returns device IDs by NUMA node, the way the checkpoint stores them. */
+/** Groups device IDs by NUMA node, as they are stored in the checkpoint. */
 export function byNode(devices: Device[]): Record<string, string[]> {
   const placed = devices.flatMap(({ id, nodes }) =>
     (nodes.length === 0 ? [NO_NODE] : nodes).map((node) => ({ id, node: String(node) })),

@@ -3,42 +3,42 @@ import { DEVICE_PLUGIN_GRACE_MS } from './limits.ts';
 import type { PluginConnection } from './plugin-connection.ts';
 
 /**
- * `offered`: a registered plugin lists the resource's devices. `lost`: the plugin has disconnected, but the grace period is not over yet.
- * `gone`: the node no longer has the resource.
+ * `offered`: registered by a plugin, which reports its devices. `lost`: the plugin has disconnected, but the grace period has not expired.
+ * `gone`: no longer available on the node.
  */
 type Resource =
   | { state: 'offered'; plugin: PluginConnection; devices: Device[] }
   | { state: 'lost'; sinceMs: number; devices: Device[] }
   | { state: 'gone' };
 
-/** Number of devices per resource. */
+/** Device counts by resource. */
 export type DeviceAmounts = { capacity: Record<string, number>; allocatable: Record<string, number> };
 
-/** Keeps track of device plugin resources and their devices. */
+/** Tracks the resources of device plugins and their devices. */
 export class DeviceInventory {
   readonly #resources = new Map<string, Resource>();
   readonly #now: () => number;
 
-  /** `lost`: resources from the checkpoint, whose plugins have to register again. */
+  /** `lost`: resources restored from the checkpoint; their plugins have not registered again yet. */
   constructor(lost: string[], now: () => number = () => performance.now()) {
     this.#now = now;
     for (const resource of lost) this.#resources.set(resource, { state: 'lost', sinceMs: now(), devices: [] });
   }
 
-  /** Makes `plugin` the current plugin for its resource. All known devices count as unhealthy until it sends its first list. */
+  /** Makes `plugin` the resource's current plugin. All known devices count as unhealthy until it sends its first device list. */
   connect(plugin: PluginConnection): void {
     const devices = this.#known(plugin.resource).map((device) => ({ ...device, isHealthy: false }));
     this.#resources.set(plugin.resource, { state: 'offered', plugin, devices });
   }
 
-  /** Sets the resource's devices. If another plugin has taken over the resource, ignores the list and returns false. */
+  /** Sets the resource's devices. Returns false, ignoring the list, if a different plugin has taken over the resource. */
   list(plugin: PluginConnection, devices: Device[]): boolean {
     if (this.plugin(plugin.resource) !== plugin) return false;
     this.#resources.set(plugin.resource, { state: 'offered', plugin, devices });
     return true;
   }
 
-  /** Marks the resource as lost. If another plugin has taken over the resource, does nothing and returns false. */
+  /** Marks the resource as lost. Returns false without doing anything if a different plugin has taken over the resource. */
   disconnect(plugin: PluginConnection): boolean {
     if (this.plugin(plugin.resource) !== plugin) return false;
     const devices = this.#known(plugin.resource).map((device) => ({ ...device, isHealthy: false }));
@@ -55,7 +55,7 @@ export class DeviceInventory {
     return this.resources().flatMap((resource) => this.plugin(resource) ?? []);
   }
 
-  /** Whether a plugin offers the resource, or did so until it disconnected less than the grace period ago. */
+  /** Whether the resource is offered by a plugin, or was until recently: the grace period since the plugin disconnected has not expired. */
   has(resource: string): boolean {
     this.#expire();
     return (this.#resources.get(resource)?.state ?? 'gone') !== 'gone';
@@ -75,7 +75,7 @@ export class DeviceInventory {
     return this.devices(resource).filter(({ isHealthy }) => isHealthy);
   }
 
-  /** Returns the device counts for the node status. A resource in the state `gone` remains listed with a count of 0. */
+  /** Returns the device counts for the node status. A resource in the `gone` state is still listed, with a count of 0. */
   amounts(): DeviceAmounts {
     this.#expire();
     const names = [...this.#resources.keys()];

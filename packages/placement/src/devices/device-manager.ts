@@ -23,11 +23,11 @@ import { ReusableDevices } from './reusable-devices.ts';
 import { readSavedDevices, SavedDevices } from './saved-devices.ts';
 
 export type DeviceManagerOptions = {
-  /** Directory that holds the plugins' sockets, the kubelet's socket and the checkpoint. */
+  /** Directory of the checkpoint and the sockets of the plugins and the kubelet. */
   directory: string;
   /** IDs of the host's NUMA nodes. */
   nodes: number[];
-  /** Whether any of the pod's containers is running. Such a pod keeps its devices even if they are unhealthy. */
+  /** Whether any container of the pod is running. If so, the pod keeps its devices even if they are unhealthy. */
   isRunning: (podUid: string) => boolean;
   logger: Logger;
   metrics?: Registry;
@@ -36,7 +36,7 @@ export type DeviceManagerOptions = {
 /** A plugin discovered in the plugin registration directory; `name` is its resource name. */
 type WatchedPlugin = { name: string; endpoint: string; versions: readonly string[] };
 
-/** Manages device plugins, and assigns their devices to containers. */
+/** Manages device plugins and assigns their devices to containers. */
 export class DeviceManager implements HintProvider {
   readonly #options: DeviceManagerOptions;
   readonly #known: KnownDevices;
@@ -62,7 +62,7 @@ export class DeviceManager implements HintProvider {
     this.#allocator = new DeviceAllocator({ known, saved, metrics });
   }
 
-  /** Restores the assignments of an earlier kubelet; a corrupt checkpoint is logged and ignored. */
+  /** Restores the assignments made by an earlier kubelet. A corrupt checkpoint is logged and ignored. */
   static async open(options: DeviceManagerOptions): Promise<DeviceManager> {
     return new DeviceManager(options, await readSavedDevices(options.directory, options.logger));
   }
@@ -85,17 +85,20 @@ export class DeviceManager implements HintProvider {
     deregister: async ({ name }: WatchedPlugin) => this.#known.inventory.plugin(name)?.close(),
   };
 
-  /** True until this node's first checkpoint is written. Until then, the device amounts in its Node object are those of an earlier host. */
+  /**
+   * True until this node's first checkpoint is written. Until then, the device counts in its Node object are left over from an earlier
+   * host.
+   */
   get isNew(): boolean {
     return this.#saved.isNew;
   }
 
-  /** Returns the device counts for the node status; 0 for a resource whose plugin has disconnected. */
+  /** Returns the device counts for the node status. The devices of a disconnected plugin are not allocatable. */
   amounts(): DeviceAmounts {
     return this.#known.inventory.amounts();
   }
 
-  /** Returns the device counts for admission. They are never below the number of assigned devices, even if the plugin is unavailable. */
+  /** Returns the device counts for admission: at least the number of assigned devices, even while the plugin is unavailable. */
   admissible(): Record<string, bigint> {
     const { inventory, assignments } = this.#known;
     const { allocatable } = inventory.amounts();
@@ -104,7 +107,7 @@ export class DeviceManager implements HintProvider {
     return Object.fromEntries(names.map((name) => [name, BigInt(most(name))]));
   }
 
-  /** Whether a plugin currently offers healthy devices of the resource. */
+  /** Whether a plugin currently offers any healthy devices of the resource. */
   isOffered(resource: string): boolean {
     return this.#known.inventory.healthy(resource).length > 0;
   }
@@ -148,8 +151,8 @@ export class DeviceManager implements HintProvider {
   }
 
   /**
-   * Whether a container that is about to start lacks requested devices. This happens if its pod was already running when it was admitted
-   * and there was no record of its devices.
+   * Whether a container that is about to start lacks requested devices. That is the case if its pod was already running at admission and
+   * its devices were not on record.
    */
   isMissing(pod: Pod, container: Container): boolean {
     const { uid } = pod.metadata;
@@ -158,14 +161,16 @@ export class DeviceManager implements HintProvider {
     return counts.some(([name, count]) => count > 0 && !isAssigned(name));
   }
 
-  /** Assigns missing devices before the container starts. */
+  /** Assigns any missing devices before the container starts. */
   async allocateMissing(pod: Pod, container: Container): Promise<void> {
     const { signal } = new AbortController(); // calls to plugins have timeouts
     if (this.isMissing(pod, container))
       await this.#allocator.allocate({ pod, container, hint: NO_HINT }, false, signal);
   }
 
-  /** Returns the device options for starting a container. Calls PreStartContainer on plugins that require it; rejects if a call fails. */
+  /**
+   * Returns the device options for starting a container. Calls PreStartContainer on plugins that require it, and rejects if a call fails.
+   */
   async optionsFor(pod: Pod, container: Container): Promise<ContainerDeviceOptions> {
     const { uid } = pod.metadata;
     for (const assignment of this.devicesOf(uid, container.name)) {

@@ -1,9 +1,9 @@
-/** Device plugin metrics with the same names as upstream's. */
+/** Device plugin metrics, named as in upstream. */
 import { Counter, Histogram, type Registry } from '@podwright/base';
 
 export type DeviceMetrics = {
   registered(resource: string): void;
-  /** Must be called after a plugin has responded to Allocate. */
+  /** Must be called after a plugin responds to Allocate. */
   allocated(resource: string, seconds: number): void;
 };
 

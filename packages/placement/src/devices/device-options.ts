@@ -2,7 +2,7 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { type ContainerAllocateResponse, ContainerAllocateResponseSchema } from '../device-plugin-api.ts';
 import type { Assignment, ContainerDeviceOptions } from './device-types.ts';
 
-/** Merges the options from all plugins' Allocate responses; the first one wins for duplicate names or paths. */
+/** Merges the options from all plugins' Allocate responses. The first one wins if a name or path occurs more than once. */
 export function deviceOptions(assignments: Assignment[]): ContainerDeviceOptions {
   const answers = assignments.map(({ answer }) => fromBinary(ContainerAllocateResponseSchema, answer));
   return {

@@ -1,4 +1,4 @@
-/** Registers device plugins, and follows the lists of their devices. */
+/** Registers device plugins and watches their device lists. */
 import { background, errorMessage, type Logger, PodwrightError } from '@podwright/base';
 import { startOnceThereIsSpace } from '../late-server.ts';
 import type { DeviceMetrics } from './device-metrics.ts';
@@ -9,11 +9,11 @@ import { PluginConnection } from './plugin-connection.ts';
 import { type RegisteredPlugin, serveRegistration } from './registration.ts';
 import type { SavedDevices } from './saved-devices.ts';
 
-/** Called with the UIDs of pods that have devices whose health changed. */
+/** Called with the UIDs of the pods affected by a change in device health. */
 export type DeviceHealthListener = (podUids: string[]) => void;
 
 type Input = {
-  /** Directory that holds the plugins' sockets and the kubelet's socket. */
+  /** Directory of the sockets of the plugins and the kubelet. */
   directory: string;
   known: Pick<KnownDevices, 'inventory' | 'assignments'>;
   saved: Pick<SavedDevices, 'saveOrLog'>;
@@ -45,7 +45,7 @@ export class DevicePlugins {
   }
 
   /**
-   * Connects to a plugin that has registered; it replaces any earlier plugin for the same resource. Rejects if the plugin does not respond.
+   * Connects to a newly registered plugin, which replaces any earlier plugin for the same resource. Rejects if the plugin does not respond.
    */
   async connect({ resource, socket }: RegisteredPlugin): Promise<void> {
     const { known, metrics, logger } = this.#input;
@@ -86,7 +86,7 @@ export class DevicePlugins {
     logger.warn({ resource, error: why }, 'a device plugin disconnected');
   }
 
-  /** Runs `change`, then notifies the listener of pods that use devices whose health has changed. */
+  /** Runs `change`, then notifies the listener of the pods whose devices have changed health. */
   #watchHealth<T>(resource: string, change: () => T): T {
     const { inventory, assignments } = this.#input.known;
     const unhealthy = () => new Set(inventory.devices(resource).flatMap((one) => (one.isHealthy ? [] : [one.id])));

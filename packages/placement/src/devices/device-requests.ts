@@ -1,8 +1,8 @@
 import { type Container, isSidecar, type Pod } from '@podwright/kube-api';
 
 /**
- * Returns the pod's total request: either for all its main containers and sidecars, or for an init container and the sidecars before it,
- * whichever is larger.
+ * Returns the pod's effective request: the total of its main containers and sidecars, or that of an init container and the sidecars before
+ * it, whichever is larger.
  */
 export function podRequests(pod: Pod, requests: (container: Container) => Map<string, number>): Map<string, number> {
   const total = new Map<string, number>();

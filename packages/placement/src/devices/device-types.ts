@@ -1,4 +1,4 @@
-/** A plugin's device. `nodes`: its NUMA nodes; empty if the plugin does not report any. */
+/** A device offered by a plugin. `nodes`: its NUMA nodes; empty if it has no NUMA affinity. */
 export type Device = { id: string; isHealthy: boolean; nodes: number[] };
 
 /** Container options from one plugin's Allocate response. */
@@ -13,7 +13,7 @@ export type DeviceAnswer = {
 /** Container options merged from all plugins' Allocate responses. */
 export type ContainerDeviceOptions = DeviceAnswer;
 
-/** A container's devices of one resource. `devices` maps NUMA nodes to device IDs; devices without a NUMA node are under -1. */
+/** A container's devices of one resource. `devices` maps NUMA nodes to device IDs; devices without NUMA affinity are listed under -1. */
 export type Assignment = {
   podUid: string;
   container: string;
@@ -23,7 +23,7 @@ export type Assignment = {
   answer: Uint8Array;
 };
 
-/** Key for devices without a NUMA node. */
+/** Key for devices without NUMA affinity. */
 export const NO_NODE = -1;
 
 export const deviceIds = ({ devices }: Pick<Assignment, 'devices'>): string[] => [

@@ -1,26 +1,26 @@
-/** A device plugin for tests that speaks the real protocol. The test controls it, including misbehaviour. */
+/** A fake device plugin that speaks the real protocol. The test controls its behavior and misbehavior. */
 import { join } from 'node:path';
 import { Broadcast, silentLogger } from '@podwright/base';
 import { connectService, handleService, type ListeningServer, serveServices } from '@podwright/grpc';
 import { DevicePlugin, Registration } from '../device-plugin-api.ts';
 import { Registration as WatchedRegistration } from '../plugin-registration-api.ts';
 
-/** A device: only an ID, or an ID with health and NUMA nodes. */
+/** A device: just an ID, or an ID with its health and NUMA nodes. */
 export type FakeDevice = string | { id: string; isHealthy?: boolean; nodes?: number[] };
 
 export type FakePluginBehavior = {
   devices: FakeDevice[];
   preStartRequired?: boolean;
-  /** Builds the plugin's answer to Allocate. */
+  /** Builds the plugin's response to Allocate. */
   answer?: (ids: string[]) => object;
   prefer?: (available: string[], mustInclude: string[], count: number) => string[];
 };
 
 export class FakePlugin {
   readonly resource: string;
-  /** Received calls, in order. */
+  /** Calls received so far, in order. */
   readonly calls: { method: 'allocate' | 'preStart' | 'prefer'; ids: string[] }[] = [];
-  /** Delays answers to Allocate until this resolves. */
+  /** If set, responses to Allocate are delayed until this resolves. */
   hold: Promise<unknown> | undefined;
   behavior: FakePluginBehavior;
   readonly #directory: string;
@@ -69,7 +69,7 @@ export class FakePlugin {
     this.#server = await serveServices([service], { socket: this.socket, logger: silentLogger });
   }
 
-  /** Registers with the kubelet, by default with its own resource and socket. */
+  /** Registers with the kubelet, by default under the plugin's own resource name and socket. */
   async register(request: { version?: string; endpoint?: string; resourceName?: string } = {}): Promise<void> {
     const kubelet = connectService(Registration, join(this.#directory, 'kubelet.sock'), { maxReceiveBytes: 1 << 20 });
     try {
@@ -97,7 +97,7 @@ export class FakePlugin {
     this.#announced = await serveServices([service], { socket, logger: silentLogger });
   }
 
-  /** Changes the devices and sends the new list. */
+  /** Changes the devices and sends the updated list. */
   change(devices: FakeDevice[]): void {
     this.behavior = { ...this.behavior, devices };
     this.#changes.publish();

@@ -3,10 +3,12 @@ import type { DeviceAssignments } from './device-assignments.ts';
 import type { DeviceInventory } from './device-inventory.ts';
 import type { ReusableDevices } from './reusable-devices.ts';
 
-/** The node's devices, the containers to which they are assigned, and those that may be assigned once more. */
+/** The node's devices, their assignments to containers, and the assigned devices that may be reused. */
 export type KnownDevices = { inventory: DeviceInventory; assignments: DeviceAssignments; reusable: ReusableDevices };
 
-/** Returns the requested amounts of registered or assigned resources, except those that the pod gets through ResourceClaims. */
+/**
+ * Returns a container's requests for device plugin resources (registered or already assigned), except those satisfied by ResourceClaims.
+ */
 export function containerRequests(
   { inventory, assignments }: Pick<KnownDevices, 'inventory' | 'assignments'>,
   pod: Pod,

@@ -1,4 +1,4 @@
-/** Connection to a device plugin: calls with timeouts, and the stream of device lists. */
+/** Connection to a device plugin: calls with timeouts, and the device list stream. */
 import { PodwrightError } from '@podwright/base';
 import { connectService } from '@podwright/grpc';
 import {
@@ -26,28 +26,28 @@ export class PluginConnection {
   readonly #end = new AbortController();
   #options: DevicePluginOptions | undefined;
 
-  /** Throws `invalid_argument` if the path cannot be that of a socket. */
+  /** Throws `invalid_argument` if the path cannot be a socket path. */
   constructor(resource: string, socket: string) {
     this.resource = resource;
     this.socket = socket;
     this.#client = connectService(DevicePlugin, socket, { maxReceiveBytes: MAX_DEVICE_LIST_BYTES });
   }
 
-  /** Reads the plugin's options. Rejects if it does not respond in time. */
+  /** Gets the plugin's options. Rejects if the plugin does not respond in time. */
   async connect(): Promise<void> {
     this.#options = await this.#client.getDevicePluginOptions({}, this.#within(DEVICE_PLUGIN_CONNECT_TIMEOUT_MS));
   }
 
   /**
-   * Yields the full device list after each change. Returns when the plugin ends the stream; throws if the stream fails or a list is
-   * invalid.
+   * Yields the full device list, initially and after each change. Returns when the plugin ends the stream; throws if the stream fails or a
+   * list is invalid.
    */
   async *lists(): AsyncGenerator<Device[]> {
     const options = { signal: this.#end.signal, timeoutMs: Number.POSITIVE_INFINITY };
     for await (const list of this.#client.listAndWatch({}, options)) yield devicesOf(list);
   }
 
-  /** Calls Allocate, which returns the options for a container that gets these devices. */
+  /** Calls Allocate, which returns the options for a container with these devices. */
   async allocate(ids: string[], signal: AbortSignal): Promise<ContainerAllocateResponse> {
     const request = { containerRequests: [{ devicesIds: ids }] };
     const { containerResponses } = await this.#client.allocate(
@@ -68,13 +68,13 @@ export class PluginConnection {
     return containerResponses[0]?.deviceIDs ?? [];
   }
 
-  /** Calls PreStartContainer if the plugin requires it, before a container with these devices starts. */
+  /** Calls PreStartContainer, if the plugin requires it, before a container with these devices starts. */
   async preStart(ids: string[]): Promise<void> {
     if (this.#options?.preStartRequired !== true) return;
     await this.#client.preStartContainer({ devicesIds: ids }, this.#within(DEVICE_PRE_START_TIMEOUT_MS));
   }
 
-  /** Cancels all calls. */
+  /** Cancels all calls in flight. */
   close(): void {
     this.#end.abort(new PodwrightError('cancelled', `the device plugin of ${this.resource} is no longer used`));
     this.#client.close();
@@ -86,7 +86,7 @@ export class PluginConnection {
   }
 }
 
-/** Decodes a list's devices; the last one wins for duplicate IDs. Throws `out_of_range` if a limit is exceeded. */
+/** Decodes a device list. The last entry wins if an ID occurs more than once. Throws `out_of_range` if a limit is exceeded. */
 function devicesOf({ devices }: ListAndWatchResponse): Device[] {
   if (devices.length > MAX_DEVICES)
     throw new PodwrightError('out_of_range', `a list of ${devices.length} devices; at most ${MAX_DEVICES} are allowed`);

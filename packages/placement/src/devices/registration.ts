@@ -9,13 +9,13 @@ import { Registration } from '../device-plugin-api.ts';
 const VERSION = 'v1beta1';
 const KUBELET_SOCKET = 'kubelet.sock';
 
-/** The resource of a registering plugin, and the path of its socket. */
+/** Resource name of a registering plugin and the path of its socket. */
 export type RegisteredPlugin = { resource: string; socket: string };
 
 /**
- * Serves registrations on `kubelet.sock` in the directory. First removes the plugins' sockets, so that running plugins notice the restart
- * and register again. Responds to a registration only after connecting to the plugin. Rejects with `already_exists` if another kubelet is
- * serving the directory.
+ * Serves plugin registration on `kubelet.sock` in the directory. Removes the plugins' sockets first, so that running plugins notice the
+ * restart and register again. Responds to a registration only once connected to the plugin. Rejects with `already_exists` if another
+ * kubelet is serving the directory.
  */
 export async function serveRegistration({
   directory,
@@ -53,7 +53,7 @@ function isServed(socket: string): Promise<boolean> {
   return promise.finally(() => connection.destroy());
 }
 
-/** Throws `invalid_argument` with upstream's message if the version is unsupported or the resource name is invalid. */
+/** Throws `invalid_argument` with upstream's message if no version is supported or if the resource name is invalid. */
 export function checkPlugin(resource: string, versions: string[]): void {
   if (!versions.includes(VERSION)) {
     const requested = JSON.stringify(versions.join(', ').slice(0, 100));

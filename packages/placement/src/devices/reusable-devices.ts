@@ -1,20 +1,17 @@
 import { type Container, isSidecar, type Pod } from '@podwright/kube-api';
 import { type Assignment, deviceIds } from './device-types.ts';
 
-/** Devices of init containers, which later containers of the same pod may reuse. */
+/** Init container devices that later containers of the same pod may reuse. */
 export class ReusableDevices {
-  /** Device IDs by resource, for each pod being admitted. */
+  /** Device IDs by resource, for each pod under admission. */
   readonly #pods = new Map<string, Map<string, Set<string>>>();
 
-  /** Returns the IDs of devices that later containers of the pod may reuse. */
+  /** Returns the IDs of the devices that the pod's later containers may reuse. */
   of(podUid: string, resource: string): ReadonlySet<string> {
     return this.#pods.get(podUid)?.get(resource) ?? new Set();
   }
 
-  /**
-   * Records which of a container's devices are reusable: later containers may reuse an init container's devices, but not those of a sidecar
-   * or a main container.
-   */
+  /** Records which devices are reusable: those of an init container are, those of a sidecar or a main container are not. */
   note(pod: Pod, container: Container, assignments: readonly Assignment[]): void {
     const isInit = pod.spec.initContainers?.some(({ name }) => name === container.name) === true;
     const leaves = isInit && !isSidecar(container);

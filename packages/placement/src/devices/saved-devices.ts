@@ -1,4 +1,4 @@
-/** Saves the assigned and the registered devices in the checkpoint file. */
+/** Saves assigned and registered devices to the checkpoint file. */
 import { join } from 'node:path';
 import { CoalescedWork, errorMessage, type Logger, PodwrightError } from '@podwright/base';
 import { type DeviceRecords, readDeviceRecords, writeDeviceRecords } from './device-checkpoint.ts';
@@ -25,7 +25,7 @@ export async function readSavedDevices(directory: string, logger: Logger): Promi
 export class SavedDevices {
   readonly #input: Input;
   #isNew: boolean;
-  /** Writes the checkpoint. Calls made during a write share the next write, because a plugin may send lists at any rate. */
+  /** Writes the checkpoint. Calls during a write are coalesced into the next one, because plugins may send device lists at any rate. */
   readonly #writing = new CoalescedWork(() => this.#write());
 
   /** `isNew`: whether the directory has no checkpoint. */
@@ -34,24 +34,24 @@ export class SavedDevices {
     this.#isNew = input.isNew;
   }
 
-  /** Whether there is no checkpoint yet, that is, the node is new. */
+  /** Whether no checkpoint exists yet, which means that the node is new. */
   get isNew(): boolean {
     return this.#isNew;
   }
 
-  /** Writes the checkpoint. Rejects with upstream's message, because a container must not start with devices that are not recorded. */
+  /** Writes the checkpoint. Rejects with upstream's message: a container must not start with devices that are not on record. */
   save(): Promise<void> {
     return this.#writing.run();
   }
 
-  /** Writes the checkpoint on a best-effort basis: a failure is logged, and the next change writes it again. */
+  /** Writes the checkpoint on a best-effort basis: a failure is logged, and the next change triggers another write. */
   async saveOrLog(): Promise<void> {
     await this.save().catch((error: unknown) => {
       this.#input.logger.error({ error: errorMessage(error) }, 'cannot write the device checkpoint');
     });
   }
 
-  /** Resolves when all requested writes have ended. */
+  /** Resolves when all pending writes have finished. */
   settled(): Promise<void> {
     return this.#writing.settled();
   }

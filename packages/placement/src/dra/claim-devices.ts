@@ -1,4 +1,4 @@
-/** Determines which devices containers get from prepared ResourceClaims. Pure. */
+/** Determines the devices that containers get from prepared ResourceClaims. Pure. */
 import {
   type AllocatedResourceStatus,
   type Container,
@@ -15,15 +15,15 @@ import { refusal } from './pod-claims.ts';
 /** Looks up a prepared ResourceClaim in the pod's namespace by name. */
 export type PreparedClaims = (claimName: string) => ClaimRecord | undefined;
 
-/** A request within a ResourceClaim; '' stands for all of the claim's requests. */
+/** A request within a ResourceClaim; '' means all of the claim's requests. */
 type Asked = { claimName: string; request: string };
 
 type HealthOf = (driver: string, device: DeviceName) => DeviceHealth;
 
-/** Prefix of extended resources that stand for a DeviceClass (resource.k8s.io) rather than a device plugin resource. */
+/** Prefix of extended resources that map to a DeviceClass (resource.k8s.io) instead of a device plugin resource. */
 const DEVICE_CLASS_PREFIX = 'deviceclass.resource.kubernetes.io/';
 
-/** Returns the CDI names of a container's devices. Throws if a claim is not prepared. */
+/** Returns the CDI device names for a container. Throws if a claim is not prepared. */
 export function cdiDevices(pod: Pod, container: Container, prepared: PreparedClaims): string[] {
   const names = askedBy(pod, container).flatMap(({ claimName, request }) => {
     if (claimName === '') return []; // the pod's status says that no claim is needed, so there are no devices
@@ -37,7 +37,7 @@ export function cdiDevices(pod: Pod, container: Container, prepared: PreparedCla
   return [...new Set(names)];
 }
 
-/** Returns the ResourceClaims from which a container gets devices. */
+/** Returns the ResourceClaims that provide a container's devices. */
 export function claimsOfContainer(pod: Pod, container: Container, prepared: PreparedClaims): ClaimRecord[] {
   const names = new Set(askedBy(pod, container).map(({ claimName }) => claimName));
   return [...names].flatMap((name) => prepared(name) ?? []);
@@ -78,7 +78,7 @@ function askedBy(pod: Pod, { name: container, resources }: Container): Asked[] {
   return [...named, ...own.map(({ requestName: request }) => ({ claimName, request }))];
 }
 
-/** Returns the names of ResourceClaim objects, by claim name in the pod spec. */
+/** Maps claim names in the pod spec to ResourceClaim object names. */
 function namesOf(pod: Pod): Map<string, string> {
   const made = claimStatusesOf(pod).resourceClaimStatuses ?? [];
   const nameOf = ({ name, resourceClaimName }: PodResourceClaim) =>
@@ -97,5 +97,5 @@ function devicesOf({ DriverState }: ClaimRecord, request: string): Device[] {
   );
 }
 
-/** Returns the request name, without the subrequest of `request/subrequest`. */
+/** Returns the request name of `request` or `request/subrequest`. */
 const baseRequest = ({ request = '' }: ContainerClaim) => request.split('/')[0]!;

@@ -1,6 +1,6 @@
 /**
- * Records of prepared ResourceClaims and their pods, in upstream's file format, so that this kubelet and upstream's can take over from each
- * other.
+ * Records of prepared ResourceClaims and their pods, in upstream's file format so that users can switch between this kubelet and
+ * upstream's.
  */
 import { crc32 } from 'node:zlib';
 import { PodwrightError } from '@podwright/base';
@@ -15,12 +15,12 @@ export type PreparedDevice = {
   CDIDeviceIDs: string[] | null;
 };
 
-/** A ResourceClaim that drivers are preparing or have prepared. */
+/** A ResourceClaim that is prepared or being prepared by its drivers. */
 export type ClaimRecord = {
   ClaimUID: string;
   ClaimName: string;
   Namespace: string;
-  /** Keyed by the UIDs of the claim's pods; the values are empty. */
+  /** UIDs of the pods using the claim, as keys; the values are empty. */
   PodUIDs: Record<string, object>;
   /** Driver state, by driver name. */
   DriverState: Record<string, { Devices: PreparedDevice[] | null }>;
@@ -29,7 +29,7 @@ export type ClaimRecord = {
 const TYPE = { kind: 'DRACheckpoint', apiVersion: 'checkpoint.dra.kubelet.k8s.io/v1' };
 
 /**
- * Reads the claim records. Rejects with `data_loss` if the file was modified or is corrupt, because it is then unknown which devices are
+ * Reads the claim records. Rejects with `data_loss` if the file is corrupt or was tampered with: it is then unknown which devices are
  * prepared.
  */
 export async function readClaimRecords(path: string): Promise<ClaimRecord[]> {

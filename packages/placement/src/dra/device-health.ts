@@ -1,16 +1,16 @@
 /** Device health as reported by DRA drivers. */
 import { HealthStatus, type DeviceHealth as ReportedHealth } from '../dra-health-api.ts';
 
-/** Maximum length of a device's health message, as in upstream. */
+/** Maximum length of a device's health message, the same as upstream's. */
 const MAX_HEALTH_MESSAGE_LENGTH = 1024;
 
-/** How long a report without a timeout is valid; upstream's default. */
+/** Default validity of a health report that does not specify a timeout, the same as upstream's. */
 const DRA_HEALTH_TIMEOUT_MS = 30_000;
 
 /** A device's current health. */
 export type DeviceHealth = { health: 'Healthy' | 'Unhealthy' | 'Unknown'; message?: string };
 
-/** Identifies a driver's device. */
+/** Identifies a device of a driver. */
 export type DeviceName = { pool: string; device: string };
 
 type Known = DeviceHealth & { name: DeviceName; atMs: number; timeoutMs: number };
@@ -18,9 +18,9 @@ type Known = DeviceHealth & { name: DeviceName; atMs: number; timeoutMs: number 
 const UNKNOWN: DeviceHealth = { health: 'Unknown' };
 const HEALTH_TEXT = { [HealthStatus.HEALTHY]: 'Healthy', [HealthStatus.UNHEALTHY]: 'Unhealthy' } as const;
 
-/** Last reported health of devices. A device's health counts as unknown once its report has expired. */
+/** Last reported health of devices, which is unknown once the report has expired. */
 export class DraHealth {
-  /** Reports by driver, then by pool and device. */
+  /** Reports by driver, then by pool and device name. */
   readonly #known = new Map<string, Map<string, Known>>();
   readonly #now: () => number;
 
@@ -35,7 +35,7 @@ export class DraHealth {
     return message === undefined ? { health } : { health, message };
   }
 
-  /** Records a driver's report. Returns the devices whose health has changed or whose previous report has expired. */
+  /** Records a driver's report. Returns the devices whose health has changed or whose previous report had expired. */
   update(driver: string, reports: ReportedHealth[]): DeviceName[] {
     const before = this.#known.get(driver) ?? new Map<string, Known>();
     const now = reports.map((one) => knownOf(one, this.#now()));
@@ -46,7 +46,7 @@ export class DraHealth {
     return [...changed, ...stale].map(({ name }) => name);
   }
 
-  /** Removes the reports of a driver that has stopped reporting. Returns its devices. */
+  /** Removes the reports of a driver that has stopped reporting. Returns the affected devices. */
   clear(driver: string): DeviceName[] {
     const before = [...(this.#known.get(driver)?.values() ?? [])];
     this.#known.delete(driver);

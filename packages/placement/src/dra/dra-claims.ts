@@ -9,15 +9,15 @@ import type { DraDrivers, DraService } from './dra-drivers.ts';
 import { type DraMetrics, draMetrics } from './dra-metrics.ts';
 import { checkClaim, claimsOf, refusal } from './pod-claims.ts';
 
-/** How long the cleanup of an unknown pod waits for a driver before moving on to the next pod. */
+/** How long the cleanup of an unknown pod's claims waits for drivers before moving on to the next pod. */
 const ORPHAN_TIMEOUT_MS = 10_000;
 
-/** Timeout for calls to a DRA driver, as in upstream. */
+/** Timeout of calls to DRA drivers, the same as upstream's. */
 const DRA_TIMEOUT_MS = 45_000;
 
 export type DraClaimsOptions = {
   drivers: DraDrivers;
-  /** Reads the ResourceClaim from the API server. Rejects with the API server's message. */
+  /** Gets a ResourceClaim from the API server. Rejects with the API server's message. */
   claim: (place: { namespace: string; name: string }, signal: AbortSignal) => Promise<ResourceClaim>;
   /** Path of the file that stores the claim records. */
   path: string;
@@ -28,14 +28,14 @@ export type DraClaimsOptions = {
 type Message = { namespace: string; uid: string; name: string };
 
 /**
- * ResourceClaims of pods. Drivers prepare a claim before its first pod starts, and unprepare it after its last pod has ended. A claim is
- * recorded before its driver is called, so that it is unprepared even if the kubelet is killed.
+ * Manages pods' ResourceClaims. Drivers prepare a claim before its first pod starts, and unprepare it after its last pod has ended. A claim
+ * is recorded before any driver is called: it will be unprepared even if the kubelet is killed.
  */
 export class DraClaims {
   readonly #options: DraClaimsOptions;
   /** Claim records by namespace and name. */
   readonly #records: Map<string, ClaimRecord>;
-  /** Claims that this process has prepared. For all others, the drivers are called again. */
+  /** Claims already prepared by this process. Drivers are called again for all others. */
   readonly #prepared = new Set<ClaimRecord>();
   readonly #locks = new KeyedLock();
   readonly #metrics: DraMetrics | undefined;
@@ -51,7 +51,7 @@ export class DraClaims {
     this.#metrics = options.metrics && draMetrics(options.metrics, drivers);
   }
 
-  /** Prepares the pod's claims that are not prepared yet. Rejects with upstream's message. */
+  /** Prepares those of the pod's claims that are not prepared yet. Rejects with upstream's message. */
   prepare(pod: Pod, signal: AbortSignal): Promise<void> {
     const work = () => this.#prepare(pod, signal);
     return this.#metrics?.measured('PrepareResources', work) ?? work();
@@ -97,7 +97,7 @@ export class DraClaims {
     });
   }
 
-  /** Unprepares the claims of pods that are no longer known. The next call retries failures. */
+  /** Unprepares the claims of pods that are no longer known. Failures are retried on the next call. */
   async keepOnly(isKnown: (podUid: string) => boolean): Promise<void> {
     const uids = new Set([...this.#records.values()].flatMap(({ PodUIDs }) => Object.keys(PodUIDs)));
     for (const uid of uids) {
@@ -108,7 +108,7 @@ export class DraClaims {
     }
   }
 
-  /** Returns a function that looks up the namespace's recorded claims. */
+  /** Returns a function that looks up recorded claims in the namespace. */
   preparedIn(namespace: string): PreparedClaims {
     return (name) => this.#records.get(keyOf(namespace, name));
   }
@@ -135,7 +135,7 @@ export class DraClaims {
     return claims;
   }
 
-  /** Throws if a claim with the same name but a different UID is still recorded. */
+  /** Throws if there is still a record of a claim with the same name but a different UID. */
   #checkName({ metadata: { namespace = '', name = '', uid } }: ResourceClaim): void {
     const known = this.#records.get(keyOf(namespace, name));
     if (known === undefined || known.ClaimUID === uid) return;
@@ -193,8 +193,8 @@ export class DraClaims {
   }
 
   /**
-   * Runs `work` while holding the locks of these claims, because pods may share claims. The locks are taken in sorted order, so that two
-   * pods cannot deadlock.
+   * Runs `work` while holding the locks of these claims, which may be shared with other pods. Locks are acquired in sorted order to avoid
+   * deadlocks.
    */
   #exclusively(keys: string[], work: () => Promise<void>): Promise<void> {
     const inTurn = [...new Set(keys)]
@@ -210,7 +210,7 @@ export class DraClaims {
   }
 }
 
-/** Throws if the driver skipped a claim, failed to handle one, or responded for a claim that was not requested. */
+/** Throws if the driver omitted a claim, failed on one, or responded for a claim that was not requested. */
 function checkAnswer(call: string, requested: Message[], answers: Record<string, { error: string }>): void {
   for (const [uid, { error }] of Object.entries(answers)) {
     const claim = requested.find((one) => one.uid === uid);

@@ -6,7 +6,7 @@ import { MAX_PLUGIN_ANSWER_BYTES } from '../plugins/limits.ts';
 import type { Plugin, PluginHandler } from '../plugins/plugin-handler.ts';
 import { watchDriver } from './watch-driver.ts';
 
-/** gRPC packages of the services that drivers may register, by upstream's service names. Their messages are compatible. */
+/** gRPC packages to use for the services that drivers may register, by upstream's service names. Their messages are compatible. */
 const PACKAGES = new Map([
   ['v1.DRAPlugin', 'k8s.io.kubelet.pkg.apis.dra.v1'],
   ['v1beta1.DRAPlugin', 'k8s.io.kubelet.pkg.apis.dra.v1beta1'],
@@ -17,18 +17,17 @@ type Registered = { endpoint: string; packageName: string; isReached: boolean; s
 export type DraService = ConnectedService<typeof DRAPlugin>;
 
 export type DraDriversOptions = {
-  /** Called when a driver becomes reachable or stops being reachable. */
+  /** Called when a driver becomes reachable or unreachable. */
   onUsable: (driver: string, isUsable: boolean) => void;
   /** Called with the health of the driver's devices, or with `undefined` when the driver stops reporting. */
   onHealth: (driver: string, devices: DeviceHealth[] | undefined) => void;
   logger: Logger;
-  /** Delay between two health watches, in milliseconds. Default: 5 s, as in upstream. */
+  /** Delay before a health watch is restarted, in milliseconds. Default: 5 s, as in upstream. */
   retryMs?: number;
 };
 
 /**
- * Registered DRA drivers. During a rolling update a driver may be registered twice; calls then go to the most recent registration that is
- * reachable.
+ * Registered DRA drivers. A driver may be registered twice during a rolling update; calls then use the most recent reachable registration.
  */
 export class DraDrivers implements PluginHandler {
   readonly #options: DraDriversOptions;
@@ -67,7 +66,7 @@ export class DraDrivers implements PluginHandler {
     for (const { stop } of [...this.#drivers.values()].flat()) stop.abort();
   }
 
-  /** Throws `unavailable` if the driver has not registered. */
+  /** Throws `unavailable` if the driver is not registered. */
   require(name: string): Registered {
     const registered = this.#drivers.get(name);
     const chosen = registered?.findLast(({ isReached }) => isReached) ?? registered?.at(-1);
@@ -94,7 +93,7 @@ export class DraDrivers implements PluginHandler {
     if (isUsable() !== before) this.#options.onUsable(name, !before);
   }
 
-  /** Calls a driver. The driver's errors are worded like those of Go's gRPC. */
+  /** Calls a driver. Errors from the driver are formatted as by Go's gRPC. */
   async call<T>(name: string, work: (driver: DraService) => Promise<T>): Promise<T> {
     const registered = this.require(name);
     const options = { maxReceiveBytes: MAX_PLUGIN_ANSWER_BYTES, packageName: registered.packageName };
@@ -111,7 +110,7 @@ export class DraDrivers implements PluginHandler {
 
 const pathOf = ({ endpoint }: Pick<Plugin, 'endpoint'>) => endpoint.replace(/^unix:(\/\/)?/, '');
 
-/** Returns the gRPC package to use for calling a plugin. Throws if no supported service or no valid endpoint is registered. */
+/** Returns the gRPC package for calling a plugin. Throws if it registered no supported service or an invalid endpoint. */
 function packageOf({ name, endpoint, versions }: Plugin): string {
   parseEndpoint(`unix:${pathOf({ endpoint })}`);
   const chosen = versions.map((version) => PACKAGES.get(version)).find((one) => one !== undefined);

@@ -1,21 +1,21 @@
-/** ResourceClaim and DRA driver metrics with the same names as upstream's. */
+/** ResourceClaim and DRA driver metrics, named as in upstream. */
 import { errorCode, Gauge, Histogram, type Registry, statusNumber } from '@podwright/base';
 import { codeName } from '@podwright/grpc';
 
 export type DraMetrics = {
-  /** Measures how long it takes to prepare or unprepare all claims of a pod. */
+  /** Measures the time to prepare or unprepare all claims of a pod. */
   measured<T>(operation: 'PrepareResources' | 'UnprepareResources', work: () => Promise<T>): Promise<T>;
-  /** Measures how long a call to a driver takes. */
+  /** Measures the duration of a call to a driver. */
   called<T>(call: { driver: string; method: string }, work: () => Promise<T>): Promise<T>;
 };
 
-/** Label value that stands for all claims, regardless of driver. */
+/** Label value for all claims, regardless of driver. */
 const ANY_DRIVER = '<any>';
 
 /** Fifteen logarithmic buckets from 0.1 s to 40 s; driver calls time out after 45 s. */
 const BUCKETS = Array.from({ length: 15 }, (_, index) => 0.1 * 400 ** (index / 14));
 
-/** `drivers` returns the driver names of each prepared claim. */
+/** `drivers` returns the list of driver names for each prepared claim. */
 export function draMetrics(registry: Registry, drivers: () => string[][]): DraMetrics {
   const registers = [registry];
   const operations = new Histogram({

@@ -1,17 +1,14 @@
-/** Determines a pod's ResourceClaims and whether the pod may use them. Pure; errors have upstream's messages. */
+/** Determines a pod's ResourceClaims and whether the pod may use them. Pure; throws with upstream's messages. */
 import { PodwrightError } from '@podwright/base';
 import { claimStatusesOf, type Pod, type ResourceClaim } from '@podwright/kube-api';
 
 /**
- * One of the pod's claims. `mustOwn`: the claim was created for the pod, so the pod must be its owner. `podClaim` is empty for the claim
- * for the pod's extended resources.
+ * A claim used by the pod. `mustOwn`: the claim was created for the pod and must be owned by it. `podClaim` is empty for the claim that
+ * covers the pod's extended resources.
  */
 export type NamedClaim = { podClaim: string; claimName: string; mustOwn: boolean };
 
-/**
- * Returns the claims that the pod references by name and those created for it from templates. Throws if one of the latter does not exist
- * yet.
- */
+/** Returns the claims that the pod references by name and those created for it from templates. Throws if one has not been created yet. */
 export function claimsOf(pod: Pod): NamedClaim[] {
   const { metadata, spec } = pod;
   const { resourceClaimStatuses = [], extendedResourceClaimStatus: extended } = claimStatusesOf(pod);

@@ -4,28 +4,23 @@ import { connectService } from '@podwright/grpc';
 import { type DeviceHealth, DRAResourceHealth } from '../dra-health-api.ts';
 import { MAX_PLUGIN_ANSWER_BYTES } from '../plugins/limits.ts';
 
-/** How long a watch must stay open to prove that the driver is reachable. */
+/** How long a watch must stay open for the driver to count as reachable. */
 const DRA_REACHED_AFTER_MS = 1000;
 
-/** Delay between two watches of a DRA driver's device health, as in upstream. */
+/** Delay before restarting the watch of a DRA driver's device health, as in upstream. */
 const DRA_WATCH_RETRY_MS = 5000;
 
 export type DriverWatch = {
-  /**
-   * Called when the driver's socket becomes unreachable, and when it becomes reachable again. Drivers are initially assumed to be
-   * reachable.
-   */
+  /** Called when the driver's socket becomes unreachable or reachable again. Drivers are initially assumed to be reachable. */
   onReach: (isReached: boolean) => void;
   /** Called with the health of all the driver's devices, or with `undefined` when the driver stops reporting. */
   onHealth: (devices: DeviceHealth[] | undefined) => void;
   logger: Logger;
-  /** Delay between two watches, in milliseconds. Default: 5 s, as in upstream. */
+  /** Delay before a watch is restarted, in milliseconds. Default: 5 s, as in upstream. */
   retryMs?: number;
 };
 
-/**
- * Watches a driver's health reports and whether its socket is reachable, until `signal` aborts. Drivers are not required to report health.
- */
+/** Watches a driver's health reports and the reachability of its socket until `signal` aborts. Reporting health is optional for drivers. */
 export async function watchDriver(socket: string, watch: DriverWatch, signal: AbortSignal): Promise<void> {
   const service = connectService(DRAResourceHealth, socket, { maxReceiveBytes: MAX_PLUGIN_ANSWER_BYTES });
   let isReached = true;
@@ -59,7 +54,7 @@ export async function watchDriver(socket: string, watch: DriverWatch, signal: Ab
   service.close();
 }
 
-/** Whether the socket accepts connections. A reachable driver may itself respond with `unavailable`, so that error alone proves nothing. */
+/** Whether the socket accepts connections. An `unavailable` error is not proof that it does not: a reachable driver may return it too. */
 function isServed(path: string): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const socket = connect(path);

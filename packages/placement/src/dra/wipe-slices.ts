@@ -1,10 +1,10 @@
 import { Backoff, errorMessage, type Logger, sleep } from '@podwright/base';
 import { isApiStatus, type KubeClient, RESOURCE_SLICES } from '@podwright/kube-client';
 
-/** Back-off between failed attempts to delete ResourceSlices, as in upstream. */
+/** Back-off for failed deletions of ResourceSlices, as in upstream. */
 const SLICES_BACKOFF = { initialMs: 100, maxMs: 300_000 };
 
-/** How long the ResourceSlices of a disconnected driver are kept, as in upstream. */
+/** How long the ResourceSlices of a disconnected driver are retained, as in upstream. */
 const DRA_SLICES_GRACE_MS = 30_000;
 
 export type SliceWiperOptions = {
@@ -15,12 +15,12 @@ export type SliceWiperOptions = {
 };
 
 /**
- * Deletes the ResourceSlices of drivers that are not registered. On kubelet startup, it deletes those of all drivers, because a driver
- * publishes its slices after it registers. Later, it deletes those of any driver that stays disconnected for the grace period.
+ * Deletes the ResourceSlices of unregistered drivers: on kubelet startup those of all drivers, since drivers publish their slices after
+ * registering; later those of any driver that stays disconnected for the grace period.
  */
 export class SliceWiper {
   readonly #options: SliceWiperOptions;
-  /** Grace periods in progress, by driver. */
+  /** Grace periods currently running, by driver. */
   readonly #waiting = new Map<string, AbortController>();
   readonly #closed = new AbortController();
 
@@ -33,8 +33,7 @@ export class SliceWiper {
   }
 
   /**
-   * Must be called when a driver has registered or disconnected. Starts the driver's grace period when it disconnects, and cancels it when
-   * it registers.
+   * Must be called when a driver registers or disconnects. Starts the driver's grace period on disconnect, and cancels it on registration.
    */
   driverChanged(driver: string, isThere: boolean): void {
     this.#waiting.get(driver)?.abort();

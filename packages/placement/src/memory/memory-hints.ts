@@ -1,4 +1,4 @@
-/** Finds NUMA nodes that have enough memory. Pure; makes the same decisions as upstream's memory manager. */
+/** Finds NUMA nodes with enough memory. Pure; makes the same decisions as upstream's memory manager. */
 import { PodwrightError } from '@podwright/base';
 import { countNodes, isNarrower, masksOf, type NodeMask, nodesOf } from '../topology/node-mask.ts';
 import type { TopologyHint } from '../topology/topology-hint.ts';
@@ -7,11 +7,11 @@ import { crossesGroups, type MachineState, type MemoryRequest, sumOn } from './m
 export type MemoryHintInput = {
   machine: MachineState;
   request: MemoryRequest;
-  /** Returns how many reusable bytes the pod's init containers have on exactly these NUMA nodes. */
+  /** Returns the number of bytes that the pod's init containers hold on exactly these NUMA nodes and that can be reused. */
   reusable: (nodes: NodeMask, type: string) => bigint;
 };
 
-/** Returns the sets of NUMA nodes that have enough of all requested resources. The hints are the same for each resource. */
+/** Returns hints for the sets of NUMA nodes that have enough of every requested resource. All the requested resources share these hints. */
 export function memoryHints({ machine, request, reusable }: MemoryHintInput): TopologyHint[] {
   const nodes = Object.keys(machine)
     .map(Number)
@@ -29,13 +29,13 @@ export function memoryHints({ machine, request, reusable }: MemoryHintInput): To
     .map((mask) => ({ nodes: mask, preferred: countNodes(mask) === least }));
 }
 
-/** Whether the mask is a single NUMA node that is already part of an allocation across several NUMA nodes. */
+/** Whether the mask is a single NUMA node that already belongs to an allocation spanning several NUMA nodes. */
 function isPartOfGroup(machine: MachineState, mask: NodeMask): boolean {
   const [node, ...others] = nodesOf(mask);
   return others.length === 0 && machine[node!]!.cells.length > 1;
 }
 
-/** Returns the NUMA nodes that will provide a container's memory. Throws upstream's message if none are suitable. */
+/** Returns the NUMA nodes that will provide a container's memory. Throws with upstream's message if there are none. */
 export function chooseNodes(input: MemoryHintInput, hint: TopologyHint): NodeMask {
   const { machine, request } = input;
   let chosen = hint;

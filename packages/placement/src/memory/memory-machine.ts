@@ -1,8 +1,8 @@
-/** Tracks free and allocated memory and huge pages of each NUMA node. Pure; follows upstream's memory manager. */
+/** Tracks the free and allocated memory and huge pages of each NUMA node. Pure; follows upstream's memory manager. */
 import type { NumaNode } from '../topology/machine.ts';
 import { type NodeMask, nodesOf } from '../topology/node-mask.ts';
 
-/** Sizes in bytes. `allocatable` is the sum of `reserved` (allocated to containers) and `free`. */
+/** Sizes in bytes. `allocatable` equals `reserved` (allocated to containers) plus `free`. */
 export type MemoryTable = {
   total: bigint;
   systemReserved: bigint;
@@ -11,7 +11,7 @@ export type MemoryTable = {
   free: bigint;
 };
 
-/** State of a NUMA node. `cells`: the NUMA nodes that its allocations span; only the node itself if it has none. */
+/** State of a NUMA node. `cells`: the NUMA nodes spanned by its allocations; just the node itself if there are none. */
 export type NodeState = { assignments: number; memory: Record<string, MemoryTable>; cells: number[] };
 
 export type MachineState = Record<number, NodeState>;
@@ -22,7 +22,7 @@ export type MemoryBlock = { nodes: number[]; type: string; size: bigint };
 /** Sizes in bytes by resource name. */
 export type MemoryRequest = Record<string, bigint>;
 
-/** Returns the state without any allocations. Memory set aside for huge pages is not available as regular memory. */
+/** Returns the state without any allocations. Memory set aside for huge pages is excluded from regular memory. */
 export function freeMachine(nodes: NumaNode[], reserved: Record<number, MemoryRequest>): MachineState {
   const states = nodes.map(({ id, memoryBytes, hugePages }): [number, NodeState] => {
     const systemReserved = reserved[id] ?? {};
@@ -43,7 +43,7 @@ function freeTable(total: bigint, systemReserved: bigint, inPages: bigint): Memo
   return { total, systemReserved, allocatable, reserved: 0n, free: allocatable };
 }
 
-/** Allocates a block: takes `needed` bytes of free memory, filling up the NUMA nodes in order. Modifies the state. */
+/** Allocates a block: takes `needed` bytes of free memory from the NUMA nodes in order. Modifies the state. */
 export function allocateBlock(machine: MachineState, { nodes, type }: Omit<MemoryBlock, 'size'>, needed: bigint): void {
   let rest = needed;
   for (const node of nodes) {
@@ -77,7 +77,7 @@ export function freeBlock(machine: MachineState, { nodes, type, size }: MemoryBl
 
 export const smaller = (a: bigint, b: bigint) => (b > a ? a : b);
 
-/** Returns the amount of a resource, summed over several NUMA nodes. */
+/** Returns a resource's total over several NUMA nodes. */
 export function sumOn(
   machine: MachineState,
   mask: NodeMask,
@@ -87,8 +87,8 @@ export function sumOn(
 }
 
 /**
- * Whether a NUMA node in the mask has an allocation that does not span exactly the nodes in the mask. Its nodes can then not be used
- * together.
+ * Whether any NUMA node in the mask has an allocation that does not span exactly the same NUMA nodes. If so, the mask cannot be used for an
+ * allocation.
  */
 export function crossesGroups(machine: MachineState, mask: NodeMask): boolean {
   const nodes = nodesOf(mask);

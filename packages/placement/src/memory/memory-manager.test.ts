@@ -14,7 +14,7 @@ const TOPOLOGY: TopologySettings = {
   numa: { nodes: [0, 1], distances: new Map() },
 };
 
-/** Two nodes of 1000 bytes each, 100 of them reserved; the second node also has 200 bytes in huge pages. */
+/** Two NUMA nodes of 1000 bytes each, 100 of them reserved; the second one has another 200 bytes of huge pages. */
 async function open(context: TestContext, topology?: TopologySettings) {
   const directory = await mkdtemp(join(tmpdir(), 'pwk-memory-'));
   context.after(() => rm(directory, { recursive: true }));

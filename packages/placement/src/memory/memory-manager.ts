@@ -30,9 +30,7 @@ export type MemoryManagerOptions = {
 export class MemoryManager implements HintProvider {
   readonly #options: MemoryManagerOptions;
   #state: MemoryState;
-  /**
-   * Bytes allocated to init containers of the pod being admitted, by NUMA nodes and resource; later containers of the pod may reuse them.
-   */
+  /** Bytes allocated to init containers of the pod being admitted, by NUMA nodes and resource; its later containers may reuse them. */
   #reusable: { podUid: string; sizes: Map<string, bigint> } = { podUid: '', sizes: new Map() };
 
   private constructor(options: MemoryManagerOptions, state: MemoryState) {
@@ -40,7 +38,7 @@ export class MemoryManager implements HintProvider {
     this.#state = state;
   }
 
-  /** Restores the allocations of an earlier kubelet. Rejects with `failed_precondition` if they do not match this host. */
+  /** Restores the allocations made by an earlier kubelet. Rejects with `failed_precondition` if they do not match this host. */
   static async open(options: MemoryManagerOptions): Promise<MemoryManager> {
     const known = await readMemoryState(options.file, 'Static');
     const free = freeMachine(options.nodes, options.reserved);
@@ -82,7 +80,7 @@ export class MemoryManager implements HintProvider {
     return this.#hints(pod, memoryRequestOfPod(pod), known);
   }
 
-  /** Returns the hints for a request. If the container already has memory, the only hint is the NUMA nodes of that memory. */
+  /** Returns the hints for a request. If memory is already allocated, the only hint is the NUMA nodes it is on. */
   #hints(pod: Pod, request: MemoryRequest, known: MemoryBlock[] | undefined): ResourceHints {
     const names = Object.keys(request);
     if (known === undefined) {
@@ -121,7 +119,7 @@ export class MemoryManager implements HintProvider {
     return (nodes, type) => (podUid === uid ? (sizes.get(`${nodes} ${type}`) ?? 0n) : 0n);
   }
 
-  /** Records reusable memory: later containers may reuse an init container's memory. */
+  /** Updates the reusable memory: an init container's memory may be reused by later containers. */
   #noteReusable(pod: Pod, container: Container, blocks: MemoryBlock[]): void {
     const { sizes } = this.#reusable;
     const leaves = isPassingInit(pod, container.name);
@@ -133,19 +131,19 @@ export class MemoryManager implements HintProvider {
     }
   }
 
-  /** Whether init containers that have exited still hold memory that can be freed when this container starts. */
+  /** Whether exited init containers still hold memory that can be freed when this container starts. */
   hasLeftOvers(pod: Pod, container: Container): boolean {
     return this.#passedBy(pod, container).length > 0;
   }
 
-  /** Frees memory that exited init containers no longer need, as upstream does. Must be called when the container starts. */
+  /** Frees the memory of exited init containers, as upstream does. Must be called when the container starts. */
   async freeLeftOvers(pod: Pod, container: Container): Promise<void> {
     for (const name of this.#passedBy(pod, container)) await this.#free(pod.metadata.uid, name);
   }
 
   /**
-   * Whether this is an init container whose memory was freed because later containers are running. After a kubelet restart, it needs no
-   * memory.
+   * Whether this is an init container whose memory has been freed because later containers are running. It needs no memory after a kubelet
+   * restart.
    */
   #isOver(pod: Pod, { name }: Container): boolean {
     const own = this.#state.own[pod.metadata.uid] ?? {};
@@ -170,7 +168,7 @@ export class MemoryManager implements HintProvider {
     const { [container]: freed = [], ...rest } = ofPod;
     const machine = structuredClone(this.#state.machine);
     for (const block of freed) freeBlock(machine, block);
-    // freed even if the write fails: the next start corrects a checkpoint that names a removed pod
+    // free them even if the write fails: a stale entry for a removed pod is cleaned up on the next start
     this.#state = { machine, own: Object.keys(rest).length === 0 ? others : { ...others, [podUid]: rest } };
     await writeMemoryState(this.#options.file, this.#state);
   }
@@ -192,7 +190,7 @@ function isPassingInit({ spec }: Pod, name: string): boolean {
 
 type Reuse = { pod: Pod; container: Container; blocks: MemoryBlock[] };
 
-/** Subtracts memory that a container reuses from the blocks of earlier init containers, so that it counts only once. */
+/** Subtracts memory that a container reuses from the blocks of earlier init containers, to avoid counting it twice. */
 function withoutReused(
   own: Record<string, MemoryBlock[]>,
   { pod, container, blocks }: Reuse,
@@ -215,8 +213,8 @@ function withoutReused(
 }
 
 /**
- * Throws unless the recorded state matches this host's NUMA nodes and reservations. The recorded free amounts are trusted: upstream
- * recomputes them, and then rejects some of its own files.
+ * Throws unless the recorded state matches this host's NUMA nodes and reservations. The recorded free amounts are trusted; upstream
+ * recomputes them, and rejects some of its own files as a result.
  */
 function checkState({ machine, own }: MemoryState, free: MachineState, file: string): void {
   const blocks = Object.values(own).flatMap((containers) => Object.values(containers).flat());
@@ -227,7 +225,7 @@ function checkState({ machine, own }: MemoryState, free: MachineState, file: str
   throw new PodwrightError('failed_precondition', `[memorymanager] invalid state, ${advice}: ${why}`);
 }
 
-/** Returns the total and reserved amounts of each NUMA node as a single string, for comparison. */
+/** Serializes the total and reserved amounts of each NUMA node for comparison. */
 function shapeOf(machine: MachineState): string {
   const tables = Object.entries(machine).flatMap(([node, { memory }]) =>
     Object.entries(memory).map(([type, { total, systemReserved, allocatable }]) =>

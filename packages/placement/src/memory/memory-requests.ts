@@ -9,10 +9,7 @@ import {
 } from '@podwright/kube-api';
 import type { MemoryRequest } from './memory-machine.ts';
 
-/**
- * Returns the memory and huge pages to allocate to a container from NUMA nodes: its requests if the pod is Guaranteed, otherwise none.
- * Pure.
- */
+/** Returns the memory and huge pages to allocate to a container: its requests if the pod is Guaranteed, otherwise none. Pure. */
 export function memoryRequest(pod: Pod, { resources = {} }: Container): MemoryRequest {
   if (hasPodLevelResources(pod.spec) || qosClass(pod) !== 'Guaranteed') return {};
   const requested = Object.entries({ ...resources.limits, ...resources.requests });

@@ -11,7 +11,7 @@ import { PluginRegistry } from './plugin-registry.ts';
 
 type Info = { type?: string; name?: string; endpoint?: string; supportedVersions?: string[] };
 
-/** Accepts all plugins except `refused`, and records the calls it gets. */
+/** Accepts all plugins except `refused`, and records its calls. */
 class NotingHandler implements PluginHandler {
   readonly calls: string[] = [];
   readonly plugins: Plugin[] = [];
@@ -35,7 +35,7 @@ class NotingHandler implements PluginHandler {
 class TestNode {
   readonly directory = mkdtempSync(join(tmpdir(), 'pwk-plugins-'));
   readonly handler = new NotingHandler();
-  /** Registration statuses that plugins received, by their names. */
+  /** Registration statuses received by the plugins, each with the plugin's name. */
   readonly statuses: string[] = [];
   registry = this.#newRegistry();
   readonly #servers: ListeningServer[] = [];

@@ -4,7 +4,7 @@ import type { PluginHandlers } from './plugin-handler.ts';
 import { PluginWatcher } from './plugin-watcher.ts';
 import { type RegisteredPlugin, registerPlugin } from './register-plugin.ts';
 
-/** How long the kubelet's start waits for plugins that are already running, because pods may need them. */
+/** How long kubelet startup waits for plugins that are already running, since pods may need them. */
 const PLUGIN_START_WAIT_MS = 2000;
 
 export type PluginRegistryOptions = {
@@ -12,26 +12,26 @@ export type PluginRegistryOptions = {
   directory: string;
   handlers: PluginHandlers;
   logger: Logger;
-  /** Interval of directory scans, which run independently of inotify, in milliseconds. Default: 10 s. */
+  /** Interval of the directory scans that complement inotify, in milliseconds. Default: 10 s. */
   periodMs?: number;
 };
 
 /**
- * A watched socket. `ended` resolves once `stop` has been aborted and the plugin is deregistered; `tried` resolves after the first
- * registration attempt.
+ * A watched socket. `ended` resolves once `stop` has been aborted and the plugin is deregistered, `tried` after the first registration
+ * attempt.
  */
 type Followed = { identity: string; stop: AbortController; ended: Promise<void>; tried: Promise<void> };
 
 /**
- * Registers the plugins whose sockets are in a directory. Each socket is handled independently, so a hanging plugin does not delay others.
- * Registration is retried with back-off until it succeeds; removing the socket deregisters the plugin. A socket that replaces another one
- * belongs to a new plugin, which is registered after the old one has been deregistered.
+ * Registers the plugins whose sockets are in a directory. Sockets are handled independently: a hanging plugin does not delay the others.
+ * Failed registrations are retried with back-off. Removing the socket deregisters the plugin. If a socket is replaced, the old plugin is
+ * deregistered before the new one is registered.
  */
 export class PluginRegistry {
   readonly #options: PluginRegistryOptions;
   readonly #watcher: PluginWatcher;
   readonly #followed = new Map<string, Followed>();
-  /** Pending deregistrations of plugins whose sockets were removed, by socket path. */
+  /** Deregistrations in progress after the plugin's socket was removed, by socket path. */
   readonly #leaving = new Map<string, Promise<void>>();
   #isClosed = false;
 
@@ -40,7 +40,7 @@ export class PluginRegistry {
     this.#watcher = new PluginWatcher({ ...options, onSockets: (sockets) => this.#reconcile(sockets) });
   }
 
-  /** Resolves once registration of every plugin present has been attempted, or after a timeout. */
+  /** Resolves once registration has been attempted for every plugin present, or after a timeout. */
   async start(): Promise<void> {
     await this.#watcher.start();
     const tried = Promise.all([...this.#followed.values()].map((one) => one.tried));
@@ -49,7 +49,7 @@ export class PluginRegistry {
     enough.abort();
   }
 
-  /** Stops watching. Plugins are not deregistered, because the next kubelet will register them again. */
+  /** Stops watching. Plugins are not deregistered; the next kubelet will register them again. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#watcher.close();
@@ -97,7 +97,7 @@ export class PluginRegistry {
     this.#options.logger.info({ path, plugin: plugin.name }, 'deregistered a plugin');
   }
 
-  /** Registers the plugin, retrying with back-off. Resolves with `undefined` if the socket is removed before registration succeeds. */
+  /** Registers the plugin, retrying with back-off. Resolves with `undefined` if the socket is removed first. */
   async #registerWithRetry(
     path: string,
     signal: AbortSignal,

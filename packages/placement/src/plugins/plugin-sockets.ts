@@ -5,19 +5,19 @@ import { isErrno } from '@podwright/base';
 
 const MAX_PLUGIN_SOCKETS = 1000;
 
-/** Maximum numbers of directories and sockets; any others are ignored. */
+/** Maximum numbers of directories and sockets; the rest are ignored. */
 const MAX_PLUGIN_DIRECTORIES = 1000;
 
 export type FoundSockets = {
-  /** The identity of each socket, by path. It changes if the socket is replaced by another one. */
+  /** Identity of each socket, by path. It changes when the socket is replaced. */
   sockets: Map<string, string>;
-  /** `root` and the directories below it. */
+  /** `root` and all directories under it. */
   directories: string[];
 };
 
 /**
- * Finds sockets below a directory by upstream's rules: symbolic links to sockets count, links to directories are not followed, and names
- * that start with a dot are ignored. Entries that disappear during the scan or exceed the limits are skipped.
+ * Finds sockets under a directory by upstream's rules: includes symbolic links to sockets, does not follow links to directories, and
+ * ignores dotfiles. Skips entries that disappear during the scan or exceed the limits.
  */
 export async function findSockets(root: string): Promise<FoundSockets> {
   const found: FoundSockets = { sockets: new Map(), directories: [root] };

@@ -4,25 +4,25 @@ import { CONTAINER_DIRECTORY, errorMessage, type Logger } from '@podwright/base'
 import { removeIfEmpty } from '@podwright/host';
 import { findSockets } from './plugin-sockets.ts';
 
-/** Interval of scans that detect changes not reported by inotify. */
+/** Interval of the scans for changes missed by inotify. */
 const PLUGIN_LOOK_PERIOD_MS = 10_000;
 
 export type PluginWatcherOptions = {
-  /** The watched directory. It is created if it does not exist, and recreated if it is removed. */
+  /** Directory to watch. Created if missing, and recreated if removed. */
   directory: string;
   logger: Logger;
-  /** Interval of scans, which run independently of inotify, in milliseconds. Default: 10 s. */
+  /** Interval of the scans that complement inotify, in milliseconds. Default: 10 s. */
   periodMs?: number;
   /** Called after each scan with all sockets by path (`FoundSockets.sockets`). */
   onSockets: (sockets: ReadonlyMap<string, string>) => void;
 };
 
-/** Watches the sockets below a directory, with inotify and with periodic scans. */
+/** Watches for sockets under a directory, using both inotify and periodic scans. */
 export class PluginWatcher {
   readonly #options: PluginWatcherOptions;
   readonly #watchers = new Map<string, FSWatcher>();
   #timer: NodeJS.Timeout | undefined;
-  /** The scan in progress; there is at most one. A change during a scan triggers another one. */
+  /** The scan in progress, if any; only one runs at a time. A change during the scan triggers another one. */
   #looking: Promise<void> | undefined;
   #isStale = false;
   #isClosed = false;
@@ -31,7 +31,7 @@ export class PluginWatcher {
     this.#options = options;
   }
 
-  /** Resolves after the first scan. */
+  /** Resolves once the first scan is complete. */
   async start(): Promise<void> {
     const { periodMs = PLUGIN_LOOK_PERIOD_MS } = this.#options;
     this.#timer = setInterval(() => this.#look(), periodMs).unref();
@@ -73,7 +73,7 @@ export class PluginWatcher {
     const { sockets, directories } = await findSockets(directory);
     if (this.#isClosed) return;
     for (const [path, watcher] of this.#watchers) if (!directories.includes(path)) this.#forget(path, watcher);
-    // scan again to find a socket that appeared between scanning the directory and watching it
+    // scan again, in case a socket appeared between scanning the directory and watching it
     for (const path of directories) if (!this.#watchers.has(path) && this.#watch(path)) this.#isStale = true;
     onSockets(sockets);
   }
@@ -82,7 +82,7 @@ export class PluginWatcher {
     try {
       const watcher = watch(path, (event, name) => {
         if (event !== 'rename') return;
-        // a directory that was moved or removed reports no further events; another one may replace it
+        // a directory that was moved or removed reports no more events and may be replaced
         if (name === null || path.endsWith(`/${name}`)) this.#forget(path, watcher);
         void this.#look();
       });

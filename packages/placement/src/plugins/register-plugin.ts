@@ -9,7 +9,7 @@ const MAX_PLUGIN_TEXT_LENGTH = 1024;
 
 const PLUGIN_NOTIFY_TIMEOUT_MS = 5000;
 
-/** Timeout of GetInfo, as in upstream. The timeout of NotifyRegistrationStatus is above. */
+/** Timeouts of NotifyRegistrationStatus (above) and GetInfo, as in upstream. */
 const PLUGIN_INFO_TIMEOUT_MS = 1000;
 
 export type RegisteredPlugin = { plugin: Plugin; handler: PluginHandler };
@@ -17,8 +17,8 @@ export type RegisteredPlugin = { plugin: Plugin; handler: PluginHandler };
 type Client = ConnectedService<typeof Registration>;
 
 /**
- * Makes one attempt to register the plugin at a socket: reads its description, calls its handler, and notifies the plugin of the result.
- * Rejects with upstream's message, in which case no state about the plugin remains.
+ * Tries once to register the plugin behind a socket: gets its description, calls its handler, and reports the result to the plugin. On
+ * failure, keeps no state about the plugin and rejects with upstream's message.
  */
 export async function registerPlugin(
   socketPath: string,
@@ -77,9 +77,7 @@ function handlerOf({ type }: PluginInfo, handlers: PluginHandlers): PluginHandle
   return Object.hasOwn(handlers, type) ? handlers[type as keyof PluginHandlers] : undefined;
 }
 
-/**
- * Limits the lengths of the plugin's strings before they end up in logs and paths. Only root can register plugins, so this is a precaution.
- */
+/** Limits the length of the plugin's strings, which end up in logs and paths. This is just a precaution: only root can register plugins. */
 function checkTexts({ name, endpoint, supportedVersions }: PluginInfo): void {
   for (const text of [name, endpoint, ...supportedVersions])
     if (text.length > MAX_PLUGIN_TEXT_LENGTH)
@@ -90,7 +88,7 @@ function checkTexts({ name, endpoint, supportedVersions }: PluginInfo): void {
   if (name === '') throw new PodwrightError('invalid_argument', 'the plugin has no name');
 }
 
-/** Reports the error to the plugin, then rejects with it. */
+/** Reports the error to the plugin and rejects with it. */
 async function refuse(client: Client, error: string): Promise<never> {
   try {
     await notify(client, { pluginRegistered: false, error });

@@ -1,6 +1,6 @@
 import { PodwrightError } from '@podwright/base';
 
-/** A token bucket for calls: allows a burst of at most `burst` calls, and `perSecond` on average. */
+/** A token bucket for rate-limiting calls: `perSecond` on average, with bursts of up to `burst`. */
 export class CallLimit {
   readonly #perSecond: number;
   readonly #burst: number;

@@ -1,10 +1,10 @@
-/** Pod resources API metrics with the same names as upstream's. */
+/** Pod resources API metrics, named as in upstream. */
 import { Counter, type Registry } from '@podwright/base';
 
 type OfVersion = Counter<'server_api_version'>;
 type Verb = 'list' | 'get' | 'get_allocatable';
 
-/** Counts a request; also counts an error if `answer` throws. */
+/** Counts a request, and an error if `answer` throws. */
 export type EndpointMetrics = <T>(verb: Verb, answer: () => T) => T;
 
 const METHODS: Record<Verb, string> = { list: 'List', get: 'Get', get_allocatable: 'GetAllocatableResources' };

@@ -1,4 +1,4 @@
-/** Serves the pod resources API (v1), which reports containers' devices, CPUs and memory to monitoring and other agents on the node. */
+/** Serves the pod resources API (v1), from which agents on the node, such as monitoring, get the devices, CPUs and memory of containers. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Logger, POD_DIRECTORY, PodwrightError, type Registry } from '@podwright/base';
@@ -12,10 +12,10 @@ import { type EndpointMetrics, endpointMetrics } from './endpoint-metrics.ts';
 /** Rate limit of the pod resources API (upstream's DefaultQPS and DefaultBurstTokens). */
 const POD_RESOURCES_CALLS = { perSecond: 100, burst: 10 };
 
-/** Devices of one resource that share the same NUMA nodes, or that all have none. */
+/** Devices of one resource on the same set of NUMA nodes, or without NUMA affinity. */
 export type ListedDevices = { resource: string; ids: string[]; nodes: number[] };
 export type ListedMemory = { type: string; size: bigint; nodes: number[] };
-/** One of a pod's ResourceClaims, and its devices. */
+/** A ResourceClaim of a pod and its devices. */
 export type ListedClaim = {
   namespace: string;
   name: string;
@@ -25,13 +25,13 @@ export type ListedClaim = {
 export type ListedResources = { devices: ListedDevices[]; cpus: number[]; memory: ListedMemory[] };
 
 export type PodResourcesInput = {
-  /** Directory in which the socket `kubelet.sock` is created. */
+  /** Directory of the socket, `kubelet.sock`. */
   directory: string;
-  /** Returns the pods that are running or may start. */
+  /** Returns the pods that are running or about to start. */
   activePods: () => Pod[];
   /** Returns a container's exclusive resources. */
   resourcesOf: (pod: Pod, container: Container) => ListedResources;
-  /** Returns the ResourceClaims from which a container has devices. */
+  /** Returns the ResourceClaims that provide a container's devices. */
   claimsOf: (pod: Pod, container: Container) => ListedClaim[];
   /** Returns the node's allocatable resources. */
   allocatable: () => ListedResources;
@@ -39,7 +39,7 @@ export type PodResourcesInput = {
   metrics?: Registry;
 };
 
-/** Serves the API. Rejects with `already_exists` if another kubelet serves the socket. */
+/** Serves the API. Rejects with `already_exists` if another kubelet is serving the socket. */
 export async function servePodResources(input: PodResourcesInput): Promise<{ close(): Promise<void> }> {
   const { directory, activePods, allocatable, logger, metrics } = input;
   const counted: EndpointMetrics = metrics === undefined ? (_, answer) => answer() : endpointMetrics(metrics);
@@ -71,7 +71,7 @@ export async function servePodResources(input: PodResourcesInput): Promise<{ clo
   return startOnceThereIsSpace({ serve, consequence: 'the pod resources API is not served', logger });
 }
 
-/** Describes a pod's resources. Omits init containers other than sidecars, because they have exited. */
+/** Returns a pod's resources, without those of init containers other than sidecars, because these have exited. */
 function podMessage(pod: Pod, { resourcesOf, claimsOf }: PodResourcesInput) {
   const { name, namespace } = pod.metadata;
   const lasting = [...(pod.spec.initContainers ?? []).filter(isSidecar), ...pod.spec.containers];

@@ -6,18 +6,20 @@ import { isErrno, PodwrightError } from '@podwright/base';
 import { namesIn } from '@podwright/host';
 import { parseCpus } from '@podwright/kube-api';
 
-/** A logical CPU. `core`: the lowest CPU ID on its physical core. `cache`: the lowest ID among the CPUs that share its last-level cache. */
+/** A logical CPU. `core`: lowest CPU ID on the same physical core. `cache`: lowest CPU ID sharing the same last-level cache. */
 export type Cpu = { id: number; core: number; socket: number; node: number; cache: number };
 
 /**
- * A NUMA node. `distances`: its distances to all NUMA nodes, in ascending order of node ID (ACPI SLIT). `hugePages`: bytes by resource
- * name.
+ * A NUMA node. `distances`: distances to all NUMA nodes, in ascending order of node ID (ACPI SLIT). `hugePages`: bytes by resource name.
  */
 export type NumaNode = { id: number; memoryBytes: bigint; hugePages: Record<string, bigint>; distances: number[] };
 
 export type Machine = { cpus: Cpu[]; nodes: NumaNode[] };
 
-/** Reads the host's CPUs and NUMA nodes. A kernel without NUMA support counts as a single NUMA node. `sysfs`: the mount point of sysfs. */
+/**
+ * Reads the host's CPUs and NUMA nodes. Without NUMA support in the kernel, the host is treated as a single NUMA node. `sysfs`: where sysfs
+ * is mounted.
+ */
 export async function readMachine(sysfs = '/sys'): Promise<Machine> {
   const system = join(sysfs, 'devices/system');
   const online = parseCpus((await readText(join(system, 'cpu/online'))) ?? '0');
@@ -49,7 +51,7 @@ async function readHugePages(directory: string): Promise<Record<string, bigint>>
   return Object.fromEntries(await Promise.all(pools));
 }
 
-/** Returns the name of a huge page resource, such as `hugepages-2Mi` or `hugepages-1Gi`. */
+/** Returns a huge page resource name, such as `hugepages-2Mi` or `hugepages-1Gi`. */
 function hugePagesName(kibibytes: bigint): string {
   if (kibibytes % (1n << 20n) === 0n) return `hugepages-${kibibytes >> 20n}Gi`;
   return kibibytes % 1024n === 0n ? `hugepages-${kibibytes >> 10n}Mi` : `hugepages-${kibibytes}Ki`;

@@ -1,10 +1,10 @@
-/** Merges the hints for all resources into one set of NUMA nodes. Pure; makes the same decisions as upstream's topology manager. */
+/** Merges the hints for all resources into a single set of NUMA nodes. Pure; makes the same decisions as upstream's topology manager. */
 import { countNodes, isNarrower, maskOf, type NodeMask, nodesOf } from './node-mask.ts';
 import type { ResourceHints, TopologyHint } from './topology-hint.ts';
 
 export type TopologyPolicy = 'best-effort' | 'restricted' | 'single-numa-node';
 
-/** The IDs of the host's NUMA nodes, which may have gaps, and each node's distances to all NUMA nodes, in the order of `nodes`. */
+/** IDs of the host's NUMA nodes, possibly with gaps, and each node's distances to all of them, in the order of `nodes`. */
 export type NumaNodes = { nodes: number[]; distances: ReadonlyMap<number, number[]> };
 
 export type MergeOptions = { policy: TopologyPolicy; preferClosest: boolean; numa: NumaNodes };
@@ -27,7 +27,7 @@ export function mergeHints(
 }
 
 /**
- * Returns one list of hints per resource. A provider without hints accepts any NUMA nodes; an empty list means that no NUMA nodes are
+ * Returns one list of hints per resource. If a provider has no hints, any NUMA nodes will do. An empty list means that no NUMA nodes are
  * suitable for the resource.
  */
 function resourceLists(hints: ResourceHints): TopologyHint[][] {
@@ -60,10 +60,10 @@ function narrowestCount(hints: TopologyHint[]): number {
   return counts.length === 0 ? 0 : Math.min(...counts);
 }
 
-/** The result of merging hints from some of the lists. `isFree`: true until a hint restricts the NUMA nodes. */
+/** The result of merging hints from some of the lists. `isFree`: whether no hint has restricted the NUMA nodes yet. */
 type PartialMerge = PlacedHint & { isFree: boolean };
 
-/** Combines each partial merge with each hint of another list. Duplicate results are dropped, which keeps their number bounded. */
+/** Combines each partial merge with each hint of the next list. Dropping duplicates keeps the number of results bounded. */
 function combine(merges: PartialMerge[], hints: TopologyHint[]): PartialMerge[] {
   const found = new Map<string, PartialMerge>();
   for (const merge of merges) {
@@ -75,7 +75,7 @@ function combine(merges: PartialMerge[], hints: TopologyHint[]): PartialMerge[] 
   return [...found.values()];
 }
 
-/** Adds a hint to a partial merge. The result is preferred only if all hints are preferred and have the same NUMA nodes. */
+/** Adds a hint to a partial merge. The result is preferred only if all its hints are preferred and name the same NUMA nodes. */
 function withHint({ nodes, preferred, isFree }: PartialMerge, hint: TopologyHint): PartialMerge {
   if (hint.nodes === undefined) return { nodes, preferred: preferred && hint.preferred, isFree };
   const isSame = isFree || hint.nodes === nodes;
@@ -83,7 +83,7 @@ function withHint({ nodes, preferred, isFree }: PartialMerge, hint: TopologyHint
 }
 
 /**
- * Returns the better of two merges. If neither is preferred, that is the one whose number of NUMA nodes is closest to `enough` without
+ * Returns the better of two merges. If neither is preferred, it is the one whose number of NUMA nodes is closer to `enough` without
  * exceeding it.
  */
 function better(best: PlacedHint, candidate: PlacedHint, options: MergeOptions & { enough: number }): PlacedHint {

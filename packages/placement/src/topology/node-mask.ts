@@ -1,4 +1,4 @@
-/** A set of NUMA nodes as a bit mask: node 3 is `8n`. */
+/** A bit mask of NUMA nodes: node 3 is `8n`. */
 export type NodeMask = bigint;
 
 export function maskOf(nodes: Iterable<number>): NodeMask {
@@ -18,13 +18,13 @@ export const hasNode = (mask: NodeMask, node: number) => ((mask >> BigInt(node))
 
 export const countNodes = (mask: NodeMask) => nodesOf(mask).length;
 
-/** Whether the mask has fewer NUMA nodes than the other one, or the same number but lower node IDs. */
+/** Whether the mask has fewer NUMA nodes than the other one or, if equal, lower node IDs. */
 export function isNarrower(mask: NodeMask, other: NodeMask): boolean {
   const difference = countNodes(mask) - countNodes(other);
   return difference === 0 ? mask < other : difference < 0;
 }
 
-/** Returns all non-empty subsets of these NUMA nodes, in ascending order of size. */
+/** Returns all non-empty subsets of these NUMA nodes, smallest first. */
 export function masksOf(nodes: number[]): NodeMask[] {
   const masks = [0n];
   for (const node of nodes) masks.push(...masks.map((mask) => mask | (1n << BigInt(node))));

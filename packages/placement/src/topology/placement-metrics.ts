@@ -1,4 +1,4 @@
-/** Topology, CPU and memory manager metrics with the same names as upstream's (pkg/kubelet/metrics). */
+/** Topology, CPU and memory manager metrics, named as in upstream (pkg/kubelet/metrics). */
 import { Counter, Gauge, Histogram, type Registry } from '@podwright/base';
 import type { HintProvider } from './topology-hint.ts';
 
@@ -8,15 +8,15 @@ const ADMISSION_BUCKETS = Array.from({ length: 15 }, (_, index) => 0.05 * 2 ** i
 type Scope = 'container' | 'pod';
 
 export type PlacementMetrics = {
-  /** Counts the admission of a pod whose resources need alignment, and records how long it took. */
+  /** Counts an admission that requires aligned resources, and records its duration. */
   requested(milliseconds: number): void;
   /** Counts a failed admission. */
   failed(): void;
-  /** Counts a container or pod whose resources the policy requires to be aligned, as a success or a failure. */
+  /** Counts a container or pod that the policy requires to be aligned, as aligned or not. */
   aligned(scope: Scope, isAligned: boolean): void;
-  /** Wraps a provider to count the allocations for which `isAsked` returns true, and how many of them fail. */
+  /** Wraps a provider to count allocations and failed allocations where `isAsked` returns true. */
   pinning(manager: 'cpu' | 'memory', provider: HintProvider, isAsked: Asked): HintProvider;
-  /** Registers gauges for the shared CPUs that can still be assigned, and for the assigned CPUs by NUMA node. */
+  /** Registers gauges for the shared CPUs that can still be assigned, and for assigned CPUs by NUMA node. */
   processors(read: () => { free: number; given: Map<number, number> }): void;
 };
 

@@ -1,16 +1,16 @@
-/** Boolean policy options, by upstream's names. `alpha` options require a feature gate. */
+/** Boolean policy options, by upstream's names. Those marked `alpha` require a feature gate. */
 export type PolicyFlags<K extends string> = Record<string, { key: K; alpha?: true }>;
 
 const ON = ['1', 't', 'T', 'true', 'TRUE', 'True'];
 const OFF = ['0', 'f', 'F', 'false', 'FALSE', 'False'];
 
-/** Returns the options that are enabled. `options` must have passed `flagProblems`. */
+/** Returns the enabled options. `options` must have passed `flagProblems`. */
 export function readFlags<K extends string>(options: Record<string, string>, flags: PolicyFlags<K>): Set<K> {
   const given = Object.entries(options).filter(([name, value]) => name in flags && ON.includes(value));
   return new Set(given.map(([name]) => flags[name]!.key));
 }
 
-/** Returns problems with the options; each message names the option. */
+/** Validates the options; each message names the offending option. */
 export function flagProblems(
   options: Record<string, string>,
   flags: PolicyFlags<string>,

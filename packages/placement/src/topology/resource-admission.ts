@@ -4,21 +4,21 @@ import { type MergeOptions, mergeHints } from './merge-hints.ts';
 import type { PlacementMetrics } from './placement-metrics.ts';
 import { AdmissionError, type HintProvider, NO_HINT, type TopologyHint } from './topology-hint.ts';
 
-/** Settings of the topology manager. Unset if there is no topology policy, in which case resources are allocated without alignment. */
+/** Settings of the topology manager. Without them, there is no topology policy, and resources are allocated without alignment. */
 export type TopologySettings = MergeOptions & { scope: 'container' | 'pod' };
 
-/** The reason why a pod is rejected, and the message for the pod's status. */
+/** Why a pod is rejected: the reason and the message for the pod status. */
 export type ResourceRefusal = { reason: string; message: string };
 
 /**
- * Key of the innermost lock, for decisions made within this process. The outer locks are named after the resources returned by the
- * providers' `sharedBy`.
+ * Key of the innermost lock, for decisions within this process. The outer locks are named after the resources returned by providers'
+ * `sharedBy`.
  */
 const LOCK = 'resources';
 
 /**
- * Allocates exclusive resources to a pod's containers: devices, CPUs, and memory on NUMA nodes. Pods that request the same resource from
- * another program, such as a device plugin, are admitted one at a time. A pod gets either all its resources or none.
+ * Allocates exclusive resources to a pod's containers: devices, CPUs, and memory on NUMA nodes. A pod gets all its resources or none. Pods
+ * that request the same resource from another process, such as a device plugin, are admitted one at a time.
  */
 export class ResourceAdmission {
   readonly #providers: HintProvider[];
@@ -33,24 +33,24 @@ export class ResourceAdmission {
   }
 
   /**
-   * Allocates the pod's resources. Resolves with the reason if the pod is rejected, or with `undefined` if it is admitted. Changes nothing
-   * for a pod that already has its resources. If the signal aborts, rejects with its reason, and the pod has no resources.
+   * Allocates the pod's resources. Resolves with a refusal if the pod is rejected, otherwise with `undefined`. No-op for a pod that already
+   * has its resources. If the signal aborts, rejects with its reason and allocates nothing.
    */
   admit(pod: Pod, signal: AbortSignal): Promise<ResourceRefusal | undefined> {
     return this.whileShared(pod, () => this.#measured(pod, signal), signal);
   }
 
-  /** Runs `work` while no other pod can get any of the resources that this pod requests from other programs. */
+  /** Runs `work` while no other pod can be allocated any resources that this pod requests from other processes. */
   whileShared<T>(pod: Pod, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const keys = new Set(this.#providers.flatMap((provider) => provider.sharedBy?.(pod) ?? []));
-    // all pods take the locks in the same order, so that they cannot deadlock
+    // locks are always acquired in the same order to avoid deadlocks
     const locked = [...keys]
       .sort()
       .reduceRight<() => Promise<T>>((inner, key) => () => this.#lock.run(key, inner, signal), work);
     return locked();
   }
 
-  /** Runs `work` while this process makes no resource decisions. */
+  /** Runs `work` while no other resource decisions are made in this process. */
   exclusively<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     return this.#lock.run(LOCK, work, signal);
   }
@@ -66,7 +66,7 @@ export class ResourceAdmission {
     if (this.#topology === undefined) return refusal;
     const { policy, scope } = this.#topology;
     if (refusal !== undefined) this.#metrics?.failed();
-    // containers after a failed one have not been attempted
+    // allocation stops at the first container that fails
     const parts = scope === 'pod' || refusal !== undefined ? 1 : containersOf(pod).length;
     const isAligned = refusal === undefined;
     if (policy === 'single-numa-node' && (isAligned || refusal.reason === UNALIGNED))
@@ -93,7 +93,7 @@ export class ResourceAdmission {
     }
   }
 
-  /** Allocates resources to a group of containers, using a single hint. */
+  /** Allocates resources to a group of containers under a single hint. */
   async #allocate({ pod, containers, hintOf }: Group, signal: AbortSignal): Promise<void> {
     const isSlow = (provider: HintProvider) => provider.sharedBy !== undefined;
     const give = async (providers: HintProvider[], hint: TopologyHint) => {
@@ -130,7 +130,7 @@ export class ResourceAdmission {
 
 const containersOf = ({ spec }: Pod) => [...(spec.initContainers ?? []), ...spec.containers];
 
-/** Containers of a pod that share one topology hint. */
+/** Containers of a pod that share a topology hint. */
 type Group = { pod: Pod; containers: Container[]; hintOf: () => TopologyHint };
 
 const UNALIGNED = 'TopologyAffinityError';

@@ -1,18 +1,18 @@
-/** Checkpoint files with upstream's checksum, so that this kubelet and upstream's can take over from each other. */
+/** Checkpoint files with upstream's checksum, so that users can switch between this kubelet and upstream's. */
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errorCode, isErrno, PodwrightError, PRIVATE_DIRECTORY } from '@podwright/base';
 import { readJsonFile, removeUnfinished, writeFileDurable } from '@podwright/host';
 
 /**
- * Maximum size of a state file, enough for 10,000 claims or containers with devices. Parsing a file of this size takes up to 300 MB, and
- * the kubelet may use 1 GB.
+ * Maximum size of a state file: enough for 10,000 claims or containers with devices. Parsing that much takes up to 300 MB, of the 1 GB that
+ * the kubelet may use.
  */
 const MAX_STATE_FILE_BYTES = 16 << 20;
 
 /**
- * Reads a state file and parses it as JSON; `undefined` if there is no file. Must be called before the file is first written. Rejects with
- * `data_loss` if the file is too large, is not a regular file, or is not JSON.
+ * Reads a state file and parses it as JSON; `undefined` if there is no file. Must be called before the first write. Rejects with
+ * `data_loss` if the file is too large, not a regular file, or not JSON.
  */
 export async function readStateFile(path: string): Promise<unknown> {
   try {
@@ -25,8 +25,8 @@ export async function readStateFile(path: string): Promise<unknown> {
 }
 
 /**
- * Awaits the first write of a state file. A full disk is ignored, because it must not prevent the kubelet from starting: the state is then
- * either the one already in the file or the initial one.
+ * Awaits the first write of a state file. Ignores a full disk, which must not prevent the kubelet from starting: at that point, the state
+ * is either what the file already contains or the initial state.
  */
 export async function writeAtStart(write: Promise<void>): Promise<void> {
   await write.catch((error: unknown) => {
@@ -39,14 +39,14 @@ export async function writeStateFile(path: string, value: object): Promise<void>
   await writeFileDurable(path, JSON.stringify(value));
 }
 
-/** Computes the 32-bit FNV-1a hash (RFC 9923) of a value formatted the way Go prints it; see `goMap`. */
+/** Computes the 32-bit FNV-1a hash (RFC 9923) of a value in Go's print format; see `goMap`. */
 export function checksumOf(text: string): number {
   let hash = 0x811c9dc5;
   for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
   return hash;
 }
 
-/** Formats a map like go-spew's `%#v`, with sorted keys; numeric keys are sorted numerically. */
+/** Formats a map as go-spew's `%#v` does, sorted by key; numeric keys are sorted numerically. */
 export function goMap<T>(map: Record<string, T> | null, write: (value: T) => string): string {
   if (map === null) return '<nil>';
   const isNumeric = Object.keys(map).every((key) => /^-?\d+$/.test(key));
@@ -54,7 +54,7 @@ export function goMap<T>(map: Record<string, T> | null, write: (value: T) => str
   return `map[${entries.map(([key, value]) => `${key}:${write(value)}`).join(' ')}]`;
 }
 
-/** Formats a list like go-spew's `%#v`. */
+/** Formats a list as go-spew's `%#v` does. */
 export function goList<T>(list: readonly T[] | null, write: (value: T) => string = String): string {
   return list === null ? '<nil>' : `[${list.map(write).join(' ')}]`;
 }

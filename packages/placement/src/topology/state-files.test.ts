@@ -1,4 +1,4 @@
-/** Checkpoint files in upstream's format: upstream's kubelet wrote the files used here. */
+/** Checkpoint files in upstream's format, using files written by upstream's kubelet. */
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

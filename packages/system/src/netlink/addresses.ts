@@ -17,12 +17,12 @@ const RT_SCOPE_LINK = 253;
 /** struct ifaddrmsg: u8 family, prefix length, flags and scope, u32 link index. */
 const HEADER_BYTES = 8;
 
-/** A link's address, with the prefix length of its subnet. */
+/** A link's address and the prefix length of its subnet. */
 export type LinkAddress = { linkIndex: number; address: string; prefixLength: number };
 
 /**
- * Adds an address to a link; no error if the link already has it. An IPv6 address is usable immediately, because duplicate address
- * detection is off.
+ * Adds an address to a link; no error if the link already has it. IPv6 addresses are usable immediately, because duplicate address
+ * detection is turned off.
  */
 export function addAddress(added: LinkAddress): NetlinkRequest {
   const bytes = addressBytes(added.address);
@@ -39,7 +39,7 @@ export function addAddress(added: LinkAddress): NetlinkRequest {
   };
 }
 
-/** Removes an address from a link; no error if the link does not have it. */
+/** Removes an address from a link; no error if it is not there. */
 export function removeAddress(removed: LinkAddress): NetlinkRequest {
   const bytes = addressBytes(removed.address);
   return {
@@ -56,7 +56,7 @@ export function listAddresses(): NetlinkRequest {
   return { what: 'list addresses', type: RTM_GETADDR, flags: requestFlags.dump, body: Buffer.alloc(HEADER_BYTES) };
 }
 
-/** Decodes a response to `listAddresses`; returns `undefined` for link-scope addresses and for address families other than IP. */
+/** Decodes a response to `listAddresses`; `undefined` for link-scope addresses and non-IP address families. */
 export function decodeAddress({ body }: NetlinkMessage): LinkAddress | undefined {
   if (body[0] !== AF_INET && body[0] !== AF_INET6) return undefined;
   const attributes = decodeAttributes(body.subarray(HEADER_BYTES));

@@ -6,11 +6,11 @@ import type { IpVersion } from './nft-encoding.ts';
 /** A connection tracked by the kernel (linux/netfilter/nfnetlink_conntrack.h). */
 export type Flow = {
   destination: Buffer;
-  /** Source address of the replies. Differs from `destination` if the destination was translated. */
+  /** Source address of the replies. Differs from `destination` after destination NAT. */
   answeredBy: Buffer;
   /** Source port of the replies. */
   answeredFrom: number;
-  /** Attributes that identify the flow to the kernel. */
+  /** Attributes by which the kernel identifies the flow. */
   identity: { version: IpVersion; attributes: Attribute[] };
 };
 
@@ -33,8 +33,8 @@ const ADDRESSES = { 4: { source: 1, destination: 2 }, 6: { source: 3, destinatio
 const FILTER_BY = (1 << 3) | (1 << 5);
 
 /**
- * Lists the flows of one protocol to one port, at any address. Kernels before 5.8 ignore the filter and list all flows, so the responses
- * are filtered here as well.
+ * Lists the flows of a protocol to a port, on any address. Kernels before 5.8 ignore the filter and list all flows, so the responses are
+ * filtered here too.
  */
 export async function flowsTo(
   socket: NetlinkSocket,
@@ -72,8 +72,8 @@ export async function flowsTo(
 }
 
 /**
- * Deletes entries from the kernel's conntrack table, so that the next packet of each flow creates a new entry. Entries that no longer exist
- * are not an error.
+ * Deletes entries from the kernel's conntrack table; the next packet of each flow then creates a new entry. Ignores entries that no longer
+ * exist.
  */
 export async function deleteFlows(socket: NetlinkSocket, flows: Flow[]): Promise<void> {
   if (flows.length === 0) return;

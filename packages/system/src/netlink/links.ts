@@ -37,23 +37,23 @@ const HEADER_BYTES = 16;
 export type Link = {
   index: number;
   name: string;
-  /** The kind of a virtual link: `bridge`, `veth`, and so on. */
+  /** Type of a virtual link: `bridge`, `veth`, and so on. */
   kind: string | undefined;
   up: boolean;
   mtu: number;
   /** Free-form text set by the link's creator (`ip link set … alias`). */
   alias: string | undefined;
-  /** Index of the bridge of which this link is a port. */
+  /** Index of the bridge that this link is a port of. */
   master: number | undefined;
-  /** If this link is one end of a veth pair: the other end's index, in the other end's namespace. */
+  /** For one end of a veth pair: index of the other end, in the other end's network namespace. */
   peer: number | undefined;
   /** Whether this link is a bridge port in the forwarding state. */
   forwards: boolean;
-  /** Whether this link is a bridge port on which the bridge learns source addresses. */
+  /** Whether this link is a bridge port with address learning enabled. */
   learns: boolean;
 };
 
-/** Looks up a link by name. Fails with ENODEV if there is no such link. */
+/** Looks up a link by name. Fails with ENODEV if it does not exist. */
 export function getLink(name: string): NetlinkRequest {
   return { what: `look for link ${name}`, type: RTM_GETLINK, body: header(), attributes: [named(name)] };
 }
@@ -84,7 +84,8 @@ export function decodeLink({ body }: NetlinkMessage): Link {
 }
 
 /**
- * Creates a link of a kind that needs no settings, such as `bridge` or `ifb`, in the down state. Fails with EEXIST if the name is taken.
+ * Creates a link of a type that needs no settings, such as `bridge` or `ifb`. The link is initially down. Fails with EEXIST if the name is
+ * taken.
  */
 export function addLink(link: { name: string; kind: string; hardwareAddress?: Buffer }): NetlinkRequest {
   const address: Attribute[] = link.hardwareAddress === undefined ? [] : [[IFLA_ADDRESS, link.hardwareAddress]];
@@ -98,8 +99,8 @@ export function addLink(link: { name: string; kind: string; hardwareAddress?: Bu
 }
 
 /**
- * Creates a veth pair with both ends down: one end in this namespace as a bridge port, its peer in the network namespace that an open file
- * refers to. Neither end has to be moved afterwards. The MTU applies to both ends. Fails with EEXIST if either name is taken.
+ * Creates a veth pair with both ends down: one end is a bridge port in this namespace, the other is created directly in the network
+ * namespace referred to by an open file. The MTU applies to both ends. Fails with EEXIST if either name is taken.
  */
 export function addVethPair(pair: {
   name: string;
@@ -130,9 +131,9 @@ export function addVethPair(pair: {
 }
 
 /**
- * Changes a link; omitted settings stay unchanged. `hairpin` and `learning` require that the link is already a bridge port. With `hairpin`,
- * a frame may leave through the port it came in on. Without `learning`, the bridge does not record the source addresses of frames from this
- * port.
+ * Changes a link; omitted settings are left unchanged. `hairpin` and `learning` require the link to be a bridge port already. With
+ * `hairpin`, frames may leave through the port they arrived on. Without `learning`, the bridge does not learn the source addresses of
+ * frames from this port.
  */
 export function changeLink(
   name: string,
@@ -164,8 +165,8 @@ export function changeLink(
 }
 
 /**
- * Passes packets that a bridge forwards between its ports through the packet filter's hooks for IP. Has no effect unless the kernel has
- * `br_netfilter`, which `/proc/sys/net/bridge` shows. Fails with ENODEV if the bridge does not exist.
+ * Makes packets that a bridge forwards between its ports pass through the packet filter's IP hooks. No-op unless the kernel has
+ * `br_netfilter` (`/proc/sys/net/bridge` exists). Fails with ENODEV if the bridge does not exist.
  */
 export function filterBridgedPackets(name: string): NetlinkRequest {
   const settings: Attribute[] = [
@@ -180,7 +181,7 @@ export function filterBridgedPackets(name: string): NetlinkRequest {
   return { what: `filter packets of bridge ${name}`, type: RTM_NEWLINK, body: header(), attributes };
 }
 
-/** Keeps the kernel from generating a link-local IPv6 address for a link. Has no effect if the kernel lacks IPv6. */
+/** Keeps the kernel from generating a link-local IPv6 address for a link. No-op if the kernel has no IPv6 support. */
 export function withoutLinkLocalAddress(name: string): NetlinkRequest {
   return {
     what: `disable the link-local address of link ${name}`,
@@ -192,8 +193,8 @@ export function withoutLinkLocalAddress(name: string): NetlinkRequest {
 }
 
 /**
- * Removes a link, or both ends of a veth pair; no error if it does not exist. Waits for RCU grace periods in the kernel, which
- * takes at least 20 ms.
+ * Deletes a link (both ends of a veth pair); no error if it does not exist. Takes at least 20 ms, waiting for RCU grace periods in the
+ * kernel.
  */
 export function deleteLink(name: string): NetlinkRequest {
   return {

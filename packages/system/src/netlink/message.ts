@@ -1,20 +1,20 @@
 /**
- * Netlink messages (linux/netlink.h; RFC 3549, section 2.3): a header, a protocol-specific body, then attributes. Numbers are in host byte
+ * Netlink messages (linux/netlink.h; RFC 3549, section 2.3): a header, a protocol-specific body, and attributes. Numbers are in host byte
  * order; this code assumes little-endian.
  */
 
-/** A netlink attribute: its type, and its bytes or nested attributes. */
+/** A netlink attribute: a type with either bytes or nested attributes. */
 export type Attribute = readonly [type: number, value: Buffer | readonly Attribute[]];
 
-/** A message from the kernel. `body` is everything after the header. */
+/** A message from the kernel. `body` is everything after the message header. */
 export type NetlinkMessage = { type: number; flags: number; sequence: number; body: Buffer };
 
 const HEADER_BYTES = 16;
 const ATTRIBUTE_HEADER_BYTES = 4;
 const ALIGNMENT = 4;
-/** Maximum size of an attribute including its header, whose length field is a u16. */
+/** Maximum size of an attribute including its header: the length field is a u16. */
 const MAX_ATTRIBUTE_BYTES = 0xffff;
-/** NLA_F_NESTED, which newer kernels require on attributes that contain attributes, and the mask that clears both flags. */
+/** NLA_F_NESTED, which newer kernels require on nested attributes, and the mask that clears both flags. */
 const NESTED = 0x8000;
 const TYPE_MASK = 0x3fff;
 
@@ -50,7 +50,7 @@ function sizeOf(attributes: readonly Attribute[]): number {
 }
 
 /**
- * Writes attributes into `target`. Makes no copies, because an nf_tables set may have thousands of elements. Returns the position after the
+ * Writes attributes into `target` without copying, because an nf_tables set may have thousands of elements. Returns the position after the
  * attributes.
  */
 function writeAttributes(target: Buffer, start: number, attributes: readonly Attribute[]): number {
@@ -68,7 +68,7 @@ function writeAttributes(target: Buffer, start: number, attributes: readonly Att
   return at;
 }
 
-/** Decodes the messages of one datagram. Throws a `RangeError` if they are malformed. */
+/** Decodes the messages in a datagram. Throws a `RangeError` if they are malformed. */
 export function decodeMessages(datagram: Buffer): NetlinkMessage[] {
   const messages: NetlinkMessage[] = [];
   for (let at = 0; at + HEADER_BYTES <= datagram.length; ) {
@@ -87,14 +87,14 @@ export function decodeMessages(datagram: Buffer): NetlinkMessage[] {
 }
 
 /**
- * Decodes attributes into a map by type; if a type occurs more than once, the last one wins. Throws a `RangeError` if the attributes are
+ * Decodes attributes into a map by type; the last one wins if a type occurs more than once. Throws a `RangeError` if the attributes are
  * malformed.
  */
 export function decodeAttributes(bytes: Buffer): Map<number, Buffer> {
   return new Map(listAttributes(bytes));
 }
 
-/** Decodes attributes in order. Meant for lists, whose elements all have the same type. */
+/** Decodes attributes in order, for lists whose elements all have the same type. */
 export function listAttributes(bytes: Buffer): [type: number, value: Buffer][] {
   const attributes: [number, Buffer][] = [];
   for (let at = 0; at + ATTRIBUTE_HEADER_BYTES <= bytes.length; ) {
@@ -117,7 +117,7 @@ export function u32(value: number): Buffer {
   return bytes;
 }
 
-/** Encodes a 16-bit number in big-endian byte order, as ports are. */
+/** Encodes a 16-bit number in big-endian byte order, for example a port. */
 export function be16(value: number): Buffer {
   const bytes = Buffer.alloc(2);
   bytes.writeUInt16BE(value);
@@ -138,7 +138,7 @@ export function be64(value: number): Buffer {
   return bytes;
 }
 
-/** Encodes text with a terminating NUL. */
+/** Encodes NUL-terminated text. */
 export const text = (value: string): Buffer => Buffer.from(`${value}\0`);
 
 const aligned = (length: number): number => (length + ALIGNMENT - 1) & ~(ALIGNMENT - 1);

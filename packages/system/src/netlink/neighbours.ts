@@ -11,8 +11,8 @@ const AF_BRIDGE = 7;
 const HEADER_BYTES = 12;
 
 /**
- * Adds an entry to a bridge's forwarding database: frames for a hardware address leave through this port. Replaces any existing entry. The
- * entry is static: it does not age, is not changed by frames from other ports, and is removed along with the port.
+ * Adds an entry to a bridge's forwarding database, replacing any existing one: frames for a hardware address leave through this port. The
+ * entry is static: it does not age, is not affected by frames from other ports, and is removed along with the port.
  */
 export function addForwarding(entry: { linkIndex: number; hardwareAddress: Buffer }): NetlinkRequest {
   const body = Buffer.alloc(HEADER_BYTES);

@@ -16,7 +16,7 @@ import {
 const netlinkProtocols = { route: 0, netfilter: 12 } as const;
 
 /**
- * Request flags (linux/netlink.h). In combination with `create`, `excl` makes the request fail if the object exists, and `replace` replaces
+ * Request flags (linux/netlink.h). Combined with `create`, `excl` makes the request fail if the object exists, whereas `replace` replaces
  * it.
  */
 export const requestFlags = {
@@ -30,17 +30,17 @@ export const requestFlags = {
 } as const;
 
 export type NetlinkRequest = {
-  /** Description of the request. Error messages about the request start with it. */
+  /** Describes the request, at the start of error messages about it. */
   what: string;
   type: number;
   /** Flags in addition to `request` and `ack`. */
   flags?: number;
-  /** Whether the kernel responds only on failure, as it does for the begin and end of an nf_tables transaction. */
+  /** Whether the kernel responds only on failure, as to the begin and end messages of an nf_tables transaction. */
   silent?: boolean;
   /** The protocol-specific header. */
   body: Buffer;
   attributes?: readonly Attribute[];
-  /** Names of system errors to treat as success, such as `ENOENT`. */
+  /** Names of system errors that count as success, such as `ENOENT`. */
   ignore?: readonly string[];
 };
 
@@ -54,7 +54,7 @@ const NETLINK_CAP_ACK = 10;
 const NETLINK_EXT_ACK = 11;
 const MSG_DONTWAIT = 0x40;
 const MSG_TRUNC = 0x20;
-// Control message types, and attribute types in an acknowledgement (linux/netlink.h).
+// Types of control messages, and of attributes in acknowledgements (linux/netlink.h).
 const NLMSG_ERROR = 2;
 const NLMSG_DONE = 3;
 const NLM_F_CAPPED = 0x100;
@@ -63,20 +63,20 @@ const HEADER_BYTES = 16;
 /** struct sockaddr_nl: u16 family, u16 padding, u32 port, u32 groups. */
 const ADDRESS_BYTES = 12;
 /**
- * Size of the send buffer. An nf_tables transaction is a single datagram, and this is enough for about ten thousand pods with a published
- * port. The kernel allocates the memory only when it is used.
+ * Send buffer size. An nf_tables transaction is a single datagram; this is enough for about ten thousand pods with a published port. The
+ * kernel allocates the memory only when needed.
  */
 const SEND_BYTES = 4 << 20;
-/** Size of a receive buffer. Larger than any datagram from the kernel (NLMSG_GOODSIZE, or 32 KiB for dumps). */
+/** Receive buffer size, larger than any datagram from the kernel (NLMSG_GOODSIZE, or 32 KiB for dumps). */
 const RECEIVE_BYTES = 128 << 10;
 const { EAGAIN, EINTR, ENOBUFS } = constants.errno;
 
-/** Opens netlink sockets. Binds the C library functions only once. */
+/** Opens netlink sockets, binding the C library functions only once. */
 export class NetlinkSockets {
   readonly #calls = bindCalls();
   /**
-   * Shared by all sockets. This is safe because responses are read and decoded synchronously. One buffer per batch would cause garbage
-   * collections.
+   * Shared by all sockets, which is safe because responses are received and decoded synchronously. One buffer per batch would cause too
+   * much garbage collection.
    */
   readonly #received = Buffer.allocUnsafeSlow(RECEIVE_BYTES);
 
@@ -86,7 +86,7 @@ export class NetlinkSockets {
     const descriptor = socket(AF_NETLINK, SOCK_RAW_CLOEXEC, netlinkProtocols[protocol]);
     if (descriptor < 0) throw syscallError('socket', `netlink ${protocol}`, koffi.errno());
     const on = Buffer.from([1, 0, 0, 0]);
-    // older kernels may support neither option; errors then lack the kernel's message
+    // older kernels may not support these options; errors then lack the kernel's message
     setsockopt(descriptor, SOL_NETLINK, NETLINK_CAP_ACK, on, on.length);
     setsockopt(descriptor, SOL_NETLINK, NETLINK_EXT_ACK, on, on.length);
     setsockopt(descriptor, SOL_SOCKET, SO_SNDBUFFORCE, u32(SEND_BYTES), 4); // the kernel doubles the number
@@ -95,9 +95,9 @@ export class NetlinkSockets {
 }
 
 /**
- * A netlink socket. It belongs to the network namespace in which it was opened, even after the thread has left that namespace. Requests are
- * sent on a libuv pool thread, one batch at a time, because the kernel processes them in send(2) and may wait for locks there. Dumps are
- * also received on such a thread, because the kernel generates their next part in recv(2).
+ * A netlink socket. It belongs to the network namespace it was opened in, even after the thread has left that namespace. Requests are sent
+ * on a libuv pool thread, one batch at a time: the kernel processes them within send(2), where it may wait for locks. Dumps are also
+ * received on a pool thread, because the kernel generates the next part within recv(2).
  */
 export class NetlinkSocket {
   readonly #calls: Calls;
@@ -116,15 +116,15 @@ export class NetlinkSocket {
   }
 
   /**
-   * Sends the requests as one batch and returns the kernel's responses to each, without acknowledgements. The kernel processes the requests
-   * in order and continues after a failure, except that an nf_tables batch is atomic. Throws the first error that is not listed in
-   * `ignore`, once all requests have been processed. `hasErrno` reads the errno from that error.
+   * Sends the requests as a batch and returns the kernel's responses to each, without acknowledgements. The kernel processes them in order
+   * and continues after failures, except that an nf_tables batch is atomic. Once all requests have been processed, throws the first error
+   * not listed in `ignore`; `hasErrno` checks its errno.
    */
   request(requests: readonly NetlinkRequest[]): Promise<NetlinkMessage[][]> {
     return this.#turns.run(() => this.#exchange(requests));
   }
 
-  /** Closes the socket after the current batch. Until then, the descriptor's number must not be reused for another file. */
+  /** Closes the socket after the current batch. Until then, its descriptor number must not be reused for another file. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -152,19 +152,19 @@ export class NetlinkSocket {
       this.#calls.sendto.async(...send, (error: unknown, size: number) => (error ? reject(error) : resolve(size))),
     );
     if (sent >= 0) return;
-    // errno was set on another thread. The kernel has not processed anything, so send the batch again on this thread: it either succeeds or
-    // sets errno here.
+    // errno was set on another thread. Nothing has been processed yet, so send the batch again from this thread: it either succeeds or sets
+    // errno here.
     if (this.#calls.sendto(...send) < 0) throw netlinkError(what, koffi.errno());
   }
 
-  /** Enlarges the send buffer for a datagram that exceeds it, such as a table for ten thousand services. */
+  /** Grows the send buffer for oversized datagrams, such as a table for ten thousand services. */
   #makeRoom(bytes: number): void {
     if (bytes <= this.#sendBytes) return;
     this.#sendBytes = bytes;
     this.#calls.setsockopt(this.#descriptor, SOL_SOCKET, SO_SNDBUFFORCE, u32(bytes), 4);
   }
 
-  /** Reads until every request has been answered. Once send(2) has returned, all responses are queued except those to dumps. */
+  /** Receives until every request has been answered. When send(2) returns, all responses are queued except those to dumps. */
   async #collect(requests: readonly NetlinkRequest[], first: number): Promise<NetlinkMessage[][]> {
     const what = requests[0]!.what;
     const hasLists = requests.some(({ flags = 0 }) => (flags & requestFlags.dump) === requestFlags.dump);
@@ -193,7 +193,7 @@ export class NetlinkSocket {
     throw new PodwrightError('unavailable', `${requests[unanswered]!.what}: the kernel did not answer`);
   }
 
-  /** Reads the next datagram from the kernel and returns its size, or `undefined` if none is queued. */
+  /** Receives the next datagram from the kernel and returns its size; `undefined` if none is queued. */
   #receive(buffer: Buffer, what: string): number | undefined {
     for (;;) {
       const { call, isFromKernel } = this.#receiving(buffer);
@@ -208,9 +208,7 @@ export class NetlinkSocket {
     }
   }
 
-  /**
-   * Like `#receive`, but runs on a libuv pool thread, whose errno cannot be read here. Any failure is treated as lost responses (ENOBUFS).
-   */
+  /** Like `#receive`, but on a libuv pool thread, whose errno cannot be read here: all failures are treated as lost responses (ENOBUFS). */
   async #receiveLater(buffer: Buffer, what: string): Promise<number | undefined> {
     for (;;) {
       const { call, isFromKernel } = this.#receiving(buffer);
@@ -223,8 +221,8 @@ export class NetlinkSocket {
   }
 
   /**
-   * Returns the arguments for recvfrom(2), and a check that the kernel is the sender: in a pod's network namespace, the pod's processes can
-   * also send to this socket.
+   * Returns the arguments for recvfrom(2), and a check that the datagram came from the kernel: in a pod's network namespace, processes of
+   * the pod can also send to this socket.
    */
   #receiving(buffer: Buffer) {
     const address = Buffer.alloc(ADDRESS_BYTES);
@@ -242,15 +240,15 @@ function checkedSize(size: number, what: string): number {
 
 /**
  * Creates the error for a failed receive. ENOBUFS means that responses were lost: the requests have been processed, and the caller must
- * look up the result.
+ * look up the outcome.
  */
 function receiveError(what: string, errno: number): PodwrightError {
   return netlinkError(errno === ENOBUFS ? `${what}: more answers than the socket holds` : what, errno);
 }
 
 /**
- * Decodes struct nlmsgerr: a negative errno, the request's header (old kernels send the whole request), then attributes. The end of a dump
- * also carries an errno if the dump is incomplete.
+ * Decodes struct nlmsgerr: a negative errno, the request's header (the whole request from old kernels), then attributes. The final message
+ * of an incomplete dump also carries an errno.
  */
 function errorOf(request: NetlinkRequest, { body, flags }: NetlinkMessage): PodwrightError | undefined {
   const errno = body.length < 4 ? 0 : -body.readInt32LE(0);

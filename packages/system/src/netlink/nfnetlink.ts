@@ -1,10 +1,10 @@
 /**
- * Common parts of netfilter messages (linux/netfilter/nfnetlink.h): the upper byte of the message type is the subsystem, and each message
- * starts with struct nfgenmsg.
+ * The parts shared by all netfilter messages (linux/netfilter/nfnetlink.h): the upper byte of the message type is the subsystem, and each
+ * message starts with struct nfgenmsg.
  */
 export const nfnetlinkSubsystems = { conntrack: 1, nftables: 10 } as const;
 
-/** enum nfproto (linux/netfilter.h). The values are also address families. */
+/** enum nfproto (linux/netfilter.h); also used as address families. */
 export const nfProtocols = { unspecified: 0, inet: 1, ip: 2, ip6: 10 } as const;
 
 /** Returns the netlink message type for a subsystem's message. */

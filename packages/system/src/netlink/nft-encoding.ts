@@ -2,8 +2,8 @@ import { type Attribute, be32, text } from './message.ts';
 import { nfProtocols } from './nfnetlink.ts';
 
 /**
- * Expressions of nf_tables rules (linux/netfilter/nf_tables.h). The kernel evaluates a rule's expressions in order on a set of registers,
- * and stops at the first one that does not match.
+ * Expressions of nf_tables rules (linux/netfilter/nf_tables.h). The kernel evaluates a rule's expressions in order, using a set of
+ * registers, and stops at the first that does not match.
  */
 export type NftExpression = Attribute;
 
@@ -22,7 +22,7 @@ export const META = { iifname: 6, oifname: 7, nfproto: 15, l4proto: 16, packetTy
 /** enum nft_payload_bases. */
 const NETWORK_HEADER = 1;
 const TRANSPORT_HEADER = 2;
-/** Offsets of the address fields in an IP header, and the address size. */
+/** Offsets of the addresses in an IP header, and their size. */
 export const ADDRESS_FIELDS = {
   4: { saddr: 12, daddr: 16, bytes: 4 },
   6: { saddr: 8, daddr: 24, bytes: 16 },
@@ -38,7 +38,7 @@ export const CT = { state: 0, status: 2, protoDst: 12, daddr: { 4: 20, 6: 22 } }
 const VERDICTS = { drop: 0, accept: 1, jump: -3, goto: -4, return: -5 } as const;
 const REGISTER_VERDICT = 0;
 
-/** What happens to a packet: it is dropped, accepted, passed to another chain of the table, or returned to the chain that jumped here. */
+/** The fate of a packet: drop, accept, pass it to another chain of the table, or return to the calling chain. */
 export type NftVerdict = 'accept' | 'drop' | 'return' | { jump: string } | { goto: string };
 
 /** Encodes a data value as an attribute. */
@@ -77,11 +77,11 @@ export function address4or6(field: 'saddr' | 'daddr', version: IpVersion, word =
   return payload({ base: NETWORK_HEADER, offset, bytes }, word);
 }
 
-/** Loads the destination port, which TCP, UDP and SCTP have at the same offset. */
+/** Loads the destination port, which is at the same offset for TCP, UDP and SCTP. */
 export const destinationPort = (word: number): NftExpression =>
   payload({ base: TRANSPORT_HEADER, offset: 2, bytes: 2 }, word);
 
-/** Loads the type of an ICMP or ICMPv6 message (`icmpv6 type`). */
+/** Loads the ICMP or ICMPv6 message type (`icmpv6 type`). */
 export const icmpType = (word: number): NftExpression => payload({ base: TRANSPORT_HEADER, offset: 0, bytes: 1 }, word);
 
 const payload = (field: { base: number; offset: number; bytes: number }, word: number): NftExpression =>
@@ -108,7 +108,7 @@ export const compare = (operator: number, value: Buffer): NftExpression =>
     [3, dataValue(value)],
   ]);
 
-/** Returns the register number for a 4-byte word. 16-byte registers are numbered from NFT_REG_1, 4-byte registers from NFT_REG32_00. */
+/** Returns the register number for a 4-byte word: 16-byte registers count from NFT_REG_1, 4-byte registers from NFT_REG32_00. */
 export const register = (word: number): Buffer => be32(word % 4 === 0 ? 1 + word / 4 : 8 + word);
 
 export const expression = (name: string, attributes: Attribute[]): NftExpression => [

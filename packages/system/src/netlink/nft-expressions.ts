@@ -19,19 +19,19 @@ import {
   register,
 } from './nft-encoding.ts';
 
-// Each function here returns the expressions that nft(8) generates for one statement.
+// Each of these functions returns the expressions that nft(8) generates for one statement.
 
-/** Size of an interface name including its terminating NUL. Names are compared over the full length. */
+/** Size of an interface name including its NUL terminator. Names are compared over their full length. */
 const IFNAMSIZ = 16;
-/** The bit of a translated destination in the status of a connection (nf_conntrack_common.h). */
+/** Status bit of connections with destination NAT (nf_conntrack_common.h). */
 const IPS_DST_NAT = 1 << 5;
-/** NFT_FIB_RESULT_ADDRTYPE, NFTA_FIB_F_DADDR, and the type of local addresses (linux/rtnetlink.h). */
+/** NFT_FIB_RESULT_ADDRTYPE, NFTA_FIB_F_DADDR, and the type for local addresses (linux/rtnetlink.h). */
 const FIB_RESULT_ADDRTYPE = 3;
 const FIB_DADDR = 1 << 1;
 const RTN_LOCAL = 2;
 const NAT_DNAT = 1;
 
-/** Matches the IP version (`meta nfproto ipv4` or `ipv6`). Required in an `inet` table before expressions that read header fields. */
+/** Matches the IP version (`meta nfproto ipv4` or `ipv6`). In an `inet` table, must precede expressions that read header fields. */
 export const ofVersion = (version: IpVersion): NftExpression[] => [
   meta(META.nfproto, 0),
   compare(CMP_EQ, u8(NFPROTO[version])),
@@ -59,7 +59,7 @@ export function inPrefix(field: 'saddr' | 'daddr', cidr: string, is = true): Nft
   return [address4or6(field, bytes.length === 4 ? 4 : 6), ...masked, compare(is ? CMP_EQ : CMP_NEQ, network)];
 }
 
-/** Matches a destination address that is in a set (`ip daddr @SET`). */
+/** Matches destination addresses in a set (`ip daddr @SET`). */
 export const daddrIn = (version: IpVersion, set: string): NftExpression[] => [
   address4or6('daddr', version),
   expression('lookup', [
@@ -68,7 +68,7 @@ export const daddrIn = (version: IpVersion, set: string): NftExpression[] => [
   ]),
 ];
 
-/** Matches connections whose destination has been translated (`ct status dnat`). */
+/** Matches connections with destination NAT (`ct status dnat`). */
 export const destinationTranslated = (): NftExpression[] => [
   expression('ct', [
     [1, register(0)],
@@ -78,7 +78,7 @@ export const destinationTranslated = (): NftExpression[] => [
   compare(CMP_NEQ, u32(0)),
 ];
 
-/** Matches packets that are addressed to this host (`fib daddr type local`). */
+/** Matches packets addressed to this host (`fib daddr type local`). */
 export const toThisHost = (): NftExpression[] => [
   expression('fib', [
     [1, register(0)],
@@ -90,7 +90,7 @@ export const toThisHost = (): NftExpression[] => [
 
 /**
  * `dnat ip to [ip daddr .] meta l4proto . th dport map @MAP`: translates the destination to the address and port that the map has for the
- * packet's protocol and port, and also for its destination address if the map's key includes one.
+ * packet's protocol, port and, if part of the map's key, destination address.
  */
 export function translateDestination(version: IpVersion, map: string, keyHasAddress: boolean): NftExpression[] {
   const words = ADDRESS_FIELDS[version].bytes / 4;
@@ -116,7 +116,7 @@ export function translateDestination(version: IpVersion, map: string, keyHasAddr
 /** Masquerades the source address (`masquerade`). */
 export const masquerade = (): NftExpression[] => [expression('masq', [])];
 
-/** Accepts or drops the packet, or ends the chain (`accept`, `drop`, `return`). */
+/** Accepts or drops the packet, or returns from the chain (`accept`, `drop`, `return`). */
 export const verdict = (name: 'accept' | 'drop' | 'return'): NftExpression[] => [immediateVerdict(name)];
 
 /** Jumps to another chain (`jump CHAIN`). */

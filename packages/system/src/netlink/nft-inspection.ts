@@ -4,10 +4,10 @@ import { type NetlinkSocket, requestFlags } from './netlink-socket.ts';
 import { nfnetlinkHeader, nfnetlinkType, nfProtocols } from './nfnetlink.ts';
 import type { NftVerdict } from './nft-encoding.ts';
 
-/** Summary of a chain in another program's table, limited to what can be determined without decoding every expression. */
+/** Summary of a chain in another application's table, as far as it can be determined without decoding every expression. */
 export type NftChainSummary = { drops: boolean; rules: { jumpsTo?: string }[] };
 
-/** A base chain at the forward hook. `drops`: whether its policy is to drop packets. */
+/** A base chain on the forward hook. `drops`: whether its policy is `drop`. */
 export type NftForwardFilter = {
   family: NftFamily;
   table: string;
@@ -15,7 +15,7 @@ export type NftForwardFilter = {
   drops: boolean;
 };
 
-/** An element of a set or map as the kernel has it. `remainingMs`: the time until it expires, unless it is permanent. */
+/** A set or map element as stored by the kernel. `remainingMs`: time until it expires; unset if it is permanent. */
 export type NftStoredElement = { key: Buffer; data?: Buffer | NftVerdict; remainingMs?: number };
 
 export type NftFamily = 'inet' | 'ip' | 'ip6';
@@ -38,11 +38,11 @@ const NFTA_SET_ELEM_DATA = 2;
 const NFTA_SET_ELEM_EXPIRATION = 5;
 /** NFT_GOTO. */
 const GOTO = -4;
-/** NF_INET_FORWARD, and NF_DROP as a chain policy (linux/netfilter.h). */
+/** NF_INET_FORWARD, and the chain policy NF_DROP (linux/netfilter.h). */
 const HOOK_FORWARD = 2;
 const POLICY_DROP = 0;
 
-/** Reads a chain of a table; returns `undefined` if it does not exist. */
+/** Reads a chain; `undefined` if it does not exist. */
 export async function readChain(
   socket: NetlinkSocket,
   { family, table, name }: { family: NftFamily; table: string; name: string },
@@ -63,7 +63,7 @@ export async function readChain(
   };
 }
 
-/** Returns the number of rules in each chain of an `inet` table that has any; empty if the table does not exist. */
+/** Counts the rules in each non-empty chain of an `inet` table. The result is empty if the table does not exist. */
 export async function countRules(socket: NetlinkSocket, table: string): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
   for (const { chain } of await readTableRules(socket, { family: 'inet', table }))
@@ -71,7 +71,7 @@ export async function countRules(socket: NetlinkSocket, table: string): Promise<
   return counts;
 }
 
-/** Reads the elements of a set or map of an `inet` table; returns `undefined` if it does not exist. */
+/** Reads the elements of a set or map in an `inet` table; `undefined` if it does not exist. */
 export async function readElements(
   socket: NetlinkSocket,
   { table, set }: { table: string; set: string },
@@ -115,7 +115,7 @@ function storedData(data: Map<number, Buffer>): Buffer | NftVerdict {
   return code === GOTO ? { goto: nameOf(chain) } : { jump: nameOf(chain) };
 }
 
-/** Returns all tables' chains at the forward hook. */
+/** Returns the chains of all tables on the forward hook. */
 export async function readForwardFilters(socket: NetlinkSocket): Promise<NftForwardFilter[]> {
   const what = 'list chains at the forward hook';
   const type = nfnetlinkType('nftables', NFT_MSG_GETCHAIN);
@@ -130,7 +130,7 @@ export async function readForwardFilters(socket: NetlinkSocket): Promise<NftForw
   });
 }
 
-/** Whether any of a table's rules contains the name of this interface. */
+/** Whether any rule of a table contains this interface name. */
 export async function tableMentions(
   socket: NetlinkSocket,
   { family, table }: { family: NftFamily; table: string },
@@ -140,7 +140,7 @@ export async function tableMentions(
   return rules.some((rule) => rule.includes(text(interfaceName)));
 }
 
-/** Returns the encoded expressions of each rule in a table or in one of its chains; empty if the table or chain does not exist. */
+/** Returns the encoded expressions of each rule in a table or a single chain; empty if it does not exist. */
 async function readRules(
   socket: NetlinkSocket,
   place: { family: NftFamily; table: string; chain?: string },
@@ -166,7 +166,7 @@ async function readTableRules(
   });
 }
 
-/** Returns the chain that a rule jumps to, regardless of the rule's conditions: the one in the verdict of an `immediate` expression. */
+/** Returns the chain that a rule jumps to under any condition, that is, the chain in the verdict of an `immediate` expression. */
 function jumpTarget(expressions: Buffer): string | undefined {
   for (const [, bytes] of listAttributes(expressions)) {
     const expression = decodeAttributes(bytes);
@@ -189,5 +189,5 @@ function hookOf(chain: Map<number, Buffer>): number | undefined {
 
 const nameOf = (value: Buffer): string => value.toString().replace(/\0.*$/, '');
 
-/** Decodes the attributes after struct nfgenmsg. */
+/** Decodes the attributes following struct nfgenmsg. */
 const attributesOf = (body: Buffer): Map<number, Buffer> => decodeAttributes(body.subarray(4));

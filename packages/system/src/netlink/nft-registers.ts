@@ -21,8 +21,8 @@ import {
   register,
 } from './nft-encoding.ts';
 
-// Single expressions that load fields of a packet into registers, and look them up in maps. A register is addressed by its 4-byte word, from
-// 0 to 15: an IPv4 address takes one word, an IPv6 address four, any other field one. A key of several fields is one run of words.
+// Single expressions that load packet fields into registers and look them up in maps. Registers are addressed by 4-byte word, 0 to 15: an
+// IPv4 address takes one word, an IPv6 address four, other fields one. The fields of a composite key take consecutive words.
 
 const IP_CT_DIR_ORIGINAL = 0;
 /** NF_CT_STATE_BIT of IP_CT_ESTABLISHED, IP_CT_RELATED and IP_CT_NEW (linux/netfilter/nf_conntrack_common.h). */
@@ -37,7 +37,7 @@ const RTN_LOCAL = 2;
 const NAT_DNAT = 1;
 const TCP = 6;
 const ICMPV6 = 58;
-/** ICMPv6 types of messages that resolve the link-layer address of a neighbour (RFC 4861). */
+/** ICMPv6 message types for resolving a neighbor's link-layer address (RFC 4861). */
 const NEIGHBOUR_SOLICITATION = 135;
 const NEIGHBOUR_ADVERTISEMENT = 136;
 /** PACKET_BROADCAST and PACKET_MULTICAST (linux/if_packet.h). */
@@ -49,23 +49,23 @@ const PORT_UNREACHABLE = 1;
 /** NF_NAT_RANGE_PROTO_RANDOM_FULLY (linux/netfilter/nf_nat.h). */
 const RANDOM_FULLY = 1 << 4;
 
-/** The number of words of an address. */
+/** Returns the number of words of an address. */
 export const addressWords = (version: IpVersion): number => (version === 4 ? 1 : 4);
 
-/** Loads the source or the destination address of the IP header. */
+/** Loads the source or destination address of the IP header. */
 export const loadAddress = address4or6;
 
 /** Loads the transport protocol (`meta l4proto`). */
 export const loadProtocol = (word: number): NftExpression => meta(META.l4proto, word);
 
-/** Loads the destination port of TCP, UDP or SCTP (`th dport`). Does not match fragments after the first. */
+/** Loads the destination port of TCP, UDP or SCTP (`th dport`). Matches only the first fragment of a packet. */
 export const loadDestinationPort = destinationPort;
 
-/** Loads the destination address that the connection had before translation (`ct original ip daddr`). */
+/** Loads the connection's original destination address, before NAT (`ct original ip daddr`). */
 export const loadOriginalDestination = (version: IpVersion, word: number): NftExpression =>
   originalField(CT.daddr[version], word);
 
-/** Loads the destination port that the connection had before translation (`ct original proto-dst`). */
+/** Loads the connection's original destination port, before NAT (`ct original proto-dst`). */
 export const loadOriginalPort = (word: number): NftExpression => originalField(CT.protoDst, word);
 
 /** Loads a random number from 0 to `modulus` - 1 (`numgen random mod`), in host byte order. */
@@ -77,7 +77,7 @@ export const loadRandom = (modulus: number, word: number): NftExpression =>
     [4, be32(0)],
   ]);
 
-/** Loads the value that a map has for the key at the words from `key`. Does not match if the map lacks the key. */
+/** Loads a map's value for the key stored in the words from `key` on. Does not match if the map does not contain the key. */
 export const lookUp = (map: string, key: number, value: number): NftExpression =>
   expression('lookup', [
     [1, text(map)],
@@ -85,14 +85,14 @@ export const lookUp = (map: string, key: number, value: number): NftExpression =
     [3, register(value)],
   ]);
 
-/** Matches if the set contains the key at the words from `key`. */
+/** Matches if the set contains the key stored in the words from `key` on. */
 export const isInSet = (set: string, key: number): NftExpression =>
   expression('lookup', [
     [1, text(set)],
     [2, register(key)],
   ]);
 
-/** Applies the verdict that a verdict map has for the key at the words from `key` (`vmap @MAP`). */
+/** Applies a verdict map's verdict for the key stored in the words from `key` on (`vmap @MAP`). */
 export const applyVerdict = (map: string, key: number): NftExpression =>
   expression('lookup', [
     [1, text(map)],
@@ -101,8 +101,8 @@ export const applyVerdict = (map: string, key: number): NftExpression =>
   ]);
 
 /**
- * Adds the key at the words from `key` to a dynamic set; if the set has the key, restarts its timeout (`update @SET { … timeout … }`). Does
- * not match if the set is full.
+ * Adds the key stored in the words from `key` on to a dynamic set, or restarts its timeout if already present (`update @SET { … timeout …
+ * }`). Does not match if the set is full.
  */
 export const updateSet = (set: string, key: number, timeoutMs: number): NftExpression =>
   expression('dynset', [
@@ -112,14 +112,14 @@ export const updateSet = (set: string, key: number, timeoutMs: number): NftExpre
     [6, be64(timeoutMs)],
   ]);
 
-/** Loads a constant: an address, or a port of two bytes. */
+/** Loads a constant: an address or a two-byte port. */
 export const loadConstant = (value: Buffer, word: number): NftExpression =>
   expression('immediate', [
     [1, register(word)],
     [2, dataValue(value)],
   ]);
 
-/** Translates the destination to the address and the port at two words (`dnat`). */
+/** Translates the destination to the address and port stored in the words `address` and `port` (`dnat`). */
 export const translateTo = (version: IpVersion, address: number, port: number): NftExpression =>
   expression('nat', [
     [1, be32(NAT_DNAT)],
@@ -128,29 +128,29 @@ export const translateTo = (version: IpVersion, address: number, port: number): 
     [5, register(port)],
   ]);
 
-/** Masquerades the source address and selects the source port at random (`masquerade fully-random`). */
+/** Masquerades the source address and randomizes the source port (`masquerade fully-random`). */
 export const masqueradeRandomly = (): NftExpression[] => [expression('masq', [[1, be32(RANDOM_FULLY)]])];
 
-/** Passes the packet to another chain, without return (`goto CHAIN`). */
+/** Passes the packet to another chain without returning (`goto CHAIN`). */
 export const goTo = (chain: string): NftExpression[] => [immediateVerdict({ goto: chain })];
 
-/** Matches the first packets of a connection, until the reply (`ct state new`). */
+/** Matches the packets of a connection before the first reply (`ct state new`). */
 export const ofNewConnection = (): NftExpression[] => connectionState(STATE_NEW);
 
-/** Matches packets of a connection after the first, and what belongs to it, such as ICMP errors (`ct state established,related`). */
+/** Matches packets of established connections and related packets such as ICMP errors (`ct state established,related`). */
 export const ofKnownConnection = (): NftExpression[] => connectionState(STATE_ESTABLISHED | STATE_RELATED);
 
-/** Matches a transport protocol by its number (`meta l4proto`). */
+/** Matches a transport protocol by number (`meta l4proto`). */
 export const ofProtocol = (protocol: number): NftExpression[] => [meta(META.l4proto, 0), compare(CMP_EQ, u8(protocol))];
 
-/** Matches destination ports of a range (`th dport FIRST-LAST`). */
+/** Matches a range of destination ports (`th dport FIRST-LAST`). */
 export const toPorts = (first: number, last: number): NftExpression[] => {
   const load = destinationPort(0);
   if (first === last) return [load, compare(CMP_EQ, be16(first))];
   return [load, compare(CMP_GTE, be16(first)), compare(CMP_LTE, be16(last))];
 };
 
-/** Matches the messages without which no IPv6 packet reaches a neighbour (`icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert }`). */
+/** Matches the messages that IPv6 requires to reach any neighbor (`icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert }`). */
 export const ofNeighbourDiscovery = (): NftExpression[] => [
   ...ofProtocol(ICMPV6),
   icmpType(0),
@@ -158,7 +158,7 @@ export const ofNeighbourDiscovery = (): NftExpression[] => [
   compare(CMP_LTE, u8(NEIGHBOUR_ADVERTISEMENT)),
 ];
 
-/** Matches packets that are sent to several hosts of a link (`meta pkttype { broadcast, multicast }`). */
+/** Matches packets sent to several hosts on a link (`meta pkttype { broadcast, multicast }`). */
 export const toManyHosts = (): NftExpression[] => [
   meta(META.packetType, 0),
   compare(CMP_GTE, u8(BROADCAST)),
@@ -175,7 +175,7 @@ export const fromThisHost = (): NftExpression[] => [
   compare(CMP_EQ, u32(RTN_LOCAL)),
 ];
 
-/** Refuses a TCP connection with a reset (`meta l4proto tcp reject with tcp reset`). Does not match other protocols. */
+/** Rejects TCP connections with a reset (`meta l4proto tcp reject with tcp reset`). Does not match other protocols. */
 export const refuseTcp = (): NftExpression[] => [
   meta(META.l4proto, 0),
   compare(CMP_EQ, u8(TCP)),
@@ -185,7 +185,7 @@ export const refuseTcp = (): NftExpression[] => [
   ]),
 ];
 
-/** Answers with ICMP or ICMPv6 `port unreachable` (`reject with icmpx port-unreachable`). */
+/** Rejects packets with ICMP or ICMPv6 `port unreachable` (`reject with icmpx port-unreachable`). */
 export const refuse = (): NftExpression[] => [
   expression('reject', [
     [1, be32(REJECT.icmpx)],

@@ -7,7 +7,7 @@ import { changeElements, changeTable, type NftTable, removeTable, replaceTable }
 
 const hex = (...parts: string[]): string => parts.join('').replaceAll(' ', '');
 const attributesOf = (request: NetlinkRequest): string => encodeAttributes(request.attributes ?? []).toString('hex');
-/** Outlines requests: the low byte of each type, and `!` if the kernel acknowledges it. */
+/** Summarizes requests: the low byte of each type, followed by `!` if the kernel acknowledges the request. */
 const outline = (requests: NetlinkRequest[]) => requests.map(({ type, silent }) => `${type & 255}${silent ? '' : '!'}`);
 
 const element = { key: Buffer.from('060000001f900000', 'hex'), data: Buffer.from('0a00000200500000', 'hex') };

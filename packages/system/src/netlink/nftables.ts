@@ -3,25 +3,25 @@ import { type NetlinkRequest, type NetlinkSocket, requestFlags } from './netlink
 import { nfnetlinkHeader, nfnetlinkSubsystems, nfnetlinkType, nfProtocols } from './nfnetlink.ts';
 import { dataValue, dataVerdict, type NftExpression, type NftVerdict } from './nft-encoding.ts';
 
-/** An nf_tables table with all of its contents, for IPv4 and IPv6 (family `inet`). */
+/** An nf_tables table of the `inet` family (IPv4 and IPv6), with all its contents. */
 export type NftTable = { name: string; sets: NftSet[]; chains: NftChain[] };
 
-/** A chain. A base chain has a hook. Any other chain is the target of jumps, and must come before the chains that jump to it. */
+/** A chain. Base chains have a hook. All others are jump targets, and must precede the chains that jump to them. */
 export type NftChain = {
   name: string;
   hook?: { type: 'nat' | 'filter'; hook: keyof typeof HOOKS; priority: number };
   rules: NftRule[];
 };
 
-/** A rule. nft(8) displays its `comment`. */
+/** A rule. `comment` is displayed by nft(8). */
 export type NftRule = { expressions: NftExpression[]; comment?: string };
 
-/** A set, or a map if it has `data`; a map to verdicts has the data `verdict`. Other types are used only by nft(8), for display. */
+/** A set or, if `data` is set, a map; for verdict maps, `data` is `verdict`. Other types only matter to nft(8), for display. */
 export type NftSet = {
   name: string;
   key: NftType[];
   data?: NftType[] | 'verdict';
-  /** The set's elements are added by rules and expire; it holds at most this number. */
+  /** For a set whose elements are added by rules and expire: the maximum number of elements. */
   dynamicSize?: number;
   elements: NftElement[];
 };
@@ -29,15 +29,15 @@ export type NftSet = {
 export type NftType = keyof typeof TYPES;
 
 /**
- * An element of a set or map. Each field of the key and the data is padded to four bytes. nft(8) displays the comment. An
- * element of a dynamic set is removed after `timeoutMs`.
+ * A set or map element. Each field of the key and data is padded to four bytes. The comment is displayed by nft(8). In dynamic sets, the
+ * element is removed after `timeoutMs`.
  */
 export type NftElement = { key: Buffer; data?: Buffer | NftVerdict; comment?: string; timeoutMs?: number };
 
-/** Changes to one of a table's sets or maps. */
+/** Changes to a set or map of a table. */
 export type NftElementChange = { set: string; add: NftElement[]; remove: NftElement[] };
 
-/** Changes of a table. Chains and sets to remove must not be in use any more. */
+/** Changes to a table. Chains and sets to remove must no longer be in use. */
 export type NftTableChange = {
   elements: NftElementChange[];
   addSets: NftSet[];
@@ -72,7 +72,7 @@ const CREATING: ReadonlySet<number> = new Set([
 ]);
 /** enum nf_inet_hooks (linux/netfilter.h). */
 const HOOKS = { prerouting: 0, input: 1, forward: 2, output: 3, postrouting: 4 } as const;
-/** nft(8)'s type numbers, and sizes in bytes, padded to registers. A concatenation uses six bits per type. */
+/** nft(8)'s type numbers, and sizes in bytes, padded to full registers. Concatenations use six bits per type. */
 const TYPES = {
   ipv4_addr: { number: 7, bytes: 4 },
   ipv6_addr: { number: 8, bytes: 16 },
@@ -83,16 +83,16 @@ const TYPES = {
 const TYPE_BITS = 6;
 /** enum nft_set_flags. */
 const SET_FLAGS = { map: 8, timeout: 0x10, dynamic: 0x20 } as const;
-/** NFT_DATA_VERDICT, as the type of a map's data. */
+/** NFT_DATA_VERDICT, the data type of verdict maps. */
 const VERDICT_TYPE = 0xffffff00;
 /** libnftnl's NFTNL_UDATA_RULE_COMMENT and NFTNL_UDATA_SET_ELEM_COMMENT. */
 const COMMENT = 0;
-/** NFT_USERDATA_MAXLEN (linux/netfilter/nf_tables.h) is 256 bytes; the type, the length and the NUL need three. */
+/** NFT_USERDATA_MAXLEN (linux/netfilter/nf_tables.h) is 256 bytes, of which three are needed for the type, the length and the NUL. */
 const MAX_COMMENT_BYTES = 253;
-/** Number of elements per message, chosen so that the list attribute stays below 64 KiB. */
+/** Number of elements per message, which keeps the list attribute under 64 KiB. */
 const ELEMENTS_PER_MESSAGE = 256;
 
-/** Returns the requests that replace a table in one transaction, whatever it contains. No packet ever passes through a partial state. */
+/** Returns the requests to replace a table and all its contents in one transaction: no packet ever sees a partial state. */
 export function replaceTable(table: NftTable): NetlinkRequest[] {
   const { name, sets, chains } = table;
   return transaction([
@@ -105,21 +105,20 @@ export function replaceTable(table: NftTable): NetlinkRequest[] {
   ]);
 }
 
-/** Returns the requests that remove a table with all of its contents. No error if the table does not exist. */
+/** Returns the requests to remove a table with all its contents. No error if the table does not exist. */
 export const removeTable = (name: string): NetlinkRequest[] => transaction(removal(name));
 
 /**
- * Returns the requests that change elements in one transaction. They fail with ENOENT if the table, the set, or an element to remove does
- * not exist.
+ * Returns the requests to change elements in one transaction. They fail with ENOENT if the table, the set, or an element to remove does not
+ * exist.
  */
 export function changeElements(table: string, changes: NftElementChange[]): NetlinkRequest[] {
   return changeTable(table, { elements: changes, addSets: [], addChains: [], removeChains: [], removeSets: [] });
 }
 
 /**
- * Returns the requests that change elements, chains and sets in one transaction. They fail as those of `changeElements` do, and with EBUSY
- * if a chain or set to remove is still in use. Before version 6.2 the kernel counts a removed element with a verdict as a use for a short
- * time.
+ * Returns the requests to change elements, chains and sets in one transaction. They fail like those of `changeElements`, and with EBUSY if
+ * a chain or set to remove is still in use. Before Linux 6.2, the kernel briefly counts a removed element's verdict as a use.
  */
 export function changeTable(table: string, change: NftTableChange): NetlinkRequest[] {
   const { elements: changes, addSets, addChains, removeChains, removeSets } = change;
@@ -136,7 +135,7 @@ export function changeTable(table: string, change: NftTableChange): NetlinkReque
   ]);
 }
 
-/** Returns the generation of the ruleset. Every transaction in this network namespace, by any process, increments it. */
+/** Returns the ruleset generation, which is incremented by every transaction of any process in this network namespace. */
 export async function rulesetGeneration(socket: NetlinkSocket): Promise<number> {
   const type = nfnetlinkType('nftables', MESSAGES.getGeneration);
   const [answers] = await socket.request([
@@ -145,7 +144,7 @@ export async function rulesetGeneration(socket: NetlinkSocket): Promise<number> 
   return decodeAttributes(answers![0]!.body.subarray(4)).get(1)!.readUInt32BE();
 }
 
-/** Wraps commands in a batch. The kernel applies the batch atomically, so only its last command requests an acknowledgement. */
+/** Wraps commands in a batch. Batches are applied atomically, so only the last command requests an acknowledgement. */
 function transaction(commands: NetlinkRequest[]): NetlinkRequest[] {
   const last = commands.length - 1;
   const bound = nfnetlinkHeader(nfProtocols.unspecified, nfnetlinkSubsystems.nftables);
@@ -158,8 +157,7 @@ function transaction(commands: NetlinkRequest[]): NetlinkRequest[] {
 }
 
 /**
- * Returns the commands that remove a table. Adding an existing table succeeds but deleting a missing one fails, so they add the table
- * first.
+ * Returns the commands to remove a table. They add it first, because deleting a missing table fails while adding an existing one succeeds.
  */
 const removal = (name: string): NetlinkRequest[] => [
   command(`make the table ${name}`, MESSAGES.newTable, [[1, text(name)]]),
@@ -207,7 +205,7 @@ function newRule(table: string, chain: string, { expressions, comment }: NftRule
   return command(`add a rule to the chain ${chain} of the table ${table}`, MESSAGES.newRule, attributes);
 }
 
-/** Creates a set. `id` must be unique among the sets of a transaction. */
+/** Creates a set. `id` must be unique among the sets created in the transaction. */
 function newSet(table: string, { name, key, data, dynamicSize }: NftSet, id: number): NetlinkRequest {
   const isMap = data === undefined ? 0 : SET_FLAGS.map;
   const isDynamic = dynamicSize === undefined ? 0 : SET_FLAGS.dynamic | SET_FLAGS.timeout;
@@ -226,7 +224,7 @@ function newSet(table: string, { name, key, data, dynamicSize }: NftSet, id: num
 const dataAttributes = (data: NftType[] | 'verdict'): Attribute[] =>
   data === 'verdict' ? [[6, be32(VERDICT_TYPE)]] : typeAttributes(6, data);
 
-/** Returns the attributes for the type and the length of a key or of data. Their numbers are consecutive. */
+/** Returns the type and length attributes of a key or data, which have consecutive numbers. */
 function typeAttributes(first: number, fields: NftType[]): Attribute[] {
   const type = fields.reduce((number, field) => (number << TYPE_BITS) | TYPES[field].number, 0);
   const bytes = fields.reduce((sum, field) => sum + TYPES[field].bytes, 0);
@@ -267,8 +265,8 @@ function wholeElement(element: NftElement): Attribute[] {
 }
 
 /**
- * Encodes user data in libnftnl's format: u8 type, u8 length, then the NUL-terminated text. A longer text is cut: the kernel would refuse the
- * whole transaction.
+ * Encodes user data in libnftnl's format: u8 type, u8 length, NUL-terminated text. Text that is too long is truncated; otherwise the kernel
+ * would reject the whole transaction.
  */
 function commentBytes(comment: string): Buffer {
   const bytes = text(
@@ -279,7 +277,7 @@ function commentBytes(comment: string): Buffer {
   return Buffer.concat([u8(COMMENT), u8(bytes.length), bytes]);
 }
 
-/** Encodes a command. Creating an object that already exists is not an error. Rules are always appended. */
+/** Encodes a command. Creating an existing object is not an error. Rules are always appended. */
 const command = (what: string, message: number, attributes: Attribute[]): NetlinkRequest => ({
   what,
   type: nfnetlinkType('nftables', message),

@@ -14,7 +14,7 @@ const link: Attribute = [4, u32(3)];
 const gateway: Attribute = [5, Buffer.from([192, 0, 2, 2])];
 const gatewayOfIpv6: Attribute = [18, Buffer.from('000a20010db8000000000000000000000002', 'hex')];
 
-/** struct rtnexthop: u16 length, u8 flags, u8 hops, i32 index of the link. */
+/** struct rtnexthop: u16 length, u8 flags, u8 hops, i32 link index. */
 const nextHops = (...all: Attribute[][]): Attribute => {
   const encoded = all.map((attributes) => {
     const inner = encodeAttributes(attributes);

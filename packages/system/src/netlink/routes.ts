@@ -11,24 +11,24 @@ const RTA_GATEWAY = 5;
 const RTA_PRIORITY = 6;
 const RTA_MULTIPATH = 9;
 const RTA_TABLE = 15;
-/** A gateway of a different address family than the route. */
+/** A gateway in a different address family than the route. */
 const RTA_VIA = 18;
 const RT_TABLE_MAIN = 254;
 const RTPROT_BOOT = 3;
 const RTN_UNICAST = 1;
 const AF_INET = 2;
 const AF_INET6 = 10;
-/** struct rtmsg: u8 family, u8 prefix lengths of destination and source, u8 type of service, table, protocol, scope and type, u32 flags. */
+/** struct rtmsg: u8 family, u8 destination and source prefix lengths, u8 type of service, table, protocol, scope and type, u32 flags. */
 const HEADER_BYTES = 12;
 const NEXT_HOP_BYTES = 8;
 
-/** A non-default route in the main routing table. A multipath route has no `linkIndex`. */
+/** A non-default route in the main routing table. `linkIndex` is undefined for a multipath route. */
 export type Route = { destination: string; prefixLength: number; linkIndex: number | undefined; viaGateway: boolean };
 
-/** A default route in the main routing table, with the links of all of its next hops. Lower metrics are preferred. */
+/** A default route in the main routing table, with the links of all its next hops. Lower metrics are preferred. */
 export type DefaultRoute = { family: 4 | 6; metric: number; linkIndexes: number[] };
 
-/** Adds a default route, or replaces the existing one. */
+/** Adds or replaces the default route. */
 export function addDefaultRoute(route: { linkIndex: number; gateway: string }): NetlinkRequest {
   const gateway = addressBytes(route.gateway);
   const family = gateway.length === 4 ? AF_INET : AF_INET6;
@@ -49,7 +49,7 @@ export function listRoutes(): NetlinkRequest {
   return { what: 'list routes', type: RTM_GETROUTE, flags: requestFlags.dump, body: Buffer.alloc(HEADER_BYTES) };
 }
 
-/** Decodes a response to `listRoutes`; returns `undefined` for routes in other tables, default routes, and routes that are not unicast. */
+/** Decodes a response to `listRoutes`; `undefined` for default routes, routes in other tables, and non-unicast routes. */
 export function decodeRoute({ body }: NetlinkMessage): Route | undefined {
   const attributes = decodeAttributes(body.subarray(HEADER_BYTES));
   const destination = attributes.get(RTA_DST);
@@ -62,7 +62,7 @@ export function decodeRoute({ body }: NetlinkMessage): Route | undefined {
   };
 }
 
-/** Decodes a response to `listRoutes`; returns `undefined` for other routes than unicast default routes in the main table. */
+/** Decodes a response to `listRoutes`; `undefined` unless it is a unicast default route in the main table. */
 export function decodeDefaultRoute({ body }: NetlinkMessage): DefaultRoute | undefined {
   const attributes = decodeAttributes(body.subarray(HEADER_BYTES));
   if (!isUnicastInMain(body, attributes) || body[1] !== 0) return undefined;
@@ -81,8 +81,8 @@ function isUnicastInMain(body: Buffer, attributes: Map<number, Buffer>): boolean
 type NextHop = { linkIndex: number | undefined; attributes: Map<number, Buffer> };
 
 /**
- * Returns each next hop: of the route's own attributes or, for a multipath route, those in each struct rtnexthop (8 bytes: a u16 length, two
- * bytes, and the index of the link).
+ * Returns the next hops. They are in the route's own attributes or, for a multipath route, in each struct rtnexthop (8 bytes: u16 length,
+ * two bytes, link index).
  */
 function nextHopsOf(route: Map<number, Buffer>): NextHop[] {
   const multipath = route.get(RTA_MULTIPATH);

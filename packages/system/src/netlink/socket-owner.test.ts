@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { waitFor } from '@podwright/base';
 import { SocketOwners } from './socket-owner.ts';
 
-/** Opens a connection of this process to itself over loopback. */
+/** Opens a loopback connection from this process to itself. */
 async function connection(t: TestContext, { listen, to }: { listen: string; to: string }) {
   const server = createServer({ allowHalfOpen: true }).listen(0, listen);
   t.after(() => server.close());

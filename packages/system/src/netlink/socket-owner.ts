@@ -14,7 +14,7 @@ const SOCK_DIAG_BY_FAMILY = 20;
 const AF_INET = 2;
 const AF_INET6 = 10;
 const TCP_ESTABLISHED = 1;
-/** Offsets in a request: struct nlmsghdr, then struct inet_diag_req_v2. */
+/** Offsets within a request: struct nlmsghdr, then struct inet_diag_req_v2. */
 const REQUEST = {
   bytes: 72,
   sequence: 8,
@@ -24,17 +24,17 @@ const REQUEST = {
   source: 28,
   destination: 44,
 };
-/** Offsets in a response: struct nlmsghdr, then struct inet_diag_msg. */
+/** Offsets within a response: struct nlmsghdr, then struct inet_diag_msg. */
 const ANSWER = { bytes: 88, type: 4, sequence: 8, state: 17, user: 80, inode: 84 };
 
 /** Requests TCP sockets in any state, on any interface, with any cookie (INET_DIAG_NOCOOKIE). */
 const BODY = Buffer.from(`0006${'0000'}${'ff'.repeat(4)}${'00'.repeat(40)}${'ff'.repeat(8)}`, 'hex');
 
-/** The addresses and ports of both ends of a TCP connection, named as in node:net. */
+/** Addresses and ports of both ends of a TCP connection, named as in node:net. */
 export type TcpEnds = Pick<Socket, 'localAddress' | 'localPort' | 'remoteAddress' | 'remotePort'>;
 
 /**
- * Looks up the UIDs that own TCP connections from this host, in the network namespace where this object was created. A call takes
+ * Looks up which UID owns a TCP connection originating from this host, in the network namespace where this object was created. A call takes
  * microseconds. The netlink socket stays open until the process exits.
  */
 export class SocketOwners {
@@ -56,8 +56,8 @@ export class SocketOwners {
   }
 
   /**
-   * Returns the UID of the process that opened the other end of a connection. Returns `undefined` if that end is closed or not on this
-   * host, or if the kernel lacks tcp_diag.
+   * Returns the UID of the process at the other end of a connection; `undefined` if that end is closed or on another host, or if the kernel
+   * lacks tcp_diag.
    */
   userOf(ends: TcpEnds): number | undefined {
     if (!writeEnds(this.#request, ends)) return undefined;
@@ -72,7 +72,7 @@ export class SocketOwners {
   }
 }
 
-/** Fills in the request for the socket at the other end of the connection. Returns false if the addresses cannot be looked up. */
+/** Fills in the request for the socket at the other end of the connection. Returns false if its addresses cannot be looked up. */
 function writeEnds(request: Buffer, { localAddress, localPort, remoteAddress, remotePort }: TcpEnds): boolean {
   const [source, destination] = [bytesOf(remoteAddress), bytesOf(localAddress)];
   if (source === undefined || source.length !== destination?.length) return false;
@@ -84,17 +84,15 @@ function writeEnds(request: Buffer, { localAddress, localPort, remoteAddress, re
   return true;
 }
 
-/**
- * Returns the bytes of an address. Dual-stack sockets report IPv4 addresses as `::ffff:192.0.2.1`. Addresses with a zone are not supported.
- */
+/** Returns an address as bytes. Dual-stack sockets report IPv4 addresses as `::ffff:192.0.2.1`. Addresses with a zone are not supported. */
 function bytesOf(address: string | undefined): Buffer | undefined {
   if (address === undefined || address.includes('%')) return undefined;
   return addressBytes(address.replace(/^::ffff:(?=.*\.)/, ''));
 }
 
 /**
- * Reads the UID from a response. Only established sockets count: for other states the kernel reports UID 0, and a listening socket is not
- * the one that was asked about.
+ * Reads the UID from a response. Only established sockets count: the kernel reports UID 0 for other states, and a listening socket is not
+ * the other end of the connection.
  */
 function userIn(answer: Buffer, sequence: number): number | undefined {
   if (answer.length < ANSWER.bytes || answer.readUInt16LE(ANSWER.type) !== SOCK_DIAG_BY_FAMILY) return undefined;

@@ -25,13 +25,13 @@ const TC_ACT_STOLEN = 4;
 /** All protocols (linux/if_ether.h), in network byte order. */
 const ETH_P_ALL = 0x0300;
 
-/** Limits the rate of traffic leaving a link (qdisc `tbf`). Replaces any earlier limit. */
+/** Limits the rate of traffic leaving a link (qdisc `tbf`), replacing any earlier limit. */
 export function limitRate(limit: {
   linkIndex: number;
   bytesPerSecond: number;
   /** Size of the token bucket. */
   burstBytes: number;
-  /** Size of the queue; packets beyond it are dropped. */
+  /** Size of the queue. Packets that do not fit are dropped. */
   queueBytes: number;
 }): NetlinkRequest {
   const rate = Math.min(limit.bytesPerSecond, 0xffffffff);
@@ -64,7 +64,7 @@ export function limitRate(limit: {
 /** Redirects all incoming packets of one link to the egress of another. */
 export function redirectIncoming(from: number, to: number): NetlinkRequest[] {
   const link = `link ${from}`;
-  // 16-byte struct tc_u32_sel (u8 flags, u8 offshift, u8 nkeys, …) with one struct tc_u32_key, which is all zeros and so matches everything
+  // 16-byte struct tc_u32_sel (u8 flags, u8 offshift, u8 nkeys, …) with a single struct tc_u32_key, whose zeros match everything
   const selector = Buffer.alloc(16 + 16);
   selector[0] = TC_U32_TERMINAL;
   selector[2] = 1;
@@ -104,7 +104,7 @@ export function redirectIncoming(from: number, to: number): NetlinkRequest[] {
   ];
 }
 
-/** struct tcmsg: u8 family, u8 and u16 padding, i32 link index, u32 handle, u32 parent, u32 info (a filter's priority and protocol). */
+/** struct tcmsg: u8 family, u8 and u16 padding, i32 link index, u32 handle, u32 parent, u32 info (priority and protocol of a filter). */
 function header(of: { linkIndex: number; handle: number; parent: number; info?: number }): Buffer {
   const bytes = Buffer.alloc(20);
   bytes.writeInt32LE(of.linkIndex, 4);

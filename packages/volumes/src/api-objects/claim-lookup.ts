@@ -11,26 +11,26 @@ import { ephemeralClaimName } from '../volumes/ephemeral-claims.ts';
 
 const CLAIM_TIMEOUT_MS = 30_000;
 
-/** Minimum interval between reads of a bound claim and its volume. Once it has elapsed, the next sync of the pod triggers a read. */
+/** Minimum interval between reads of a bound claim and its volume. After that, the next sync of the pod triggers another read. */
 const CLAIM_REREAD_MS = 1000;
 
 const PROTECTION_FINALIZER = 'kubernetes.io/pvc-protection';
 
-/** A bound claim with its volume, and the time when they were last read. */
+/** A bound claim with its volume, and when they were last read. */
 type Found = { bound: BoundVolume; askedAtMs: number; isAsking?: boolean };
 
 export type ClaimLookupOptions = {
   client: Pick<KubeClient, 'get'>;
   logger: Logger;
-  /** Called when the size of a volume or its claim has changed. */
+  /** Called when the size of a volume or its claim changes. */
   onSize?: (podUid: string) => void;
   /** Returns the current time in milliseconds. */
   now?: () => number;
 };
 
 /**
- * Finds the PersistentVolumes to which the API server's claims are bound. Results are cached per pod, because a bound claim stays bound.
- * Only the sizes of CSI volumes change; each sync of the pod rereads them in the background.
+ * Finds the PersistentVolumes that claims are bound to. Results are cached per pod, because a bound claim stays bound. Only the sizes of
+ * CSI volumes can change; they are reread in the background whenever the pod is synced.
  */
 export class ClaimLookup {
   readonly #options: ClaimLookupOptions;
@@ -44,8 +44,8 @@ export class ClaimLookup {
   }
 
   /**
-   * Returns the volume that a claim is bound to. Rejects with `failed_precondition` and upstream's message while the claim is not usable
-   * yet.
+   * Returns the volume that a claim is bound to. As long as the claim is not usable, rejects with `failed_precondition` and upstream's
+   * message.
    */
   volumeOf(pod: Pod, claimName: string, signal: AbortSignal): Promise<BoundVolume> {
     const { uid, namespace } = pod.metadata;
@@ -69,12 +69,12 @@ export class ClaimLookup {
     });
   }
 
-  /** Drops the cached claims of a pod. Must be called when the pod is removed. */
+  /** Drops a pod's cached claims. Must be called when the pod is removed. */
   release(podUid: string): void {
     this.#found.delete(podUid);
   }
 
-  /** Rereads the claim in the background. If that fails, the cached state is kept. */
+  /** Rereads the claim in the background. On failure, the cached state is retained. */
   #refresh(pod: Pod, claimName: string, known: Found): void {
     const { uid } = pod.metadata;
     if (known.bound.volume.spec.csi === undefined || this.#now() - known.askedAtMs < CLAIM_REREAD_MS) return;
@@ -125,14 +125,14 @@ export class ClaimLookup {
   }
 }
 
-/** Returns all sizes that determine whether a volume must be expanded, as one string for comparison. */
+/** Serializes all sizes that determine whether a volume must be expanded, for comparison. */
 function sizesOf({ claim, volume }: BoundVolume): string {
   const { capacity, allocatedResources, allocatedResourceStatuses } = claim.status ?? {};
   const sizes = [volume.spec.capacity, capacity, allocatedResources, allocatedResourceStatuses];
   return JSON.stringify(sizes.map((size) => size?.storage));
 }
 
-/** Checks that the claim of an `ephemeral` volume is owned by the pod. Having the right name is not enough. */
+/** Throws if the claim of an `ephemeral` volume is not owned by the pod; having the right name is not enough. */
 function checkOwner(pod: Pod, { metadata }: BoundClaim): void {
   const isEphemeral = (pod.spec.volumes ?? []).some(
     (volume) => volume.ephemeral !== undefined && ephemeralClaimName(pod, volume) === metadata.name,

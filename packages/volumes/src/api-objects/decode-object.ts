@@ -1,7 +1,9 @@
 import { PodwrightError } from '@podwright/base';
 import type { ConfigMap, KubeObject, Secret } from '@podwright/kube-api';
 
-/** Decodes a ConfigMap or Secret from the API server. Null fields count as absent. Throws `invalid_argument` if its data is malformed. */
+/**
+ * Decodes a ConfigMap or Secret from the API server. Null fields are treated as absent. Throws `invalid_argument` if its data is malformed.
+ */
 export function decodeObject<K extends 'ConfigMap' | 'Secret'>(
   kind: K,
   object: KubeObject,

@@ -17,7 +17,7 @@ const object = (name: string, rest: Partial<Content> = {}): Content => ({
   metadata: { namespace: 'shop', name },
 });
 
-/** A watching cache, and its changes as `Kind name: users`. */
+/** A cache that uses watches, and its changes in the form `Kind name: users`. */
 function watching(client: FakeKubeClient) {
   const changed: string[] = [];
   const onChange = ({ kind, name, users }: LocalObjectChange) => {

@@ -25,35 +25,32 @@ type Entry = {
   kind: CachedKind;
   namespace: string;
   name: string;
-  /** UIDs of the pods that refer to the object. */
+  /** UIDs of the pods that reference the object. */
   users: Set<string>;
-  /** UIDs of those pods whose call to `ready` returned before the object had been read. */
+  /** UIDs of pods for which `ready` returned before the object had been read. */
   missedBy: Set<string>;
   content: Content;
   feed: ObjectFeed;
 };
 
 /**
- * The API server's ConfigMaps and Secrets that pods refer to. Each object has its own feed, from the time the first pod needs it until the
- * last one is removed. Cached objects are served while the API server is unavailable.
+ * The API server's ConfigMaps and Secrets referenced by pods. Each object has its own feed, from its first use by a pod until the last such
+ * pod is removed. Cached objects remain available during API server outages.
  */
 export class ObjectCache {
   readonly #feed: FeedObject;
   readonly #onChange: (change: LocalObjectChange) => void;
   readonly #entries = new Map<string, Entry>();
-  /** Keys of the objects that each pod refers to, by pod UID. */
+  /** Keys of the objects referenced by each pod, by pod UID. */
   readonly #references = new Map<string, Set<string>>();
 
-  /** `onChange` is called when an object changes that pods use, and after the first read if pods had to continue without the object. */
+  /** `onChange` is called when an object used by pods changes, and after the first read if any pods had to go on without the object. */
   constructor({ feed, onChange }: { feed: FeedObject; onChange: (change: LocalObjectChange) => void }) {
     this.#feed = feed;
     this.#onChange = onChange;
   }
 
-  /**
-   * Starts the feeds for the objects that the pod refers to, and waits up to a second for those that have not been read yet. May be called
-   * repeatedly.
-   */
+  /** Starts the feeds of the objects referenced by the pod, and waits up to a second for those not read yet. Idempotent. */
   async ready(pod: Pod, signal: AbortSignal): Promise<void> {
     const { uid } = pod.metadata;
     const entries = this.#register(pod);
@@ -61,15 +58,15 @@ export class ObjectCache {
     for (const { content, missedBy } of entries) if (content.state === 'unread') missedBy.add(uid);
   }
 
-  /** Drops a pod's references to objects. Must be called when the pod is removed. */
+  /** Drops a pod's references. Must be called when the pod is removed. */
   release(podUid: string): void {
     for (const key of this.#references.get(podUid) ?? []) this.#dropUser(key, podUid);
     this.#references.delete(podUid);
   }
 
   /**
-   * Returns a cached object; undefined if it does not exist. If the object has not been read yet, throws `unavailable` with upstream's
-   * message and the cause.
+   * Returns a cached object; `undefined` if it does not exist. Throws `unavailable`, with upstream's message and the cause, if it has not
+   * been read yet.
    */
   get<K extends CachedKind>(kind: K, namespace: string, name: string): LocalObjectOf<K> | undefined {
     const entry = this.#entries.get(localObjectKey(kind, namespace, name));
@@ -136,7 +133,7 @@ export class ObjectCache {
   }
 }
 
-/** Returns all ConfigMaps and Secrets that the pod names, including image pull secrets. */
+/** Returns all ConfigMaps and Secrets referenced by the pod, including image pull secrets. */
 function namesIn(pod: Pod): { kind: CachedKind; name: string }[] {
   const pullSecrets = (pod.spec.imagePullSecrets ?? []).map(({ name }) => ({ kind: 'Secret' as const, name }));
   const others = podReferences(pod).flatMap(({ kind, name }) => (kind === 'RuntimeClass' ? [] : [{ kind, name }]));

@@ -1,4 +1,4 @@
-/** Ways to keep an API object up to date while pods use it: a watch for each object, or repeated reads. */
+/** Ways of keeping an API object up to date while pods use it: a watch per object, or repeated reads. */
 import { errorMessage } from '@podwright/base';
 import type { KubeObject, Resource } from '@podwright/kube-api';
 import { type Informer, type InformerOptions, isApiStatus, type KubeClient } from '@podwright/kube-client';
@@ -6,13 +6,13 @@ import { OBJECT_READ_WAIT_MS, OBJECT_WATCH_SECONDS } from './limits.ts';
 
 export type ObjectReference = { resource: Resource; namespace: string; name: string };
 
-/** Called after each read; undefined if the object does not exist. */
+/** Called after each read; `undefined` if the object does not exist. */
 export type OnRead = (object: KubeObject | undefined) => void;
 
 export type ObjectFeed = {
-  /** Rereads the object if its last read is too old, unless the object is being watched. Resolves after the read; never rejects. */
+  /** Rereads a stale object; no-op if it is being watched. Resolves after the read; never rejects. */
   refresh(): Promise<void>;
-  /** Returns the reason why the last read failed; `undefined` if it succeeded. */
+  /** Returns why the last read failed; `undefined` if it succeeded. */
   problem(): string | undefined;
   stop(): void;
 };
@@ -21,7 +21,7 @@ export type FeedObject = (reference: ObjectReference, onRead: OnRead) => ObjectF
 
 export type StartInformer = <T extends KubeObject>(options: InformerOptions<T>) => Informer<T>;
 
-/** Implements `configMapAndSecretChangeDetectionStrategy: Watch`. The watch of an `immutable` object stops after the first read. */
+/** Implements `configMapAndSecretChangeDetectionStrategy: Watch`. For an `immutable` object, the watch stops after the first read. */
 export function watchObjects(startInformer: StartInformer): FeedObject {
   return ({ resource, namespace, name }, onRead) => {
     const startedAtMs = performance.now();
@@ -43,7 +43,7 @@ export function watchObjects(startInformer: StartInformer): FeedObject {
       () => undefined, // the informer was stopped before its first list
     );
     return {
-      // after the timeout, the pods that were waiting are notified through `onRead`
+      // pods that waited until the timeout are notified by `onRead` later
       refresh: () => (performance.now() - startedAtMs < OBJECT_READ_WAIT_MS ? synced : Promise.resolve()),
       problem: () => informer.problem(),
       stop: () => informer.stop(),
@@ -56,8 +56,8 @@ function isImmutable(object: KubeObject & { immutable?: unknown }): boolean {
 }
 
 /**
- * Implements the `Cache` and `Get` strategies: refetches an object before use if the last read is older than `ttlMs`; with 0, before every
- * use. If the read fails, the cached object is kept.
+ * Implements the `Cache` and `Get` strategies: refetches an object before use if the last read is more than `ttlMs` ago (0: before every
+ * use). If the read fails, the cached object is retained.
  */
 export function fetchObjects(client: Pick<KubeClient, 'get'>, ttlMs: () => number): FeedObject {
   return ({ resource, namespace, name }, onRead) => {

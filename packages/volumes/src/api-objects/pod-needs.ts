@@ -27,16 +27,16 @@ export type PodNeedsOptions = {
   client: KubeClient;
   nodeName: string;
   startInformer: StartInformer;
-  /** Returns the node's own Node object; undefined until it has been read. */
+  /** Returns this node's Node object; `undefined` until it has been read. */
   node: () => Node | undefined;
   /** The value of `configMapAndSecretChangeDetectionStrategy`. */
   changeDetection: 'Watch' | 'Cache' | 'Get';
-  /** How pods reach the API server, if not by the Service `kubernetes`. */
+  /** How pods reach the API server, unless by the Service `kubernetes`. */
   podAccess?: PodAccess;
   logger: Logger;
 };
 
-/** Informers for the objects that every node watches permanently, in addition to its own Node and its pods. */
+/** Informers for the objects watched permanently by every node, in addition to its Node and its pods. */
 export type NodeInformers = {
   /** Services with a cluster IP. */
   services: Informer<Service>;
@@ -45,14 +45,14 @@ export type NodeInformers = {
   stop(): void;
 };
 
-/** Callbacks that are called when pods must be synced. */
+/** Callbacks for when pods must be synced. */
 export type PodNeedsListener = {
   onObject: (change: LocalObjectChange) => void;
-  /** Called when one of the pod's tokens has been replaced, or when the size of one of its volumes has changed. */
+  /** Called when a token of the pod has been replaced, or a volume of the pod has changed in size. */
   onNews: (podUid: string) => void;
 };
 
-/** All API server objects that the node's pods need, except the pods themselves. */
+/** All API server objects required by the node's pods, except the pods themselves. */
 export class PodNeeds {
   readonly tokens: PodTokens;
   readonly #options: PodNeedsOptions;
@@ -77,7 +77,7 @@ export class PodNeeds {
     this.#claims = new ClaimLookup({ client, logger, onSize: (uid) => this.#listener?.onNews(uid) });
   }
 
-  /** Starts the informers that every node has. Must be called only once. */
+  /** Starts the informers required by every node. Must be called only once. */
   start(listener: PodNeedsListener): NodeInformers {
     this.#listener = listener;
     this.#startedAtMs = performance.now();
@@ -85,7 +85,7 @@ export class PodNeeds {
     return this.#informers;
   }
 
-  /** The CSIDriver informer; absent before `start`. */
+  /** The CSIDriver informer; `undefined` before `start`. */
   get csiDrivers(): NodeInformers['csiDrivers'] | undefined {
     return this.#informers?.csiDrivers;
   }
@@ -98,8 +98,8 @@ export class PodNeeds {
   }
 
   /**
-   * Returns the lookup for each pod's objects. Pods from manifests use `ofManifests`, with the API server's RuntimeClasses as a fallback.
-   * All other pods use the API server.
+   * Returns the object lookup for each pod. Pods from manifests use `ofManifests`, falling back to the API server for RuntimeClasses. All
+   * other pods use the API server.
    */
   objects(ofManifests: ObjectLookup): PodObjects {
     const ofCluster: ObjectLookup = { get: (...place) => this.#get(...place) };
@@ -112,8 +112,8 @@ export class PodNeeds {
   }
 
   /**
-   * Starts the feeds for the objects that the pod refers to, and waits up to a second for those that have not been read yet. Must be called
-   * before each use; may be called repeatedly.
+   * Starts the feeds of the objects referenced by the pod, and waits up to a second for those not read yet. Must be called before each use;
+   * idempotent.
    */
   async ready(pod: Pod, signal: AbortSignal): Promise<void> {
     const waiting: Promise<void>[] = [this.#informersRead(pod, signal)];
@@ -121,7 +121,7 @@ export class PodNeeds {
     await Promise.all(waiting);
   }
 
-  /** Drops everything that is cached for a pod. Must be called when the pod is removed. */
+  /** Drops everything cached for a pod. Must be called when the pod is removed. */
   release(podUid: string): void {
     this.#objects.release(podUid);
     this.#tokens.forgetPod(podUid);
@@ -129,8 +129,8 @@ export class PodNeeds {
   }
 
   /**
-   * Returns the service environment variables for the pod's containers. For a pod from the API server, throws `unavailable` if the services
-   * have not been read yet.
+   * Returns the service environment variables for the pod's containers. For pods from the API server, throws `unavailable` if services have
+   * not been read yet.
    */
   serviceVariables(pod: Pod): ReadonlyMap<string, string> {
     const services = this.#informers?.services;
@@ -146,12 +146,12 @@ export class PodNeeds {
     });
   }
 
-  /** Returns the volume that a claim is bound to. Rejects while the claim is not usable yet. */
+  /** Returns the volume that a claim is bound to. Rejects as long as the claim is not usable. */
   volumeOf(pod: Pod, claimName: string, signal: AbortSignal): Promise<BoundVolume> {
     return this.#claims.volumeOf(pod, claimName, signal);
   }
 
-  /** Returns the node's own Node object; undefined until it has been read. */
+  /** Returns this node's Node object; `undefined` until it has been read. */
   node(): Node | undefined {
     return this.#options.node();
   }
@@ -182,7 +182,7 @@ export class PodNeeds {
     return within(Promise.allSettled(unread.map(({ synced }) => synced)), leftMs, signal);
   }
 
-  /** How long objects may be cached. The controller manager publishes this value in a Node annotation. */
+  /** Returns how long objects may be cached, as published by the controller manager in a Node annotation. */
   #ttlMs(): number {
     const { annotations } = this.#options.node()?.metadata ?? {};
     const text = annotations?.['node.alpha.kubernetes.io/ttl'] ?? '';

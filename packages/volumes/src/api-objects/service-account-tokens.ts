@@ -15,8 +15,8 @@ import {
 type Token = { value: string; lifetimeMs: number; refreshAfterMs: number; fetchedAt: Clocks };
 
 /**
- * Readings of both clocks. A token's age is the larger of the two differences, because the monotonic clock stops while the host is
- * suspended, and the wall clock may be adjusted.
+ * Readings of both clocks. A token's age is the larger of the two differences: the monotonic clock stops while the host is suspended, and
+ * the wall clock may be adjusted.
  */
 type Clocks = { monotonicMs: number; wallMs: number };
 
@@ -26,14 +26,14 @@ type Entry = {
   spec: TokenSpec;
   token?: Token;
   fetching?: Promise<string>;
-  /** Aborted once no pod needs the token any more. */
+  /** Aborted once the token is no longer needed by any pod. */
   stopped: AbortController;
 };
 
 export type ServiceAccountTokensOptions = {
   client: Pick<KubeClient, 'create'>;
   logger: Logger;
-  /** Called when a pod's token has been replaced with a newer one. */
+  /** Called after a pod's token has been replaced by a newer one. */
   onRefresh: (podUid: string) => void;
   now?: () => Clocks;
 };
@@ -81,7 +81,7 @@ export class ServiceAccountTokens implements PodTokens {
     this.#backoff.forget(key);
   }
 
-  /** Replaces the token in the background; the old one is used in the meantime. */
+  /** Replaces the token in the background, while the old one remains in use. */
   #refresh(entry: Entry): void {
     const { key, pod, stopped } = entry;
     if (entry.fetching !== undefined || this.#backoff.remainingMs(key) > 0) return;
@@ -95,7 +95,7 @@ export class ServiceAccountTokens implements PodTokens {
     this.#fetch(entry).then(() => this.#options.onRefresh(pod.metadata.uid), failed);
   }
 
-  /** Fetches a token, with at most one request per token at a time. */
+  /** Fetches a token, coalescing concurrent requests for the same token. */
   #fetch(entry: Entry): Promise<string> {
     entry.fetching ??= this.#replace(entry).finally(() => {
       entry.fetching = undefined;
@@ -152,13 +152,13 @@ export class ServiceAccountTokens implements PodTokens {
   }
 }
 
-/** A TokenRequest of authentication.k8s.io/v1. */
+/** A TokenRequest (authentication.k8s.io/v1). */
 type TokenRequest = KubeObject & {
   spec?: { expirationSeconds?: unknown };
   status?: { token?: unknown; expirationTimestamp?: unknown };
 };
 
-/** Parses the response. The jitter is upstream's, and spreads out the renewals of tokens that were issued together. */
+/** Parses the response. The jitter, as in upstream, spreads out the renewal of tokens that were issued at the same time. */
 function tokenOf({ spec, status }: TokenRequest, fetchedAt: Clocks): Token {
   const value = status?.token;
   if (typeof value !== 'string' || value === '' || value.length > MAX_TOKEN_LENGTH)
@@ -171,7 +171,7 @@ function tokenOf({ spec, status }: TokenRequest, fetchedAt: Clocks): Token {
   if (!(seconds > 0)) throw malformed('it does not say how long the token is valid');
   const lifetimeMs = seconds * 1000;
   const jitterMs = Math.random() * TOKEN_JITTER_MS;
-  // the jitter must not exceed a short lifetime
+  // keep the jitter from exceeding a short lifetime
   const leastMs = Math.min(lifetimeMs / 2, TOKEN_LEAST_AGE_MS);
   const refreshAfterMs = Math.max(leastMs, Math.min(lifetimeMs * TOKEN_USED_SHARE, TOKEN_MAX_AGE_MS) - jitterMs);
   return { value, lifetimeMs, refreshAfterMs, fetchedAt };

@@ -1,16 +1,16 @@
 import type { Service } from '@podwright/kube-api';
 
-/** Namespace of the Service `kubernetes`, whose environment variables every pod gets (the kubelet's masterServices). */
+/** Namespace of the Service `kubernetes`, for which every pod gets environment variables (the kubelet's masterServices). */
 const MASTER_NAMESPACE = 'default';
 const MASTER_SERVICE = 'kubernetes';
 
-/** How pods reach the API server: at an address, or, if that is undefined, not at all. */
+/** How pods reach the API server: at an address, or not at all if `endpoint` is undefined. */
 export type PodAccess = { endpoint: { address: string; port: number } | undefined };
 
-/** The pod that receives the service environment variables. */
+/** The pod for which the service environment variables are generated. */
 export type ServiceClient = { namespace: string; enableServiceLinks: boolean };
 
-/** Returns the services as pods reach them. Without `access`, they are unchanged. */
+/** Returns the services as seen by pods; unchanged if `access` is undefined. */
 export function reachableServices(services: readonly Service[], access: PodAccess | undefined): readonly Service[] {
   if (access === undefined) return services;
   const { endpoint } = access;
@@ -26,13 +26,13 @@ const isMaster = ({ metadata: { namespace, name } }: Service): boolean =>
   namespace === MASTER_NAMESPACE && name === MASTER_SERVICE;
 
 /**
- * Returns the service environment variables for containers (pkg/kubelet/envvars): those of services in the pod's namespace and those of the
- * API server. Pure.
+ * Returns the service environment variables for containers (pkg/kubelet/envvars): those for services in the pod's namespace and for the API
+ * server. Pure.
  */
 export function serviceVariables(services: readonly Service[], client: ServiceClient): Map<string, string> {
   const visible = services.filter((service) => hasAddress(service) && isVisible(service, client));
   const sorted = visible.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
-  // if both define a variable, the one from the pod's own namespace wins
+  // services in the pod's own namespace win if both define a variable
   const [own, others] = [true, false].map((wanted) =>
     sorted.filter(({ metadata }) => (metadata.namespace === client.namespace) === wanted),
   );
@@ -65,7 +65,7 @@ function variablesOf({ metadata, spec }: Service): [string, string][] {
 
 type ServicePort = { port: number; protocol?: string };
 
-/** Returns environment variables in the format of Docker links. */
+/** Returns environment variables in Docker's link format. */
 function linkVariables(prefix: string, address: string, port: ServicePort): [string, string][] {
   const protocol = protocolOf(port);
   const name = `${prefix}_PORT_${port.port}_${protocol.toUpperCase()}`;

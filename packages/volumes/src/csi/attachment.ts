@@ -4,8 +4,8 @@ import type { CsiObjects } from './csi-objects.ts';
 import type { CsiVolume } from './csi-volume.ts';
 
 /**
- * Returns the publish context that the driver's controller returned when it attached the volume. If the volume is not attached, rejects
- * with the reason, in upstream's words.
+ * Returns the publish context from the driver's controller, created when the volume was attached. If the volume is not attached, rejects
+ * with the reason, worded as in upstream.
  */
 export async function publishContext(
   volume: CsiVolume,

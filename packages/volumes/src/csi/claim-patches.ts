@@ -1,7 +1,7 @@
-/** Changes to a claim's status during node expansion, as the strategic merge patches that upstream sends. Pure. */
+/** Changes to a claim's status during node expansion, as the strategic merge patches sent by upstream. Pure. */
 import type { BoundClaim, ClaimCondition, ClaimStatus } from '@podwright/kube-api';
 
-/** Conditions that report a resize (upstream's knownResizeConditions). */
+/** Conditions that report on resizing (upstream's knownResizeConditions). */
 const RESIZE_CONDITIONS = ['FileSystemResizePending', 'Resizing', 'ControllerResizeError', 'NodeResizeError'];
 
 export type ClaimPatch = { metadata?: { resourceVersion: string }; status?: Record<string, unknown> };
@@ -12,8 +12,8 @@ export function expansionInProgress(claim: BoundClaim): ClaimPatch {
 }
 
 /**
- * Returns the patch to send after an expansion, which sets the claim's capacity to `size`, and removes all resize conditions and statuses
- * of the claim.
+ * Returns the patch to send after an expansion, which sets the claim's capacity to `size` and removes all its resize conditions and
+ * statuses.
  */
 export function expansionFinished(claim: BoundClaim, size: string): ClaimPatch {
   const { storage: _, ...statuses } = claim.status?.allocatedResourceStatuses ?? {};
@@ -28,12 +28,12 @@ export function expansionFinished(claim: BoundClaim, size: string): ClaimPatch {
 
 export type Failure = { why: string; now: string };
 
-/** Returns the patch to send when the driver has permanently rejected this size. The controller may try a different size. */
+/** Returns the patch to send if the driver has permanently rejected the size. The controller may then try a different one. */
 export function expansionInfeasible(claim: BoundClaim, failure: Failure): ClaimPatch {
   return patchOf(claim, withFailure(claim, withStorageStatus(claim, 'NodeResizeInfeasible'), failure));
 }
 
-/** Returns the patch to send when the driver has failed to expand the volume. The kubelet retries. */
+/** Returns the patch to send if the driver has failed to expand the volume. The kubelet retries. */
 export function expansionFailed(claim: BoundClaim, failure: Failure): ClaimPatch {
   return patchOf(claim, withFailure(claim, { ...claim.status }, failure));
 }
@@ -42,7 +42,7 @@ function withStorageStatus({ status }: BoundClaim, storage: string): ClaimStatus
   return { ...status, allocatedResourceStatuses: { ...status?.allocatedResourceStatuses, storage } };
 }
 
-/** Adds a NodeResizeError condition. An existing one whose status is True is kept, with its old message. */
+/** Adds a NodeResizeError condition. If there already is one with status True, it is left unchanged, including its message. */
 function withFailure({ status }: BoundClaim, changed: ClaimStatus, { why, now }: Failure): ClaimStatus {
   const condition: ClaimCondition = {
     type: 'NodeResizeError',

@@ -13,13 +13,13 @@ import type { CsiObjects } from './csi-objects.ts';
 export type ClusterCsiOptions = {
   client: Pick<KubeClient, 'get' | 'patch'>;
   token: (pod: Pod, request: TokenSpec, signal: AbortSignal) => Promise<string>;
-  /** Returns the CSIDriver informer; undefined before it is started. */
+  /** Returns the CSIDriver informer; `undefined` before it is started. */
   drivers: () =>
     | { synced: Promise<void>; hasSynced(): boolean; get(place: { name: string }): KubeObject | undefined }
     | undefined;
 };
 
-/** Provides the cluster objects that CSI volumes need, read from an API server. */
+/** Provides the cluster objects required by CSI volumes, from an API server. */
 export function clusterCsiObjects({ client, token, drivers }: ClusterCsiOptions): CsiObjects {
   return {
     driver: async (name, signal) => {
@@ -55,7 +55,7 @@ export function clusterCsiObjects({ client, token, drivers }: ClusterCsiOptions)
 
 type SecretObject = KubeObject & { data?: Record<string, string> | null };
 
-/** Replaces the error of a failed call with one that contains only the API server's own message. */
+/** Replaces a failed call's error with one that only contains the API server's message. */
 async function withApiMessage<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer;
@@ -64,7 +64,7 @@ async function withApiMessage<T>(answer: Promise<T>): Promise<T> {
   }
 }
 
-/** Returns the expiration time of a JSON Web Token; '' if the token cannot be parsed. */
+/** Returns the expiration time of a JSON Web Token; '' if it cannot be parsed. */
 function expiryOf(token: string): string {
   try {
     const { exp } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { exp?: unknown };

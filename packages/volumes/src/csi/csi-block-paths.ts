@@ -9,7 +9,7 @@ import { BLOCK_VOLUMES } from './csi-volume.ts';
 import { allOf } from './mount-steps.ts';
 import { isRecorded, mergeFound, type UnreadDirectory, type VolumeData, volumeIn } from './volume-data.ts';
 
-/** A block volume that has a record. `name` is the name of its PersistentVolume. */
+/** A block volume with a record. `name` is the PersistentVolume's name. */
 export type RecordedBlockVolume = { name: string; data: VolumeData };
 
 /**
@@ -50,40 +50,40 @@ export class CsiBlockPaths {
     return join(this.#root, 'publish', oneName(name), oneName(podUid));
   }
 
-  /** Returns the directory that contains a pod's symlinks to devices. */
+  /** Returns the directory of a pod's symlinks to devices. */
   linksRoot(podUid: string): string {
     return this.#pods.pluginDevices(podUid, CSI_PLUGIN);
   }
 
   /**
-   * Returns the names of the volumes that the pod uses, or may use because the kubelet was killed while it was mapping or unmapping one.
+   * Returns the names of the volumes that the pod uses, or may still use because the kubelet was killed while mapping or unmapping them.
    */
   async namesOf(podUid: string): Promise<string[]> {
     return await namesIn(this.linksRoot(podUid));
   }
 
-  /** Returns the UIDs of the pods that use or may use the volume. */
+  /** Returns the UIDs of the pods that use, or may still use, the volume. */
   async podsWith(name: string): Promise<string[]> {
     const uids = await namesIn(this.#pods.root);
     const have = await Promise.all(uids.map(async (uid) => (await this.namesOf(uid)).includes(name)));
     return uids.filter((_, at) => have[at]);
   }
 
-  /** Returns all block volumes that have a record. An unreadable record does not hide the others. */
+  /** Returns all block volumes with a record. Unreadable records are listed separately. */
   async all(): Promise<{ recorded: RecordedBlockVolume[]; unread: UnreadDirectory[] }> {
     const names = await namesIn(this.#root);
     const { recorded, unread } = mergeFound(await Promise.all(names.map((name) => volumeIn(this.data(name)))));
     return { recorded: recorded.map(({ directory, data }) => ({ name: basename(dirname(directory)), data })), unread };
   }
 
-  /** Block volume equivalent of `CsiPaths.removeUnrecorded`. */
+  /** Counterpart of `CsiPaths.removeUnrecorded` for block volumes. */
   async removeUnrecorded(): Promise<void> {
     const names = (await namesIn(this.#root)).filter((name) => name !== 'publish' && name !== 'staging');
     await allOf(names.map(async (name) => ((await isRecorded(this.data(name))) ? undefined : this.remove(name))));
     await this.#removeParents();
   }
 
-  /** Removes the files of a volume that is not staged and that no pod uses. Removes the record last. */
+  /** Removes the files of a volume that is not staged or used by any pod. Removes the record last. */
   async remove(name: string): Promise<void> {
     const directory = join(this.#root, oneName(name));
     await removeIfEmpty(join(this.#root, 'publish', name));
@@ -98,7 +98,7 @@ export class CsiBlockPaths {
     for (const parent of ['publish', 'staging']) await removeIfEmpty(join(this.#root, parent));
   }
 
-  /** Removes the staging path, including files that the driver left there, unless something is mounted on it. */
+  /** Removes the staging path, including files left there by the driver, unless something is mounted on it. */
   async removeStaging(name: string): Promise<void> {
     const directory = this.staged(name);
     if ((await this.#mounter.mountsBelow(directory)).length === 0)

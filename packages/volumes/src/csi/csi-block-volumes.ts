@@ -42,21 +42,21 @@ export type CsiBlockVolumesOptions = StepParts & {
   metrics?: StorageMetrics;
 };
 
-/** A block volume that this process has mapped for a pod. */
+/** A block volume mapped for a pod by this process. */
 type Mapped = { volume: CsiVolume; device: string; podUid: string };
 
 /**
- * CSI block volumes. A volume is staged once per node, then published and mapped once per pod; teardown runs in reverse order. The volume's
- * record and the pod's symlink are on disk before the driver is called, so that the kubelet can clean up after a restart.
+ * CSI block volumes. A volume is staged once per node, then published and mapped once per pod; teardown is the reverse. The volume's record
+ * and the pod's symlink are written before the driver is called, so that the kubelet can clean up after a restart.
  */
 export class CsiBlockVolumes {
   readonly #options: CsiBlockVolumesOptions;
   readonly #locks = new KeyedLock();
   readonly #tries = new RetryGate();
   readonly #growth: GrowthUnderPods;
-  /** Volumes that this process has mapped, by the path of the pod's symlink. */
+  /** Volumes mapped by this process, by the path of the pod's symlink. */
   readonly #mapped = new Map<string, Mapped>();
-  /** Names of volumes that this process has staged. */
+  /** Names of the volumes staged by this process. */
   readonly #staged = new Set<string>();
 
   constructor(options: CsiBlockVolumesOptions) {
@@ -64,7 +64,7 @@ export class CsiBlockVolumes {
     this.#growth = new GrowthUnderPods(options);
   }
 
-  /** Block volume equivalent of `CsiVolumes.load`. */
+  /** Counterpart of `CsiVolumes.load` for block volumes. */
   async load(): Promise<void> {
     const { paths, inUse, logger } = this.#options;
     const { recorded, unread } = await paths.all();
@@ -73,7 +73,7 @@ export class CsiBlockVolumes {
     await paths.removeUnrecorded();
   }
 
-  /** Maps the device for the pod and returns the path of the pod's symlink to it. */
+  /** Maps the device for the pod, and returns the path of the pod's symlink to it. */
   async setUp(pod: Pod, volume: CsiVolume, signal: AbortSignal): Promise<string> {
     const { objects, paths, inUse } = this.#options;
     const { link: place } = paths.mapped(pod.metadata.uid, volume.name);
@@ -87,7 +87,7 @@ export class CsiBlockVolumes {
     const driver = await objects.driver(volume.driver, signal);
     const attachable = driver?.spec.attachRequired !== false;
     const key = uniqueVolumeName(volume);
-    // The directory makes the volume discoverable for cleanup, even if it never gets mapped.
+    // Makes the volume discoverable for cleanup, even if it never gets mapped.
     await mkdir(dirname(place), { recursive: true, mode: POD_DIRECTORY });
     inUse.request(place, key, { attachable });
     const podVolume = { pod, volume, driver, place, attachable };
@@ -98,7 +98,7 @@ export class CsiBlockVolumes {
     return place;
   }
 
-  /** Returns the driver's volume statistics for a pod's symlink at this path; undefined if the symlink does not belong to a CSI volume. */
+  /** Returns the driver's volume statistics for the pod's symlink at this path; `undefined` if it does not belong to a CSI volume. */
   use(link: string): Promise<VolumeUsageStats> | undefined {
     const mapped = this.#mapped.get(link);
     if (mapped === undefined) return undefined;
@@ -107,7 +107,7 @@ export class CsiBlockVolumes {
     return usageOf(this.#options.drivers, { ...volume, path: `${globalMap}/${podUid}` });
   }
 
-  /** Unmaps all of a pod's devices, and unstages volumes that no other pod uses. Rejects with the first failure. */
+  /** Unmaps all of a pod's devices, and unstages volumes not used by any other pod. Rejects with the first failure. */
   async tearDown(podUid: string): Promise<void> {
     const { paths, inUse } = this.#options;
     const held = await paths.namesOf(podUid);
@@ -125,12 +125,12 @@ export class CsiBlockVolumes {
     }
   }
 
-  /** Unstages volumes that no pod uses. Rejects with the first failure. */
+  /** Unstages volumes not used by any pod. Rejects with the first failure. */
   async removeUnused(): Promise<void> {
     await allOf((await this.#options.paths.all()).recorded.map((recorded) => this.#unstageUnused(recorded)));
   }
 
-  /** Ends the backoff of operations that failed because the driver was not registered. */
+  /** Ends the back-off of operations that failed because the driver was not registered. */
   driverRegistered(driver: string): void {
     this.#tries.release(driver);
     this.#growth.release(driver);
@@ -168,8 +168,8 @@ export class CsiBlockVolumes {
   }
 
   /**
-   * Writes the volume's record and the pod's symlink before the driver is called. Returns whether the symlink already existed, that is,
-   * whether the pod may already be using the volume.
+   * Writes the volume's record and the pod's symlink before the driver is called. Returns whether the symlink already existed, in which
+   * case the pod may already be using the volume.
    */
   async #record({ pod, volume }: PodVolume, target: string): Promise<boolean> {
     const { paths, maps, nodeName } = this.#options;
@@ -223,8 +223,8 @@ export class CsiBlockVolumes {
   }
 
   /**
-   * Removes the pod's symlink, and also the volume's record if no other pod uses the volume. Must only be called for a pod that was not
-   * using the volume before, after a failure that is known to have left nothing staged.
+   * Removes the pod's symlink, and the volume's record unless another pod uses the volume. Only call this after a failure that is known to
+   * have left nothing staged, for a pod that was not already using the volume.
    */
   async #giveUp(podUid: string, name: string): Promise<void> {
     const { paths, maps } = this.#options;

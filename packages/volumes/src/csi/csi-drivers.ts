@@ -12,11 +12,11 @@ export type DriverNodeInfo = {
   nodeId: string;
   /** Maximum number of volumes; 0 means no limit. */
   maxVolumes: number;
-  /** The node's topology labels, as reported by the driver. */
+  /** The driver's topology segments for this node, used as node labels. */
   topology: Record<string, string>;
 };
 
-/** Publishes the CSI drivers on this node to its Node and CSINode objects. */
+/** Publishes this node's CSI drivers in its Node and CSINode objects. */
 export interface DriverNodes {
   install(driver: string, info: DriverNodeInfo): Promise<void>;
   uninstall(driver: string): Promise<void>;
@@ -24,17 +24,17 @@ export interface DriverNodes {
 
 export type CsiDriversOptions = {
   nodes: DriverNodes;
-  /** Called when a driver becomes callable, so that volumes that failed because it was missing can be retried. */
+  /** Called once a driver can be called, to retry volumes that failed because it was missing. */
   onRegistered?: (driver: string) => void;
   metrics?: CsiMetrics;
 };
 
 type Registered = { endpoint: string; version: Version };
 
-/** A driver's node service, connected. */
+/** Connection to a driver's node service. */
 export type NodeService = ConnectedService<typeof Node>;
 
-/** The registered CSI drivers; also makes the calls to them. */
+/** The registered CSI drivers, through which all calls to them are made. */
 export class CsiDrivers implements PluginHandler {
   readonly #options: CsiDriversOptions;
   readonly #drivers = new Map<string, Registered>();
@@ -69,7 +69,7 @@ export class CsiDrivers implements PluginHandler {
   }
 
   async deregister({ name, endpoint }: Plugin): Promise<void> {
-    // a driver with a higher version may have replaced it
+    // it may have been replaced by a driver with a higher version
     if (this.#drivers.get(name)?.endpoint !== endpoint) return;
     this.#drivers.delete(name);
     await this.#options.nodes.uninstall(name);
@@ -79,14 +79,14 @@ export class CsiDrivers implements PluginHandler {
     return this.#drivers.has(name);
   }
 
-  /** Throws `not_found`, with upstream's message, if the driver is not registered. */
+  /** Throws `not_found` with upstream's message if the driver is not registered. */
   require(name: string): void {
     if (!this.#drivers.has(name)) throw new PodwrightError('not_found', unknownDriver(name));
   }
 
   /**
-   * Calls a driver over a new connection, so that calls work after the driver restarts. The driver's errors have the text that Go's gRPC
-   * would produce.
+   * Calls a driver over a new connection, which makes calls work after the driver restarts. Errors from the driver are formatted as by Go's
+   * gRPC.
    */
   async call<T>(name: string, work: (node: NodeService) => Promise<T>): Promise<T> {
     this.require(name);
@@ -115,8 +115,8 @@ export class CsiDrivers implements PluginHandler {
   }
 
   /**
-   * Returns the driver's version. Throws if the versions are not supported, or if a driver with the same name and the same or a higher
-   * version is registered.
+   * Returns the driver's version. Throws if no version is supported, or if a driver of the same name with the same or a higher version is
+   * registered.
    */
   #versionOf({ name, versions }: Plugin, caller: string): Version {
     const failed = (why: string) =>
@@ -140,7 +140,7 @@ function nodeInfo({ nodeId, maxVolumesPerNode, accessibleTopology }: NodeGetInfo
   return { nodeId, maxVolumes: Number(maxVolumesPerNode), topology: accessibleTopology?.segments ?? {} };
 }
 
-/** Returns upstream's message for a driver that is not registered. */
+/** Returns upstream's message for an unregistered driver. */
 export function unknownDriver(name: string): string {
   return `driver name ${name} not found in the list of registered CSI drivers`;
 }

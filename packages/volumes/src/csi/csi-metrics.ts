@@ -1,4 +1,4 @@
-/** Metrics for calls to CSI drivers, with upstream's names (pkg/volume/util). */
+/** Metrics for calls to CSI drivers, named as in upstream (pkg/volume/util). */
 import { Histogram, type Registry } from '@podwright/base';
 
 export type CsiMetrics = {

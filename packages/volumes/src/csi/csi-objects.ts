@@ -3,17 +3,17 @@ import type { BoundClaim, CsiDriver, CsiTokenRequest, Pod, VolumeAttachment } fr
 import type { ClaimPatch } from './claim-patches.ts';
 import type { SecretReference } from './csi-volume.ts';
 
-/** A token of the pod's service account. The fields are those of TokenRequest's status. */
+/** A token for the pod's service account, with the fields of a TokenRequest's status. */
 export type ServiceAccountToken = { token: string; expirationTimestamp: string };
 
-/** The cluster objects that CSI volumes need. */
+/** The cluster objects required by CSI volumes. */
 export interface CsiObjects {
   /**
-   * Returns a CSIDriver object. Undefined if there is none, because a driver need not have one. Rejects if the API server cannot be
+   * Returns a CSIDriver object; `undefined` if there is none, because it is optional for drivers. Rejects if the API server cannot be
    * queried.
    */
   driver(name: string, signal: AbortSignal): Promise<CsiDriver | undefined>;
-  /** Returns a Secret's data. Rejects with `not_found` if the Secret does not exist. */
+  /** Returns a Secret's data. Rejects with `not_found` if it does not exist. */
   secret(pod: Pod, place: SecretReference, signal: AbortSignal): Promise<Record<string, string>>;
   token(pod: Pod, request: CsiTokenRequest, signal: AbortSignal): Promise<ServiceAccountToken>;
   /** Reads a VolumeAttachment. Rejects with `not_found` if it does not exist. */
@@ -24,7 +24,7 @@ export interface CsiObjects {
   patchClaim(place: { namespace: string; name: string }, patch: ClaimPatch, signal: AbortSignal): Promise<BoundClaim>;
 }
 
-/** The CSIDriver spec used for every driver on a node without a cluster: the driver supports inline volumes and receives the pod's name. */
+/** CSIDriver spec used for all drivers on a standalone node: supports inline volumes, and receives pod info. */
 const STANDALONE_DRIVER: CsiDriver['spec'] = {
   attachRequired: false,
   podInfoOnMount: true,
@@ -32,7 +32,7 @@ const STANDALONE_DRIVER: CsiDriver['spec'] = {
   fsGroupPolicy: 'ReadWriteOnceWithFSType',
 };
 
-/** Provides the objects on a node without a cluster, where only Secrets exist. */
+/** Provides these objects on a standalone node, where only Secrets exist. */
 export function standaloneCsiObjects(secretData: (place: SecretReference) => Record<string, string>): CsiObjects {
   const refuse = (what: string) =>
     Promise.reject(new PodwrightError('failed_precondition', `${what} needs an API server`));

@@ -23,7 +23,7 @@ const volume = { mode: 'Persistent', driver: DRIVER, handle: 'h', name: 'v', acc
 const STAGES = { type: { case: 'rpc', value: { type: NodeServiceCapability_RPC_Type.STAGE_UNSTAGE_VOLUME } } };
 const pod = (uid: string) => ({ metadata: { namespace: 'a', name: uid, uid } }) as Pod;
 
-/** A node with one staged volume of each kind, and nothing mounted. */
+/** A node with a staged file system volume and a recorded block volume, with nothing mounted. */
 async function newNode(context: TestContext, mounter: Partial<Mounter> = {}) {
   const rootDir = mkdtempSync(join(tmpdir(), 'pwk-csi-'));
   context.after(() => rmSync(rootDir, { recursive: true }));
@@ -77,7 +77,7 @@ test('a staged volume is in use even if an unrelated directory next to it cannot
   assert.deepEqual(node.inUse.names(), [`kubernetes.io/csi/${DRIVER}^b`, KEY]);
 });
 
-/** A record on a failing disk, and a record that lost its content. */
+/** Makes a record unreadable, as on a failing disk. `garbled` truncates its content. */
 const unreadable = (directory: string) => mkdirSync(join(directory, 'vol_data.json'), { recursive: true });
 function garbled(directory: string): void {
   mkdirSync(directory, { recursive: true });

@@ -37,7 +37,7 @@ export class CsiPaths {
     return this.#pods.volume(podUid, CSI_PLUGIN, name);
   }
 
-  /** Returns the directory that contains all of a pod's CSI volumes. */
+  /** Returns the directory of a pod's CSI volumes. */
   publishedRoot(podUid: string): string {
     return this.#pods.pluginVolumes(podUid, CSI_PLUGIN);
   }
@@ -46,13 +46,13 @@ export class CsiPaths {
     return join(this.#staged, oneName(driver), sha256(handle));
   }
 
-  /** Whether the volume with this unique name (as in the node's status) is staged in the directory or directly below it. */
+  /** Whether the volume with this unique name (as in the node status) is staged in the directory or directly under it. */
   isStagedAt(directory: string, uniqueName: string): boolean {
     const place = this.staged(namedVolume(uniqueName));
     return directory === place || directory === dirname(place);
   }
 
-  /** Returns the pod's volumes that are or may be published. */
+  /** Returns the pod's volumes that are, or may still be, published. */
   async publishedOf(podUid: string): Promise<FoundVolumes> {
     return await foundIn(this.publishedRoot(podUid));
   }
@@ -62,15 +62,15 @@ export class CsiPaths {
     return mergeFound(await Promise.all(pods.map((uid) => this.publishedOf(uid))));
   }
 
-  /** Returns the volumes that are or may be staged. */
+  /** Returns the volumes that are, or may still be, staged. */
   async allStaged(): Promise<FoundVolumes> {
     const drivers = await namesIn(this.#staged);
     return mergeFound(await Promise.all(drivers.map((driver) => foundIn(join(this.#staged, driver)))));
   }
 
   /**
-   * Removes directories that have no record. They are left behind when the kubelet is killed before it has written the record or after it
-   * has deleted it. Rejects with the first failure.
+   * Removes directories without a record, left behind if the kubelet is killed before writing the record or after deleting it. Rejects with
+   * the first failure.
    */
   async removeUnrecorded(): Promise<void> {
     const drivers = (await namesIn(this.#staged)).filter((name) => name !== BLOCK_VOLUMES);
@@ -84,7 +84,7 @@ export class CsiPaths {
     await allOf((await Promise.all(paths)).flat().map(remove));
   }
 
-  /** Whether something is mounted at the driver's target path. */
+  /** Whether anything is mounted at the driver's target path. */
   isMounted(mountPath: string): Promise<boolean> {
     return this.#mounter.isMountPoint(mountPath);
   }
@@ -119,7 +119,7 @@ async function foundIn(directory: string): Promise<FoundVolumes> {
   }
 }
 
-/** Removes an empty directory or a file. Some drivers publish files. */
+/** Removes an empty directory, or a file, since some drivers publish files. */
 async function removeEmpty(path: string): Promise<void> {
   try {
     await rmdir(path);

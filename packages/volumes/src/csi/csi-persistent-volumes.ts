@@ -5,7 +5,7 @@ import { type CsiVolume, metricName, type SecretReference } from './csi-volume.t
 import type { CsiVolumes } from './csi-volumes.ts';
 import { labelsFor } from './selinux-label.ts';
 
-/** The kind of PersistentVolume that is backed by a CSI driver. */
+/** Returns the implementation for PersistentVolumes backed by a CSI driver. */
 export function csiPersistentVolumes(volumes: CsiVolumes, blockVolumes: CsiBlockVolumes): PersistentVolumeKind {
   return {
     name: CSI_PLUGIN,

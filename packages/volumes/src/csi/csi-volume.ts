@@ -9,19 +9,19 @@ import {
   type VolumeLifecycleMode,
 } from '@podwright/kube-api';
 
-/** The directory that contains block volumes. It is next to the drivers' directories. */
+/** Directory of block volumes, next to the drivers' directories. */
 export const BLOCK_VOLUMES = 'volumeDevices';
 
 export type SecretReference = { namespace: string; name: string };
 
-/** A CSI volume for a pod: inline (ephemeral) or persistent. */
+/** A CSI volume of a pod: inline (ephemeral) or persistent. */
 export type CsiVolume = {
   /**
-   * The volume's name in messages, and the name of its directory. For an inline volume, the volume's name in the pod's spec; otherwise the
-   * PersistentVolume's name.
+   * Name used in messages and for the volume's directory: for an inline volume, its name in the pod spec, otherwise the PersistentVolume's
+   * name.
    */
   name: string;
-  /** For a PersistentVolume, the volume's name in the pod's spec. */
+  /** For a PersistentVolume: the volume's name in the pod spec. */
   nameInPod?: string;
   driver: string;
   /** The driver's volume ID (`volume_handle`). */
@@ -31,16 +31,16 @@ export type CsiVolume = {
   fsType: string;
   attributes: Record<string, string>;
   mountOptions: string[];
-  /** The PersistentVolume's access modes, in the same order as in its spec. */
+  /** The PersistentVolume's access modes, in the order of its spec. */
   accessModes: string[];
   publishSecret?: SecretReference;
   stageSecret?: SecretReference;
   expandSecret?: SecretReference;
-  /** Whether the volume is a raw block device without a file system. */
+  /** Whether this is a raw block volume without a file system. */
   isBlock?: boolean;
-  /** For a PersistentVolume: the claim bound to it, and the PersistentVolume's size. */
+  /** For a PersistentVolume: the claim bound to it, and its size. */
   bound?: { claim: BoundClaim; size: string };
-  /** `labels`: SELinux options of the containers that mount the volume. `label`: the SELinux label that all files in the volume get. */
+  /** `labels`: SELinux options of the containers that mount the volume. `label`: the SELinux label given to all files in the volume. */
   labels?: SeLinuxOptions[];
   label?: string;
 };
@@ -70,7 +70,7 @@ export function namedVolume(uniqueName: string): CsiVolumeId {
   return { driver: volume.slice(0, at), handle: volume.slice(at + 1) };
 }
 
-/** Returns upstream's plugin name for a driver's volumes in metrics. */
+/** Returns upstream's plugin name for a driver in volume metrics. */
 export function metricName({ driver }: Pick<CsiVolume, 'driver'>): string {
   return `${CSI_PLUGIN}:${driver}`;
 }

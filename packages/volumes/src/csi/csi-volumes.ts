@@ -41,21 +41,21 @@ import type { PlacedVolume, VolumeExpansion } from './volume-expansion.ts';
 
 export type CsiVolumesOptions = StagedVolumesOptions & {
   expansion: VolumeExpansion;
-  /** The host's SELinux policy; absent on a host without SELinux. */
+  /** The host's SELinux policy; `undefined` on a host without SELinux. */
   seLinux?: SeLinuxHost;
 };
 
 /**
- * CSI file system volumes. A volume is staged once per node and published once per pod; teardown runs in reverse order. Every stage is
- * recorded in `vol_data.json` before the driver is called, so that if the kubelet is killed at any stage, it continues there after a
- * restart. Operations on the same volume run one at a time; different volumes do not wait for each other.
+ * CSI file system volumes. A volume is staged once per node and published once per pod; teardown is the reverse. Every step is recorded in
+ * `vol_data.json` before the driver is called: if the kubelet is killed, it resumes from there after a restart. Operations on the same
+ * volume run one at a time, independently of other volumes.
  */
 export class CsiVolumes {
   readonly #options: CsiVolumesOptions;
   readonly #locks = new KeyedLock();
   readonly #tries = new RetryGate();
   readonly #growth: GrowthUnderPods;
-  /** Directories of volumes that this process has published for the pods that use them. */
+  /** Directories of the volumes published by this process, one for each pod using them. */
   readonly #published = new Set<string>();
   readonly #staged: StagedVolumes;
 
@@ -69,8 +69,8 @@ export class CsiVolumes {
   }
 
   /**
-   * Marks an earlier kubelet's volumes as in use, so that none of them is detached before its pods are known, and removes directories that
-   * have no record. Must be called before any driver registers, while nothing else changes the directories.
+   * Marks volumes of an earlier kubelet as in use, so that none is detached before its pods are known, and removes directories without a
+   * record. Must be called before any driver registers, while nothing else modifies the directories.
    */
   async load(): Promise<void> {
     const { paths, inUse, logger } = this.#options;
@@ -82,8 +82,8 @@ export class CsiVolumes {
   }
 
   /**
-   * Publishes the volume for the pod and returns its path. A volume that has already been published is published again only if its driver
-   * requires republishing. If it has grown, an expansion is started in the background.
+   * Publishes the volume for the pod and returns its path. A published volume is only published again if its driver requires republishing.
+   * If it has grown, it is expanded in the background.
    */
   async setUp(pod: Pod, requested: CsiVolume, signal: AbortSignal): Promise<string> {
     const { objects, paths, inUse, seLinux: host } = this.#options;
@@ -108,7 +108,7 @@ export class CsiVolumes {
     return mountIn(place);
   }
 
-  /** Returns the path of a volume that has already been published by `setUp`, in this process or an earlier one. */
+  /** Returns the path of a volume already published by `setUp`, in this process or an earlier one. */
   async existingPath(pod: Pod, volume: CsiVolume): Promise<string | undefined> {
     const { paths } = this.#options;
     const directory = paths.published(pod.metadata.uid, volume);
@@ -116,7 +116,7 @@ export class CsiVolumes {
     return (await paths.isMounted(mountIn(directory))) ? mountIn(directory) : undefined;
   }
 
-  /** Returns the driver's volume statistics for the volume at this path in the pod; undefined if it is not a CSI volume. */
+  /** Returns the driver's statistics for the pod's volume at this path; `undefined` if it is not a CSI volume. */
   use(path: string): Promise<VolumeUsageStats> | undefined {
     const directory = dirname(path);
     return this.#published.has(directory) ? this.#usageOf(directory, path) : undefined;
@@ -128,7 +128,7 @@ export class CsiVolumes {
     return usageOf(this.#options.drivers, { driver: data.driverName, handle: data.volumeHandle, path });
   }
 
-  /** Unpublishes all of a pod's volumes, and unstages volumes that no other pod uses. Rejects with the first failure. */
+  /** Unpublishes all of a pod's volumes, and unstages volumes not used by any other pod. Rejects with the first failure. */
   async tearDown(podUid: string): Promise<void> {
     const { paths, inUse } = this.#options;
     const { recorded, unread } = await paths.publishedOf(podUid);
@@ -147,12 +147,12 @@ export class CsiVolumes {
     }
   }
 
-  /** Unstages volumes that no pod uses. Rejects with the first failure. */
+  /** Unstages volumes not used by any pod. Rejects with the first failure. */
   async removeUnused(): Promise<void> {
     await this.#staged.removeUnused();
   }
 
-  /** Ends the backoff of operations that failed because the driver was not registered. */
+  /** Ends the back-off of operations that failed because the driver was not registered. */
   driverRegistered(driver: string): void {
     this.#tries.release(driver);
     this.#growth.release(driver);
@@ -207,7 +207,7 @@ export class CsiVolumes {
     try {
       await publish(this.#options, { ...request, targetPath: mountIn(directory) }, signal);
     } catch (error) {
-      // if the directory already had a record, a pod may be using an earlier publication
+      // if there already was a record, the volume may still be published and used by a pod
       if (!signal.aborted && isFinal(error) && !wasRecorded) await paths.remove(mountIn(directory));
       throw error;
     }
@@ -265,8 +265,8 @@ export class CsiVolumes {
   }
 
   /**
-   * Removes a pod's volume that has no readable record, unless something is mounted there. If the pod's volumes cannot be listed, all of
-   * them are left in place.
+   * Removes a pod's volume without a readable record, unless something is mounted there. If the pod's volumes cannot be listed, leaves all
+   * of them in place.
    */
   async #removeUnread({ directory, problem }: UnreadDirectory): Promise<void> {
     const { paths } = this.#options;

@@ -1,6 +1,4 @@
-/**
- * Calls to a CSI driver for one volume, in upstream's order and with upstream's fields. Errors have the text that Go's gRPC would produce.
- */
+/** Calls to a CSI driver for a volume, in the same order and with the same fields as in upstream. Errors are formatted as by Go's gRPC. */
 import { type ErrorCode, errorCode, errorMessage, PodwrightError } from '@podwright/base';
 import { CSI_PLUGIN, type CsiDriver, type Pod, quantityValue } from '@podwright/kube-api';
 import { type VolumeUsage, VolumeUsage_Unit } from '../csi-api.ts';
@@ -12,15 +10,15 @@ import { CSI_TIMEOUT_MS } from './limits.ts';
 import { contextAndSecrets, secretData } from './publish-request.ts';
 import { type NodeCapabilities, nodeCapabilities, volumeCapability } from './volume-capability.ts';
 
-/** A pod's volume, with its CSIDriver object, publish context, driver capabilities and staging path. */
+/** A pod's volume with its CSIDriver object, publish context, driver capabilities and staging path. */
 export type MountRequest = {
   pod: Pod;
   volume: CsiVolume;
   driver: CsiDriver | undefined;
-  /** The attachment's publish context; empty for volumes that are not attached. */
+  /** The attachment's publish context; empty if the volume is not attachable. */
   publishContext: Record<string, string>;
   capabilities: NodeCapabilities;
-  /** The global mount point; undefined if the driver does not support staging or the volume is not staged. */
+  /** The global mount point; `undefined` if the driver does not support staging or the volume is not staged. */
   stagingPath: string | undefined;
 };
 
@@ -126,7 +124,7 @@ export async function unpublish(
   await drivers.call(driver, (node) => node.nodeUnpublishVolume({ volumeId: handle, targetPath }, bounded()));
 }
 
-/** Calls the driver to unstage a volume. Does nothing if the driver does not support staging. */
+/** Calls the driver to unstage a volume; no-op if it does not support staging. */
 export async function unstage(
   drivers: CsiDrivers,
   which: { driver: string; handle: string; stagingPath: string },
@@ -167,17 +165,17 @@ function usageStats({ unit, available, total, used }: VolumeUsage): VolumeUsageS
   return unit === VolumeUsage_Unit.INODES ? { inodesFree: free, inodes: all, inodesUsed: taken } : {};
 }
 
-/** Errors after which the driver may still be working on the request, or may have completed it (upstream's isFinalError). */
+/** Errors after which the driver may still be working on the request or may have completed it (upstream's isFinalError). */
 const UNCERTAIN: ReadonlySet<ErrorCode> = new Set([
   ...(['cancelled', 'deadline_exceeded', 'unavailable', 'resource_exhausted', 'aborted'] as const),
 ]);
 
-/** Whether an error is final: the driver has not done the work, and will not do it later. */
+/** Whether an error is final: the driver has not done the work and will not do it later. */
 export function isFinal(error: unknown): boolean {
   return !UNCERTAIN.has(errorCode(error));
 }
 
-/** Returns the pod's fsGroup if the driver itself changes the group of its volumes; otherwise `undefined`. */
+/** Returns the pod's fsGroup if the driver applies it to volumes itself; otherwise `undefined`. */
 function groupOf({ pod, capabilities }: MountRequest): number | undefined {
   return capabilities.mountGroup ? pod.spec.securityContext?.fsGroup : undefined;
 }

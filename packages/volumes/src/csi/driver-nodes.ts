@@ -1,4 +1,4 @@
-/** Publishes the node's CSI drivers to the API server: in an annotation and labels of the Node, and in its CSINode. */
+/** Publishes the node's CSI drivers to the API server: in an annotation and labels of the Node, and in the CSINode. */
 import { PodwrightError } from '@podwright/base';
 import type { CsiNode, CsiNodeDriver, KubeObject } from '@podwright/kube-api';
 import { apiMessage, CSI_NODES, type KubeClient, NODES } from '@podwright/kube-client';
@@ -10,7 +10,7 @@ type Client = Pick<KubeClient, 'get' | 'update' | 'patch'>;
 
 /** Publishes drivers to the API server. Rejects with upstream's messages; the caller retries failed registrations. */
 export function clusterDriverNodes(client: Client, nodeName: string): DriverNodes {
-  // all drivers update the same Node and CSINode, so updates run one at a time
+  // updates run one at a time, because all drivers share the Node and the CSINode
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = (work: () => Promise<void>) => {
     const turn = last.then(work);
@@ -41,7 +41,7 @@ export function clusterDriverNodes(client: Client, nodeName: string): DriverNode
   };
 }
 
-/** A change to a Node's metadata; `null` removes a key. */
+/** A change to the metadata of a Node; `null` removes a key. */
 type MetadataChange = { annotations?: Record<string, string | null>; labels?: Record<string, string> };
 
 async function patchNode(
@@ -55,8 +55,8 @@ async function patchNode(
 }
 
 /**
- * Returns the change that adds the driver to the Node; undefined if it is already there. Throws if a label already has a different value,
- * which means that two drivers disagree on the node's topology. Pure.
+ * Returns the change that adds the driver to the Node; `undefined` if there is nothing to change. Throws if a label already has a different
+ * value, meaning that drivers disagree on the node's topology. Pure.
  */
 export function nodeWith(
   node: KubeObject,
@@ -78,7 +78,7 @@ export function nodeWith(
   return { annotations: { [NODE_IDS]: JSON.stringify(sorted({ ...ids, [driver]: nodeId })) }, labels: missing };
 }
 
-/** Returns the change that removes the driver from the Node; undefined if it is not there. Pure. */
+/** Returns the change that removes the driver from the Node; `undefined` if it is not listed there. Pure. */
 export function nodeWithout(node: KubeObject, driver: string): MetadataChange | undefined {
   const { [driver]: removed, ...others } = nodeIdsOf(node);
   if (removed === undefined) return undefined;
@@ -93,7 +93,7 @@ function nodeIdsOf({ metadata }: KubeObject): Record<string, string> {
     const ids: unknown = JSON.parse(text);
     if (typeof ids === 'object' && ids !== null) return ids as Record<string, string>;
   } catch {
-    // the annotation is invalid JSON: the error is thrown below
+    // the annotation is not valid JSON: throw below
   }
   throw failed(
     `failed to parse node's "${NODE_IDS}" annotation value`,
@@ -114,7 +114,7 @@ async function updateCsiNode(
   await client.update(CSI_NODES, changed);
 }
 
-/** Adds a driver to the drivers of a CSINode. A new or changed driver goes last; an unchanged one keeps its position. Pure. */
+/** Adds a driver to the list of a CSINode. An unchanged driver keeps its position; a new or changed one goes last. Pure. */
 export function driversWith(drivers: CsiNodeDriver[], name: string, info: DriverNodeInfo): CsiNodeDriver[] {
   const { nodeId: nodeID, maxVolumes: count, topology } = info;
   const driver = {

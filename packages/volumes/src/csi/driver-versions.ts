@@ -2,8 +2,8 @@
 export type Version = { numbers: number[]; text: string };
 
 /**
- * Returns the highest version whose major version is 0 or 1 (upstream's HighestSupportedVersion). If there is none, or if its major version
- * is not 1, returns the reason as `problem`. Strings that are not versions are ignored.
+ * Returns the highest version with a major version of 0 or 1 (upstream's HighestSupportedVersion). If there is none or its major version is
+ * not 1, returns the reason as `problem`. Ignores strings that are not versions.
  */
 export function highestVersion(versions: readonly string[]): Version | { problem: string } {
   const known = versions.flatMap((text) => parse(text) ?? []).filter(({ numbers }) => numbers[0]! <= 1);
@@ -22,7 +22,7 @@ export function compareVersions(one: Version, other: Version): number {
   return differences.find((difference) => difference !== 0) ?? 0;
 }
 
-/** Parses two or more dot-separated numbers. Text after them is ignored. */
+/** Parses two or more dot-separated numbers, ignoring any text after them. */
 function parse(version: string): Version | undefined {
   const numbers = /^\s*v?((?:0|[1-9]\d{0,8})(?:\.\d{1,9})+)/.exec(version)?.[1];
   return numbers === undefined ? undefined : { numbers: numbers.split('.').map(Number), text: numbers };

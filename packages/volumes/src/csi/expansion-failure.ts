@@ -1,8 +1,8 @@
 import { type ErrorCode, errorCode, errorMessage, PodwrightError } from '@podwright/base';
 
 /**
- * The reason why a driver did not expand a volume. `unsupported`: it cannot expand volumes. `in-use`: it cannot expand a volume while it is
- * in use. `infeasible`: the volume cannot have this size. `later`: the driver is currently not registered. `failed`: any other reason.
+ * Why a driver did not expand a volume. `unsupported`: it cannot expand volumes. `in-use`: it cannot expand volumes that are in use.
+ * `infeasible`: the volume cannot have this size. `later`: the driver is currently not registered. `failed`: anything else.
  */
 export type ExpansionFailureKind = 'unsupported' | 'in-use' | 'infeasible' | 'later' | 'failed';
 
@@ -16,7 +16,7 @@ export class ExpansionFailure extends PodwrightError {
   }
 }
 
-/** Status codes which mean that the volume cannot have this size (upstream's isInfeasibleError). */
+/** Status codes meaning that the volume cannot have this size (upstream's isInfeasibleError). */
 const INFEASIBLE: ReadonlySet<ErrorCode> = new Set(['invalid_argument', 'out_of_range', 'not_found'] as const);
 
 /** Classifies an error from NodeExpandVolume. */

@@ -3,7 +3,8 @@ import { CSI_PLUGIN, type CsiDriver } from '@podwright/kube-api';
 import type { CsiVolume } from './csi-volume.ts';
 
 /**
- * Whether the kubelet, rather than the driver, must change the volume's group to the pod's fsGroup. Depends on the driver's fsGroupPolicy.
+ * Whether changing the volume's group to the pod's fsGroup is up to the kubelet instead of the driver, according to the driver's
+ * fsGroupPolicy.
  */
 export function needsGroupChange(driver: CsiDriver | undefined, volume: CsiVolume): boolean {
   const policy = policyOf(driver);

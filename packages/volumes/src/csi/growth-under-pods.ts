@@ -8,18 +8,18 @@ import type { PlacedVolume, VolumeExpansion } from './volume-expansion.ts';
 type Attempt = { stop: AbortController; ended: Promise<void> };
 
 /**
- * Expands volumes, with at most one attempt per volume at a time. A pod that does not use its volume yet waits for the expansion. If a pod
- * already uses the volume, the expansion runs in the background, so that a hung driver or API server does not delay any container. If the
- * attempt fails, the next `check` returns its error.
+ * Expands volumes, with at most one attempt per volume at a time. A pod that does not use its volume yet waits for the expansion. For a pod
+ * that does, the expansion runs in the background, so that a hung driver or API server does not delay containers; if it fails, the next
+ * `check` returns its error.
  */
 export class GrowthUnderPods {
   readonly #expansion: VolumeExpansion;
   readonly #metrics: StorageMetrics | undefined;
   readonly #locks = new KeyedLock();
   readonly #tries = new RetryGate();
-  /** Attempts in progress, by volume. */
+  /** Attempts in progress, by unique volume name. */
   readonly #attempts = new Map<string, Attempt>();
-  /** Error of the last attempt, by volume. */
+  /** Errors of the last attempts, by unique volume name. */
   readonly #failures = new Map<string, unknown>();
 
   constructor({ expansion, metrics }: { expansion: VolumeExpansion; metrics?: StorageMetrics }) {
@@ -27,13 +27,13 @@ export class GrowthUnderPods {
     this.#metrics = metrics;
   }
 
-  /** Expands the volume before the pod uses it. */
+  /** Expands the volume if necessary, before the pod uses it. */
   beforeUse(placed: PlacedVolume, signal: AbortSignal): Promise<void> {
     const key = uniqueVolumeName(placed.volume);
     return this.#locks.run(key, () => this.#expansion.beforeUse(placed, signal), signal);
   }
 
-  /** Starts an expansion if one is due for a volume that a pod is using. While it is due, returns the error of the last attempt. */
+  /** Starts the expansion of a volume in use if needed. Until it has succeeded, returns the last attempt's error. */
   check(placed: PlacedVolume): unknown {
     const key = uniqueVolumeName(placed.volume);
     if (!this.#expansion.isDue(placed)) {
@@ -46,7 +46,7 @@ export class GrowthUnderPods {
 
   /**
    * Aborts an attempt in progress before the volume is unpublished, because the driver may be using its path. The next `check` for another
-   * pod restarts it.
+   * pod starts it again.
    */
   async end(key: string): Promise<void> {
     const attempt = this.#attempts.get(key);
@@ -54,14 +54,14 @@ export class GrowthUnderPods {
     await attempt?.ended;
   }
 
-  /** Drops all state of a volume. Must be called when the volume is no longer on the node. */
+  /** Drops a volume's state. Must be called when the volume has left the node. */
   forget(key: string): void {
     this.#expansion.forget(key);
     this.#tries.forget(key);
     this.#failures.delete(key);
   }
 
-  /** Ends the backoff of all of a driver's volumes. */
+  /** Ends the back-off for all of a driver's volumes. */
   release(driver: string): void {
     this.#tries.release(driver);
   }
@@ -72,7 +72,7 @@ export class GrowthUnderPods {
     const { signal } = stop;
     const operation = { plugin: metricName(placed.volume), name: 'volume_fs_resize' };
     const grow = async () => {
-      // another pod that started using the volume in the meantime may have expanded it
+      // it may already have been expanded for another pod
       if (!this.#expansion.isDue(placed)) return;
       await timed(this.#metrics, operation, () => this.#expansion.inUse(placed, signal));
     };

@@ -1,4 +1,4 @@
-/** Steps that are common to mounting a volume and mapping a device. */
+/** Steps shared by mounting a volume and mapping a device. */
 import { errorMessage, isDeadlineExceeded, type Logger, PodwrightError } from '@podwright/base';
 import { CSI_PLUGIN, type CsiDriver, type Pod, uniqueVolumeName } from '@podwright/kube-api';
 import { VolumeFailure, type VolumeFailureReason } from '../volumes/volume-failure.ts';
@@ -9,7 +9,7 @@ import type { CsiVolume } from './csi-volume.ts';
 import type { UnreadDirectory } from './volume-data.ts';
 import type { VolumesInUse } from './volumes-in-use.ts';
 
-/** A volume that a pod needs at path `place`. */
+/** A volume required by a pod at the path `place`. */
 export type PodVolume = {
   pod: Pod;
   volume: CsiVolume;
@@ -23,13 +23,13 @@ export type StepParts = {
   objects: CsiObjects;
   inUse: VolumesInUse;
   nodeName: string;
-  /** Resolves once drivers that were running before the kubelet started have had time to register. */
+  /** Resolves once drivers that were already running have had time to register after the kubelet started. */
   driversKnown: Promise<void>;
 };
 
 /**
- * Logs an earlier kubelet's leftover volumes whose records are unreadable. If there are any, all volumes that the node object lists as in
- * use are kept in use.
+ * Logs leftover volumes of an earlier kubelet whose records are unreadable. If there are any, all volumes that the Node object lists as in
+ * use remain in use.
  */
 export function keepUnread(
   unread: UnreadDirectory[],
@@ -43,10 +43,7 @@ export function keepUnread(
   if (unread.length > 0) inUse.keepReported();
 }
 
-/**
- * Waits until the driver is registered and, if the volume is attachable, until the volume is attached. Must be called without holding a
- * lock.
- */
+/** Waits until the driver is registered and, if the volume is attachable, until it is attached. Must be called without holding a lock. */
 export async function untilAttached(parts: StepParts, podVolume: PodVolume, signal: AbortSignal): Promise<void> {
   const { drivers, inUse, driversKnown } = parts;
   const { volume, attachable } = podVolume;
@@ -57,7 +54,7 @@ export async function untilAttached(parts: StepParts, podVolume: PodVolume, sign
   });
 }
 
-/** Returns the attachment's publish context; empty for volumes that are not attached. */
+/** Returns the attachment's publish context; empty if the volume is not attachable. */
 export async function contextOf(
   parts: StepParts,
   podVolume: PodVolume,
@@ -70,13 +67,15 @@ export async function contextOf(
   return await inStep(step, volume, () => publishContext(volume, { objects, nodeName, signal }));
 }
 
-/** Creates the error for a volume that was not attached before the timeout. It is not reported earlier, because attaching takes time. */
+/**
+ * Creates the error for a volume that was not attached before the timeout. Until then, nothing is reported, because attaching takes time.
+ */
 function unattached({ name, nameInPod = name }: CsiVolume): VolumeFailure {
   const names = `unmounted volumes=[${nameInPod}], unattached volumes=[${nameInPod}], failed to process volumes=[]`;
   return new VolumeFailure(`Unable to attach or mount volumes: ${names}: context deadline exceeded`);
 }
 
-/** Throws `unavailable` if the driver is not registered. `what` describes the failed step in the error message. */
+/** Throws `unavailable` if the driver is not registered. `what`: description of the failed step, for the error message. */
 export function requireDriver(drivers: CsiDrivers, { driver }: Pick<CsiVolume, 'driver'>, what: string): void {
   try {
     drivers.require(driver);

@@ -1,4 +1,4 @@
-/** The NodePublishVolume fields that describe the pod, and its secrets and tokens. */
+/** The NodePublishVolume fields with the pod's info, secrets and tokens. */
 import { errorMessage, PodwrightError } from '@podwright/base';
 import { CSI_PLUGIN, type CsiDriver, type Pod } from '@podwright/kube-api';
 import type { CsiObjects } from './csi-objects.ts';
@@ -36,8 +36,8 @@ const publishSecretFailed = ({ isBlock }: CsiVolume) =>
     : 'fetching NodePublishSecretRef PLACE failed';
 
 /**
- * Returns a Secret's strings; empty if there is no reference. `failed` is a prefix for the error message, in which `PLACE` is replaced with
- * the Secret's namespace and name.
+ * Returns a Secret's data as strings; empty if there is no reference. `failed`: prefix of the error message, in which `PLACE` is replaced
+ * by the Secret's namespace and name.
  */
 export async function secretData(
   place: SecretReference | undefined,

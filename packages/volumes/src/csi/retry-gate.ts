@@ -8,7 +8,7 @@ function untried(error: unknown): unknown {
   return error instanceof VolumeFailure ? error.untried() : error;
 }
 
-/** Runs work by key, with a backoff after failures. During the backoff, `run` rejects with the last error without calling `work`. */
+/** Runs work by key, with back-off after failures. During the back-off, `run` rejects with the last error instead of calling `work`. */
 export class RetryGate {
   readonly #backoff: Backoff;
   readonly #failures = new Map<string, Failure>();
@@ -46,7 +46,7 @@ export class RetryGate {
     for (const key of this.#failures.keys()) if (isForgotten(key)) this.forget(key);
   }
 
-  /** Ends the backoff of all work for a driver. */
+  /** Ends the back-off of all work involving a driver. */
   release(driver: string): void {
     for (const [key, failure] of this.#failures) if (failure.driver === driver) this.forget(key);
   }

@@ -1,4 +1,4 @@
-/** SELinux labels that volumes are mounted with, so that their files need not be relabeled one by one (KEP-1710). */
+/** SELinux labels for mounting volumes, which avoids relabeling each file (KEP-1710). */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PodwrightError } from '@podwright/base';
@@ -6,13 +6,13 @@ import { type CsiDriver, everyContainer, type Pod, type SeLinuxOptions } from '@
 import { isOfOnePod } from '../volumes/one-pod.ts';
 import type { CsiVolume } from './csi-volume.ts';
 
-/** A host that has SELinux. */
+/** A host with SELinux. */
 export interface SeLinuxHost {
-  /** Returns the file label for processes with these SELinux options; undefined if the options do not determine one. */
+  /** Returns the file label for processes with these SELinux options; `undefined` if the options do not determine it. */
   fileLabel(options: SeLinuxOptions): string | undefined;
 }
 
-/** Returns the SELinux options of the containers that mount the volume, ignoring containers that set none. */
+/** Returns the SELinux options of the containers that mount the volume, omitting containers without any. */
 export function labelsFor({ spec }: Pod, volumeName: string): SeLinuxOptions[] {
   return everyContainer(spec)
     .filter(({ volumeMounts = [] }) => volumeMounts.some(({ name }) => name === volumeName))
@@ -20,8 +20,8 @@ export function labelsFor({ spec }: Pod, volumeName: string): SeLinuxOptions[] {
 }
 
 /**
- * Returns the SELinux label to mount the volume with; undefined unless the volume is limited to one pod and its driver supports the mount
- * option. Throws upstream's message if the pod's containers have different labels.
+ * Returns the SELinux label to mount the volume with; `undefined` unless the volume is limited to one pod and its driver supports the mount
+ * option. Throws with upstream's message if the pod's containers have different labels.
  */
 export function mountLabel(
   { accessModes, labels = [] }: CsiVolume,
@@ -34,9 +34,7 @@ export function mountLabel(
   return pod.spec.securityContext?.seLinuxChangePolicy === 'Recursive' ? undefined : wanted[0];
 }
 
-/**
- * Reads the labels for containers' files from the host's policy; undefined on a host without SELinux. `root` is the host's root directory.
- */
+/** Reads the host's policy for the labels of container files; `undefined` on a host without SELinux. `root`: the host's root directory. */
 export function seLinuxHost(root = '/'): SeLinuxHost | undefined {
   if (!existsSync(join(root, 'sys/fs/selinux/enforce'))) return undefined;
   const read = (path: string) => {
@@ -44,7 +42,7 @@ export function seLinuxHost(root = '/'): SeLinuxHost | undefined {
     return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
   };
   const policy = /^SELINUXTYPE\s*=\s*(\S+)/m.exec(read('etc/selinux/config') ?? '')?.[1] ?? 'targeted';
-  // the container runtime looks for these files in the same order
+  // same order as in the container runtime
   const contexts =
     read('usr/share/containers/selinux/contexts') ?? read(join('etc/selinux', policy, 'contexts/lxc_contexts')) ?? '';
   const file = /^\s*file\s*=\s*"([^"]*)"/m.exec(contexts)?.[1];

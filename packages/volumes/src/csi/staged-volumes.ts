@@ -1,4 +1,4 @@
-/** CSI file system volumes on the node: each is staged once, for all pods that use it. */
+/** Stages CSI file system volumes on the node, each once for all pods using it. */
 
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -20,15 +20,15 @@ import {
 
 export type StagedVolumesOptions = StepParts & { paths: CsiPaths; logger: Logger; metrics?: StorageMetrics };
 
-/** `locks`: by unique volume name. `onFree` is called with the unique name of a volume that has been unstaged. */
+/** `locks`: by unique volume name. `onFree`: called with a volume's unique name after it has been unstaged. */
 type Shared = { locks: KeyedLock; tries: RetryGate; onFree: (key: string) => void };
 
 export class StagedVolumes {
   readonly #options: StagedVolumesOptions;
   readonly #shared: Shared;
-  /** Directories of the volumes that this process has staged. */
+  /** Directories of the volumes staged by this process. */
   readonly #staged = new Set<string>();
-  /** Unreadable directories that have already been logged. */
+  /** Unreadable directories already logged. */
   readonly #loggedUnread = new Set<string>();
 
   constructor(options: StagedVolumesOptions, shared: Shared) {
@@ -36,7 +36,7 @@ export class StagedVolumes {
     this.#shared = shared;
   }
 
-  /** Stages a volume at `path` unless this process has staged it already. The caller must hold the volume's lock. */
+  /** Stages a volume at `path` unless already staged by this process. The caller must hold the volume's lock. */
   async stage(request: MountRequest, path: string, signal: AbortSignal): Promise<void> {
     const { paths } = this.#options;
     const { volume } = request;
@@ -58,18 +58,18 @@ export class StagedVolumes {
     this.#staged.add(directory);
   }
 
-  /** Unstages volumes that no pod uses. Rejects with the first failure. */
+  /** Unstages volumes not used by any pod. Rejects with the first failure. */
   async removeUnused(): Promise<void> {
     const { recorded } = await this.#options.paths.allStaged();
     await allOf(recorded.map((one) => this.#unstageUnused(one)));
   }
 
-  /** Whether a pod uses or requests the volume. */
+  /** Whether the volume is used or requested by any pod. */
   async isUsed(key: string): Promise<boolean> {
     return this.#options.inUse.isRequested(key) || (await this.#isPublished(key));
   }
 
-  /** Whether a pod uses or may use the volume. */
+  /** Whether the volume is, or may be, used by any pod. */
   async #isPublished(key: string): Promise<boolean> {
     const { inUse, paths } = this.#options;
     const { recorded, unread } = await paths.allPublished();
@@ -114,7 +114,7 @@ export class StagedVolumes {
     });
   }
 
-  /** Unstages a volume that was staged with an earlier pod's SELinux label. A volume that a pod uses or may use is left staged. */
+  /** Unstages a volume that was staged with the SELinux label of an earlier pod, unless a pod uses or may still use it. */
   async #unstageOther(directory: string, data: VolumeData): Promise<void> {
     const { drivers, paths } = this.#options;
     if (await this.#isPublished(keyOf(data))) return;
@@ -127,12 +127,12 @@ export class StagedVolumes {
 
 export const globalMountIn = (directory: string): string => join(directory, 'globalmount');
 
-/** Returns the part of a volume's record that names the SELinux label with which the volume is mounted. */
+/** Returns the SELinux label that the volume is mounted with, as part of its record. */
 export function labelOf({ label }: CsiVolume): Pick<VolumeData, 'seLinuxMountContext'> {
   return label === undefined ? {} : { seLinuxMountContext: label };
 }
 
-/** Returns the unique name of a recorded volume, as in the node's status. */
+/** Returns the unique name of a recorded volume, as in the node status. */
 export function keyOf({ driverName: driver, volumeHandle: handle }: VolumeData): string {
   return uniqueVolumeName({ driver, handle });
 }

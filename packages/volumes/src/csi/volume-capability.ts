@@ -5,15 +5,15 @@ import {
 } from '../csi-api.ts';
 import type { CsiVolume } from './csi-volume.ts';
 
-/** Optional calls and fields that a driver's node service supports. */
+/** Optional calls and fields supported by a driver's node service. */
 export type NodeCapabilities = {
   stage: boolean;
   volumeStats: boolean;
-  /** VOLUME_MOUNT_GROUP: the driver itself sets the volume's group. */
+  /** VOLUME_MOUNT_GROUP: the driver sets the volume's group itself. */
   mountGroup: boolean;
-  /** EXPAND_VOLUME: the driver must be called when a volume has grown. */
+  /** EXPAND_VOLUME: the driver must be called after a volume has grown. */
   expand: boolean;
-  /** SINGLE_NODE_MULTI_WRITER: the driver distinguishes between one and several writers on a node. */
+  /** SINGLE_NODE_MULTI_WRITER: the driver distinguishes between one and several writers per node. */
   multiWriter: boolean;
 };
 

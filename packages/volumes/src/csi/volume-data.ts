@@ -5,10 +5,13 @@ import { namesIn, readRegularFile, removeUnfinished, writeFileDurable } from '@p
 
 const FILE = 'vol_data.json';
 
-/** Maximum size of a `vol_data.json` file. Large enough for the longest volume handle that fits into a manifest. */
+/** Maximum size of a `vol_data.json` file: enough for the longest volume handle that fits into a manifest. */
 const MAX_VOLUME_DATA_BYTES = 4 << 20;
 
-/** The content of the `vol_data.json` file next to a mounted volume, with upstream's fields. It is sufficient for unmounting the volume. */
+/**
+ * Content of the `vol_data.json` file next to a mounted volume, with the same fields as in upstream. Contains everything needed to unmount
+ * the volume.
+ */
 export type VolumeData = {
   driverName: string;
   volumeHandle: string;
@@ -19,26 +22,26 @@ export type VolumeData = {
   seLinuxMountContext?: string;
 };
 
-/** A directory whose `vol_data.json` files cannot be read, and the reason. */
+/** A directory whose `vol_data.json` files are unreadable, and why. */
 export type UnreadDirectory = { directory: string; problem: string };
 
-/** A volume's directory, and the content of its `vol_data.json`. */
+/** A volume's directory and the content of its `vol_data.json`. */
 export type RecordedVolume = { directory: string; data: VolumeData };
 
-/** The volumes that were found. Unreadable files are listed separately, so that they do not hide the others. */
+/** The volumes found. Unreadable files are listed separately, so that they do not hide the others. */
 export type FoundVolumes = { recorded: RecordedVolume[]; unread: UnreadDirectory[] };
 
 export async function writeVolumeData(directory: string, data: VolumeData): Promise<void> {
   await writeFileDurable(join(directory, FILE), `${JSON.stringify(data)}\n`);
 }
 
-/** Reads a volume's record. Undefined if there is no record, or if the record lacks a driver or a volume handle. */
+/** Reads a volume's record; `undefined` if there is none, or if it lacks a driver or volume handle. */
 export async function readVolumeData(directory: string): Promise<VolumeData | undefined> {
   const text = await readText(directory);
   return text === undefined ? undefined : decode(text);
 }
 
-/** Like `readVolumeData`, but never rejects; undefined only if there is no file. */
+/** Like `readVolumeData`, but never rejects, and returns `undefined` only if there is no file. */
 export async function tryVolumeData(directory: string): Promise<VolumeData | { problem: string } | undefined> {
   try {
     const text = await readText(directory);
@@ -51,7 +54,7 @@ export async function tryVolumeData(directory: string): Promise<VolumeData | { p
   }
 }
 
-/** Returns the volume in a directory, if there is one. */
+/** Returns the volume in a directory, if any. */
 export async function volumeIn(directory: string): Promise<FoundVolumes> {
   const data = await tryVolumeData(directory);
   if (data === undefined) return { recorded: [], unread: [] };
@@ -64,7 +67,7 @@ export function mergeFound(found: FoundVolumes[]): FoundVolumes {
   return { recorded: found.flatMap(({ recorded }) => recorded), unread: found.flatMap(({ unread }) => unread) };
 }
 
-/** Whether a record exists, even if it cannot be parsed. Also true if there is an unrelated file at the directory's path. */
+/** Whether a record exists, even if it cannot be parsed. Also true if the path is a file instead of a directory. */
 export async function isRecorded(directory: string): Promise<boolean> {
   try {
     return (await namesIn(directory)).includes(FILE);
@@ -74,14 +77,12 @@ export async function isRecorded(directory: string): Promise<boolean> {
   }
 }
 
-/** Removes the temporary file of a kubelet that was killed while writing a record. */
+/** Removes the temporary file left by a kubelet that was killed while writing a record. */
 export async function removeUnfinishedData(directory: string): Promise<void> {
   await removeUnfinished(join(directory, FILE));
 }
 
-/**
- * Removes a volume's record. Also removes a killed kubelet's unfinished writes, because otherwise the directory would never become empty.
- */
+/** Removes a volume's record, and unfinished writes of a killed kubelet, which would otherwise keep the directory from ever being empty. */
 export async function removeVolumeData(directory: string): Promise<void> {
   await removeUnfinishedData(directory);
   await rm(join(directory, FILE), { force: true });

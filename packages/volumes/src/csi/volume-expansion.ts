@@ -33,9 +33,9 @@ export type VolumeExpansionOptions = CallParts & {
 export type PlacedVolume = {
   pod: Pod;
   volume: CsiVolume;
-  /** The volume's path in the pod's directory. */
+  /** Path of the volume in the pod's directory. */
   volumePath: string;
-  /** The volume's staging path; '' if it is not staged. */
+  /** Staging path of the volume; '' if it is not staged. */
   stagingPath: string;
 };
 
@@ -43,29 +43,29 @@ type Attempt = PlacedVolume & { claim: BoundClaim; size: string };
 
 /**
  * Makes drivers expand volumes on the node after their PersistentVolumes have grown, and updates the claims (upstream's NodeExpander). The
- * caller must run at most one expansion per volume at a time.
+ * caller must not run more than one expansion per volume at a time.
  */
 export class VolumeExpansion {
   readonly #options: VolumeExpansionOptions;
-  /** Last known sizes of volumes, as seen by pods, by unique volume name. */
+  /** Last known sizes of volumes as seen by pods, by unique volume name. */
   readonly #sizes = new Map<string, string>();
-  /** Volumes that their driver refused to expand while they were in use. */
+  /** Volumes that the driver refused to expand while in use. */
   readonly #notWhileUsed = new Set<string>();
-  /** Volumes whose last expansion failed in the driver. */
+  /** Volumes whose last expansion was failed by the driver. */
   readonly #refused = new Set<string>();
 
   constructor(options: VolumeExpansionOptions) {
     this.#options = options;
   }
 
-  /** Drops all state of a volume. Must be called when the volume is no longer on the node. */
+  /** Drops a volume's state. Must be called when the volume has left the node. */
   forget(key: string): void {
     this.#sizes.delete(key);
     this.#notWhileUsed.delete(key);
     this.#refused.delete(key);
   }
 
-  /** Expands the volume before a pod uses it. Rejects if the expansion fails and the pod must wait for a retry. */
+  /** Expands the volume before a pod uses it. Rejects if that fails and the pod must wait for a retry. */
   async beforeUse(placed: PlacedVolume, signal: AbortSignal): Promise<void> {
     const { size: wanted, claim: bound } = placed.volume.bound ?? {};
     if (bound === undefined || wanted === undefined) return;
@@ -75,7 +75,7 @@ export class VolumeExpansion {
     if (!placed.volume.readOnly) this.#sizes.set(uniqueVolumeName(placed.volume), done ?? capacityOf(claim));
   }
 
-  /** Whether the PersistentVolume is larger than the volume that the pod uses, unless the claim is still waiting for the controller. */
+  /** Whether the PersistentVolume has outgrown the volume used by the pod, unless the claim is still waiting for the controller. */
   isDue({ volume }: Pick<PlacedVolume, 'volume'>): boolean {
     const { size: wanted, claim } = volume.bound ?? {};
     const key = uniqueVolumeName(volume);
@@ -105,7 +105,7 @@ export class VolumeExpansion {
     });
   }
 
-  /** Returns the volume's new size. Undefined if the expansion is waiting for the controller, or until no pod uses the volume any more. */
+  /** Returns the volume's new size; `undefined` if the expansion must wait for the controller or until the volume is no longer in use. */
   async #expand(
     placed: PlacedVolume,
     { claim, size }: { claim: BoundClaim; size: string },
@@ -124,7 +124,7 @@ export class VolumeExpansion {
   }
 
   /**
-   * Expands the volume without recording progress in the claim, for a controller that does not record its own progress either (upstream's
+   * Expands the volume without recording progress in the claim, for controllers that do not do so either (upstream's
    * legacyCallNodeExpandOnPlugin).
    */
   async #expandPlainly(attempt: Attempt, signal: AbortSignal): Promise<string | undefined> {
@@ -170,8 +170,8 @@ export class VolumeExpansion {
     if (kind === 'unsupported' && isAgain) return size;
     if (signal.aborted) throw error;
     if (kind !== 'later') {
-      // the driver refused the old size, and the claim now requests a different one: mark the old size infeasible so that the controller
-      // starts again
+      // the driver rejected the old size, and the claim has since requested a different one: mark the old size as infeasible to make the
+      // controller start over
       const isOutdated =
         this.#refused.has(key) && compareQuantities(claim.spec.resources?.requests?.storage ?? '0', size) !== 0;
       this.#refused.add(key);
@@ -222,8 +222,8 @@ export class VolumeExpansion {
 }
 
 /**
- * Returns what the node must do next for the claim. `again`: the claim already has the size, but the volume may be shared with pods on
- * other nodes, so this node must expand it as well. Pure.
+ * Returns the next step of the node for the claim. `again`: the claim already has this size, but the volume may be shared with pods on
+ * other nodes and must be expanded on this node too. Pure.
  */
 export function nextStep({ metadata, spec, status }: BoundClaim, size: string): 'expand' | 'again' | 'none' | 'wait' {
   const state = status?.allocatedResourceStatuses?.storage ?? '';
@@ -234,7 +234,7 @@ export function nextStep({ metadata, spec, status }: BoundClaim, size: string): 
   return state === 'NodeResizePending' || state === 'NodeResizeInProgress' ? 'expand' : 'wait';
 }
 
-/** Whether the controller has yet to hand the expansion over to the node, or has to start again. */
+/** Whether the controller has yet to hand the expansion over to the node, or has to start over. */
 function isWaiting(claim: BoundClaim): boolean {
   return !isOfOldController(claim) && nextStep(claim, allocatedOf(claim)) === 'wait';
 }

@@ -1,40 +1,42 @@
 import { Backoff, raceAbort, sleep, withTimeout } from '@podwright/base';
 import { CSI_TIMEOUT_MS } from './limits.ts';
 
-/** How long a pod waits for a volume to be attached before an event reports it (upstream's podAttachAndMountTimeout). */
+/** How long a pod waits for a volume to be attached before an event is recorded (upstream's podAttachAndMountTimeout). */
 const ATTACH_TIMEOUT_MS = 123_000;
 
-/** Delays between reports of volumesInUse while a mount is waiting for its volume to be reported. */
+/** Back-off between reports of volumesInUse while a mount waits for its volume to be included. */
 const REPORT_BACKOFF = { initialMs: 100, maxMs: 10_000 };
 
-/** The attached volumes that the node uses, by upstream's unique names, and their state according to the node object. */
+/** The attached volumes used by the node, by upstream's unique names, and their state according to the Node object. */
 export class VolumesInUse {
-  /** Makes the kubelet report the node's status soon. Absent without an API server. */
+  /** Triggers an early node status report. `undefined` without an API server. */
   readonly #report: (() => void) | undefined;
-  /** True if no controller lists the attached volumes in the node object. The VolumeAttachment's status is then sufficient. */
+  /**
+   * True if there is no controller to list attached volumes in the Node object, in which case the VolumeAttachment's status is sufficient.
+   */
   readonly #hasNoController: boolean;
   #isLoaded = false;
-  /** `volumesInUse` of the first node object that this process has seen, as reported by an earlier kubelet. */
+  /** `volumesInUse` of the first Node object seen by this process, as reported by an earlier kubelet. */
   #reportedBefore: readonly string[] | undefined;
-  /** True if the records of an earlier kubelet's volumes are unreadable. */
+  /** True if there are volumes of an earlier kubelet with unreadable records. */
   #isUnsure = false;
-  /** Names of the volumes that pods need or use, by the path of the pod's volume. */
+  /** Names of the volumes requested or used by pods, by the volume's path in the pod. */
   readonly #requested = new Map<string, string>();
-  /** Attached volumes that may be in use, including staged volumes that no pod uses. */
+  /** Attached volumes that may be in use, including staged volumes not used by any pod. */
   readonly #inUse = new Set<string>();
-  /** The volumes in use and the attached volumes according to the newest node object, and a promise for its next version. */
+  /** Volumes in use and attached volumes according to the latest Node object, and a promise for its next version. */
   #reported = new Set<string>();
   #attached: ReadonlySet<string> = new Set();
   #onReported = Promise.withResolvers<void>();
 
-  /** `hasNoController`: whether no attach/detach controller manages this node. */
+  /** `hasNoController`: whether this node is not managed by an attach/detach controller. */
   constructor(report?: () => void, { hasNoController = false }: { hasNoController?: boolean } = {}) {
     this.#report = report;
     this.#hasNoController = hasNoController;
   }
 
   /**
-   * Must be called once `keep` has been called for each volume that an earlier kubelet process left mounted. From then on, the reported list
+   * Must be called once `keep` has been called for all volumes left mounted by an earlier kubelet process. From then on, the reported list
    * of volumes in use is complete.
    */
   loaded(): void {
@@ -46,7 +48,7 @@ export class VolumesInUse {
     return this.#isLoaded;
   }
 
-  /** Keeps in use everything that the node object lists as in use. Needed if some leftover volumes are unreadable. */
+  /** Retains everything that the Node object lists as in use. Needed if any leftover volumes are unreadable. */
   keepReported(): void {
     this.#isUnsure = true;
     for (const name of this.#reportedBefore ?? []) this.keep(name);
@@ -60,8 +62,8 @@ export class VolumesInUse {
   }
 
   /**
-   * Records that the volume must not be detached. If the volume was not in use, it must be reported again, because a report that does not
-   * contain it may be in flight.
+   * Records that the volume must not be detached. A volume that was not in use has to be reported again, because a report without it may be
+   * in flight.
    */
   keep(name: string): void {
     if (!this.#inUse.has(name)) this.#reported.delete(name);
@@ -72,30 +74,30 @@ export class VolumesInUse {
     return [...this.#requested.values()].includes(name);
   }
 
-  /** Whether a pod has requested the volume at `place` from this process, so that the volume's record need not be read. */
+  /** Whether this process has requested the volume at `place` for a pod, so that there is no need to read the volume's record. */
   isRequestedAt(place: string): boolean {
     return this.#requested.has(place);
   }
 
-  /** Removes all matching paths and returns the names of their volumes. */
+  /** Removes all matching paths, and returns the names of their volumes. */
   removePlaces(isLeft: (place: string) => boolean): string[] {
     const left = [...this.#requested].filter(([place]) => isLeft(place));
     for (const [place] of left) this.#requested.delete(place);
     return left.map(([, name]) => name);
   }
 
-  /** Records that the volume may be detached, and reports this immediately, so that another node can attach it soon. */
+  /** Records that the volume may be detached. This is reported immediately, so that another node can attach it soon. */
   free(name: string): void {
-    // a pod may have requested the volume during the teardown
+    // it may have been requested for another pod during teardown
     if (!this.isRequested(name) && this.#inUse.delete(name)) this.#report?.();
   }
 
-  /** Returns the names of the volumes that must not be detached from the node, for `status.volumesInUse`. */
+  /** Returns the names of the volumes that must not be detached, for `status.volumesInUse`. */
   names(): string[] {
     return [...this.#inUse].sort();
   }
 
-  /** Processes a version of the node object: its `volumesInUse` and its attached volumes. Versions must arrive in order. */
+  /** Processes a version of the Node object: its `volumesInUse` and its attached volumes. Versions must arrive in order. */
   reported(names: readonly string[], attached: readonly string[]): void {
     this.#reported = new Set(names);
     this.#attached = new Set(attached);
@@ -108,8 +110,8 @@ export class VolumesInUse {
   }
 
   /**
-   * Resolves once a single version of the node object lists the volume both as in use and as attached. A controller that detaches a volume
-   * first removes it from the attached volumes, and then checks that it is not in use. Rejects with `deadline_exceeded` on timeout.
+   * Resolves once the same version of the Node object lists the volume as both in use and attached. To detach a volume, a controller first
+   * removes it from the attached volumes, then checks that it is not in use. Rejects with `deadline_exceeded` on timeout.
    */
   async untilAttached(name: string, parent: AbortSignal): Promise<void> {
     if (this.#report === undefined) return;
@@ -126,7 +128,7 @@ export class VolumesInUse {
       const reported = this.#onReported.promise;
       this.#report!();
       await raceAbort(reported, signal);
-      // a rejected report, or one that omitted the volume, does not trigger another one
+      // a report that was rejected, or lacked the volume, does not trigger another one
       if (!this.#reported.has(name)) await sleep(pauses.next(''), signal);
     }
   }

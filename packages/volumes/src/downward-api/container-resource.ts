@@ -1,9 +1,9 @@
 import { type Container, parseQuantity, quantityInUnitsOf, type ResourceFieldSelector } from '@podwright/kube-api';
 
-/** The node's allocatable resources, which are used for limits that a container does not set. */
+/** The node's allocatable resources, which serve as the limits of containers that do not set any. */
 export type NodeAllocatable = { cpuMillis: bigint; memoryBytes: bigint; ephemeralStorageBytes: bigint };
 
-/** Formats the value of a resource such as `limits.cpu`, in units of the divisor, rounded up. An unset request counts as 0. */
+/** Formats the value of a resource such as `limits.cpu` in units of the divisor, rounded up. A missing request counts as 0. */
 export function containerResource(
   container: Container,
   ref: ResourceFieldSelector,
@@ -17,7 +17,7 @@ export function containerResource(
   return quantityInUnitsOf(amount, divisorOf(ref)).toString();
 }
 
-/** Returns the divisor. API servers store 0 if it is absent. */
+/** Returns the divisor; API servers store an omitted one as 0. */
 function divisorOf({ divisor = '1' }: ResourceFieldSelector): string {
   return parseQuantity(divisor).nanos === 0n ? '1' : divisor;
 }

@@ -1,9 +1,9 @@
 import { CONFIG_FILE_ANNOTATION, type Pod, parseSubscript } from '@podwright/kube-api';
 
-/** The addresses for `status.*` fields: the pod's and the node's, primary address first. */
+/** The addresses of the pod and its node for `status.*` fields, primary address first. */
 export type PodAddresses = { podIps: string[]; hostIps: string[] };
 
-/** Returns the value of a pod field, for an environment variable or a file; `undefined` if the field is not supported. */
+/** Returns the value of a pod field for an environment variable or a file; `undefined` if the field is not supported. */
 export function podField(pod: Pod, fieldPath: string, { podIps, hostIps }: PodAddresses): string | undefined {
   const subscript = parseSubscript(fieldPath);
   if (subscript !== undefined) return ownValue(shownMap(pod, subscript.map), subscript.key);
@@ -36,7 +36,7 @@ export function podField(pod: Pod, fieldPath: string, { podIps, hostIps }: PodAd
   return undefined;
 }
 
-/** Returns the pod's labels or annotations, without the annotation that contains the manifest's path on the host. */
+/** Returns the pod's labels or annotations, except the annotation with the manifest's path on the host. */
 function shownMap({ metadata }: Pod, name: 'labels' | 'annotations'): Record<string, string> {
   return Object.fromEntries(Object.entries(metadata[name] ?? {}).filter(([key]) => key !== CONFIG_FILE_ANNOTATION));
 }
@@ -45,7 +45,7 @@ function ownValue(map: Record<string, string> | undefined, key: string): string 
   return map !== undefined && Object.hasOwn(map, key) ? map[key]! : '';
 }
 
-/** Formats a map in upstream's downward API format: one `key="value"` per line, sorted, with quoted values. */
+/** Formats a map like upstream's downward API: sorted lines of the form `key="value"`, with quoted values. */
 function formatMap(map: Record<string, string> | undefined): string {
   return Object.keys(map ?? {})
     .sort()

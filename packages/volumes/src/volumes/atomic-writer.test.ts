@@ -165,7 +165,7 @@ test('a killed writer leaves the old or the new content, and leftovers only unti
   }
 });
 
-/** Takes a write lease on the file named by the argument (F_SETLEASE, F_WRLCK), and ignores requests to release it. */
+/** Takes a write lease on the file given as its argument (F_SETLEASE, F_WRLCK), and ignores requests to release it. */
 const TAKE_LEASE =
   '$SIG{IO} = "IGNORE"; open(F, "<", $ARGV[0]) && fcntl(F, 1024, 1) or die "no lease: $!"; $| = 1; print "taken"; sleep 100';
 

@@ -22,7 +22,7 @@ import type { Payload } from './payload.ts';
  *   <directory>/index.html -> ..data/index.html           what containers see
  */
 const DATA_LINK = '..data';
-/** The kernel's limits on the length of paths and file names (path_resolution(7)). */
+/** Kernel limits on the length of paths and file names (path_resolution(7)). */
 const MAX_PAYLOAD_PATH = 4096;
 const MAX_FILE_NAME = 255;
 const NEW_DATA_LINK = '..data_tmp';
@@ -30,11 +30,11 @@ const NEW_DATA_LINK = '..data_tmp';
 export type WriteOptions = {
   /** The group that must be able to read all files (the pod's fsGroup). */
   group?: number;
-  /** Mount points of other volumes inside this one. These directories are left in place. */
+  /** Mount points of other volumes inside this one, which are left in place. */
   mountPoints?: string[];
 };
 
-/** Makes `directory`, which must exist, show exactly `files`. Returns false if it already does. */
+/** Replaces the contents of `directory`, which must exist, with `files`. Returns false if they are already the same. */
 export async function writeAtomically(directory: string, files: Payload, options: WriteOptions = {}): Promise<boolean> {
   const payload: Payload = new Map([...files].map(([path, file]) => [checkedPath(path), file]));
   const current = await currentVersion(directory);
@@ -59,8 +59,8 @@ export async function writeAtomically(directory: string, files: Payload, options
 }
 
 /**
- * Returns the normalized path, in upstream's form. Paths come from users, some of them as keys of API objects. None may lead out of the
- * volume, or to the writer's own files in it.
+ * Returns the normalized path, in upstream's form. Paths are set by users, for example as keys of API objects. Throws if a path leads out
+ * of the volume or to the writer's own files in it.
  */
 function checkedPath(path: string): string {
   const shortest = shortestPath(path);
@@ -124,11 +124,11 @@ function directoriesOf(payload: Payload): string[] {
 }
 
 /**
- * Flags with which `open` does not wait for containers to give up a lease on the file (fcntl(2), F_SETLEASE): the open fails with EAGAIN.
+ * Flags that keep `open` from waiting for containers to release a lease on the file (fcntl(2), F_SETLEASE): it fails with EAGAIN instead.
  */
 const READ_AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK;
 
-/** Whether the version contains exactly these files, with the same contents, owning UIDs and modes. */
+/** Whether the version consists of exactly these files, with the same contents, owner UIDs and modes. */
 async function holds(root: string, payload: Payload, { group }: WriteOptions): Promise<boolean> {
   try {
     const entries = await readdir(root, { recursive: true, withFileTypes: true });
@@ -169,10 +169,10 @@ async function readlinkIfLink(path: string): Promise<string | undefined> {
   }
 }
 
-/** Removes earlier versions, leftovers of interrupted writers, and names that are no longer in the payload. */
+/** Removes earlier versions, leftovers of interrupted writers, and names no longer in the payload. */
 async function removeOthers(directory: string, payload: Payload, own: Set<string>): Promise<void> {
   const keep = new Set([...own, DATA_LINK, ...[...payload.keys()].map(firstName)]);
-  // names may be invalid UTF-8, because a container with write access can choose them
+  // names may be invalid UTF-8, since containers with write access can choose them
   for (const name of await readdir(directory, 'buffer')) {
     const path = Buffer.concat([Buffer.from(`${directory}/`), name]);
     if (!keep.has(name.toString())) await rm(path, { recursive: true, force: true });

@@ -16,9 +16,9 @@ export type BuiltinPluginsInput = {
   objects: PodObjects;
   nodeAllocatable: NodeAllocatable;
   claims: ClaimVolumes;
-  /** Provides service account tokens; absent without an API server. */
+  /** Provides service account tokens; `undefined` without an API server. */
   tokens?: PodTokens;
-  /** Creates a plugin for an API server's claims that falls back to the given plugin for the node's own claims. */
+  /** Creates a plugin for claims in an API server, which falls back to the given plugin for the node's own claims. */
   claimPlugin?: (ofManifests: VolumePlugin) => VolumePlugin;
 };
 

@@ -34,7 +34,7 @@ const statsOf = (pod: Pod, usedBytes: number): PodVolumeUse => ({
   volume: [{ name: 'v', usedBytes }],
 });
 
-/** Creates limits for claims in the namespace `shop`, each with a file of the given size in MiB. */
+/** Creates limits for claims in the namespace `shop`, each containing a file of the given size in MiB. */
 function limitsOf(
   t: TestContext,
   uses: Record<string, number>,

@@ -1,6 +1,6 @@
 /**
- * Enforces the capacity of claims whose files are in directories of the node. Such files outlive the pods that wrote them, so without a
- * limit a pod could fill the disk, and its eviction would not free the space.
+ * Enforces the capacity of claims whose files are in directories of the node. These files outlive the pods that wrote them: without a
+ * limit, a pod could fill the disk, and evicting it would not free the space.
  */
 import { errorMessage, type Logger } from '@podwright/base';
 import { type TreeUse, treeUse } from '@podwright/host';
@@ -20,43 +20,47 @@ import {
 import { ClaimWalks } from './claim-walks.ts';
 
 /**
- * Time limits for measuring a claim's directory, in milliseconds: before a pod starts, before an eviction, and to find the largest claims.
+ * Time limits for measuring a claim's directory, in milliseconds: before a pod starts, before an eviction, and when searching for the
+ * largest claims.
  */
 const START_WALK_MS = 500;
 const EVICTION_WALK_MS = 2000;
-/** How long pods that wait for the same claim share a measurement, in milliseconds. */
+/** How long pods waiting for the same claim share a measurement, in milliseconds. */
 const SHARED_MS = 5000;
 const LARGEST_WALK_MS = 1000;
 /**
- * Maximum age of the statistics of a volume, and how long a volume may have none, in milliseconds. Statistics are usually a minute old. A
- * pod can prevent the measurement by moving directories all the time.
+ * Maximum age of a volume's statistics, and how long a volume may lack them, in milliseconds. They are usually a minute old. A pod can
+ * prevent the measurement by constantly moving directories.
  */
 const MAX_AGE_MS = 150_000;
 const MAX_UNKNOWN_MS = 60_000;
-/** Maximum number of claims that are measured to find the largest ones, and how many of those are named. */
+/** Maximum number of claims to measure when searching for the largest ones, and how many to name. */
 const MAX_MEASURED = 100;
 const MAX_NAMED = 3;
 
 export type ClaimLimitsDependencies = {
-  /** Returns the claims whose files are in directories of this node. */
+  /** Returns the claims whose files are in directories on this node. */
   list: () => Promise<readonly DirectoryClaim[]>;
-  /** Whether pods that exceed the capacity of a claim are evicted, and not started. If not, the limits only name the largest claims. */
+  /**
+   * Whether pods that exceed a claim's capacity are evicted and kept from starting. If not, the limits are only used to name the largest
+   * claims.
+   */
   isEnforced: boolean;
-  /** Default: a minute. Tests use less. */
+  /** Default: a minute; less in tests. */
   maxUnknownMs?: number;
   logger: Logger;
 };
 
-/** A pod to evict because of a claim. `signal`: the value of the label `eviction_signal` in metrics. */
+/** A pod to evict because of a claim. `signal`: value of the `eviction_signal` label in metrics. */
 export type ClaimExcess = { pod: Pod; excess: { signal: string; message: string } };
 
 export class ClaimLimits {
   readonly #deps: ClaimLimitsDependencies;
-  /** Measures the claims whose use the statistics of pods do not have. */
+  /** Measures claims whose usage is missing from pod statistics. */
   readonly #walks: ClaimWalks;
-  /** Since when statistics have not had the use of claims, by path. Times are monotonic. */
+  /** When a claim's usage was first missing from the statistics, by path. Times are monotonic. */
   readonly #unknownSince = new Map<string, number>();
-  /** The last measurements for pods that wait, by path. */
+  /** Latest measurements for waiting pods, by path. */
   readonly #atStart = new Map<string, { untilMs: number; use: Promise<TreeUse | undefined> }>();
 
   constructor(deps: ClaimLimitsDependencies) {
@@ -66,7 +70,7 @@ export class ClaimLimits {
 
   /**
    * Returns why the pod must not start yet: one of its containers can write to a claim that exceeds its capacity. Returns `undefined` if
-   * the pod may start, and also if the use cannot be measured within the time limit.
+   * the pod may start, or if the usage cannot be measured in time.
    */
   async refusalOf(pod: Pod, signal: AbortSignal): Promise<string | undefined> {
     if (!this.#deps.isEnforced || isCriticalPod(pod) || writableClaims(pod).size === 0) return undefined;
@@ -79,7 +83,7 @@ export class ClaimLimits {
     return undefined;
   }
 
-  /** Measures a claim for all pods that wait for it: a hundred walks at once would block the event loop. */
+  /** Measures a claim once for all pods waiting for it, because a hundred walks at once would block the event loop. */
   #useAtStart(claim: DirectoryClaim): Promise<TreeUse | undefined> {
     const nowMs = performance.now();
     for (const [path, { untilMs }] of this.#atStart) if (untilMs <= nowMs) this.#atStart.delete(path);
@@ -92,8 +96,8 @@ export class ClaimLimits {
   }
 
   /**
-   * Finds pods to evict: those that can write to a claim which exceeds its capacity. `statsOf` returns the latest statistics of pods, which
-   * select the claims to measure again.
+   * Finds the pods to evict: those that can write to a claim that exceeds its capacity. `statsOf` returns the latest pod statistics, which
+   * determine the claims to measure again.
    */
   async excesses(
     pods: readonly Pod[],
@@ -112,7 +116,7 @@ export class ClaimLimits {
       const over = uses.find(({ used, knownBytes }) => isOverCapacity(used.claim, knownBytes));
       if (over === undefined) continue;
       const { used, knownBytes } = over;
-      // the known use may be a minute old
+      // the known usage may be a minute old
       const { path } = used.claim;
       if (!measured.has(path))
         measured.set(path, await this.#measure(used.claim, { signal, timeoutMs: EVICTION_WALK_MS }));
@@ -124,7 +128,7 @@ export class ClaimLimits {
     return found;
   }
 
-  /** Returns a text with the largest claims, for a user who must free disk space; '' if there are none. */
+  /** Returns text naming the largest claims, for users who have to free disk space; '' if there are none. */
   async largest(signal: AbortSignal): Promise<string> {
     const uses: { claim: DirectoryClaim; bytes: number }[] = [];
     for (const claim of [...(await this.#claims()).values()].slice(0, MAX_MEASURED)) {
@@ -141,7 +145,7 @@ export class ClaimLimits {
     for (const path of this.#unknownSince.keys()) if (!paths.has(path)) this.#unknownSince.delete(path);
   }
 
-  /** Returns the use by the statistics of the pod. If these lack it, or are old, the claim is measured in the background. */
+  /** Returns the usage according to the pod's statistics. If it is missing or stale, the claim is measured in the background. */
   #known({ volume, claim }: UsedClaim, stats: PodVolumeUse | undefined, signal: AbortSignal): number {
     const { usedBytes, time } = stats?.volume?.find(({ name }) => name === volume) ?? {};
     const { path } = claim;

@@ -2,12 +2,12 @@ import { PodwrightError } from '@podwright/base';
 import { formatTime, type LocalObject, type PersistentVolumeClaim, type Pod } from '@podwright/kube-api';
 import type { ClaimVolume } from './claims.ts';
 
-/** Annotation that contains the path of a claim's directory on the host. */
+/** Annotation with the path of a claim's directory on the host. */
 const DIRECTORY_ANNOTATION = 'podwright.dev/directory';
 
 /**
- * Returns the node's claims: those defined by manifests, and those that pods use without a PersistentVolumeClaim object, as `podman kube
- * play` allows.
+ * Returns the node's claims: those defined by manifests, and those used by pods without a PersistentVolumeClaim object, which `podman kube
+ * play` allows too.
  */
 export function claimObjects(
   objects: readonly LocalObject[],
@@ -38,7 +38,7 @@ function withStatus(claim: PersistentVolumeClaim, directory: string | undefined)
   return { ...claim, metadata: { ...metadata, annotations }, status };
 }
 
-/** Throws `failed_precondition` if a pod that has not terminated uses the claim. */
+/** Throws `failed_precondition` if the claim is used by a pod that has not terminated. */
 export function refuseUsedClaim(pods: readonly Pod[], { namespace, name }: { namespace: string; name: string }): void {
   const users = pods.filter(
     ({ metadata, spec, status }) =>

@@ -1,10 +1,10 @@
 import { ignoreFailure, pause } from '@podwright/base';
 import type { DirectoryClaim } from './claim-capacity.ts';
 
-/** Time limit of a walk, and interval between walks of the same claim, in milliseconds. */
+/** Time limit of a walk, and minimum interval between walks of the same claim, in milliseconds. */
 const WALK_MS = 10_000;
 const EVERY_MS = 60_000;
-/** Length of the pause after a walk, as a multiple of its duration, so that walks do not keep a CPU busy. */
+/** Length of the pause after a walk, as a multiple of its duration, which keeps walks from hogging a CPU. */
 const PAUSE_FACTOR = 4;
 
 type Measure = (
@@ -12,12 +12,12 @@ type Measure = (
   options: { signal: AbortSignal; timeoutMs: number },
 ) => Promise<{ bytes: number } | undefined>;
 
-/** Measures claims in the background, one at a time: the owner of a claim controls how long its walk takes. */
+/** Measures claims in the background, one at a time, since the owner of a claim controls how long its walk takes. */
 export class ClaimWalks {
   readonly #measure: Measure;
-  /** Claims to measure, by path, the next one first. */
+  /** Claims to measure, by path, in order. */
   readonly #waiting = new Map<string, DirectoryClaim>();
-  /** The results by path. `bytes` is undefined if the last walk failed. Times are monotonic. */
+  /** Results by path. `bytes` is undefined if the last walk failed. Times are monotonic. */
   readonly #measured = new Map<string, { atMs: number; bytes: number | undefined }>();
   #isRunning = false;
 
@@ -25,7 +25,9 @@ export class ClaimWalks {
     this.#measure = measure;
   }
 
-  /** Returns the use of a claim by its last walk; undefined if it is not known yet. Starts a walk if the last one is a minute old. */
+  /**
+   * Returns a claim's usage as of its last walk; `undefined` if unknown. Queues another walk if the last one was more than a minute ago.
+   */
   useOf(claim: DirectoryClaim, signal: AbortSignal): number | undefined {
     const known = this.#measured.get(claim.path);
     if (known === undefined || performance.now() - known.atMs > EVERY_MS) {
@@ -35,7 +37,7 @@ export class ClaimWalks {
     return known?.bytes;
   }
 
-  /** Forgets the results of claims with other paths. */
+  /** Drops the results for all other paths. */
   keep(paths: ReadonlySet<string>): void {
     for (const known of [this.#measured, this.#waiting])
       for (const path of known.keys()) if (!paths.has(path)) known.delete(path);

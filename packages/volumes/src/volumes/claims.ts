@@ -9,15 +9,15 @@ import { oneName } from './pod-directories.ts';
 export type ClaimVolume = { namespace: string; name: string; path: string; createdAtMs: number };
 
 /**
- * The directories that claims are bound to: `<rootDir>/claims/<namespace>/<name>`. Each one is created when a pod first uses the claim, is
- * writable by every user, and is kept until the claim is deleted. All state is on disk.
+ * The directories that claims are bound to: `<rootDir>/claims/<namespace>/<name>`. Each is created when a pod first uses the claim, is
+ * writable by everyone, and is retained until the claim is deleted. All state is on disk.
  */
 export class ClaimVolumes {
   readonly #root: string;
   readonly #newTrash: () => Trash;
-  /** Locks by claim, because pods that share a claim may call `make` at the same time. */
+  /** Locks by claim, because pods sharing a claim may call `make` concurrently. */
   readonly #locks = new KeyedLock();
-  /** Deletes removed directories; created when the first one is removed. */
+  /** Deletes removed directories. Created on first use. */
   #trash: Trash | undefined;
 
   constructor(rootDir: string, logger: Logger) {
@@ -25,7 +25,7 @@ export class ClaimVolumes {
     this.#newTrash = () => new Trash(join(rootDir, 'claims-trash'), logger);
   }
 
-  /** Returns a claim's directory, creating it if it does not exist. It is created by a rename, so that it appears with its final mode. */
+  /** Returns a claim's directory, creating it if necessary. It is renamed into place, so that it appears with its final mode. */
   async make(namespace: string, name: string): Promise<string> {
     const path = this.#pathOf(namespace, name);
     return this.#locks.run(path, () => this.#make(path, { namespace, name }));
@@ -55,7 +55,7 @@ export class ClaimVolumes {
       );
   }
 
-  /** Removes the claim's directory and its contents. Returns false if there is none. The caller must ensure that no pod uses the claim. */
+  /** Removes the claim's directory with its contents. Returns false if there is none. The caller must ensure that no pod uses the claim. */
   remove(namespace: string, name: string): boolean {
     const path = this.#pathOf(namespace, name);
     if (!isDirectory(path)) return false;

@@ -7,14 +7,14 @@ import type { LoopDevices } from './loop-devices.ts';
 import type { Mounter } from './mounter.ts';
 
 /**
- * The paths of a device that is mapped for a pod: a bind mount in the volume's directory, named after the pod's UID, and a symlink in the
- * pod's directory.
+ * The paths of a device mapped for a pod: a bind mount in the volume's directory, named after the pod's UID, and a symlink in the pod's
+ * directory.
  */
 export type DevicePaths = { globalMap: string; podUid: string; link: string };
 
 /**
  * Maps block devices for pods, in upstream's layout (pkg/volume/util/volumepathhandler). The pod's symlink is created first and removed
- * last: it marks the devices that the kubelet has to unmap after a restart.
+ * last, which marks the devices to unmap after a kubelet restart.
  */
 export class DeviceMaps {
   readonly #mounter: Mounter;
@@ -27,7 +27,7 @@ export class DeviceMaps {
     this.#events = events;
   }
 
-  /** Creates the pod's symlink before the device is mapped. Returns whether the symlink already existed. */
+  /** Creates the pod's symlink before the device is mapped. Returns whether it already existed. */
   async addLink({ link }: Pick<DevicePaths, 'link'>, device: string): Promise<boolean> {
     await mkdir(dirname(link), { recursive: true, mode: POD_DIRECTORY });
     try {
@@ -39,7 +39,7 @@ export class DeviceMaps {
     }
   }
 
-  /** Maps an existing device. Existing mappings are kept. */
+  /** Maps an existing device. Existing mappings are left in place. */
   async map(device: string, { globalMap, podUid, link }: DevicePaths, signal: AbortSignal): Promise<void> {
     const bound = join(globalMap, podUid);
     await withPrefix(
@@ -62,7 +62,7 @@ export class DeviceMaps {
       this.#events.event(eventSubject(pod), 'Normal', 'SuccessfulMountVolume', `${what} ${where}`);
   }
 
-  /** Removes everything except the pod's symlink. May be called repeatedly. */
+  /** Removes everything except the pod's symlink. Idempotent. */
   async unmap({ globalMap, podUid }: Omit<DevicePaths, 'link'>): Promise<void> {
     const bound = join(globalMap, podUid);
     const place = `globalUnmapPath:${globalMap}, podUID: ${podUid}`;
@@ -73,12 +73,12 @@ export class DeviceMaps {
     });
   }
 
-  /** Removes the pod's symlink. The symlink's directory is kept, because it marks a pod that may have leftovers. */
+  /** Removes the pod's symlink, but not its directory, which marks a pod that may have leftovers. */
   async removeLink({ link }: Pick<DevicePaths, 'link'>): Promise<void> {
     await rm(link, { force: true });
   }
 
-  /** Whether this volume's device is mapped for any pod. */
+  /** Whether the volume's device is mapped for any pod. */
   async isMapped(globalMap: string): Promise<boolean> {
     const found = await Promise.all((await namesIn(globalMap)).map((name) => isDevice(join(globalMap, name))));
     return found.includes(true);
@@ -100,7 +100,7 @@ async function isDevice(path: string): Promise<boolean> {
   return found?.isBlockDevice() === true;
 }
 
-/** Replaces the symlink by a rename if it points elsewhere, for example after a reboot. */
+/** Atomically replaces the symlink if it points elsewhere, for example after a reboot. */
 async function relink(link: string, device: string): Promise<void> {
   if ((await readlink(link).catch(() => undefined)) === device) return;
   const next = join(dirname(link), `.${basename(link)}`);

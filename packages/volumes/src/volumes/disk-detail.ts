@@ -10,7 +10,7 @@ export type DiskDetailDependencies = {
   logger: Logger;
 };
 
-/** Adds the largest claims to the message of the condition DiskPressure, because an eviction does not remove their files. */
+/** Adds the largest claims to the message of the DiskPressure condition, because evictions do not remove their files. */
 export class DiskDetail {
   readonly #deps: DiskDetailDependencies;
   #nextMs = 0;
@@ -20,7 +20,7 @@ export class DiskDetail {
     this.#deps = deps;
   }
 
-  /** Starts a measurement if the node has the condition and the last measurement is older than a minute. */
+  /** Starts a measurement if the node is under disk pressure and the last one was more than a minute ago. */
   refresh(): void {
     const { pressure, logger } = this.#deps;
     if (!pressure.has('DiskPressure')) {

@@ -8,7 +8,7 @@ import { HUGE_PAGES_ROOT, rootModeFor, TMPFS_ROOT } from './volume-ownership.ts'
 
 export type EmptyDirOptions = {
   mounter: Mounter;
-  /** Total memory that all pods on the node may use. */
+  /** Total memory available to pods on the node. */
   nodeMemoryBytes: bigint;
 };
 
@@ -37,7 +37,7 @@ export class EmptyDirPlugin implements VolumePlugin {
     else {
       const options = [hugePagesOptions(medium, pod), ...accessOptions(HUGE_PAGES_ROOT, pod)];
       await mounter.mount({ type: 'hugetlbfs', source: 'nodev', target: directory, options }, signal);
-      // hugetlbfs ignores the set-group-id bit in its mode option
+      // hugetlbfs ignores the set-group-id bit of its mode option
       await chmod(directory, rootModeFor(HUGE_PAGES_ROOT, pod.spec.securityContext?.fsGroup));
     }
     return directory;
@@ -45,8 +45,8 @@ export class EmptyDirPlugin implements VolumePlugin {
 }
 
 /**
- * Creates a directory that every user may write to, unless it already exists. It is created by a rename, so that it appears with its final
- * owner and mode.
+ * Creates a directory that everyone may write to, unless it exists. It is renamed into place, so that it appears with its final owner and
+ * mode.
  */
 export async function makeOpenDirectory(directory: string, pod: Pod, mode = OPEN_DIRECTORY): Promise<void> {
   if (await exists(directory)) return;
@@ -85,7 +85,7 @@ export function tmpfsOptions({ pod, sizeLimit, nodeMemoryBytes }: TmpfsLimits): 
   return [...(least === undefined ? [] : [`size=${least}`]), ...accessOptions(TMPFS_ROOT, pod)];
 }
 
-/** Returns the access options. Without an fsGroup, the root keeps the kernel's default mode, as in upstream. */
+/** Returns the mode and group options. Without an fsGroup, the root directory keeps the kernel's default mode, as in upstream. */
 function accessOptions(mode: number, { spec }: Pod): string[] {
   const group = spec.securityContext?.fsGroup;
   return group === undefined ? [] : [`mode=${rootModeFor(mode, group).toString(8)}`, `gid=${group}`];

@@ -1,7 +1,7 @@
 import type { Pod, Volume } from '@podwright/kube-api';
 import type { VolumePlugin, VolumeRequest } from './plugin.ts';
 
-/** Returns the name of the claim that the cluster's controller creates for the pod's `ephemeral` volume. */
+/** Returns the name of the claim created by the cluster's controller for the pod's `ephemeral` volume. */
 export function ephemeralClaimName({ metadata }: Pod, { name }: Volume): string {
   return `${metadata.name}-${name}`;
 }

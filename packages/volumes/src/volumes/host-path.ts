@@ -19,7 +19,7 @@ const checks: Record<CheckedType, { isThat: (stats: Stats) => boolean; kind: str
   BlockDevice: { isThat: (stats) => stats.isBlockDevice(), kind: 'block device' },
 };
 
-/** `hostPath`: a path on the host. It is checked or created as its type requires, and never removed. */
+/** `hostPath`: a path on the host. It is checked or created according to its type, and never removed. */
 export class HostPathPlugin implements VolumePlugin {
   readonly name = 'kubernetes.io/host-path';
 
@@ -39,8 +39,8 @@ export class HostPathPlugin implements VolumePlugin {
 }
 
 /**
- * Returns a clause that says why the path does not match its type. Undefined if the path matches, or if it is missing and the type would
- * create it. Rejects with `EACCES` if this process may not read the path.
+ * Returns the reason, as a clause, if the path does not match its type. `undefined` if it matches, or if it is missing and would be
+ * created. Rejects with `EACCES` if this process may not read the path.
  */
 export async function hostPathProblem({ path, type = '' }: HostPathSource): Promise<string | undefined> {
   if (type === '') return undefined;
@@ -54,7 +54,7 @@ export async function hostPathProblem({ path, type = '' }: HostPathSource): Prom
 
 async function create(path: string, type: CheckedType): Promise<Stats | undefined> {
   if (type === 'DirectoryOrCreate') await mkdir(path, { recursive: true, mode: HOST_PATH_DIRECTORY });
-  // as in the kubelet, a file's parent directories are not created
+  // as in the kubelet, parent directories are not created
   else if (type === 'FileOrCreate') await (await open(path, 'a', HOST_PATH_FILE)).close();
   else return undefined;
   return stat(path);

@@ -5,9 +5,8 @@ const RESOURCE = 'hugepages-';
 const MEDIUM = 'HugePages-';
 
 /**
- * Returns the hugetlbfs option for a medium: the page size that the medium names or, for `HugePages`, the only size that the pod's
- * containers request. Throws `failed_precondition` if the containers do not request the named size, or if they request several sizes with
- * `HugePages`.
+ * Returns the hugetlbfs option for a medium: the page size named by it or, for `HugePages`, the only size requested by the pod's
+ * containers. Throws `failed_precondition` if the containers do not request the named size, or request several sizes with `HugePages`.
  */
 export function hugePagesOptions(medium: string, pod: Pod): string {
   const requested = allContainers(pod.spec)

@@ -13,15 +13,15 @@ import { VolumeFailure } from './volume-failure.ts';
 export const LOCAL_PLUGIN = 'kubernetes.io/local-volume';
 
 /**
- * The node's block devices (`local` PersistentVolumes) for pods. The devices are bind-mounted at
- * `<rootDir>/plugins/kubernetes.io~local-volume/volumeDevices/<volume>/<pod's UID>`; the pods' directories contain symlinks to them.
+ * Maps the node's block devices (`local` PersistentVolumes) for pods. Devices are bind-mounted at
+ * `<rootDir>/plugins/kubernetes.io~local-volume/volumeDevices/<volume>/<pod UID>`, with symlinks to them in the pods' directories.
  */
 export class LocalBlockVolumes {
   readonly #maps: DeviceMaps;
   readonly #directories: PodDirectories;
   readonly #root: string;
   readonly #locks = new KeyedLock();
-  /** Pods' symlinks to devices that this process has mapped. */
+  /** Pods' symlinks to devices mapped by this process. */
   readonly #mapped = new Set<string>();
 
   constructor({ maps, directories, rootDir }: { maps: DeviceMaps; directories: PodDirectories; rootDir: string }) {
@@ -30,7 +30,7 @@ export class LocalBlockVolumes {
     this.#root = join(rootDir, 'plugins', directoryName(LOCAL_PLUGIN), 'volumeDevices');
   }
 
-  /** Maps the volume for the pod and returns the symlink to its device. */
+  /** Maps the volume for the pod, and returns the symlink to its device. */
   map({ pod, bound }: PersistentVolumeRequest, signal: AbortSignal): Promise<string> {
     const { name } = bound.volume.metadata;
     return this.#locks.run(name, async () => {
@@ -53,7 +53,7 @@ export class LocalBlockVolumes {
     });
   }
 
-  /** Unmaps all of a pod's devices. May be called repeatedly. */
+  /** Unmaps all of a pod's devices. Idempotent. */
   async unmap(podUid: string): Promise<void> {
     for (const name of await namesIn(this.#directories.pluginDevices(podUid, LOCAL_PLUGIN)))
       await this.#locks.run(name, async () => {

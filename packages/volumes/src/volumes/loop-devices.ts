@@ -4,15 +4,15 @@ import { isErrno, PodwrightError } from '@podwright/base';
 import { runChecked } from '@podwright/host';
 import { MOUNT_TIMEOUT_MS } from './limits.ts';
 
-/** Keeps devices busy: while a loop device is attached to a device, the kernel does not reuse the device's name for another one. */
+/** Keeps devices busy: as long as a loop device is attached to a device, the kernel does not reuse its name for another device. */
 export interface LoopDevices {
-  /** Returns the path of the loop device that is attached to a file, creating one if there is none. */
+  /** Returns the path of the loop device attached to a file, attaching one if necessary. */
   attach(path: string): Promise<string>;
-  /** Detaches the loop device from a file, if there is one. */
+  /** Detaches the loop device from a file, if any. */
   detach(path: string): Promise<void>;
 }
 
-/** Uses losetup(8) and the loop devices in sysfs. */
+/** Uses losetup(8) and sysfs. */
 export class ProgramLoopDevices implements LoopDevices {
   async attach(path: string): Promise<string> {
     const known = await this.#find(path);

@@ -7,25 +7,25 @@ import { MOUNT_TIMEOUT_MS } from './limits.ts';
 /** Mounts and unmounts on the host. */
 export interface Mounter {
   /**
-   * Mounts a tmpfs at `target`, with options such as `size=1048576` and `mode=0777`. Its pages are not swapped out if the kernel supports
+   * Mounts a tmpfs at `target`, with options such as `size=1048576` and `mode=0777`. Its pages are never swapped out if the kernel supports
    * that.
    */
   mountTmpfs(target: string, options: string[], signal?: AbortSignal): Promise<void>;
   mount(request: MountRequest, signal?: AbortSignal): Promise<void>;
-  /** Bind-mounts `source` at `target`. The paths are not canonicalized, so that `/proc/PID/fd/N` refers to that open file. */
+  /** Bind-mounts `source` at `target`. Paths are not canonicalized, so that `/proc/PID/fd/N` refers to that open file. */
   bindMount(source: string, target: string, signal?: AbortSignal): Promise<void>;
   /**
-   * Makes the mount of `directory` recursively shared: mounts made below it later propagate to its bind mounts, and vice versa
+   * Makes the mount at `directory` recursively shared: later mounts under it propagate to its bind mounts and vice versa
    * (mount_namespaces(7)).
    */
   makeShared(directory: string, signal?: AbortSignal): Promise<void>;
   /** Unmounts the topmost mount at `target`. A busy mount is detached lazily. */
   unmount(target: string): Promise<void>;
-  /** Returns the mount points at or below `directory`, with symlinks resolved: one entry per mount, newest first. */
+  /** Returns the mount points at and under `directory`, with symlinks resolved: one entry per mount, most recent first. */
   mountsBelow(directory: string): Promise<string[]>;
-  /** Whether something is mounted at exactly `path`. */
+  /** Whether anything is mounted at exactly `path`. */
   isMountPoint(path: string): Promise<boolean>;
-  /** Whether the mount that contains `directory` is shared, so that mounts below it already propagate. */
+  /** Whether the mount that contains `directory` is shared, which means that mounts under it already propagate. */
   isShared(directory: string): Promise<boolean>;
   /** Returns the mount points of bind mounts of exactly this directory. */
   mountsOf(directory: string): Promise<string[]>;
@@ -36,7 +36,7 @@ export type MountRequest = { type: string; source: string; target: string; optio
 
 /** Mounts and unmounts with mount(8) and umount(8). */
 export class ProgramMounter implements Mounter {
-  /** Linux supports `noswap` since 6.4, but not in user namespaces. Cleared if a tmpfs cannot be mounted with it. */
+  /** `noswap` requires Linux 6.4, and is not supported in user namespaces. Cleared if mounting a tmpfs with it fails. */
   #withoutSwap: string[] = ['noswap'];
 
   async mountTmpfs(target: string, options: string[], signal?: AbortSignal): Promise<void> {
@@ -69,7 +69,7 @@ export class ProgramMounter implements Mounter {
   }
 
   async mountsBelow(directory: string): Promise<string[]> {
-    // a mount point that the kernel lists by this path has no symlinks, and resolving them could wait for the server of its file system
+    // a mount point that is listed by this path contains no symlinks, and resolving it could block on the file system's server
     const listed = parseMountsBelow(directory, readMountinfo());
     const isListed = listed.some(({ mountPoint }) => mountPoint === directory);
     const real = isListed ? directory : await realpathIfThere(directory);
@@ -89,7 +89,7 @@ export class ProgramMounter implements Mounter {
     const around = readMounts().filter(
       ({ mountPoint }) => mountPoint === '/' || real === mountPoint || real.startsWith(`${mountPoint}/`),
     );
-    // the innermost mount; if several are stacked on one mount point, the topmost
+    // the innermost mount, or the topmost of those stacked on its mount point
     const { propagation } = around.reduce((a, b) => (b.mountPoint.length >= a.mountPoint.length ? b : a));
     return propagation.some((one) => one.startsWith('shared:'));
   }
@@ -98,7 +98,7 @@ export class ProgramMounter implements Mounter {
     const real = await realpath(directory);
     const mounts = readMounts();
     const { dev, ino } = await lstat(real);
-    // exclude the same path in another file system, and the directory's own mount: neither is a bind mount of the directory
+    // exclude the same path in other file systems and the directory's own mount, since neither is a bind mount of the directory
     const candidates = mounts.filter(({ root, mountPoint }) => real.endsWith(root) && mountPoint !== real);
     const shown = await Promise.all(
       candidates.map(async ({ mountPoint }) => {
@@ -115,7 +115,7 @@ async function run(program: string, args: string[], parent?: AbortSignal): Promi
   await runChecked(program, args, { signal });
 }
 
-/** Resolves symlinks, because the kernel lists mounts by their real paths. Undefined if the path does not exist. */
+/** Resolves symlinks, because the kernel lists mounts by their real paths; `undefined` if the path does not exist. */
 async function realpathIfThere(path: string): Promise<string | undefined> {
   try {
     return await realpath(path);

@@ -4,10 +4,10 @@ import type { Volume } from '@podwright/kube-api';
 import type { Mounter } from './mounter.ts';
 import type { VolumePlugin, VolumeRequest } from './plugin.ts';
 
-/** Path where mount(8) looks for the NFS mount helper. */
+/** Where mount(8) looks for the NFS mount helper. */
 const HELPER = '/sbin/mount.nfs';
 
-/** `nfs`: a directory exported by a server. It is mounted for each pod by the host's mount helper. */
+/** `nfs`: a directory exported by a server, mounted for each pod with the host's mount helper. */
 export class NfsPlugin implements VolumePlugin {
   readonly name = 'kubernetes.io/nfs';
   readonly #mounter: Mounter;

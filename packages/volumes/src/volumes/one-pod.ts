@@ -1,8 +1,8 @@
 import { PodwrightError } from '@podwright/base';
 
 /**
- * Whether only one pod at a time may use the volume. False if the volume has other access modes as well, because it is then ambiguous which
- * of them applies.
+ * Whether the volume may only be used by one pod at a time. False if it has other access modes as well, since it is then ambiguous which
+ * one applies.
  */
 export function isOfOnePod({ accessModes = [] }: { accessModes?: readonly string[] }): boolean {
   return accessModes.length === 1 && accessModes[0] === 'ReadWriteOncePod';

@@ -16,11 +16,11 @@ export type PayloadPluginOptions = {
   mounter: Mounter;
   objects: PodObjects;
   nodeAllocatable: NodeAllocatable;
-  /** Provides service account tokens; absent without an API server. */
+  /** Provides service account tokens; `undefined` without an API server. */
   tokens?: PodTokens;
 };
 
-/** Volumes whose files are written by the node: configMap, secret, downwardAPI and projected. Secrets are never written to disk. */
+/** Volumes with files written by the node: configMap, secret, downwardAPI and projected. Secrets are never written to disk. */
 export class PayloadPlugin implements VolumePlugin {
   readonly name: string;
   readonly #options: PayloadPluginOptions;
@@ -36,7 +36,7 @@ export class PayloadPlugin implements VolumePlugin {
 
   async setUp({ pod, volume, directory }: VolumeRequest, signal: AbortSignal): Promise<string> {
     const { mounter, nodeAllocatable, field } = this.#options;
-    // build the payload first, so that a volume that cannot be populated leaves no files behind
+    // build the payload first, so that a volume that fails to populate leaves no files behind
     const payload = volumePayload(volume, {
       ...this.#options,
       pod,

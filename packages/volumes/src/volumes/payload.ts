@@ -18,18 +18,18 @@ import {
 import { containerResource, type NodeAllocatable } from '../downward-api/container-resource.ts';
 import { podField } from '../downward-api/pod-fields.ts';
 
-/** A file in a volume. `uid` is its owner; root by default. */
+/** A file in a volume. `uid`: its owner, root by default. */
 export type PayloadFile = { data: Buffer; mode: number; uid?: number };
 
-/** A volume's files, by path relative to its root. */
+/** A volume's files, by path relative to its root directory. */
 export type Payload = Map<string, PayloadFile>;
 
-/** A service account token's audience and lifetime. The default audience is the API server. */
+/** Audience and lifetime of a service account token. The default audience is the API server. */
 export type TokenSpec = Pick<ServiceAccountTokenProjection, 'audience' | 'expirationSeconds'>;
 
-/** Provides the service account tokens of pods. */
+/** Provides pods' service account tokens. */
 export interface PodTokens {
-  /** Returns a valid token of the pod's service account, bound to the pod. Rejects if there is none. */
+  /** Returns a valid token for the pod's service account, bound to the pod. Rejects if there is none. */
   token(pod: Pod, spec: TokenSpec, signal: AbortSignal): Promise<string>;
 }
 
@@ -37,7 +37,7 @@ export type PayloadInput = {
   pod: Pod;
   objects: PodObjects;
   nodeAllocatable: NodeAllocatable;
-  /** The tokens, by the projected source that requests them. */
+  /** The tokens, by the projected source requesting them. */
   tokens?: ReadonlyMap<ServiceAccountTokenProjection, string>;
 };
 
@@ -64,8 +64,8 @@ function projectionPayload(source: VolumeProjection, defaultMode: number | undef
 }
 
 /**
- * Returns the token's file. It is readable only by the user that all containers share, or by the fsGroup. If the pod has neither, the token
- * gets the volume's mode.
+ * Returns the token's file, readable only by the user shared by all containers, or by the fsGroup. If the pod has neither, it gets the
+ * volume's mode.
  */
 function tokenPayload(source: ServiceAccountTokenProjection, mode: number, { pod, tokens }: PayloadInput): Payload {
   const token = tokens?.get(source);
@@ -76,7 +76,7 @@ function tokenPayload(source: ServiceAccountTokenProjection, mode: number, { pod
   return new Map([[source.path, { data: Buffer.from(token), mode: isPrivate ? PRIVATE_FILE : mode, uid }]]);
 }
 
-/** Returns the user that the pod's containers run as, if it is set and the same for all of them (upstream's FsUserFrom). */
+/** Returns the user that all of the pod's containers run as, if set and the same for all of them (upstream's FsUserFrom). */
 function onlyUser({ spec }: Pod): number | undefined {
   const users = new Set(
     everyContainer(spec).map(({ securityContext }) => securityContext?.runAsUser ?? spec.securityContext?.runAsUser),

@@ -9,8 +9,8 @@ import { changeGroup } from './volume-ownership.ts';
 
 /**
  * `persistentVolumeClaim` of a pod from a manifest: a host directory that is bind-mounted for each pod, as upstream does for local volumes.
- * The first pod that uses the directory changes its group to the pod's fsGroup. While other pods are using it, its groups and modes are not
- * changed.
+ * The first pod to use the directory changes its group to the pod's fsGroup. Groups and modes are left unchanged while other pods are using
+ * it.
  */
 export class PersistentVolumeClaimPlugin implements VolumePlugin {
   readonly name = 'kubernetes.io/local-volume';
@@ -38,7 +38,7 @@ export class PersistentVolumeClaimPlugin implements VolumePlugin {
       const source = await this.#claims.make(namespace, claimName);
       const isFirst = (await this.#mounter.mountsOf(source)).length === 0;
       if (!isFirst && this.#isOfOnePod(pod, claimName)) refuseSecondPod();
-      // done before the mount, so that the next attempt repeats an interrupted change
+      // before mounting, so that the next attempt repeats an interrupted change
       if (group !== undefined && isFirst && !readOnly) await changeGroup(source, { group, policy });
       await mkdir(directory, { recursive: true, mode: POD_DIRECTORY });
       await this.#mounter.bindMount(source, directory, signal);

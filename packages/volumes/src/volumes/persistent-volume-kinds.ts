@@ -13,7 +13,7 @@ import { directoryName } from './pod-directories.ts';
 import { VolumeFailure } from './volume-failure.ts';
 import { changeGroup } from './volume-ownership.ts';
 
-/** Returns the kinds of PersistentVolumes that need no driver. */
+/** Returns the types of PersistentVolumes that do not need a driver. */
 export function persistentVolumeKinds(mounter: Mounter, devices: LocalBlockVolumes): PersistentVolumeKind[] {
   return [new LocalVolumes(mounter, devices), hostPathVolumes(), nfsVolumes(mounter)];
 }
@@ -37,14 +37,14 @@ function nfsVolumes(mounter: Mounter): PersistentVolumeKind {
     supports: ({ spec }) => spec.nfs !== undefined,
     setUp: (request, signal) => {
       const { nfs, mountOptions } = request.bound.volume.spec;
-      // as in upstream, the claim's readOnly applies, not the volume's
+      // as in upstream, the claim's readOnly takes precedence over the volume's
       const volume = { name: request.volume.name, nfs: { ...nfs!, readOnly: request.readOnly } };
       return plugin.setUp({ ...request, volume, mountOptions }, signal);
     },
   };
 }
 
-/** A host directory that is bind-mounted for each pod. The first pod that uses it changes its group to the pod's fsGroup. */
+/** A host directory that is bind-mounted for each pod. The first pod to use it changes its group to the pod's fsGroup. */
 class LocalVolumes implements PersistentVolumeKind {
   readonly name = LOCAL_PLUGIN;
   readonly #mounter: Mounter;
@@ -69,7 +69,7 @@ class LocalVolumes implements PersistentVolumeKind {
       if (isOfOnePod(request.bound.volume.spec)) await this.#refuseSecond(request);
       const { fsGroup: group, fsGroupChangePolicy: policy } = pod.spec.securityContext ?? {};
       const isFirst = group !== undefined && (await this.#mounter.mountsOf(path)).length === 0;
-      // done before the mount, so that the next attempt repeats an interrupted change
+      // before mounting, so that the next attempt repeats an interrupted change
       if (isFirst && !readOnly) await changeGroup(path, { group, policy });
       await mkdir(directory, { recursive: true, mode: POD_DIRECTORY });
       await this.#bind(request, signal);

@@ -13,7 +13,7 @@ import { PodDirectories } from './pod-directories.ts';
 
 const NO_LOOPS = { attach: async () => '/dev/loop0', detach: async () => undefined };
 
-/** A plugin for one PersistentVolume of a cluster, and the mounts that it requested. */
+/** A plugin for a single PersistentVolume of a cluster, and the mounts that it requests. */
 async function setUp(
   context: TestContext,
   spec: PersistentVolume['spec'],

@@ -13,18 +13,19 @@ import type { VolumePlugin, VolumeRequest } from './plugin.ts';
 import type { PodDirectories } from './pod-directories.ts';
 import { setUpFailure, VolumeFailure } from './volume-failure.ts';
 
-/** A cluster's PersistentVolume for a pod. `volume` is the volume in the pod's spec; `directory` is the path for this kind and volume. */
+/** A cluster's PersistentVolume for a pod. `volume` is the volume in the pod spec; `directory` is the path for this type and volume. */
 export type PersistentVolumeRequest = VolumeRequest & { bound: BoundVolume; readOnly: boolean };
 
-/** A kind of PersistentVolume, such as NFS. */
+/** A type of PersistentVolume, such as NFS. */
 export interface PersistentVolumeKind {
-  /** The name from which the kubelet derives directory names, such as `kubernetes.io/nfs`. */
+  /** Plugin name, from which the kubelet derives directory names, such as `kubernetes.io/nfs`. */
   readonly name: string;
   supports(persistentVolume: PersistentVolume): boolean;
-  /** Like `VolumePlugin.setUp`. Rejects with `VolumeFailure`, or with the mount's error. */
+  /** Like `VolumePlugin.setUp`. Rejects with `VolumeFailure` or the error of the mount. */
   setUp(request: PersistentVolumeRequest, signal: AbortSignal): Promise<string>;
   /**
-   * Maps a block device for the pod and returns the path of the pod's symlink to it. Absent for kinds that do not support block devices.
+   * Maps a block device for the pod, and returns the path of the pod's symlink to it. Undefined for types that do not support block
+   * devices.
    */
   map?(request: PersistentVolumeRequest, signal: AbortSignal): Promise<string>;
   /** The plugin's name in metrics. Default: `name`. */
@@ -34,17 +35,17 @@ export interface PersistentVolumeKind {
 export type PersistentVolumesOptions = {
   kinds: PersistentVolumeKind[];
   directories: PodDirectories;
-  /** Returns the volume that a claim is bound to. Rejects while the claim is not usable yet. */
+  /** Returns the volume that a claim is bound to. Rejects as long as the claim is not usable. */
   volumeOf(pod: Pod, claimName: string, signal: AbortSignal): Promise<BoundVolume>;
   /** Whether the volume's node affinity matches this node. */
   fitsNode(persistentVolume: PersistentVolume): boolean;
-  /** The plugin for pods from manifests, whose claims are local to the node. */
+  /** Plugin for pods from manifests, whose claims are local to the node. */
   ofManifests: VolumePlugin;
-  /** Unmaps those of the pod's devices that are local to the node. */
+  /** Unmaps the pod's node-local devices. */
   unmapDevices(podUid: string): Promise<void>;
 };
 
-/** `persistentVolumeClaim` of a cluster's pods: uses the PersistentVolume that the claim is bound to in the API server. */
+/** `persistentVolumeClaim` of a cluster's pods: uses the PersistentVolume to which the claim is bound in the API server. */
 export class PersistentVolumesPlugin implements VolumePlugin {
   readonly name: string;
   readonly #options: PersistentVolumesOptions;
@@ -105,7 +106,7 @@ export class PersistentVolumesPlugin implements VolumePlugin {
   }
 }
 
-/** Returns the volume's volumeMode. Throws if the pod's containers use the volume in the other mode. */
+/** Returns the volume's volumeMode. Throws if any of the pod's containers use the volume in the other mode. */
 function modeFor({ pod, volume: { name }, bound }: Pick<PersistentVolumeRequest, 'pod' | 'volume' | 'bound'>): string {
   const mode = bound.volume.spec.volumeMode ?? 'Filesystem';
   const containers = everyContainer(pod.spec);

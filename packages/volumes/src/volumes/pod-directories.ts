@@ -31,7 +31,7 @@ export class PodDirectories {
     return join(this.pod(uid), 'volumes');
   }
 
-  /** Returns the directory that contains a pod's volumes of one plugin. */
+  /** Returns the directory of a pod's volumes that belong to one plugin. */
   pluginVolumes(uid: string, plugin: string): string {
     return join(this.volumes(uid), directoryName(plugin));
   }
@@ -41,12 +41,12 @@ export class PodDirectories {
     return join(this.pluginVolumes(uid, plugin), oneName(volume));
   }
 
-  /** Returns the directory that contains the pod's symlinks to block devices, by plugin. */
+  /** Returns the directory of the pod's symlinks to block devices, by plugin. */
   volumeDevices(uid: string): string {
     return join(this.pod(uid), 'volumeDevices');
   }
 
-  /** Returns the directory that contains a pod's symlinks to block devices of one plugin. */
+  /** Returns the directory of a pod's symlinks to block devices that belong to one plugin. */
   pluginDevices(uid: string, plugin: string): string {
     return join(this.volumeDevices(uid), directoryName(plugin));
   }
@@ -80,14 +80,14 @@ export class PodDirectories {
   }
 }
 
-/** Converts a plugin's name to a directory name. */
+/** Converts a plugin name to a directory name. */
 export function directoryName(plugin: string): string {
   return plugin.replaceAll('/', '~');
 }
 
 /**
- * Returns the name if it is a single path component, and throws otherwise. Names have already been validated on input; this is a second
- * check for paths that are removed recursively.
+ * Returns the name if it is a single path component, otherwise throws. Names are validated on input; this is a second line of defense for
+ * paths that are removed recursively.
  */
 export function oneName(name: string): string {
   if (name === '' || name === '.' || name === '..' || name.includes('/') || name.includes('\0')) {

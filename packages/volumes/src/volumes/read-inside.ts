@@ -3,13 +3,12 @@ import { type FileHandle, open, realpath } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { isErrno, PodwrightError } from '@podwright/base';
 
-/** Linux's O_PATH, which node:fs does not define. Opens a file only for path resolution. */
+/** Linux's O_PATH, which is missing from node:fs. Opens a file only for path resolution. */
 export const O_PATH = 0o10000000;
 
 /**
- * Returns the content of a regular file in a volume; `undefined` if there is none. Because containers may change the volume concurrently,
- * symlinks are resolved once, and no symlink is followed after that. Rejects with `failed_precondition` if the resolved path is outside the
- * volume.
+ * Returns the content of a regular file in a volume; `undefined` if there is none. Since containers may modify the volume concurrently,
+ * symlinks are resolved once and never followed after that. Rejects with `failed_precondition` if the resolved path is outside the volume.
  */
 export async function readInside(root: string, path: string, maxBytes: number): Promise<Buffer | undefined> {
   try {
@@ -38,7 +37,7 @@ async function readBelow(
       await place.close();
       place = next;
     }
-    // opening a FIFO would block forever, and opening a file on which a container has a lease for 45 s
+    // otherwise, opening a FIFO would block forever, and a file leased by a container for 45 s
     const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
     await using file = await open(inDirectory(place, names.at(-1)!), flags);
     const stats = await file.stat();

@@ -1,17 +1,17 @@
-/** Metrics for volume operations, with upstream's names (pkg/volume/util). */
+/** Metrics for volume operations, named as in upstream (pkg/volume/util). */
 import { Histogram, type Registry } from '@podwright/base';
 import { VolumeFailure } from './volume-failure.ts';
 
 const BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
 
 export type StorageOperation = {
-  /** The plugin's name. For CSI, followed by a colon and the driver's name, as in `kubernetes.io/csi:disk.example.com`. */
+  /** Plugin name. For CSI, it includes the driver's name after a colon, as in `kubernetes.io/csi:disk.example.com`. */
   plugin: string;
-  /** The operation's name, such as `volume_mount` or `unmap_device`. */
+  /** Operation name, such as `volume_mount` or `unmap_device`. */
   name: string;
 };
 
-/** Metrics for the durations of volume operations. There is one instance per kubelet. */
+/** Metrics for the duration of volume operations, with one instance per kubelet. */
 export class StorageMetrics {
   readonly #operations;
   readonly #total;
@@ -39,13 +39,13 @@ export class StorageMetrics {
     this.#operations.observe({ volume_plugin: plugin, operation_name: name, status, migrated: 'false' }, seconds);
   }
 
-  /** Records that a volume became usable, `seconds` after a pod first needed it. */
+  /** Records that a volume has become usable, `seconds` after a pod first needed it. */
   mounted(plugin: string, seconds: number): void {
     this.#total.observe({ plugin_name: plugin, operation_name: 'overall_volume_mount' }, seconds);
   }
 }
 
-/** Runs the work and, if there are metrics, records how long it takes. */
+/** Runs the work and records its duration, if there are metrics. */
 export async function timed<T>(
   metrics: StorageMetrics | undefined,
   operation: StorageOperation,

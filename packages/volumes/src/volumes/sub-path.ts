@@ -10,14 +10,14 @@ export type SubPathMount = {
   volumePath: string;
   /** A relative path without `..`. */
   subPath: string;
-  /** The bind mount's target. Only this process writes there. */
+  /** Target of the bind mount. Only this process writes there. */
   target: string;
 };
 
 /**
- * Mounts `subPath` of a volume at `target`. Containers may change the volume concurrently, and may replace directories with symlinks to the
- * host. Each path component is therefore opened without following symlinks, and the source of the bind mount is the last opened file rather
- * than a path. Symlinks that already exist may point anywhere inside the volume.
+ * Mounts `subPath` of a volume at `target`. Containers may modify the volume concurrently and replace directories with symlinks to the
+ * host. Therefore, each path component is opened without following symlinks, and the bind mount's source is the last open file instead of a
+ * path. Existing symlinks may point anywhere inside the volume.
  */
 export async function mountSubPath(mounter: Mounter, mount: SubPathMount, signal: AbortSignal): Promise<string> {
   await serverMounts.requireResponse(join(mount.volumePath, mount.subPath));
@@ -51,7 +51,7 @@ async function openInside(root: string, path: string): Promise<FileHandle> {
   }
 }
 
-/** Returns the path's components with all symlinks resolved. Trailing components that do not exist are left unchanged. */
+/** Returns the path's components with all symlinks resolved. Nonexistent trailing components are left unchanged. */
 async function resolveInside(root: string, path: string): Promise<string[]> {
   const missing: string[] = [];
   for (let existing = join(root, path); ; existing = dirname(existing)) {
@@ -79,19 +79,19 @@ async function openOrMake(path: string, mode: number): Promise<FileHandle> {
     if (!isErrno(error, 'EEXIST')) throw error;
   }
   const directory = await open(path, flags);
-  // chmod, because the umask must not apply to shared directories; fchmod does not work with an O_PATH descriptor
+  // chmod, because the umask must not affect shared directories; fchmod does not work with an O_PATH descriptor
   await withDescriptor(directory, async (writable) => writable.chmod(mode));
   return directory;
 }
 
-/** Calls `use` with a readable descriptor of `place`, if that is a directory. */
+/** If `place` is a directory, calls `use` with a readable descriptor of it. */
 async function withDescriptor(place: FileHandle, use: (file: FileHandle) => Promise<void>): Promise<void> {
   if (!(await place.stat()).isDirectory()) return;
   await using file = await open(`/proc/self/fd/${place.fd}/.`, constants.O_RDONLY | constants.O_DIRECTORY);
   await use(file);
 }
 
-/** Whether the wanted file is already mounted at `target`. Unmounts anything else that is mounted there. */
+/** Returns true if the wanted file is already mounted at `target`. Otherwise, unmounts whatever is mounted there. */
 async function isMountedAt(mounter: Mounter, target: string, wanted: Stats): Promise<boolean> {
   const mounts = await mounter.mountsBelow(target);
   if (mounts.length === 0) return false;

@@ -1,7 +1,7 @@
-/** Metrics for the number of volumes, with upstream's names (pkg/kubelet/volumemanager). */
+/** Metrics for the number of volumes, named as in upstream (pkg/kubelet/volumemanager). */
 import { Gauge, type Registry } from '@podwright/base';
 
-/** Plugin names of the mounted (`actual`) and the required (`desired`) volumes, with one entry per volume. */
+/** Plugin names of the mounted (`actual`) and required (`desired`) volumes, one entry per volume. */
 export type VolumeCounts = { actual: string[]; desired: string[] };
 
 /** Registers metrics that count the volumes on each scrape. */

@@ -1,12 +1,12 @@
 import { PodwrightError } from '@podwright/base';
 
-/** Reason for the event that reports the failure. */
+/** Reason of the event that reports the failure. */
 export type VolumeFailureReason = 'FailedMount' | 'FailedMapVolume' | 'VolumeResizeFailed';
 
-/** Thrown when a volume cannot be used. The message is the full text of the event. */
+/** Thrown if a volume cannot be used. The message is the full text of the event. */
 export class VolumeFailure extends PodwrightError {
   readonly reason: VolumeFailureReason;
-  /** Whether the operation was not attempted. Metrics do not count such failures. */
+  /** Whether the operation was not attempted. Such failures are excluded from metrics. */
   readonly isUntried: boolean;
 
   constructor(message: string, reason: VolumeFailureReason = 'FailedMount', { isUntried = false } = {}) {
@@ -15,7 +15,7 @@ export class VolumeFailure extends PodwrightError {
     this.isUntried = isUntried;
   }
 
-  /** Returns the same failure, marked as reported without another attempt. */
+  /** Returns the same failure, marked as not attempted again. */
   untried(): VolumeFailure {
     return new VolumeFailure(this.message, this.reason, { isUntried: true });
   }

@@ -50,7 +50,7 @@ test('metrics count mount operations, mounted volumes and required volumes by pl
   ]);
   const mounts =
     /_count\{volume_plugin="kubernetes.io\/empty-dir",operation_name="volume_mount",status="([\w-]+)".* (\d+)/;
-  // sorted, because the series are in the order in which the mounts ended
+  // sort, because the order of the series depends on which mount finished first
   assert.deepEqual((await matches(mounts)).sort(), ['fail-unknown 2', 'success 1']);
   await manager.unmountForPod('u');
   assert.deepEqual(await matches(/^(volume_manager_total_volumes)\{/), []);

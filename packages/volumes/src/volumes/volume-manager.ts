@@ -20,7 +20,7 @@ import { mountSubPath } from './sub-path.ts';
 import { type VolumeCounts, volumeCountMetrics } from './volume-count-metrics.ts';
 import { setUpFailure, VolumeFailure } from './volume-failure.ts';
 
-/** How long to wait for the removal of an orphaned pod's leftovers, for example if a driver hangs. */
+/** How long to wait for the removal of an orphaned pod's leftovers, since a driver may hang. */
 const ORPHAN_TIMEOUT_MS = 10_000;
 
 export type VolumeManagerOptions = {
@@ -29,21 +29,21 @@ export type VolumeManagerOptions = {
   mounter: Mounter;
   logger: Logger;
   metrics?: Registry;
-  /** Metrics for the durations of volume operations. */
+  /** Metrics for the duration of volume operations. */
   storageMetrics?: StorageMetrics;
 };
 
-/** The path of a usable volume, and the error if the volume could not be created or updated. */
+/** The path if the volume is usable, and the error if it could not be created or updated. */
 type SetUpResult = { name: string; path?: string; failure?: VolumeFailure };
 
-/** Mounts and removes the volumes of pods. Keeps no state across restarts: mounts are read from the kernel, and files from the disk. */
+/** Mounts and removes pods' volumes. Keeps no state across restarts: mounts are read from the kernel, files from disk. */
 export class VolumeManager implements PodVolumes {
   readonly #options: VolumeManagerOptions;
   readonly #locks = new KeyedLock();
   readonly #paths = new Map<string, VolumePaths>();
-  /** The volumes that each pod's last `mountForPod` required. */
+  /** The volumes required by each pod's last `mountForPod`. */
   readonly #wanted = new Map<string, Volume[]>();
-  /** Times when pods first required volumes that are not mounted yet. */
+  /** When pods first required their volumes, for volumes not mounted yet. */
   readonly #wantedAtMs = new Map<string, number>();
   readonly #trash: Trash;
 
@@ -58,7 +58,7 @@ export class VolumeManager implements PodVolumes {
     return this.#locks.run(uid, async () => {
       signal.throwIfAborted();
       const used = usedVolumes(pod);
-      // the container runtime mounts image volumes
+      // image volumes are mounted by the container runtime
       const volumes = (pod.spec.volumes ?? []).filter(({ name, image }) => image === undefined && used.has(name));
       this.#wanted.set(uid, volumes);
       if (needsPropagation(pod)) await this.#share(this.#options.directories.volumes(uid), signal);
@@ -111,7 +111,7 @@ export class VolumeManager implements PodVolumes {
   /** Removes the leftovers of an unknown pod. Returns false if the pod is known. */
   #removeOrphan(uid: string, isKnown: (podUid: string) => boolean): Promise<boolean> {
     const { directories, logger } = this.#options;
-    // if a pod with the same UID starts in the meantime, it waits for the lock and finds no leftovers
+    // a pod with the same UID that starts meanwhile waits for the lock and finds no leftovers
     return this.#locks.run(uid, async () => {
       if (isKnown(uid)) return false;
       this.#forget(uid);
@@ -144,7 +144,7 @@ export class VolumeManager implements PodVolumes {
     }
   }
 
-  /** Records the operation's duration, and the time since the pod first required the volume. */
+  /** Records the duration of the operation, and the time since the pod first required the volume. */
   async #timed<T>(key: string, operation: StorageOperation, work: () => Promise<T>): Promise<T> {
     const { storageMetrics } = this.#options;
     const wantedAtMs = this.#wantedAtMs.get(key) ?? performance.now();
@@ -167,7 +167,7 @@ export class VolumeManager implements PodVolumes {
     return { actual: names(made), desired: names(wanted) };
   }
 
-  /** Makes later mounts inside volumes propagate to the pods that use those volumes. containerd requires this on a host without systemd. */
+  /** Makes later mounts inside volumes propagate to the pods using them. Required by containerd on hosts without systemd. */
   async #share(directory: string, signal: AbortSignal): Promise<void> {
     const { mounter } = this.#options;
     await mkdir(directory, { recursive: true, mode: POD_DIRECTORY });
@@ -180,7 +180,7 @@ export class VolumeManager implements PodVolumes {
     for (const key of this.#wantedAtMs.keys()) if (key.startsWith(`${podUid}/`)) this.#wantedAtMs.delete(key);
   }
 
-  /** Removes a pod's volumes. If a plugin cannot remove its volumes, those are left in place; the rest are still removed. */
+  /** Removes a pod's volumes. If a plugin fails to remove its volumes, they are left in place, and the rest are still removed. */
   async #clearVolumes(podUid: string): Promise<void> {
     const { directories } = this.#options;
     const [devices, root] = [directories.volumeDevices(podUid), directories.volumes(podUid)];
@@ -198,12 +198,12 @@ export class VolumeManager implements PodVolumes {
     await this.#clear(root);
   }
 
-  /** Returns the plugin whose directory has the given name. */
+  /** Returns the plugin with the given directory name. */
   #pluginIn(name: string): VolumePlugin | undefined {
     return this.#options.plugins.find((plugin) => directoryName(plugin.name) === name);
   }
 
-  /** Unmounts everything at or below the directory, then moves the directory to the trash. A mounted file system is never deleted. */
+  /** Unmounts everything at and under the directory, then moves it to the trash. Never deletes a mounted file system. */
   async #clear(directory: string): Promise<void> {
     const { mounter } = this.#options;
     const points = await mounter.mountsBelow(directory);
@@ -216,10 +216,7 @@ export class VolumeManager implements PodVolumes {
   }
 }
 
-/**
- * Waits for the work, and rejects after a timeout, while the work continues. The work's later errors are ignored, because the caller
- * retries.
- */
+/** Waits for the work, which continues if this rejects because of a timeout. Later errors are ignored, because the caller retries. */
 async function inTime<T>(work: Promise<T>): Promise<T> {
   const done = new AbortController();
   const late = sleep(ORPHAN_TIMEOUT_MS, done.signal).then(() => {
@@ -233,7 +230,7 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
 }
 
 /**
- * Returns the names of the volumes that containers mount, map or read environment variables from. As in upstream, the pod's other volumes
+ * Returns the names of the volumes that containers mount, map or read environment variables from. As in upstream, other volumes of the pod
  * are not mounted.
  */
 function usedVolumes({ spec }: Pod): Set<string> {

@@ -12,7 +12,7 @@ import {
 } from '@podwright/base';
 import { O_PATH } from './read-inside.ts';
 
-/** Maximum directory depth in a volume whose group is changed. Each level holds a descriptor open. */
+/** Maximum directory depth when changing a volume's group. Each level holds a descriptor open. */
 const MAX_VOLUME_DEPTH = 500;
 
 /** Default root directory modes of in-memory file systems. */
@@ -22,20 +22,20 @@ export const HUGE_PAGES_ROOT = CONTAINER_DIRECTORY;
 export type GroupChange = {
   /** The pod's fsGroup. */
   group: number;
-  /** With `OnRootMismatch`, nothing is changed if the volume's root directory already has the group and mode. */
+  /** With `OnRootMismatch`, nothing is changed if the volume's root directory already has this group and mode. */
   policy?: 'OnRootMismatch' | 'Always';
 };
 
 const DIRECTORY_OF_GROUP = GROUP_WRITABLE | GROUP_SEARCHABLE | SET_GROUP_ID;
 
-/** Returns the root directory mode of a volume that containers may write to, given the pod's fsGroup. */
+/** Returns the root directory mode of a volume writable by containers, given the pod's fsGroup. */
 export function rootModeFor(mode: number, group: number | undefined): number {
   return group === undefined ? mode : mode | DIRECTORY_OF_GROUP;
 }
 
 /**
- * Changes the group of a directory tree, and lets the group read and write everything in it. The root is changed last, so that an
- * interrupted change is repeated. Other pods may be writing to the tree, so symlinks are never followed, and files that disappear are
+ * Changes the group of a directory tree, and gives it read and write access to everything in it. The root is changed last, so that an
+ * interrupted change is repeated. Since other pods may be writing to the tree, symlinks are never followed, and files that disappear are
  * skipped.
  */
 export async function changeGroup(root: string, { group, policy }: GroupChange): Promise<void> {
@@ -56,7 +56,7 @@ async function give(place: FileHandle, group: number, depth: number): Promise<vo
       await giveEntry(Buffer.concat([Buffer.from(`${path}/`), name as unknown as Buffer]), group, depth + 1);
   }
   await chown(path, stats.uid, group);
-  // chown(2) clears the set-user-id and set-group-id bits of programs, so restore the mode
+  // chown(2) clears the set-user-id and set-group-id bits of executables, so restore the mode
   await chmod(path, stats.mode | (stats.isDirectory() ? DIRECTORY_OF_GROUP : GROUP_WRITABLE));
 }
 
