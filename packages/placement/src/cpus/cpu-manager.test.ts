@@ -135,6 +135,7 @@ test('with full-pcpus-only containers do not share cores', async (context) => {
     message:
       'SMT Alignment Error: not enough free physical CPUs: available physical CPUs = 2, requested CPUs = 4, CPUs per core = 2',
   });
+  assert.equal(await admit(podOf('u2', { app: '4' })), undefined, 'again, with the processors that it has');
 });
 
 test('processors are on a suitable NUMA node, or the pod is rejected', async (context) => {

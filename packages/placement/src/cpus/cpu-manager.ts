@@ -184,8 +184,8 @@ export class CpuManager implements HintProvider {
     const { uid } = pod.metadata;
     const count = exclusiveCpus(pod, container);
     if (count === 0) return;
-    this.#requireWholeCores(count);
     const known = this.#state.own[uid]?.[container.name];
+    if (known === undefined) this.#requireWholeCores(count);
     const cpus = known ?? this.#choose(count, hint, this.#reusableOf(pod));
     this.#noteReusable(pod, container, cpus);
     if (known !== undefined) return;
