@@ -109,6 +109,19 @@ test('pods that can write to a claim above its capacity are evicted, unless they
   assert.deepEqual(await excesses(), []);
 });
 
+test('a pod is evicted for its second claim if only the statistics of the first are old', async (t) => {
+  const { limits } = limitsOf(t, { data: 1, second: 40 });
+  const pod = podOf('web');
+  pod.spec.volumes!.push({ name: 'w', persistentVolumeClaim: { claimName: 'second' } });
+  pod.spec.containers[0]!.volumeMounts!.push({ name: 'w', mountPath: '/w' });
+  const volume = ['v', 'w'].map((name) => ({ name, usedBytes: 40 * MIB }));
+  const excesses = await limits.excesses([pod], async () => [{ podRef: pod.metadata, volume }], signal);
+  assert.deepEqual(
+    excesses.map(({ excess }) => excess.message),
+    ['Usage of the claim "second" (volume "w") is 40Mi, more than its capacity 10Mi. '],
+  );
+});
+
 test('a pod is also evicted if the statistics of its claim are missing or old', async (t) => {
   const old = (usedBytes: number, ageMs: number) => ({ name: 'v', usedBytes, time: new Date(Date.now() - ageMs) });
   for (const volume of [undefined, [{ name: 'v' }], [old(MIB, 600_000)]]) {

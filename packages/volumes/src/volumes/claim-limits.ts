@@ -109,21 +109,22 @@ export class ClaimLimits {
     const [claims, stats] = await Promise.all([this.#claims(), statsOf(using)]);
     this.#forgetOthers(claims);
     const measured = new Map<string, TreeUse | undefined>(); // many pods may use the same claim
+    const bytesOf = async ({ claim }: UsedClaim, knownBytes: number): Promise<number> => {
+      if (!measured.has(claim.path))
+        measured.set(claim.path, await this.#measure(claim, { signal, timeoutMs: EVICTION_WALK_MS }));
+      const use = measured.get(claim.path);
+      return use === undefined || use.isPartial ? Math.max(knownBytes, use?.bytes ?? 0) : use.bytes;
+    };
     const found: ClaimExcess[] = [];
     for (const pod of using) {
       const known = stats.find(({ podRef }) => podRef.uid === pod.metadata.uid);
       const uses = limitedClaims(pod, claims).map((used) => ({ used, knownBytes: this.#known(used, known, signal) }));
-      const over = uses.find(({ used, knownBytes }) => isOverCapacity(used.claim, knownBytes));
-      if (over === undefined) continue;
-      const { used, knownBytes } = over;
-      // the known usage may be a minute old
-      const { path } = used.claim;
-      if (!measured.has(path))
-        measured.set(path, await this.#measure(used.claim, { signal, timeoutMs: EVICTION_WALK_MS }));
-      const use = measured.get(path);
-      const bytes = use === undefined || use.isPartial ? Math.max(knownBytes, use?.bytes ?? 0) : use.bytes;
-      if (isOverCapacity(used.claim, bytes))
+      for (const { used, knownBytes } of uses.filter((one) => isOverCapacity(one.used.claim, one.knownBytes))) {
+        const bytes = await bytesOf(used, knownBytes); // the known usage may be a minute old
+        if (!isOverCapacity(used.claim, bytes)) continue;
         found.push({ pod, excess: { signal: 'claim.capacity', message: overCapacityText(used, bytes) } });
+        break;
+      }
     }
     return found;
   }
