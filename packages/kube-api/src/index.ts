@@ -211,6 +211,7 @@ export {
 } from './schema/decoder.ts';
 export { isNodeKind } from './schema/kinds.ts';
 export { pod } from './schema/pod-schema.ts';
+export { goQuote } from './text/go-quote.ts';
 export { readYamlDocuments, type YamlDocument } from './text/yaml-documents.ts';
 export { validateEphemeralContainers } from './validation/ephemeral.ts';
 export { parseSubscript } from './validation/field-refs.ts';

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
+import { goQuote } from '@podwright/kube-api';
 import { type ApiObject, MASTERS, type UserInfo } from '@podwright/kube-kinds';
 import type { Authorizer, PolicyRule, RuleResolver } from './authorizer.ts';
 import { escalationMessage } from './escalation-message.ts';
-import { quoted } from './go-text.ts';
+
 import { roleRules } from './rbac-authorizer.ts';
 import { isAggregated, RBAC_GROUP, type Role, type RoleBinding, type RoleRef } from './rbac-objects.ts';
 import type { RbacSource } from './rbac-source.ts';
@@ -72,7 +73,7 @@ export class EscalationCheck {
     const { rules, error } = roleRules(this.#parts.source, { apiGroup, kind, name }, write.namespace);
     if (error === undefined) return this.#grantRefusal(write, rules);
     if (resource === undefined) return { reason: 'InternalError', message: error };
-    return { reason: 'NotFound', message: `${resource}.${RBAC_GROUP} ${quoted(name)} not found` };
+    return { reason: 'NotFound', message: `${resource}.${RBAC_GROUP} ${goQuote(name)} not found` };
   }
 
   #may(verb: string, { user, namespace, ...object }: Permission): boolean {

@@ -1,6 +1,7 @@
+import { goQuote } from '@podwright/kube-api';
 import type { UserInfo } from '@podwright/kube-kinds';
 import type { PolicyRule } from './authorizer.ts';
-import { aggregated, quoted, quotedList } from './go-text.ts';
+import { aggregated, quotedList } from './go-text.ts';
 import type { Coverage } from './rule-coverage.ts';
 
 /**
@@ -12,7 +13,7 @@ export function escalationMessage(
   coverage: Coverage,
   errors: readonly string[],
 ): string {
-  const who = `user ${quoted(username)} (groups=${quotedList(groups)})`;
+  const who = `user ${goQuote(username)} (groups=${quotedList(groups)})`;
   const more = coverage.isComplete ? '' : '\n… and more, or too many to compare';
   const missing = describedRules(coverage.missing).join('\n');
   const resolution = errors.length === 0 ? '' : `; resolution errors: [${aggregated(errors)}]`;

@@ -1,5 +1,5 @@
+import { goQuote } from '@podwright/kube-api';
 import type { AuthorizationAttributes } from './authorizer.ts';
-import { quoted } from './go-text.ts';
 
 /** HTML escapes, in case a browser renders the message as HTML. */
 const MARKUP: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
@@ -14,10 +14,10 @@ export function forbiddenMessage(attributes: AuthorizationAttributes, reason: st
 }
 
 function refused({ user, verb, ...request }: AuthorizationAttributes): string {
-  const who = `User ${quoted(user.username)} cannot ${verb}`;
-  if (!request.isResourceRequest) return `${who} path ${quoted(request.path)}`;
+  const who = `User ${goQuote(user.username)} cannot ${verb}`;
+  if (!request.isResourceRequest) return `${who} path ${goQuote(request.path)}`;
   const { resource, subresource, apiGroup, namespace } = request;
-  const what = quoted(subresource === '' ? resource : `${resource}/${subresource}`);
-  const scope = namespace === '' ? 'at the cluster scope' : `in the namespace ${quoted(namespace)}`;
-  return `${who} resource ${what} in API group ${quoted(apiGroup)} ${scope}`;
+  const what = goQuote(subresource === '' ? resource : `${resource}/${subresource}`);
+  const scope = namespace === '' ? 'at the cluster scope' : `in the namespace ${goQuote(namespace)}`;
+  return `${who} resource ${what} in API group ${goQuote(apiGroup)} ${scope}`;
 }

@@ -1,8 +1,7 @@
-/** Like Go's `strconv.Quote`, except for characters that Go escapes as `\x…` or `\u…`, where the result may differ. */
-export const quoted = (text: string): string => JSON.stringify(text);
+import { goQuote } from '@podwright/kube-api';
 
 /** Prints a list of strings like Go's `%q`. */
-export const quotedList = (texts: readonly string[]): string => `[${texts.map(quoted).join(' ')}]`;
+export const quotedList = (texts: readonly string[]): string => `[${texts.map(goQuote).join(' ')}]`;
 
 /** Prints errors like Go's `errors.NewAggregate`: without duplicates, and in brackets if there are several. */
 export function aggregated(errors: readonly string[]): string {

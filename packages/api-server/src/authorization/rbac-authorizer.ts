@@ -1,3 +1,4 @@
+import { goQuote } from '@podwright/kube-api';
 import type { UserInfo } from '@podwright/kube-kinds';
 import type {
   AuthorizationAttributes,
@@ -7,7 +8,7 @@ import type {
   RuleResolver,
   Verdict,
 } from './authorizer.ts';
-import { aggregated, quoted } from './go-text.ts';
+import { aggregated } from './go-text.ts';
 import { RBAC_GROUP, type RoleRef, type Subject } from './rbac-objects.ts';
 import type { AppliedBinding, RbacSource, RoleReader } from './rbac-source.ts';
 import { ruleAllows } from './rule-matching.ts';
@@ -69,7 +70,7 @@ const MAX_ROLE_BYTES = 8 << 20;
 const BINDING_BYTES = 256;
 
 const tooLarge = ({ username }: UserInfo, namespace: string): string =>
-  `the roles of user ${quoted(username)} ${namespace === '' ? 'in the cluster' : `in namespace ${quoted(namespace)}`} exceed ${MAX_ROLE_BYTES} bytes`;
+  `the roles of user ${goQuote(username)} ${namespace === '' ? 'in the cluster' : `in namespace ${goQuote(namespace)}`} exceed ${MAX_ROLE_BYTES} bytes`;
 
 /** Returns the rules of the role that a binding in the given namespace refers to; the namespace is empty for a ClusterRoleBinding. */
 export const roleRules = (source: RbacSource, roleRef: RoleRef, namespace: string): RoleRules =>
@@ -84,8 +85,8 @@ function rulesOf(role: RoleReader | undefined, { kind, name }: RoleRef): RoleRul
   if (role !== undefined) return { rules: role.read().rules ?? [] };
   const isKnown = kind === 'Role' || kind === 'ClusterRole';
   const error = isKnown
-    ? `${kind.toLowerCase()}.${RBAC_GROUP} ${quoted(name)} not found`
-    : `unsupported role reference kind: ${quoted(kind)}`;
+    ? `${kind.toLowerCase()}.${RBAC_GROUP} ${goQuote(name)} not found`
+    : `unsupported role reference kind: ${goQuote(kind)}`;
   return { rules: [], error };
 }
 
@@ -93,10 +94,10 @@ function rulesOf(role: RoleReader | undefined, { kind, name }: RoleRef): RoleRul
 function described({ name, namespace, roleRef, subject }: AppliedBinding): string {
   const kind = namespace === '' ? 'ClusterRoleBinding' : 'RoleBinding';
   const binding = namespace === '' ? name : `${name}/${namespace}`;
-  return `${kind} ${quoted(binding)} of ${roleRef.kind} ${quoted(roleRef.name)} to ${describedSubject(subject, namespace)}`;
+  return `${kind} ${goQuote(binding)} of ${roleRef.kind} ${goQuote(roleRef.name)} to ${describedSubject(subject, namespace)}`;
 }
 
 function describedSubject({ kind, name, namespace = '' }: Subject, bindingNamespace: string): string {
   const isAccount = kind === 'ServiceAccount';
-  return `${kind} ${quoted(isAccount ? `${name}/${namespace === '' ? bindingNamespace : namespace}` : name)}`;
+  return `${kind} ${goQuote(isAccount ? `${name}/${namespace === '' ? bindingNamespace : namespace}` : name)}`;
 }

@@ -1,5 +1,7 @@
 /** Problems found while decoding a JSON object, with the texts and in the order of upstream's decoder (sigs.k8s.io/json). */
+
 import { PodwrightError } from '@podwright/base';
+import { goQuote } from '@podwright/kube-api';
 import { conversionError, type Expected } from './conversion-errors.ts';
 
 /** Maximum number of problems, as in upstream's decoder. */
@@ -47,14 +49,14 @@ export class Problems {
   }
 
   unknownField(path: JsonPath): void {
-    this.#add(`unknown field ${quoted(formatPath(path))}`);
+    this.#add(`unknown field ${goQuote(formatPath(path))}`);
   }
 
   /** Reports the field if it occurs more than once in the source text. */
   knownField(path: JsonPath): void {
     if (this.#duplicates.size === 0) return;
     const text = formatPath(path);
-    if (this.#duplicates.has(text)) this.#add(`duplicate field ${quoted(text)}`);
+    if (this.#duplicates.has(text)) this.#add(`duplicate field ${goQuote(text)}`);
   }
 
   /** Reports a value of the wrong type. Decoding continues; `check` throws the first such error. */
@@ -90,7 +92,7 @@ export class Problems {
 
   /** Reports all fields that occur more than once in the source text. */
   allDuplicates(): void {
-    for (const text of this.#duplicates) this.#add(`duplicate field ${quoted(text)}`);
+    for (const text of this.#duplicates) this.#add(`duplicate field ${goQuote(text)}`);
   }
 
   /** Adds the strict problems of another part of the object. */
@@ -120,6 +122,3 @@ function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'array';
   return typeof value === 'boolean' ? 'bool' : typeof value;
 }
-
-/** Quotes a string like Go's `strconv.Quote`. Correct only for strings without control characters. */
-const quoted = (text: string): string => JSON.stringify(text);

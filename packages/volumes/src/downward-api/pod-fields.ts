@@ -1,4 +1,4 @@
-import { CONFIG_FILE_ANNOTATION, type Pod, parseSubscript } from '@podwright/kube-api';
+import { CONFIG_FILE_ANNOTATION, goQuote, type Pod, parseSubscript } from '@podwright/kube-api';
 
 /** The addresses of the pod and its node for `status.*` fields, primary address first. */
 export type PodAddresses = { podIps: string[]; hostIps: string[] };
@@ -49,6 +49,6 @@ function ownValue(map: Record<string, string> | undefined, key: string): string 
 function formatMap(map: Record<string, string> | undefined): string {
   return Object.keys(map ?? {})
     .sort()
-    .map((key) => `${key}=${JSON.stringify(map![key])}`)
+    .map((key) => `${key}=${goQuote(map![key]!)}`)
     .join('\n');
 }
