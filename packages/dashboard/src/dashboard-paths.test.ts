@@ -36,14 +36,12 @@ async function serve(t: TestContext, documents: Record<string, unknown>) {
 const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
 const SELF = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
 
-test('the session describes the API server, the user and what the user may do', async (t) => {
+test('the session describes the API server, the user and what the user may see', async (t) => {
   const { get } = await serve(t, {
     '/version': { gitVersion: 'v1.36.0' },
     '/podwright/v1/node': { name: 'one' },
     [SELF]: { status: { userInfo: { username: 'ada', groups: ['viewers'] } } },
-    [REVIEWS]: ({ spec }: { spec: { resourceAttributes: { verb: string } } }) => ({
-      status: { allowed: spec.resourceAttributes.verb === 'create' },
-    }),
+    [REVIEWS]: { status: { allowed: true } },
   });
   const { status, body } = await get('session');
   assert.equal(status, 200);
@@ -51,10 +49,38 @@ test('the session describes the API server, the user and what the user may do', 
   assert.deepEqual(
     { ...body, server: '' },
     {
-      ...{ server: '', version: VERSION, apiVersion: 'v1.36.0', namespace: 'default', node: 'one', traces: true },
-      ...{ user: { username: 'ada', groups: ['viewers'] }, canWrite: false, canExec: true },
+      ...{ server: '', version: VERSION, apiVersion: 'v1.36.0', startNamespace: '', node: 'one' },
+      ...{ user: { username: 'ada', groups: ['viewers'] }, listsAll: true },
     },
   );
+});
+
+type Review = { spec: { resourceAttributes: { verb: string; resource: string; namespace?: string } } };
+
+/** Answers reviews as for a user who may list the pods of these namespaces only. */
+const allowsIn =
+  (...namespaces: string[]) =>
+  ({ spec: { resourceAttributes: of } }: Review) => ({
+    status: { allowed: of.verb === 'list' && of.resource === 'pods' && namespaces.includes(of.namespace ?? '') },
+  });
+const named = (...names: string[]) => ({ items: names.map((name) => ({ metadata: { name } })) });
+
+test('the page of a user with rights in one namespace begins with this namespace', async (t) => {
+  const place = { '/version': {}, '/podwright/v1/node': { name: 'one' } };
+  const own = await serve(t, { ...place, [REVIEWS]: allowsIn('default') });
+  const { body } = await own.get('session');
+  assert.deepEqual([body.listsAll, body.startNamespace], [false, 'default']);
+  const many = Array.from({ length: 20 }, (_, index) => `n${index}`);
+  const other = await serve(t, {
+    ...{ ...place, [REVIEWS]: allowsIn('n7', 'shop'), '/api/v1/namespaces': named('default', ...many, 'shop') },
+  });
+  assert.equal((await other.get('session')).body.startNamespace, 'n7');
+  assert.deepEqual((await other.get('namespaces')).body, { areListed: true, names: ['n7', 'shop'] });
+});
+
+test('a user who may not list namespaces is offered those that are known and answer', async (t) => {
+  const { get } = await serve(t, { [REVIEWS]: allowsIn('default', 'shop'), '/api/v1/namespaces': FORBIDDEN });
+  assert.deepEqual((await get('namespaces')).body, { areListed: false, names: ['default'] });
 });
 
 test('a user whose rights may not be reviewed is shown as one without rights', async (t) => {
@@ -62,7 +88,7 @@ test('a user whose rights may not be reviewed is shown as one without rights', a
     ...{ '/version': {}, '/podwright/v1/node': { name: 'one' }, [SELF]: FORBIDDEN, [REVIEWS]: FORBIDDEN },
   });
   const { body } = await get('session');
-  assert.deepEqual([body.user, body.canWrite, body.canExec], [{ username: '', groups: [] }, false, false]);
+  assert.deepEqual([body.user, body.listsAll, body.startNamespace], [{ username: '', groups: [] }, false, 'default']);
 });
 
 test('an object is explained with its events and the end of its log', async (t) => {
@@ -90,19 +116,36 @@ test('an object is explained with its events and the end of its log', async (t) 
   assert.equal((await get('why?kind=pods')).status, 400);
 });
 
-test("a page reads the node's usage and a pod's traces", async (t) => {
+test("a page reads the node's usage", async (t) => {
   const { get } = await serve(t, {
     '/podwright/v1/node': { name: 'one' },
     '/api/v1/nodes/one': { status: { capacity: { cpu: '1500m', memory: '2Ki' } } },
     '/stats/summary': { node: { cpu: { usageNanoCores: 7 } }, pods: [] },
-    '/podwright/v1/traces/uid-1': [{ name: 'run sandbox', startMs: 1, endMs: 2 }],
   });
   const { body } = await get('usage');
   assert.deepEqual([body.node, body.cpuCores, body.memoryBytes], ['one', 1.5, 2048]);
   assert.equal(body.samples[0].cpuNanoCores, 7);
   assert.deepEqual((await get(`usage?after=${body.samples[0].time}`)).body.samples, []);
-  assert.deepEqual((await get('traces?uid=uid-1')).body, [{ name: 'run sandbox', startMs: 1, endMs: 2 }]);
-  for (const uid of ['', '..%2fnode', 'a/b']) assert.equal((await get(`traces?uid=${uid}`)).status, 400, uid);
+});
+
+test("a pod's steps are read from its node: by the socket, or through the API server", async (t) => {
+  const span = { name: 'run sandbox', startMs: 1, endMs: 2 };
+  const { get } = await serve(t, {
+    '/podwright/v1/node': { name: 'one' },
+    '/podwright/v1/traces/uid-1': [span],
+    '/api/v1/nodes/two/proxy/podwright/v1/traces/uid-2': [{ ...span, open: true }, { name: 1 }, null],
+    '/api/v1/nodes/other/proxy/podwright/v1/traces/uid-3': '<html>',
+    '/api/v1/nodes/closed/proxy/podwright/v1/traces/uid-4': FORBIDDEN,
+  });
+  assert.deepEqual((await get('traces?node=one&uid=uid-1')).body, [span]);
+  assert.deepEqual((await get('traces?node=two&uid=uid-2')).body, [{ ...span, open: true }]);
+  assert.equal((await get('traces?node=two&uid=uid-1')).status, 404);
+  assert.equal((await get('traces?node=other&uid=uid-3')).status, 404);
+  assert.equal((await get('traces?node=closed&uid=uid-4')).status, 403);
+  for (const value of ['', '..', '..%2fnode', 'a/b', 'a%3fb']) {
+    assert.equal((await get(`traces?node=one&uid=${value}`)).status, 400, value);
+    assert.equal((await get(`traces?node=${value}&uid=uid-1`)).status, 400, value);
+  }
 });
 
 test('a user who may not read statistics is refused, and the node is not sampled', async (t) => {

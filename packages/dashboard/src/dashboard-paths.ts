@@ -2,7 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { isRecord, PodwrightError } from '@podwright/base';
 import { describeSession } from './dashboard-paths/describe-session.ts';
 import { explain } from './dashboard-paths/explain.ts';
+import { findNamespaces } from './dashboard-paths/find-namespaces.ts';
 import type { NodeUsageReader } from './dashboard-paths/node-usage.ts';
+import { readTraces } from './dashboard-paths/read-traces.ts';
 import { tryService } from './dashboard-paths/try-service.ts';
 import { MAX_DASHBOARD_BODY_BYTES } from './limits.ts';
 import type { ApiServer } from './upstream/api-server.ts';
@@ -11,24 +13,31 @@ import type { JsonCalls } from './upstream/json-calls.ts';
 
 /** A request for a path of the dashboard. */
 export type DashboardCall = { request: IncomingMessage; query: URLSearchParams; signal: AbortSignal };
-export type DashboardPathOptions = { api: ApiServer; calls: JsonCalls; usage: NodeUsageReader };
+export type DashboardPathOptions = {
+  api: ApiServer;
+  calls: JsonCalls;
+  usage: NodeUsageReader;
+  /** The namespace that the page shows first. */
+  namespace?: string;
+};
 
 /** Returns the handlers of the paths under `/dashboard`, by method and path. What a handler resolves to is sent as JSON. */
 export function dashboardPaths({
   api,
   calls,
   usage,
+  namespace,
 }: DashboardPathOptions): Record<string, (call: DashboardCall) => Promise<unknown>> {
   return {
-    'GET /dashboard/session': ({ signal }) => describeSession(api, calls, signal),
+    'GET /dashboard/session': ({ signal }) => describeSession({ api, calls, namespace }, signal),
+    'GET /dashboard/namespaces': ({ signal }) => findNamespaces(api, calls, signal),
     'GET /dashboard/why': ({ query, signal }) => {
       const field = (name: string) => query.get(name) ?? '';
       return explain(calls, { kind: field('kind'), namespace: field('namespace'), name: field('name') }, signal);
     },
     'GET /dashboard/traces': ({ query, signal }) => {
-      if (!api.isNode)
-        throw new PodwrightError('not_found', 'traces are available only through the socket of a Podwright node');
-      return readTraces(calls, query.get('uid') ?? '', signal);
+      const pod = { node: query.get('node') ?? '', uid: query.get('uid') ?? '' };
+      return readTraces({ api, calls }, pod, signal);
     },
     'GET /dashboard/usage': ({ query, signal }) => usage.read(Number(query.get('after')) || 0, signal),
     'POST /dashboard/try': async ({ request, signal }) => {
@@ -41,11 +50,6 @@ export function dashboardPaths({
       return await tryService(calls, { namespace, service, port }, signal);
     },
   };
-}
-
-async function readTraces(calls: JsonCalls, uid: string, signal: AbortSignal): Promise<unknown> {
-  if (!/^[\w.-]{1,253}$/.test(uid)) throw new PodwrightError('invalid_argument', 'uid: must be the UID of a pod');
-  return JSON.parse(await calls.text(`/podwright/v1/traces/${encodeURIComponent(uid)}`, signal));
 }
 
 /**

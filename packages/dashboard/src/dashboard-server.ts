@@ -24,6 +24,8 @@ export type DashboardServerOptions = {
   /** Requests are forwarded to this server with its credentials. The dashboard has no other rights. */
   api: ApiServer;
   page: PageFiles;
+  /** The namespace that the page shows first. */
+  namespace?: string;
   /** An IP address, and a port; 0 for a free one. */
   listen: { host: string; port: number };
   logger: Logger;
@@ -43,11 +45,11 @@ export class DashboardServer {
   #port = 0;
 
   constructor(options: DashboardServerOptions) {
-    const { api, logger } = options;
+    const { api, namespace, logger } = options;
     this.#options = options;
     const calls = new JsonCalls(api);
     this.#usage = new NodeUsageReader(api, calls, logger);
-    this.#dashboardPaths = dashboardPaths({ api, calls, usage: this.#usage });
+    this.#dashboardPaths = dashboardPaths({ api, calls, usage: this.#usage, namespace });
     const limits = {
       maxHeaderSize: MAX_HEAD_BYTES,
       headersTimeout: HEAD_TIMEOUT_MS,

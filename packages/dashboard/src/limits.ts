@@ -32,7 +32,7 @@ export const MAX_DASHBOARD_BODY_BYTES = 16 << 10;
 export const MAX_READ_BYTES = 16 << 20;
 /** Time for the API server to answer a call that the dashboard itself makes. */
 export const CALL_TIMEOUT_MS = 10_000;
-/** Time to connect to the API server. */
+/** Time to connect to the API server, with the TLS handshake. */
 export const CONNECT_TIMEOUT_MS = 10_000;
 /** Maximum number of kept connections to the API server. Streams have connections of their own. */
 export const MAX_SHARED_CONNECTIONS = 16;
@@ -44,11 +44,13 @@ export const SAMPLE_PERIOD_MS = 10_000;
 export const MAX_SAMPLES = 360;
 /** Time after the last request for samples at which sampling stops. */
 export const USAGE_INTEREST_MS = 30_000;
+/** Maximum number of namespaces that are offered. */
+export const MAX_NAMESPACES = 500;
+/** Number of concurrent access reviews that find the namespaces which the user may see. */
+export const NAMESPACE_REVIEWS = 8;
+/** Maximum number of steps of a pod's starts. The kubelet keeps 500, and the runtime has several in each. */
+export const MAX_SPANS = 10_000;
 /** Time for a name server to answer, and for a Service to accept a connection. */
 export const TRY_TIMEOUT_MS = 3000;
 /** Maximum number of addresses of a Service that are tried. */
 export const MAX_TRIED_ADDRESSES = 8;
-/** Number of lines of a container's log that an explanation contains. */
-export const LOG_LINES = 5;
-/** Maximum length of such a line. */
-export const MAX_LINE_BYTES = 4 << 10;

@@ -1,4 +1,5 @@
 import { type Logger, silentLogger } from '@podwright/base';
+import type { Kubeconfig } from '@podwright/kube-client';
 import { DashboardServer } from './dashboard-server.ts';
 import { readPage } from './files/built-page.ts';
 import type { ApiServer } from './upstream/api-server.ts';
@@ -6,8 +7,10 @@ import { kubeconfigServer } from './upstream/kubeconfig-server.ts';
 import { nodeSocket } from './upstream/node-socket.ts';
 
 export type DashboardOptions = {
-  /** The API server that the page shows: that of a kubeconfig file, or that of a node, by the path of its socket. */
-  from: { kubeconfig: string } | { socketPath: string };
+  /** The API server that the page shows: that of a kubeconfig, or that of a node, by the path of its socket. */
+  from: { kubeconfig: Kubeconfig } | { socketPath: string };
+  /** The namespace that the page shows first. Default: that of the kubeconfig's context if the user may not list the pods of all namespaces. */
+  namespace?: string;
   /** An IP address, and a port; 0 for a free one. */
   listen: { host: string; port: number };
   logger?: Logger;
@@ -21,13 +24,18 @@ export type Dashboard = {
 };
 
 /**
- * Starts the server of the dashboard. Rejects with `invalid_argument` if the kubeconfig is invalid, with `failed_precondition` if the page
- * has not been built, and with `unavailable` if the address is in use.
+ * Starts the server of the dashboard. Rejects with `failed_precondition` if the page has not been built, and with `unavailable` if the
+ * address is in use.
  */
-export async function startDashboard({ from, listen, logger = silentLogger }: DashboardOptions): Promise<Dashboard> {
+export async function startDashboard({
+  from,
+  listen,
+  namespace,
+  logger = silentLogger,
+}: DashboardOptions): Promise<Dashboard> {
   const page = await readPage();
-  const api: ApiServer = 'kubeconfig' in from ? await kubeconfigServer(from.kubeconfig) : nodeSocket(from.socketPath);
-  const server = new DashboardServer({ api, page, listen, logger });
+  const api: ApiServer = 'kubeconfig' in from ? kubeconfigServer(from.kubeconfig) : nodeSocket(from.socketPath);
+  const server = new DashboardServer({ api, page, listen, namespace, logger });
   try {
     await server.listen();
   } catch (error) {

@@ -31,6 +31,7 @@ export { MAX_API_MANIFEST_BYTES, MAX_MANIFEST_BYTES } from './manifest/manifest-
 export { NO_TEXT, textOfManifest } from './manifest/manifest-text.ts';
 export type { OtherObject } from './manifest/other-objects.ts';
 export { absentObject } from './objects/absent-object.ts';
+export { pathOf } from './objects/api-path.ts';
 export { appArmorProfile, wantsAppArmor } from './objects/app-armor.ts';
 export { claimStatusesOf, isClaimed } from './objects/claim-statuses.ts';
 export { findCondition, isConditionTrue } from './objects/conditions.ts';

@@ -2,7 +2,7 @@ export type { ApiObject, ApiPort, ApiRequest, WatchedChange } from './api-port.t
 export { describeObject, readRelated } from './describe/describe.ts';
 export { type Edit, editableValue, readEdits } from './edit/edited-objects.ts';
 export { discoverKinds, kindsOf } from './kinds/discovery.ts';
-export { pathOf, qualifiedName, type ResourceKind } from './kinds/resource-kind.ts';
+export { qualifiedName, type ResourceKind } from './kinds/resource-kind.ts';
 export { type AutoscalerOptions, autoscalerOf } from './make/autoscaler.ts';
 export { jobOfCronJob, jobOfImage } from './make/job.ts';
 export { type ExposeOptions, serviceOf } from './make/service-of.ts';

@@ -1,6 +1,7 @@
 import { PodwrightError } from '@podwright/base';
+import { pathOf } from '@podwright/kube-api';
 import type { ApiObject, ApiPort } from './api-port.ts';
-import { pathOf, qualifiedName, type ResourceKind } from './kinds/resource-kind.ts';
+import { qualifiedName, type ResourceKind } from './kinds/resource-kind.ts';
 
 /** An object that a verb acts on. */
 export type Target = { kind: ResourceKind; object: ApiObject; path: string };

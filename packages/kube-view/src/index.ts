@@ -1,3 +1,4 @@
+export { ApiViewReader, type ViewCalls } from './api-view-reader.ts';
 export type { Finding, LogEnd } from './causes/finding.ts';
 export { explainPod, isPodWell } from './causes/pod-causes.ts';
 export type { Explanation, Link } from './chains/explanation.ts';

@@ -6,13 +6,13 @@ export type Subject = { kind: string; namespace: string; name: string };
 
 /** Reads the objects, events and logs for explanations. Implementations call an API server or the socket of a node. */
 export type ViewReader = {
-  /** Resolves to undefined if the object, or its kind, does not exist. */
+  /** Resolves to undefined if the object, or its kind, does not exist. Rejects with `permission_denied` if the user may not read it. */
   get(resource: Resource, namespace: string, name: string): Promise<KubeObject | undefined>;
-  /** Resolves to an empty list if the kind does not exist. */
+  /** Resolves to an empty list if the kind does not exist. Rejects with `permission_denied` if the user may not list it. */
   list(resource: Resource, namespace: string): Promise<KubeObject[]>;
-  /** Returns the events about an object, oldest first. */
+  /** Returns the events about an object, oldest first; none if the user may not list them. */
   events(subject: Subject & { uid?: string }): Promise<ViewedEvent[]>;
-  /** Returns the last lines of a container's log; with `previous`, of its run before the present one. Empty if there is no log. */
+  /** Returns the last lines of a container's log; with `previous`, of its run before the present one. Empty if there is no log, or if it cannot be read. */
   log(pod: Pod, container: string, previous: boolean): Promise<string[]>;
 };
 
@@ -29,6 +29,7 @@ export const VIEWED = {
   pods: resource('', 'pods', 'Pod'),
   nodes: resource('', 'nodes', 'Node'),
   services: resource('', 'services', 'Service'),
+  configMaps: resource('', 'configmaps', 'ConfigMap'),
   claims: resource('', 'persistentvolumeclaims', 'PersistentVolumeClaim'),
   replicationControllers: resource('', 'replicationcontrollers', 'ReplicationController'),
   endpointSlices: resource('discovery.k8s.io', 'endpointslices', 'EndpointSlice'),
@@ -41,7 +42,7 @@ export const VIEWED = {
 } as const satisfies Record<string, Resource>;
 
 /** Kinds that explanations read but do not begin with. */
-const PARTS: ReadonlySet<Resource> = new Set([VIEWED.nodes, VIEWED.claims, VIEWED.endpointSlices]);
+const PARTS: ReadonlySet<Resource> = new Set([VIEWED.nodes, VIEWED.configMaps, VIEWED.claims, VIEWED.endpointSlices]);
 
 /** The kinds that can be explained. */
 export const EXPLAINED: readonly Resource[] = Object.values(VIEWED).filter((resource) => !PARTS.has(resource));

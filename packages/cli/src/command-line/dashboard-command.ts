@@ -18,6 +18,8 @@ export function addDashboard(program: Command, action: Action): void {
     .command('dashboard')
     .description('serve a web page that shows what runs, and why something does not')
     .option('--kubeconfig <file>', 'show the cluster of this file (default: the node of this machine)')
+    .option('--context <name>', 'with --kubeconfig: a context of the file (default: its current one)')
+    .option('-n, --namespace <name>', 'namespace that is shown first')
     .option('--listen <[host:]port>', 'address of the page', '127.0.0.1:0')
     .option('--open', 'open the page in the browser of this machine')
     .addHelpText('after', EXAMPLES)

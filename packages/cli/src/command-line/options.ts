@@ -46,6 +46,16 @@ export const wideOutputOption = () =>
     .argParser(parseWideFormat)
     .default('text', 'a table');
 export const namespaceOption = () => new Option('-n, --namespace <name>', 'namespace of the pod').default('default');
+/** The options of kubectl that choose a cluster, for commands that also read the node of this machine. */
+export const clusterOptions = () => [
+  new Option('--kubeconfig <file>', 'read the cluster of this file (default: the node of this machine)'),
+  new Option('--context <name>', 'with --kubeconfig: a context of the file (default: its current one)'),
+];
+export const contextNamespaceOption = () =>
+  new Option(
+    '-n, --namespace <name>',
+    "namespace of the object (default: that of the kubeconfig's context, or default)",
+  );
 export const objectOutputOption = () =>
   new Option('-o, --output <format>', 'wide, json, yaml, kyaml, name, jsonpath=TEMPLATE or custom-columns=TITLE:PATH,…')
     .argParser(parseObjectFormat)

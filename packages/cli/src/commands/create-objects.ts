@@ -1,5 +1,6 @@
 /** The commands `expose`, `create job` and `autoscale`, which create an object for another one. */
 import { PodwrightError } from '@podwright/base';
+import { pathOf } from '@podwright/kube-api';
 import {
   type ApiObject,
   type ApiPort,
@@ -8,7 +9,6 @@ import {
   type ExposeOptions,
   jobOfCronJob,
   jobOfImage,
-  pathOf,
   serviceOf,
   type Target,
   type Workload,

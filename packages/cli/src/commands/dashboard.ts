@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { PodwrightError } from '@podwright/base';
 import type { Dashboard } from '@podwright/dashboard';
+import { type ClusterChoice, readChosen, requireKubeconfig } from '../client/cluster-choice.ts';
 import { NodeClient } from '../client/node-client.ts';
 import { API_HINT } from '../client/object-names.ts';
 import { print, printError } from '../output/terminal-text.ts';
@@ -10,17 +11,19 @@ import { Interrupted, listenForInterrupts } from '../run/interrupt.ts';
 import { addressOf } from '../settings/listen-address.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 
-export type DashboardCommandOptions = { kubeconfig?: string; listen: string; open?: boolean };
+export type DashboardCommandOptions = ClusterChoice & { namespace?: string; listen: string; open?: boolean };
 
 /** `podwright dashboard`: serves the page until it is interrupted. Enter prints another link. Returns the exit code. */
 export async function dashboard({ config }: CommandContext, options: DashboardCommandOptions): Promise<number> {
   const listen = addressOf(options.listen);
-  const { kubeconfig } = options;
+  requireKubeconfig(options);
+  const { namespace } = options;
+  const kubeconfig = options.kubeconfig === undefined ? undefined : await readChosen(options);
   if (kubeconfig === undefined) await requireNodeApi(config.apiSocket);
   const { first: stopped } = listenForInterrupts();
   const { openInBrowser, startDashboard } = await import('@podwright/dashboard');
   const from = kubeconfig === undefined ? { socketPath: config.apiSocket } : { kubeconfig };
-  const running = await startDashboard({ from, listen });
+  const running = await startDashboard({ from, listen, namespace });
   try {
     const link = running.link();
     print(link);

@@ -1,6 +1,7 @@
 /** `delete` of kinds that only a Kubernetes API has, with kubectl's output. */
 import { errorMessage, isNotFound, PodwrightError, withTimeout } from '@podwright/base';
-import { type ApiPort, pathOf } from '@podwright/kube-verbs';
+import { pathOf } from '@podwright/kube-api';
+import type { ApiPort } from '@podwright/kube-verbs';
 import { apiPort } from '../client/known-kinds.ts';
 import { WATCH_FROM_LIST } from '../client/object-client.ts';
 import { isApiKind, type ObjectKind, type ObjectSelection, qualifiedKind } from '../client/object-names.ts';

@@ -1,6 +1,7 @@
 /** `get` of kinds that only a Kubernetes API has: the tables that the server makes, as kubectl prints them. */
 import { errorMessage, isNotFound, PodwrightError } from '@podwright/base';
-import { pathOf, type ServerTable, TABLE, type TableRow, tableOf } from '@podwright/kube-verbs';
+import { pathOf } from '@podwright/kube-api';
+import { type ServerTable, TABLE, type TableRow, tableOf } from '@podwright/kube-verbs';
 import type { ApiObject } from '../client/object-client.ts';
 import { isApiKind, type ObjectKind, type ObjectSelection, qualifiedKind } from '../client/object-names.ts';
 import { readValues, UnixHttp } from '../client/unix-http.ts';

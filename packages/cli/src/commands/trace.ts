@@ -1,6 +1,11 @@
+import { isNotFound, PodwrightError } from '@podwright/base';
+import { pathOf } from '@podwright/kube-api';
 import type { TraceSpan } from '@podwright/kubelet';
+import { decodePod, decodeSpans } from '../client/answers.ts';
+import type { ClusterChoice } from '../client/cluster-choice.ts';
 import { NodeClient } from '../client/node-client.ts';
 import { podName } from '../client/object-names.ts';
+import { type ObjectSource, openSource } from '../client/object-source.ts';
 import { TRACE_PERIOD_MS } from '../limits.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { redraw } from '../output/redraw.ts';
@@ -9,22 +14,61 @@ import { formatDuration } from '../output/units.ts';
 import { firstLine } from '../run/pod-rows.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 
-export type TraceOptions = { namespace: string; output: OutputFormat; watch?: boolean };
+export type TraceOptions = ClusterChoice & { namespace?: string; output: OutputFormat; watch?: boolean };
 
 /**
  * `podwright trace POD`: shows when each step of the pod's startup began and how long it took, including the container runtime's spans, as
  * a waterfall chart. With `--watch`, the chart is drawn again while steps are under way, until the process ends.
  */
 export async function trace({ config }: CommandContext, name: string, options: TraceOptions): Promise<void> {
-  const client = new NodeClient(config.apiSocket);
-  const pod = await client.pod(options.namespace, podName(name));
-  const { uid } = pod.metadata;
-  if (options.watch) {
-    const read = async () => waterfall(await client.traces(uid), process.stdout.columns || 100);
-    await redraw(read, { periodMs: TRACE_PERIOD_MS, shown: 'last' });
+  const source = await openSource(config.apiSocket, options);
+  try {
+    const place = { namespace: options.namespace ?? source.namespace, name: podName(name) };
+    const read = source.isNode ? await nodeTraces(config.apiSocket, place) : await clusterTraces(source, place);
+    if (options.watch) {
+      const draw = async () => waterfall(await read(), process.stdout.columns || 100);
+      await redraw(draw, { periodMs: TRACE_PERIOD_MS, shown: 'last' });
+    }
+    const spans = await read();
+    await printAs(options.output, spans, () => escapeTerminal(waterfall(spans, process.stdout.columns || 100)));
+  } finally {
+    source.close();
   }
-  const spans = await client.traces(uid);
-  await printAs(options.output, spans, () => escapeTerminal(waterfall(spans, process.stdout.columns || 100)));
+}
+
+const PODS = { group: '', version: 'v1', plural: 'pods', namespaced: true };
+const NODES = { group: '', version: 'v1', plural: 'nodes', namespaced: false };
+
+type PodPlace = { namespace: string; name: string };
+type ReadSpans = () => Promise<TraceSpan[]>;
+
+async function nodeTraces(apiSocket: string, { namespace, name }: PodPlace): Promise<ReadSpans> {
+  const client = new NodeClient(apiSocket);
+  const { uid } = (await client.pod(namespace, name)).metadata;
+  return () => client.traces(uid);
+}
+
+/** Reads the steps from the kubelet of the pod's node, through the API server. The kubelet must be Podwright's. */
+async function clusterTraces(source: ObjectSource, place: PodPlace): Promise<ReadSpans> {
+  const { metadata, spec } = decodePod(await source.json(pathOf(PODS, place)));
+  const { nodeName } = spec;
+  if (nodeName === undefined)
+    throw new PodwrightError(
+      'failed_precondition',
+      `pod ${place.name} is not assigned to a node: \`podwright why\` says why`,
+    );
+  const path = pathOf(NODES, { name: nodeName, subresource: `proxy/podwright/v1/traces/${metadata.uid}` });
+  return async () => {
+    try {
+      return decodeSpans(await source.json(path));
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      throw new PodwrightError(
+        'unimplemented',
+        `node ${nodeName} has no traces: its kubelet is not Podwright's, or is older`,
+      );
+    }
+  };
 }
 
 /** A pause longer than this separates two starts, for example when a container is restarted. Each start has its own time axis. */

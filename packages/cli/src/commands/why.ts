@@ -1,10 +1,8 @@
-import { didYouMean, isNotFound, linesOf, PodwrightError } from '@podwright/base';
-import { type Event, eventSelector, type KubeObject, type Resource } from '@podwright/kube-api';
-import { pathOf } from '@podwright/kube-verbs';
-import { EXPLAINED, type Explanation, why as explain, VIEWED, type ViewReader } from '@podwright/kube-view';
-import { NodeClient } from '../client/node-client.ts';
-import { ObjectClient } from '../client/object-client.ts';
-import { OBJECT_KINDS } from '../client/object-names.ts';
+import { didYouMean, PodwrightError } from '@podwright/base';
+import type { Resource } from '@podwright/kube-api';
+import { ApiViewReader, EXPLAINED, type Explanation, why as explain, VIEWED } from '@podwright/kube-view';
+import type { ClusterChoice } from '../client/cluster-choice.ts';
+import { openSource } from '../client/object-source.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { terminalWidth } from '../output/terminal.ts';
 import { escapeLine } from '../output/terminal-text.ts';
@@ -12,10 +10,7 @@ import { wrapText } from '../output/wrap.ts';
 import { quotedLine } from '../run/log-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 
-export type WhyOptions = { namespace: string; output: OutputFormat };
-
-const LOG_LINES = 5;
-const MAX_LINE_BYTES = 4 << 10;
+export type WhyOptions = ClusterChoice & { namespace?: string; output: OutputFormat };
 
 /** Short names of kinds, in addition to their singular and plural names. */
 const SHORT: Record<string, Resource> = {
@@ -33,14 +28,20 @@ const SHORT: Record<string, Resource> = {
 export async function why({ config }: CommandContext, word: string, options: WhyOptions): Promise<void> {
   const [type, name] = word.includes('/') ? (word.split('/', 2) as [string, string]) : ['pod', word];
   const resource = resourceOf(type);
-  const reader = new NodeReader(config.apiSocket);
-  const object = await reader.get(resource, options.namespace, name);
-  if (object === undefined) {
-    const message = `${resource.plural} "${name}" not found in the namespace "${options.namespace}"`;
-    throw new PodwrightError('not_found', message);
+  const source = await openSource(config.apiSocket, options);
+  try {
+    const namespace = options.namespace ?? source.namespace;
+    const reader = new ApiViewReader(source);
+    const object = await reader.get(resource, namespace, name);
+    if (object === undefined) {
+      const message = `${resource.plural} "${name}" not found in the namespace "${namespace}"`;
+      throw new PodwrightError('not_found', message);
+    }
+    const explanation = await explain(reader, resource, object);
+    await printAs(options.output, explanation, () => textOf(explanation));
+  } finally {
+    source.close();
   }
-  const explanation = await explain(reader, resource, object);
-  await printAs(options.output, explanation, () => textOf(explanation));
 }
 
 function resourceOf(type: string): Resource {
@@ -70,46 +71,4 @@ export function textOf({ chain, finding, change, isWell }: Explanation): string 
   if (!isWell && (finding?.advice.length ?? 0) > 0)
     lines.push('what to do:', ...finding!.advice.map((sentence) => `  ${escapeLine(sentence)}`));
   return wrapText(lines.join('\n'), width);
-}
-
-/** A reader that sends its requests through the socket of a node. */
-class NodeReader implements ViewReader {
-  readonly #nodes: NodeClient;
-  readonly #objects: ObjectClient;
-
-  constructor(socketPath: string) {
-    this.#nodes = new NodeClient(socketPath);
-    this.#objects = new ObjectClient(socketPath);
-  }
-
-  get(resource: Resource, namespace: string, name: string): Promise<KubeObject | undefined> {
-    return absentAsUndefined(this.#nodes.readObject(pathOf(resource, { namespace, name })));
-  }
-
-  async list(resource: Resource, namespace: string): Promise<KubeObject[]> {
-    return (await absentAsUndefined(this.#nodes.listObjects(pathOf(resource, { namespace })))) ?? [];
-  }
-
-  async events({ namespace, ...about }: Parameters<ViewReader['events']>[0]): Promise<Event[]> {
-    const events = OBJECT_KINDS.find((known) => known.kind === 'Event')!;
-    const found = (await this.#objects.list(events, { namespace, fieldSelector: eventSelector(about) })) as Event[];
-    return found.sort((a, b) => Date.parse(a.lastTimestamp ?? '') - Date.parse(b.lastTimestamp ?? ''));
-  }
-
-  async log(pod: { metadata: { namespace: string; name: string } }, container: string, previous: boolean) {
-    const chunks = await absentAsUndefined(
-      this.#nodes.log(pod.metadata, { container, previous, tailLines: LOG_LINES }, AbortSignal.timeout(5000)),
-    );
-    const lines: string[] = [];
-    if (chunks !== undefined) for await (const line of linesOf(chunks, MAX_LINE_BYTES)) lines.push(line.toString());
-    return lines.slice(-LOG_LINES);
-  }
-}
-
-/** Resolves to undefined if the object or its kind does not exist: a node without a Kubernetes API has few kinds. */
-function absentAsUndefined<T>(read: Promise<T>): Promise<T | undefined> {
-  return read.catch((error: unknown) => {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  });
 }

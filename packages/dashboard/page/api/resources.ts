@@ -1,4 +1,5 @@
 /** The built-in resources that the page names itself, and the paths of resources. Pure. */
+import { pathOf as absolutePathOf } from '@podwright/kube-api';
 import type { Resource } from './objects.ts';
 
 type Row = [group: string, version: string, plural: string, kind: string, isNamespaced?: false];
@@ -96,12 +97,5 @@ export const resourceId = ({ group, version, plural }: Resource): string =>
 export const isKnown = ({ group, plural }: Resource): boolean =>
   KNOWN.some((one) => one.group === group && one.plural === plural);
 
-type Place = { namespace?: string; name?: string; subresource?: string };
-
 /** Returns the path of a collection, an object or a subresource. It has no leading slash, so it is relative to the URL of the page. */
-export function pathOf(resource: Resource, { namespace = '', name, subresource }: Place = {}): string {
-  const root = resource.group === '' ? ['api'] : ['apis', resource.group];
-  const place = resource.namespaced && namespace !== '' ? ['namespaces', namespace] : [];
-  const end = name === undefined ? [] : [name, ...(subresource?.split('/') ?? [])];
-  return [...root, resource.version, ...place, resource.plural, ...end].map(encodeURIComponent).join('/');
-}
+export const pathOf: typeof absolutePathOf = (resource, place) => absolutePathOf(resource, place).slice(1);

@@ -2,6 +2,8 @@ import { hostname } from 'node:os';
 import { isRecord, VERSION } from '@podwright/base';
 import type { ApiServer } from '../upstream/api-server.ts';
 import { type JsonCalls, unlessForbidden } from '../upstream/json-calls.ts';
+import { isAllowed, LIST_PODS } from './access-reviews.ts';
+import { findNamespaces } from './find-namespaces.ts';
 
 /** The answer of `GET dashboard/session`. README.md describes the fields. */
 export type SessionInfo = {
@@ -9,23 +11,25 @@ export type SessionInfo = {
   version: string;
   apiVersion: string;
   user: { username: string; groups: string[] };
-  canWrite: boolean;
-  canExec: boolean;
-  namespace: string;
+  listsAll: boolean;
+  startNamespace: string;
   node?: string;
-  traces: boolean;
 };
 
-const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
 const SELF = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
 
-/** Reads from the API server who the user is, and what the user may do. Rejects with `unavailable` if the server cannot be reached. */
-export async function describeSession(api: ApiServer, calls: JsonCalls, signal: AbortSignal): Promise<SessionInfo> {
-  const [version, user, canWrite, canExec, node] = await Promise.all([
+/**
+ * Reads from the API server who the user is, and what the user may see. `namespace` is the one that the command's user wants to see first.
+ * Rejects with `unavailable` if the server cannot be reached.
+ */
+export async function describeSession(
+  { api, calls, namespace }: { api: ApiServer; calls: JsonCalls; namespace?: string },
+  signal: AbortSignal,
+): Promise<SessionInfo> {
+  const [version, user, listsAll, node] = await Promise.all([
     calls.get('/version', signal),
     userOf(calls, signal),
-    isAllowed(calls, { verb: 'patch', group: 'apps', resource: 'deployments' }, signal),
-    isAllowed(calls, { verb: 'create', group: '', resource: 'pods', subresource: 'exec' }, signal),
+    isAllowed(calls, LIST_PODS, signal),
     findNode(api, calls, signal),
   ]);
   return {
@@ -33,12 +37,18 @@ export async function describeSession(api: ApiServer, calls: JsonCalls, signal: 
     version: VERSION,
     apiVersion: textOf(version.gitVersion),
     user,
-    canWrite,
-    canExec,
-    namespace: api.namespace,
+    listsAll,
+    startNamespace: namespace ?? (listsAll ? '' : await startNamespace(api, calls, signal)),
     ...(node === undefined ? {} : { node }),
-    traces: api.isNode,
   };
+}
+
+/** Returns the namespace of the kubeconfig's context or, if its pods may not be listed, the first one whose pods may be listed. */
+async function startNamespace(api: ApiServer, calls: JsonCalls, signal: AbortSignal): Promise<string> {
+  const { namespace } = api;
+  if (await isAllowed(calls, { ...LIST_PODS, namespace }, signal)) return namespace;
+  const { names } = await findNamespaces(api, calls, signal);
+  return names[0] ?? namespace;
 }
 
 /**
@@ -58,15 +68,6 @@ async function userOf(calls: JsonCalls, signal: AbortSignal): Promise<SessionInf
   const { status } = (await unlessForbidden(calls.review(SELF, review, signal))) ?? {};
   const { username, groups } = isRecord(status) && isRecord(status.userInfo) ? status.userInfo : {};
   return { username: textOf(username), groups: Array.isArray(groups) ? groups.map(textOf) : [] };
-}
-
-async function isAllowed(calls: JsonCalls, resourceAttributes: object, signal: AbortSignal): Promise<boolean> {
-  const review = {
-    ...{ apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview' },
-    spec: { resourceAttributes },
-  };
-  const { status } = (await unlessForbidden(calls.review(REVIEWS, review, signal))) ?? {};
-  return isRecord(status) && status.allowed === true;
 }
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : '');

@@ -1,7 +1,6 @@
 import { PodwrightError } from '@podwright/base';
-import { EXPLAINED, type Explanation, why } from '@podwright/kube-view';
+import { ApiViewReader, EXPLAINED, type Explanation, why } from '@podwright/kube-view';
 import type { JsonCalls } from '../upstream/json-calls.ts';
-import { ApiReader } from './api-reader.ts';
 
 /**
  * Explains why an object is ready or not, as `podwright why` does. `kind` is a plural, such as `pods`. Rejects with `invalid_argument` for
@@ -19,7 +18,10 @@ export async function explain(
       `kind: must be one of ${EXPLAINED.map(({ plural }) => plural).join(', ')}`,
     );
   if (namespace === '' || name === '') throw new PodwrightError('invalid_argument', 'namespace and name are required');
-  const reader = new ApiReader(calls, signal);
+  const reader = new ApiViewReader({
+    json: (path) => calls.get(path, signal),
+    text: (path) => calls.text(path, signal),
+  });
   const object = await reader.get(resource, namespace, name);
   if (object === undefined)
     throw new PodwrightError('not_found', `${kind} "${name}" not found in the namespace "${namespace}"`);

@@ -2,13 +2,13 @@ import { Resolver } from 'node:dns/promises';
 import { connect, isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { errorMessage, isRecord, PodwrightError } from '@podwright/base';
+import { pathOf } from '@podwright/kube-api';
 import { MAX_TRIED_ADDRESSES, TRY_TIMEOUT_MS } from '../limits.ts';
 import { type JsonCalls, unlessForbidden } from '../upstream/json-calls.ts';
-import { pathOf } from './api-reader.ts';
 
 const SERVICES = { group: '', version: 'v1', plural: 'services', namespaced: true };
 /** The Service of the cluster's name server, which has this name with CoreDNS too. */
-const NAME_SERVICE = pathOf(SERVICES, 'kube-system', 'kube-dns');
+const NAME_SERVICE = pathOf(SERVICES, { namespace: 'kube-system', name: 'kube-dns' });
 const CLUSTER_DOMAIN = 'cluster.local';
 
 export type ServiceToTry = { namespace: string; service: string; port: number };
@@ -29,7 +29,7 @@ export async function tryService(
   { namespace, service, port }: ServiceToTry,
   signal: AbortSignal,
 ): Promise<TryResult> {
-  const { spec } = await calls.get(pathOf(SERVICES, namespace, service), signal);
+  const { spec } = await calls.get(pathOf(SERVICES, { namespace, name: service }), signal);
   const fields = isRecord(spec) ? spec : {};
   const ports = Array.isArray(fields.ports) ? (fields.ports as { port?: unknown; protocol?: unknown }[]) : [];
   const found = ports.find((one) => one.port === port);

@@ -17,11 +17,6 @@ export class JsonCalls {
     return recordOf(target, await this.text(target, signal));
   }
 
-  /** Like `get`, but resolves to undefined if the object does not exist. */
-  async find(target: string, signal?: AbortSignal): Promise<Record<string, unknown> | undefined> {
-    return await absentAsUndefined(this.get(target, signal));
-  }
-
   /** Reads an answer as text. Rejects like `get`. */
   async text(target: string, signal?: AbortSignal): Promise<string> {
     return await this.#call({ method: 'GET', target }, signal);
@@ -46,14 +41,6 @@ export class JsonCalls {
       statusMessage(text) ?? `${method} ${target}: the API server answered ${answer.status}`,
     );
   }
-}
-
-/** Resolves to undefined instead of rejecting with `not_found`: the object or its kind does not exist. */
-export function absentAsUndefined<T>(reading: Promise<T>): Promise<T | undefined> {
-  return reading.catch((error: unknown) => {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  });
 }
 
 /** Resolves to undefined instead of rejecting with `permission_denied` or `not_found`. */

@@ -2,16 +2,12 @@ import { Agent as HttpAgent } from 'node:http';
 import { Agent } from 'node:https';
 import { isIP } from 'node:net';
 import { clientContext, ignoreFailure, nodeLookups } from '@podwright/base';
-import { type Kubeconfig, readKubeconfig, type TlsOptions } from '@podwright/kube-client';
+import type { Kubeconfig, TlsOptions } from '@podwright/kube-client';
 import { MAX_SHARED_CONNECTIONS } from '../limits.ts';
 import type { ApiServer } from './api-server.ts';
 
-/**
- * Returns the API server of the current context of a kubeconfig file. Changed certificates and tokens are read again. Rejects with
- * `invalid_argument` if the file is invalid.
- */
-export async function kubeconfigServer(path: string): Promise<ApiServer> {
-  const kubeconfig = await readKubeconfig(path);
+/** Returns the API server of a kubeconfig. Changed certificates and tokens are read again. */
+export function kubeconfigServer(kubeconfig: Kubeconfig): ApiServer {
   const agents = new Agents(kubeconfig);
   const { hostname, port, protocol, pathname } = new URL(kubeconfig.server);
   const secure = protocol === 'https:';

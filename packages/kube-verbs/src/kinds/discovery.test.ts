@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { pathOf } from '@podwright/kube-api';
 import { kindsOf } from './discovery.ts';
-import { pathOf, qualifiedName } from './resource-kind.ts';
+import { qualifiedName } from './resource-kind.ts';
 
 const verbs = ['get', 'list'];
 const [deployment, node] = kindsOf({

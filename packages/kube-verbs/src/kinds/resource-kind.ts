@@ -17,13 +17,3 @@ export type ResourceKind = {
 /** Returns the name of a kind as kubectl prints it before a slash: `deployment.apps`, `service`. */
 export const qualifiedName = ({ singular, group }: Pick<ResourceKind, 'singular' | 'group'>): string =>
   group === '' ? singular : `${singular}.${group}`;
-
-/** Returns the path of a collection, or of an object in it. Without `namespace`, the collection is that of all namespaces. */
-export function pathOf(
-  { group, version, plural, namespaced }: Pick<ResourceKind, 'group' | 'version' | 'plural' | 'namespaced'>,
-  { namespace, name }: { namespace?: string; name?: string } = {},
-): string {
-  const base = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
-  const within = namespaced && namespace !== undefined ? `/namespaces/${encodeURIComponent(namespace)}` : '';
-  return `${base}${within}/${plural}${name === undefined ? '' : `/${encodeURIComponent(name)}`}`;
-}

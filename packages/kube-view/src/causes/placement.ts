@@ -101,7 +101,7 @@ function tainted({ nodes }: PodFacts): Finding {
   const keys = [...new Set(nodes.flatMap(({ spec }) => (spec?.taints ?? []).map(({ key }) => key)))];
   return {
     cause: 'taint',
-    sentence: `it cannot be scheduled: it does not tolerate the taint ${keys.join(', ')}`,
+    sentence: `it cannot be scheduled: it does not tolerate ${keys.length === 0 ? 'the taints of the nodes' : `the taint ${keys.join(', ')}`}`,
     advice: ['Add a toleration to the pod, or remove the taint: `kubectl taint nodes NODE KEY-`.'],
   };
 }

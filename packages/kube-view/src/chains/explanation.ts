@@ -10,9 +10,21 @@ export type Explanation = {
   chain: Link[];
   /** The cause; undefined if there is no problem. Its sentence is the last one of the chain. */
   finding?: Finding;
-  /** The last change of the workload's pod template, such as a new image, which may have caused the problem. */
+  /** The last change of the workload's pod template, such as a new image, or of a ConfigMap, which may have caused the problem. */
   change?: string;
+  /** The time of the change (RFC 3339). */
+  changedAt?: string;
 };
+
+/** A change in words, and its time (RFC 3339). */
+export type Change = { at: string; text: string };
+
+/** Returns the explanation with a change, unless it has a later one. */
+export function withChange(explanation: Explanation, change: Change | undefined): Explanation {
+  const { changedAt = '' } = explanation;
+  if (change === undefined || Date.parse(changedAt) > Date.parse(change.at)) return explanation;
+  return { ...explanation, change: change.text, changedAt: change.at };
+}
 
 /**
  * Returns an explanation whose chain begins with a sentence about an object and continues with that of an object that it owns or selects.

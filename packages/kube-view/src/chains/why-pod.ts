@@ -1,9 +1,12 @@
+import { errorCode } from '@podwright/base';
 import { type Pod, podSummary } from '@podwright/kube-api';
+import { unlessForbidden } from '../api-view-reader.ts';
 import { conditionOf, containerStatusesOf, endsOf } from '../causes/containers.ts';
 import type { LogEnd, NodeFacts, PodFacts } from '../causes/finding.ts';
 import { explainPod, isPodWell } from '../causes/pod-causes.ts';
 import { VIEWED, type ViewReader } from '../view-reader.ts';
-import { caused, type Explanation, subjectOf, well } from './explanation.ts';
+import { configEdit } from './config-edit.ts';
+import { caused, type Explanation, subjectOf, well, withChange } from './explanation.ts';
 
 /** Explains why a pod is or is not ready. Rejects with the errors of the reader. */
 export async function whyPod(reader: ViewReader, pod: Pod, now = Date.now()): Promise<Explanation> {
@@ -16,10 +19,15 @@ export async function whyPod(reader: ViewReader, pod: Pod, now = Date.now()): Pr
     reader.events({ ...subject, uid: pod.metadata.uid }),
     logEnd(reader, pod),
     claimsWithoutVolume(reader, pod),
-    isScheduled(pod) ? [] : (reader.list(VIEWED.nodes, '') as Promise<NodeFacts[]>),
+    isScheduled(pod) ? [] : nodesOf(reader),
   ]);
-  return caused(subject, explainPod({ pod, events, log, unboundClaims, nodes, now }));
+  const explained = caused(subject, explainPod({ pod, events, log, unboundClaims, nodes, now }));
+  return isScheduled(pod) ? withChange(explained, await configEdit(reader, pod)) : explained;
 }
+
+/** Returns the nodes; none if the user may not list them, as users with rights in a namespace only. */
+const nodesOf = async (reader: ViewReader): Promise<NodeFacts[]> =>
+  ((await unlessForbidden(reader.list(VIEWED.nodes, ''))) as NodeFacts[] | undefined) ?? [];
 
 const isScheduled = (pod: Pod) => conditionOf(pod, 'PodScheduled')?.status !== 'False';
 
@@ -44,11 +52,26 @@ async function claimsWithoutVolume(reader: ViewReader, pod: Pod): Promise<PodFac
     return volume.ephemeral === undefined ? [] : [`${podName}-${volume.name}`];
   });
   const claims = names.map(async (name) => {
-    const claim = (await reader.get(VIEWED.claims, namespace, name)) as Claim | undefined;
+    const claim = await readClaim(reader, namespace, name);
+    if (claim === 'forbidden') return [];
     if (claim === undefined) return [{ name, exists: false }];
     if (claim.status?.phase === 'Bound') return [];
     const events = await reader.events({ kind: 'PersistentVolumeClaim', namespace, name });
     return [{ name, exists: true, storageClass: claim.spec?.storageClassName, event: events.at(-1)?.message }];
   });
   return (await Promise.all(claims)).flat();
+}
+
+/** Returns `forbidden` if the user may not read the claim, which says nothing about its existence. */
+async function readClaim(
+  reader: ViewReader,
+  namespace: string,
+  name: string,
+): Promise<Claim | 'forbidden' | undefined> {
+  try {
+    return (await reader.get(VIEWED.claims, namespace, name)) as Claim | undefined;
+  } catch (error) {
+    if (errorCode(error) === 'permission_denied') return 'forbidden';
+    throw error;
+  }
 }

@@ -9,7 +9,7 @@ import {
 import { isPodWell } from '../causes/pod-causes.ts';
 import { VIEWED, type ViewReader } from '../view-reader.ts';
 import { type Workload, workloadState } from '../workload-state.ts';
-import { caused, type Explanation, subjectOf, under, well } from './explanation.ts';
+import { type Change, caused, type Explanation, subjectOf, under, well, withChange } from './explanation.ts';
 import { type Template, templateChanges } from './template-change.ts';
 import { whyPod } from './why-pod.ts';
 import { creationFailure } from './workload-causes.ts';
@@ -39,7 +39,7 @@ export async function whyWorkload(reader: ViewReader, { kind }: Resource, worklo
       });
     if (below !== undefined) {
       const explained = await whyOwner(reader, { kind: 'ReplicaSet', owner: below.set });
-      return { ...under(subject, sentence, explained), ...(below.change !== undefined && { change: below.change }) };
+      return withChange(under(subject, sentence, explained), below.change);
     }
   }
   return await whyOwner(reader, { kind, owner: workload as Owned, sentence });
@@ -83,7 +83,7 @@ const revisionOf = ({ metadata }: KubeObject) => Number(metadata.annotations?.[R
 async function newestReplicaSet(
   reader: ViewReader,
   { metadata: { namespace = '', uid } }: Owned,
-): Promise<{ set: Owned; change?: string } | undefined> {
+): Promise<{ set: Owned; change?: Change } | undefined> {
   const sets = (await reader.list(VIEWED.replicaSets, namespace)) as Owned[];
   const [newest, before] = sets
     .filter(({ metadata }) => metadata.ownerReferences?.some((one) => one.uid === uid))
@@ -91,8 +91,9 @@ async function newestReplicaSet(
   if (newest === undefined) return undefined;
   const changes = before === undefined ? [] : templateChanges(before.spec?.template ?? {}, newest.spec?.template ?? {});
   if (changes.length === 0) return { set: newest };
-  const at = newest.metadata.creationTimestamp;
-  return { set: newest, change: `revision ${revisionOf(newest)}, of ${at}, changed ${changes.slice(0, 5).join(', ')}` };
+  const at = newest.metadata.creationTimestamp ?? '';
+  const text = `revision ${revisionOf(newest)}, of ${at}, changed ${changes.slice(0, 5).join(', ')}`;
+  return { set: newest, change: { at, text } };
 }
 
 /** Returns the topmost workload that owns a pod, such as the Deployment of its ReplicaSet; undefined if no workload owns it. */

@@ -1,0 +1,15 @@
+import type { Resource } from './kube-object.ts';
+
+/** A place below a resource. Without `namespace`, or with '', it is in all namespaces. A subresource may have further segments. */
+type Place = { namespace?: string; name?: string; subresource?: string };
+
+/** Returns the API path of a collection, of an object in it, or of a subresource of the object. All names are escaped. */
+export function pathOf(
+  { group, version, plural, namespaced }: Pick<Resource, 'group' | 'version' | 'plural' | 'namespaced'>,
+  { namespace = '', name, subresource }: Place = {},
+): string {
+  const root = group === '' ? ['api', version] : ['apis', group, version];
+  const within = namespaced && namespace !== '' ? ['namespaces', namespace] : [];
+  const object = name === undefined ? [] : [name, ...(subresource?.split('/') ?? [])];
+  return `/${[...root, ...within, plural, ...object].map(encodeURIComponent).join('/')}`;
+}
