@@ -13,6 +13,7 @@ const LINE_BYTES = 100;
 let place: DashboardPlace;
 before(async () => {
   const line = 'x'.repeat(LINE_BYTES - 1);
+  const hungry = "x=$(head -c 60000000 /dev/zero | tr '\\0' a); sleep 1000";
   const log = `yes ${line} | head -n ${LOG_LINES}; echo the last line; while :; do sleep 1000; done`;
   place = await DashboardPlace.start(
     '10.172.243.0/24',
@@ -20,6 +21,7 @@ before(async () => {
       pod({ name: 'crash', script: 'echo cannot connect to postgres at db:5432 >&2; exit 3' }),
       pod({ name: 'steady', metadata: 'labels: {app: steady}' }),
       pod({ name: 'talks', script: log }),
+      pod({ name: 'hungry', script: hungry, container: 'resources: {limits: {memory: 20Mi}}' }),
       configMap('settings', '{colour: blue, size: "1"}'),
       service('steady', 'steady'),
     ),
@@ -154,12 +156,40 @@ test('the page can be reached through a forwarded port', async () => {
   relay.close();
 });
 
+/** Counts in the page how often the report of a lost connection is removed. */
+const COUNT_REMOVALS = `
+  removals = 0;
+  new MutationObserver((changes) => {
+    for (const { removedNodes } of changes)
+      for (const node of removedNodes) if (node.classList?.contains('banner')) removals++;
+  }).observe(document.body, { childList: true, subtree: true });`;
+
+test('a container that the kernel has killed for its memory is shown with its limit', async () => {
+  const page = await place.open();
+  await page.show('/pods/default/hungry');
+  const panel = page.tab.getByRole('region', { name: 'Memory' });
+  await panel
+    .getByText(/\d+ kills?/)
+    .first()
+    .waitFor();
+  await panel.getByRole('img', { name: /Memory of main: .* of 20 MiB, killed \d+ times?/ }).waitFor();
+  assertNoProblems(page);
+  await page.close();
+});
+
 test('an open page reports a lost connection while the node restarts, and then shows new pods', async () => {
   const page = await place.open();
   const { tab } = page;
   await tab.getByRole('link', { name: 'default/crash' }).waitFor();
   await place.stopNode();
   await tab.getByText('Connection lost').waitFor();
+  await tab.evaluate(COUNT_REMOVALS);
+  let attempts = 0;
+  tab.on('websocket', (socket) => {
+    if (decodeURIComponent(socket.url()).includes('/api/v1/pods?')) attempts++;
+  });
+  await place.node.until(() => attempts >= 3);
+  assert.equal(await tab.evaluate('removals'), 0);
   await place.startNode();
   await tab.getByText('Connection lost').waitFor({ state: 'detached' });
   await place.node.ok('apply', place.node.file('later.yaml', pod({ name: 'later' })));

@@ -1,20 +1,26 @@
 /** What the user of the page may do. */
 import { call } from './request.ts';
 
-export type AccessAttributes = { verb: string; group: string; resource: string; namespace: string; name: string };
+/** The attributes of a request, as in a SelfSubjectAccessReview. Without `namespace`, it is about all namespaces. */
+export type AccessAttributes = {
+  verb: string;
+  group: string;
+  resource: string;
+  subresource?: string;
+  namespace?: string;
+  name?: string;
+};
+
+const GROUP = 'authorization.k8s.io/v1';
 
 /**
  * Reports whether the API server would allow a request (SelfSubjectAccessReview). Resolves to true if the review fails: the API server
  * checks the request itself anyway. Rejects only if the signal aborts.
  */
 export async function isAllowed(resourceAttributes: AccessAttributes, signal: AbortSignal): Promise<boolean> {
-  const review = {
-    apiVersion: 'authorization.k8s.io/v1',
-    kind: 'SelfSubjectAccessReview',
-    spec: { resourceAttributes },
-  };
+  const review = { apiVersion: GROUP, kind: 'SelfSubjectAccessReview', spec: { resourceAttributes } };
   try {
-    const path = 'apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
+    const path = `apis/${GROUP}/selfsubjectaccessreviews`;
     const { status } = await call<{ status?: { allowed?: boolean } }>(path, { method: 'POST', body: review, signal });
     return status?.allowed ?? true;
   } catch (error) {
@@ -22,3 +28,40 @@ export async function isAllowed(resourceAttributes: AccessAttributes, signal: Ab
     return true;
   }
 }
+
+type Rule = { verbs?: string[]; apiGroups?: string[]; resources?: string[] };
+type Rules = { incomplete?: boolean; resourceRules?: Rule[] };
+
+/** Reports whether the user may list all objects of a resource in the namespace of the review. */
+type MayList = (resource: { group: string; plural: string }) => boolean;
+
+/**
+ * Reads which resources the user may list in a namespace (SelfSubjectRulesReview). If the server cannot know all rules, or does not answer,
+ * the returned function accepts every resource. Rejects only if the signal aborts.
+ */
+export async function readMayList(namespace: string, signal: AbortSignal): Promise<MayList> {
+  const review = { apiVersion: GROUP, kind: 'SelfSubjectRulesReview', spec: { namespace } };
+  try {
+    const path = `apis/${GROUP}/selfsubjectrulesreviews`;
+    const { status } = await call<{ status?: Rules }>(path, { method: 'POST', body: review, signal });
+    return mayListBy(status);
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return () => true;
+  }
+}
+
+/** Returns the function for the status of a SelfSubjectRulesReview. Rules for single objects (`resourceNames`) permit no list. */
+export function mayListBy(status: Rules | undefined): MayList {
+  if (status === undefined || status.incomplete) return () => true;
+  const rules = (status.resourceRules ?? []).filter(
+    (rule) => !('resourceNames' in rule && isFilled(rule.resourceNames)),
+  );
+  const has = (values: string[] = [], wanted: string) => values.includes('*') || values.includes(wanted);
+  return ({ group, plural }) =>
+    rules.some(
+      ({ verbs, apiGroups, resources }) => has(verbs, 'list') && has(apiGroups, group) && has(resources, plural),
+    );
+}
+
+const isFilled = (value: unknown): boolean => Array.isArray(value) && value.length > 0;

@@ -13,12 +13,15 @@ export type Session = {
   version: string;
   apiVersion: string;
   user: { username: string; groups: string[] };
-  canWrite: boolean;
-  canExec: boolean;
-  namespace: string;
+  /** Whether the user may list the pods of all namespaces. */
+  listsAll: boolean;
+  /** The namespace that the page shows first; '' for all. */
+  startNamespace: string;
   node?: string;
-  traces: boolean;
 };
+
+/** The namespaces whose pods the user may list. `areListed` is false if the user may not list namespaces, so that others may exist. */
+export type Namespaces = { areListed: boolean; names: string[] };
 
 /** A step of a pod's start. Times are in Unix milliseconds. `open` marks a step that has not ended. */
 export type TraceSpan = {
@@ -71,8 +74,12 @@ export async function exchangeToken(token: string): Promise<void> {
 
 export const readSession = (signal?: AbortSignal): Promise<Session> => call<Session>('dashboard/session', { signal });
 
-export const readTraces = (uid: string, signal: AbortSignal): Promise<TraceSpan[]> =>
-  call<TraceSpan[]>('dashboard/traces', { query: { uid }, signal });
+export const readNamespaces = (signal: AbortSignal): Promise<Namespaces> =>
+  call<Namespaces>('dashboard/namespaces', { signal });
+
+/** Reads the steps of a pod's starts. Throws an ApiError with code 404 if the kubelet of the node has none, because it is not Podwright's. */
+export const readTraces = (pod: { node: string; uid: string }, signal: AbortSignal): Promise<TraceSpan[]> =>
+  call<TraceSpan[]>('dashboard/traces', { query: pod, signal });
 
 /** Reads the samples that are later than `after`, in Unix milliseconds; all of the last hour if it is undefined. */
 export const readUsage = (after: number | undefined, signal: AbortSignal): Promise<Usage> =>

@@ -8,6 +8,8 @@ export type Answer<T> = { value?: T; error?: unknown; isReading: boolean; again(
 type AnswerOptions = {
   /** Time after an answer or a failure at which it is read again; undefined to read once. */
   periodMs?: number;
+  /** Reports whether an error ends the periodic reading. */
+  isFinal?(error: unknown): boolean;
 };
 
 /**
@@ -17,7 +19,7 @@ type AnswerOptions = {
 export function useAnswer<T>(
   read: (signal: AbortSignal) => Promise<T>,
   keys: readonly unknown[],
-  { periodMs }: AnswerOptions = {},
+  { periodMs, isFinal }: AnswerOptions = {},
 ): Answer<T> {
   const [answer, setAnswer] = useState<{ value?: T; error?: unknown; isReading: boolean }>({ isReading: true });
   const [round, setRound] = useState(0);
@@ -37,7 +39,7 @@ export function useAnswer<T>(
       (error: unknown) => {
         if (abort.signal.aborted) return;
         setAnswer((before) => ({ value: before.value, error, isReading: false }));
-        next();
+        if (!isFinal?.(error)) next();
       },
     );
     return () => {

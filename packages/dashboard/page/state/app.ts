@@ -2,12 +2,21 @@
 import { type Signal, signal } from '@preact/signals';
 import { createContext } from 'preact';
 import { useContext, useEffect, useMemo } from 'preact/hooks';
-import { exchangeToken, readSession, type Session, takeToken } from '../api/dashboard.ts';
+import { type AccessAttributes, isAllowed } from '../api/access.ts';
+import {
+  exchangeToken,
+  type Namespaces,
+  readNamespaces,
+  readSession,
+  type Session,
+  takeToken,
+} from '../api/dashboard.ts';
 import { discover } from '../api/discovery.ts';
 import type { KubeObject, ObjectName, Resource } from '../api/objects.ts';
 import { isSignedOut, messageOf } from '../api/request.ts';
 import { SECTIONS } from '../api/resources.ts';
 import { forgetSessionKey, sessionKey } from '../api/session-key.ts';
+import { useAnswer } from './answer.ts';
 import type { Collection } from './collection.ts';
 import { type CollectionQuery, Collections } from './collections.ts';
 import { objectHref, type Route, routeOf } from './route.ts';
@@ -23,6 +32,8 @@ export type SessionState =
   | { kind: 'failed'; message: string };
 
 const NAMESPACE = 'podwright-namespace';
+/** Maximum number of namespaces whose objects are searched, if each must be listed by itself. */
+const MAX_SEARCHED = 20;
 const RETRY_MS = 2000;
 const CLOCK_MS = 1000;
 
@@ -31,12 +42,14 @@ export class App {
   readonly state: Signal<SessionState> = signal({ kind: 'starting' });
   /** Every resource that can be listed. Until discovery has succeeded, the built-in ones of the navigation. */
   readonly resources: Signal<readonly Resource[]> = signal(SECTIONS.flatMap(({ resources }) => resources));
-  /** The namespace to which lists are limited; '' for all. */
-  readonly namespace: Signal<string> = signal(sessionStorage.getItem(NAMESPACE) ?? '');
+  /** The namespace that the user has chosen in this tab; '' for all, undefined before the first choice. */
+  readonly #chosen: Signal<string | undefined> = signal(sessionStorage.getItem(NAMESPACE) ?? undefined);
   /** The current time in Unix milliseconds, for ages. It is not updated while the page is in the background. */
   readonly now = signal(Date.now());
   readonly collections = new Collections();
   readonly entries = new SearchEntries();
+  /** The namespaces that are offered to a user who may not list the pods of all; undefined until they have been read. */
+  readonly namespaces: Signal<Namespaces | undefined> = signal(undefined);
   readonly isHelpOpen = signal(false);
   readonly isSearchOpen = signal(false);
   readonly #session: Signal<Session | undefined> = signal(undefined);
@@ -58,9 +71,40 @@ export class App {
     return this.#session.value;
   }
 
+  /** The namespace to which lists are limited; '' for all. */
+  get namespace(): string {
+    const { listsAll, startNamespace = '' } = this.session ?? {};
+    const chosen = this.#chosen.value ?? startNamespace;
+    return chosen === '' && listsAll === false ? startNamespace : chosen;
+  }
+
+  /**
+   * The namespace whose objects are read; '' for all. Users who may list pods in all namespaces read those of all, and the page selects those
+   * that are shown, so that another namespace is shown at once.
+   */
+  get scope(): string {
+    return this.session?.listsAll === false ? this.namespace : '';
+  }
+
   setNamespace(namespace: string): void {
     sessionStorage.setItem(NAMESPACE, namespace);
-    this.namespace.value = namespace;
+    this.#chosen.value = namespace;
+  }
+
+  /** Reads the namespaces that are offered. A failure leaves those that were read before. */
+  async readNamespaces(): Promise<void> {
+    try {
+      this.namespaces.value = await readNamespaces(this.#abort.signal);
+    } catch {
+      // the namespace in use is offered in any case
+    }
+  }
+
+  /** The namespaces whose objects can be found; undefined if lists of all namespaces are read. */
+  get searchedNamespaces(): string[] | undefined {
+    if (this.session?.listsAll !== false) return undefined;
+    const others = (this.namespaces.value?.names ?? []).filter((name) => name !== this.namespace);
+    return [this.namespace, ...others].slice(0, MAX_SEARCHED);
   }
 
   /** Returns the link to an object's page; undefined if no resource of this kind can be listed. */
@@ -115,7 +159,9 @@ export class App {
 
   async #describe(): Promise<void> {
     try {
-      this.#session.value = await readSession(this.#abort.signal);
+      const session = await readSession(this.#abort.signal);
+      this.#session.value = session;
+      if (!session.listsAll) void this.readNamespaces();
     } catch (error) {
       if (isSignedOut(error)) this.#signedOut();
       else setTimeout(() => void this.#describe(), RETRY_MS);
@@ -151,6 +197,24 @@ export function useApp(): App {
   if (app === undefined) throw new Error('useApp: the component is not inside AppContext.Provider');
   return app;
 }
+
+/** Returns a shared collection of the objects in the scope, of which views select those of `App.namespace`. */
+export function useScoped<T extends KubeObject>(resource: Resource): Collection<T> {
+  return useCollection<T>(resource, { namespace: useApp().scope });
+}
+
+/** Reports whether the user may do something; undefined until it is known. It is read again when the attributes change. */
+export function useAllowed(attributes: AccessAttributes): boolean | undefined {
+  const { verb, group, resource, subresource, namespace } = attributes;
+  const read = (signal: AbortSignal) => isAllowed(attributes, signal);
+  return useAnswer(read, [verb, group, resource, subresource, namespace]).value;
+}
+
+/** The right to run programs in the pods of a namespace. */
+export const execIn = (namespace: string): AccessAttributes => ({
+  ...{ verb: 'create', group: '', resource: 'pods', subresource: 'exec' },
+  namespace,
+});
 
 /** Returns a shared collection that stays open while the component is shown. */
 export function useCollection<T extends KubeObject>(resource: Resource, query: CollectionQuery = {}): Collection<T> {

@@ -1,5 +1,6 @@
 /** The entries of the search box: the names of all objects of every resource that can be listed. */
 import { signal } from '@preact/signals';
+import { readMayList } from '../api/access.ts';
 import type { KubeObject, Resource } from '../api/objects.ts';
 import { call } from '../api/request.ts';
 import { pathOf } from '../api/resources.ts';
@@ -18,19 +19,26 @@ const LEFT_OUT = new Set(['events', 'leases', 'endpointslices', 'controllerrevis
 /** A group whose objects have the names of nodes and pods. */
 const METRICS = 'metrics.k8s.io';
 
+/** What is searched. `namespaces` is undefined for users who may list objects of all namespaces. */
+type Searched = { resources: readonly Resource[]; namespaces?: readonly string[] };
+
 export class SearchEntries {
   /** The entries. During the first reading, they are added resource by resource. */
   readonly entries = signal<readonly SearchEntry[]>([]);
   readonly isReading = signal(false);
   #readMs = Number.NEGATIVE_INFINITY;
+  /** The namespaces of the last reading. */
+  #place: string | undefined;
 
   /** Reads the names, unless they were read less than 30 seconds ago. Never rejects. */
-  async refresh(resources: readonly Resource[], signal: AbortSignal): Promise<void> {
-    if (this.isReading.value || Date.now() - this.#readMs < FRESH_MS) return;
+  async refresh({ resources, namespaces }: Searched, signal: AbortSignal): Promise<void> {
+    const place = namespaces?.join(' ');
+    if (this.isReading.value || (Date.now() - this.#readMs < FRESH_MS && place === this.#place)) return;
     this.isReading.value = true;
     const isFirst = this.entries.value.length === 0;
     const found: SearchEntry[] = [];
-    const queue = resources.filter(({ group, plural }) => group !== METRICS && !LEFT_OUT.has(plural));
+    const named = resources.filter(({ group, plural }) => group !== METRICS && !LEFT_OUT.has(plural));
+    const queue = await listsOf({ resources: named, namespaces }, signal).catch(() => []);
     const work = async () => {
       for (let next = queue.shift(); next !== undefined && !signal.aborted; next = queue.shift()) {
         found.push(...(await entriesOf(next, signal)));
@@ -42,14 +50,31 @@ export class SearchEntries {
     if (signal.aborted) return;
     this.entries.value = found;
     this.#readMs = Date.now();
+    this.#place = place;
   }
 }
 
-/** Returns the entries of a resource; none if it cannot be listed. */
-async function entriesOf(resource: Resource, signal: AbortSignal): Promise<SearchEntry[]> {
+/** A list to read. The namespace '' stands for all namespaces. */
+type List = { resource: Resource; namespace: string };
+
+/** Returns the lists to read. In single namespaces, those that the user may not list are left out. Rejects only if the signal aborts. */
+async function listsOf({ resources, namespaces }: Searched, signal: AbortSignal): Promise<List[]> {
+  if (namespaces === undefined) return resources.map((resource) => ({ resource, namespace: '' }));
+  const rights = await Promise.all(
+    namespaces.map(async (namespace) => ({ namespace, mayList: await readMayList(namespace, signal) })),
+  );
+  return resources.flatMap((resource) => {
+    const allowed = rights.filter(({ mayList }) => mayList(resource));
+    const places = resource.namespaced ? allowed.map(({ namespace }) => namespace) : allowed.length > 0 ? [''] : [];
+    return places.map((namespace) => ({ resource, namespace }));
+  });
+}
+
+/** Returns the entries of a list; none if it cannot be read. */
+async function entriesOf({ resource, namespace: place }: List, signal: AbortSignal): Promise<SearchEntry[]> {
   try {
     const query = { limit: MAX_OBJECTS };
-    const { items = [] } = await call<{ items?: KubeObject[] }>(pathOf(resource), {
+    const { items = [] } = await call<{ items?: KubeObject[] }>(pathOf(resource, { namespace: place }), {
       accept: NAMES_ONLY,
       query,
       signal,

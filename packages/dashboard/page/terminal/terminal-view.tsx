@@ -3,8 +3,8 @@ import { FitAddon } from '@xterm/addon-fit';
 import { Terminal } from '@xterm/xterm';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Pod } from '../api/objects.ts';
-import { useApp } from '../state/app.ts';
-import { Problem } from '../widgets/marks.tsx';
+import { execIn, useAllowed } from '../state/app.ts';
+import { Problem, Waiting } from '../widgets/marks.tsx';
 import { binaryFrame, execMessage, inputFrame, resizeFrame } from './exec-frames.ts';
 import { type ExecTarget, execSocket } from './run-program.ts';
 
@@ -13,7 +13,7 @@ const SHELL = ['sh', '-c', 'command -v bash >/dev/null 2>&1 && exec bash || exec
 const SCROLLBACK_LINES = 5000;
 
 export function TerminalView({ pod }: { pod: Pod }) {
-  const { session } = useApp();
+  const canExec = useAllowed(execIn(pod.metadata.namespace));
   const statuses = pod.status?.containerStatuses ?? [];
   const names = pod.spec.containers
     .map((one) => one.name)
@@ -21,7 +21,8 @@ export function TerminalView({ pod }: { pod: Pod }) {
   const [container, setContainer] = useState(names[0]);
   const [round, setRound] = useState(0);
   const present = container ?? names[0];
-  if (session?.canExec === false) return <Problem what="The user may not run programs in pods (create pods/exec)" />;
+  if (canExec === undefined) return <Waiting what="Checking rights" />;
+  if (!canExec) return <Problem what="The user may not run programs in pods (create pods/exec)" />;
   if (present === undefined) return <Problem what="No container of this pod is running" />;
   const { namespace, name } = pod.metadata;
   return (

@@ -1,7 +1,7 @@
 /** Events of all objects, or of one, newest first. */
 import { useMemo, useState } from 'preact/hooks';
 import { type EventObject, eventContainer, eventCount, eventTimeMs, type ObjectName } from '../api/objects.ts';
-import { useApp, useCollection } from '../state/app.ts';
+import { useApp, useScoped } from '../state/app.ts';
 import { EVENTS } from '../state/collections.ts';
 import { countText } from '../state/text.ts';
 import { type Column, GridTable } from '../widgets/grid-table.tsx';
@@ -39,10 +39,10 @@ const COLUMNS: readonly Column<EventObject>[] = [
 const keyOf = ({ metadata }: EventObject): string => metadata.uid ?? metadata.name ?? '';
 
 export function EventsPage() {
-  const events = useCollection<EventObject>(EVENTS);
+  const events = useScoped<EventObject>(EVENTS);
   const { namespace } = useApp();
   const [isWarnings, setWarnings] = useState(false);
-  const [list, wanted, state] = [events.list, namespace.value, events.state.value];
+  const [list, wanted, state] = [events.list, namespace, events.state.value];
   const rows = useMemo(() => {
     const shown = list.filter(
       ({ type, metadata }) => (!isWarnings || type === 'Warning') && (wanted === '' || metadata.namespace === wanted),

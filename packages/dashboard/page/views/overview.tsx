@@ -2,7 +2,8 @@
 import { useMemo } from 'preact/hooks';
 import type { EventObject, KubeObject, Pod } from '../api/objects.ts';
 import { builtIn } from '../api/resources.ts';
-import { useApp, useCollection } from '../state/app.ts';
+import { useApp, useScoped } from '../state/app.ts';
+import type { Collection } from '../state/collection.ts';
 import { EVENTS, PODS } from '../state/collections.ts';
 import { EventsByObject } from '../state/events-by-object.ts';
 import { ROLLED_KINDS, rolloutOf } from '../state/rollout.ts';
@@ -29,11 +30,11 @@ const RESOURCES = ROLLED_KINDS.map(builtIn);
 
 function Rollouts() {
   const [deployments, statefulSets, daemonSets] = [
-    useCollection<KubeObject>(RESOURCES[0]!),
-    useCollection<KubeObject>(RESOURCES[1]!),
-    useCollection<KubeObject>(RESOURCES[2]!),
+    useScoped<KubeObject>(RESOURCES[0]!),
+    useScoped<KubeObject>(RESOURCES[1]!),
+    useScoped<KubeObject>(RESOURCES[2]!),
   ];
-  const namespace = useApp().namespace.value;
+  const { namespace } = useApp();
   const rollouts = [deployments, statefulSets, daemonSets].flatMap((collection, index) =>
     collection.list
       .filter(({ metadata }) => namespace === '' || metadata.namespace === namespace)
@@ -48,13 +49,13 @@ function Rollouts() {
 }
 
 /** Returns the views of all pods in the chosen namespace. They are computed again every ten seconds, because some depend on the time. */
-function usePodViews(): { views: PodView[]; state: ReturnType<typeof useCollection<Pod>>['state'] } {
+function usePodViews(): { views: PodView[]; state: Collection<Pod>['state'] } {
   const { now, namespace } = useApp();
-  const pods = useCollection<Pod>(PODS);
-  const events = useCollection<EventObject>(EVENTS);
+  const pods = useScoped<Pod>(PODS);
+  const events = useScoped<EventObject>(EVENTS);
   const memory = useMemo(() => ({ views: new PodViews(), events: new EventsByObject() }), []);
   const tenSeconds = Math.floor(now.value / 10_000);
-  const [podList, eventList, wanted] = [pods.list, events.list, namespace.value];
+  const [podList, eventList, wanted] = [pods.list, events.list, namespace];
   const views = useMemo(() => {
     memory.events.update(eventList);
     const shown = wanted === '' ? podList : podList.filter(({ metadata }) => metadata.namespace === wanted);
@@ -64,8 +65,11 @@ function usePodViews(): { views: PodView[]; state: ReturnType<typeof useCollecti
 }
 
 function PodsByTrouble() {
+  const { session } = useApp();
   const { views, state } = usePodViews();
   const current = state.value;
+  // the scope of a user without the right to list all pods is known only with the session
+  if (current.kind === 'refused' && session === undefined) return <Waiting what="Reading pods" />;
   if (current.kind === 'refused') return <Problem what="Pods cannot be listed">{current.message}</Problem>;
   if (current.kind === 'loading' && views.length === 0) return <Waiting what="Reading pods" />;
   const troubled = views.filter(({ level }) => level === 'failing' || level === 'starting');

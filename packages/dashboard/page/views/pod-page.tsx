@@ -83,15 +83,15 @@ function KnownPod({ pod, tab }: { pod: Pod; tab: string }) {
 }
 
 function PodOverview({ pod, events, isWell }: { pod: Pod; events: readonly EventObject[]; isWell: boolean }) {
+  const { spec } = pod;
   const { namespace, name, uid } = pod.metadata;
-  const { session } = useApp();
   return (
     <div class="panels">
       {isWell ? null : <WhyPanel resource={PODS} namespace={namespace} name={name} />}
       <ContainersPanel pod={pod} />
       <PodFacts pod={pod} />
       <TimelinePanel pod={pod} events={events} />
-      {session?.traces ? <StartPanel uid={uid} /> : null}
+      {spec.nodeName === undefined ? null : <StartPanel node={spec.nodeName} uid={uid} />}
       <ProbesPanel pod={pod} events={events} />
       <MemoryPanel pod={pod} />
       <Panel title="Events" wide>

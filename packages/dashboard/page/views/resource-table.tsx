@@ -17,7 +17,7 @@ function useLiveTable(resource: Resource, namespace: string): LiveTable {
 }
 
 export function ResourceTable({ resource }: { resource: Resource }) {
-  const namespace = useApp().namespace.value;
+  const { namespace } = useApp();
   const table = useLiveTable(resource, resource.namespaced ? namespace : '');
   const [filter, setFilter] = useState('');
   const { columns, rows, isLoaded, problem } = table.current.value;

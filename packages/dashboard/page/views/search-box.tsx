@@ -26,10 +26,12 @@ const PAGE_ENTRIES: SearchEntry[] = [
 
 /** Returns all entries. Begins to read the names of objects. */
 function useEntries(): readonly SearchEntry[] {
-  const { entries, resources } = useApp();
+  const app = useApp();
+  const { entries, resources } = app;
   useEffect(() => {
     const abort = new AbortController();
-    void entries.refresh(resources.peek(), abort.signal);
+    const searched = { resources: resources.peek(), namespaces: app.searchedNamespaces };
+    void entries.refresh(searched, abort.signal);
     return () => abort.abort();
   }, []);
   const [found, kinds] = [entries.entries.value, resources.value];

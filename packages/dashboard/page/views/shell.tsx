@@ -1,9 +1,10 @@
 /** The frame of every page: navigation, search, namespace, and the state of the connection. */
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
+import type { Session } from '../api/dashboard.ts';
 import type { KubeObject } from '../api/objects.ts';
 import { builtIn, resourceId, SECTIONS } from '../api/resources.ts';
-import { useApp, useCollection } from '../state/app.ts';
+import { useAllowed, useApp, useCollection, useScoped } from '../state/app.ts';
 import { PODS } from '../state/collections.ts';
 import { pageHref, type Route } from '../state/route.ts';
 import { SearchButton } from './search-box.tsx';
@@ -32,10 +33,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
         <button type="button" class="quiet" onClick={() => (isHelpOpen.value = true)} aria-label="Help: keys">
           ?
         </button>
-        <span class="faint user" title={session && `API server ${session.server} (${session.apiVersion})`}>
-          {session?.user.username}
-          {session?.canWrite === false ? ' (read-only)' : ''}
-        </span>
+        {session === undefined ? null : <User session={session} />}
       </header>
       <Navigation />
       <Connection />
@@ -43,6 +41,18 @@ export function Shell({ children }: { children: ComponentChildren }) {
         {children}
       </main>
     </>
+  );
+}
+
+/** The user, and whether the user may change Deployments, which stand for all objects. */
+function User({ session: { server, apiVersion, user } }: { session: Session }) {
+  const { namespace } = useApp();
+  const mayChange = useAllowed({ verb: 'patch', group: 'apps', resource: 'deployments', namespace });
+  return (
+    <span class="faint user" title={`API server ${server} (${apiVersion})`}>
+      {user.username}
+      {mayChange === false ? ' (read-only)' : ''}
+    </span>
   );
 }
 
@@ -72,19 +82,42 @@ function sectionOf(route: Route): string {
 
 const NAMESPACES = builtIn('Namespace');
 
+/** Selects the namespace that is shown. If namespaces cannot be listed, the user enters one. */
 function NamespaceChoice() {
-  const app = useApp();
+  const { session } = useApp();
+  return session?.listsAll === false ? <LimitedChoice /> : <AnyChoice />;
+}
+
+/** The choice of a user who may list the pods of all namespaces. */
+function AnyChoice() {
   const namespaces = useCollection<KubeObject>(NAMESPACES);
-  const chosen = app.namespace.value;
   const names = namespaces.list.map(({ metadata }) => metadata.name ?? '').sort();
+  if (namespaces.state.value.kind === 'refused') return <NamespaceField names={[]} />;
+  return <NamespaceSelect names={names} hasAll />;
+}
+
+/** The choice of a user who may list pods only in some namespaces. */
+function LimitedChoice() {
+  const app = useApp();
+  const found = app.namespaces.value;
+  if (found?.areListed === false) return <NamespaceField names={found.names} />;
+  return <NamespaceSelect names={found?.names ?? []} onFocus={() => void app.readNamespaces()} />;
+}
+
+type SelectProps = { names: readonly string[]; hasAll?: boolean; onFocus?(): void };
+
+function NamespaceSelect({ names, hasAll = false, onFocus }: SelectProps) {
+  const app = useApp();
+  const chosen = app.namespace;
   const all = chosen === '' || names.includes(chosen) ? names : [chosen, ...names];
   return (
     <select
       aria-label="Namespace"
       value={chosen}
+      onFocus={onFocus}
       onChange={({ currentTarget }) => app.setNamespace(currentTarget.value)}
     >
-      <option value="">All namespaces</option>
+      {hasAll ? <option value="">All namespaces</option> : null}
       {all.map((name) => (
         <option key={name} value={name}>
           {name}
@@ -94,13 +127,38 @@ function NamespaceChoice() {
   );
 }
 
+/** A field for the name of a namespace, with suggestions. It is taken when the user presses Enter or leaves the field. */
+function NamespaceField({ names }: { names: readonly string[] }) {
+  const app = useApp();
+  return (
+    <>
+      <input
+        type="text"
+        class="namespace"
+        aria-label="Namespace"
+        placeholder={app.session?.listsAll ? 'All namespaces' : 'Namespace'}
+        list="namespaces"
+        autocomplete="off"
+        spellcheck={false}
+        value={app.namespace}
+        onChange={({ currentTarget }) => app.setNamespace(currentTarget.value.trim())}
+      />
+      <datalist id="namespaces">
+        {names.map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+    </>
+  );
+}
+
 /** Period at which a page that has lost its connection checks whether its session has ended. */
 const CHECK_MS = 3000;
 
 /** A banner that is shown while the watch of pods is interrupted. */
 function Connection() {
   const app = useApp();
-  const state = useCollection(PODS).state.value;
+  const state = useScoped(PODS).state.value;
   const isLost = state.kind === 'stale';
   useEffect(() => {
     if (!isLost) return;

@@ -1,6 +1,6 @@
 /** Waterfall charts of the steps of a pod's starts, including steps that have not ended. */
 import { readTraces } from '../api/dashboard.ts';
-import { messageOf } from '../api/request.ts';
+import { isForbidden, isNotFound, messageOf } from '../api/request.ts';
 import { plainText } from '../logs/ansi.ts';
 import { useAnswer } from '../state/answer.ts';
 import { clockText, durationText } from '../state/text.ts';
@@ -12,8 +12,19 @@ const PERIOD_MS = 2000;
 /** Maximum number of starts that are shown. */
 const SHOWN = 5;
 
-export function StartPanel({ uid }: { uid: string }) {
-  const { value, error, isReading } = useAnswer((signal) => readTraces(uid, signal), [uid], { periodMs: PERIOD_MS });
+const isFinal = (error: unknown) => isForbidden(error) || isNotFound(error);
+
+/** The steps of the starts of a pod. Nothing is shown if the kubelet of the node is not Podwright's, and so has recorded none. */
+export function StartPanel({ node, uid }: { node: string; uid: string }) {
+  const read = (signal: AbortSignal) => readTraces({ node, uid }, signal);
+  const { value, error, isReading } = useAnswer(read, [node, uid], { periodMs: PERIOD_MS, isFinal });
+  if (value === undefined && isNotFound(error)) return null;
+  if (value === undefined && isForbidden(error))
+    return (
+      <Panel title="Start" wide>
+        <p class="faint">The steps of the start can be read only with the right to get nodes/proxy.</p>
+      </Panel>
+    );
   return (
     <Panel title="Start" wide>
       {value === undefined ? (

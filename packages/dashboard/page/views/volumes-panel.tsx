@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { Pod } from '../api/objects.ts';
 import { messageOf } from '../api/request.ts';
 import { plainText } from '../logs/ansi.ts';
-import { useApp } from '../state/app.ts';
+import { execIn, useAllowed } from '../state/app.ts';
 import { runProgram } from '../terminal/run-program.ts';
 import { Text } from '../widgets/marks.tsx';
 import { Panel } from '../widgets/panel.tsx';
@@ -13,6 +13,7 @@ type Mounted = { container: string; volume: string; path: string; isReadOnly: bo
 const LIST_TIMEOUT_MS = 15_000;
 
 export function VolumesPanel({ pod }: { pod: Pod }) {
+  const canExec = useAllowed(execIn(pod.metadata.namespace)) === true;
   const mounts: Mounted[] = pod.spec.containers.flatMap(({ name, volumeMounts = [] }) =>
     volumeMounts.map((mount) => ({
       ...{ container: name, volume: mount.name, path: mount.mountPath, isReadOnly: mount.readOnly === true },
@@ -28,7 +29,7 @@ export function VolumesPanel({ pod }: { pod: Pod }) {
             key={`${mount.container} ${mount.path}`}
             pod={pod}
             mount={mount}
-            isRunning={running.some(({ name }) => name === mount.container)}
+            canList={canExec && running.some(({ name }) => name === mount.container)}
           />
         ))}
       </ul>
@@ -39,13 +40,12 @@ export function VolumesPanel({ pod }: { pod: Pod }) {
 function Mount({
   pod,
   mount: { container, volume, path, isReadOnly },
-  isRunning,
+  canList,
 }: {
   pod: Pod;
   mount: Mounted;
-  isRunning: boolean;
+  canList: boolean;
 }) {
-  const { session } = useApp();
   const [listing, setListing] = useState<string | undefined>();
   const list = async () => {
     setListing('Reading …');
@@ -65,7 +65,7 @@ function Mount({
       <span class="faint">
         <Text>{`${volume}, in ${container}${isReadOnly ? ', read-only' : ''}`}</Text>
       </span>{' '}
-      {isRunning && session?.canExec ? (
+      {canList ? (
         <button type="button" onClick={list} aria-label={`List the files of ${path}`}>
           Files
         </button>
