@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs Podwright from a release: the executable, its service, completions and manual page. Needs no network for local files.
+# Installs Podwright from a release: the executable, its service, completions, manual page and plugin of kubectl. Needs no network for local files.
 #   install.sh [--version V] [--prefix DIR] [--no-service] SOURCE
 #   install.sh --uninstall [--prefix DIR] [--purge-data]
 # SOURCE        an archive podwright-VERSION-linux-ARCH.tar.zst (or .tar.gz), or the directory or URL of a release. SHA256SUMS must be
@@ -316,6 +316,7 @@ plan() {
   say "644 completions/podwright.fish $prefix/share/fish/vendor_completions.d/podwright.fish"
   [ ! -f "$top/install.sh" ] || say "755 install.sh $lib/install.sh"
   [ "$with_unit" = no ] || say "644 unit $UNIT"
+  [ ! -f "$top/kubectl-podwright" ] || say "755 kubectl-podwright $prefix/bin/kubectl-podwright"
   say "755 podwright $bin"
 }
 

@@ -7,6 +7,8 @@ import { run } from './run.ts';
 
 const EXECUTABLE_MODE = 0o755;
 const FILE_MODE = 0o644;
+/** The plugin of kubectl, which must be in PATH. */
+const KUBECTL_PLUGIN = 'kubectl-podwright';
 
 export type ReleaseFiles = { executable: string; licences: string };
 
@@ -18,6 +20,7 @@ export function archiveLayout({ licences }: ReleaseFiles): Layout {
   return {
     executable: 'podwright',
     files: {
+      'kubectl-podwright': readFileSync('bin/kubectl-podwright'),
       'install.sh': readFileSync('install.sh'),
       'podwright.service': readFileSync('contrib/podwright.service'),
       'podwright.1': manPage(),
@@ -35,6 +38,7 @@ export function packageLayout({ licences }: ReleaseFiles, zsh: string): Layout {
   return {
     executable: 'usr/bin/podwright',
     files: {
+      'usr/bin/kubectl-podwright': readFileSync('bin/kubectl-podwright'),
       'etc/podwright/config.toml': readFileSync('scripts/release/files/config.toml'),
       'usr/lib/systemd/system/podwright.service': readFileSync('contrib/podwright.service'),
       'usr/share/man/man1/podwright.1': manPage(),
@@ -60,7 +64,7 @@ export function writeLayout(root: string, { executable }: ReleaseFiles, layout: 
   chmodSync(join(root, layout.executable), EXECUTABLE_MODE);
   for (const [name, content] of Object.entries(layout.files)) {
     writeFileSync(place(name), content);
-    chmodSync(join(root, name), FILE_MODE);
+    chmodSync(join(root, name), name.endsWith(KUBECTL_PLUGIN) ? EXECUTABLE_MODE : FILE_MODE);
   }
   run('find', [root, '-type', 'd', '-exec', 'chmod', '755', '{}', '+']);
 }

@@ -9,7 +9,7 @@ import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { StartedProgram } from '../pods/started-program.ts';
 
 /** The kubectl of this machine, or another one. */
-const KUBECTL = process.env.PODWRIGHT_KUBECTL ?? findProgram('kubectl') ?? 'kubectl';
+export const KUBECTL = process.env.PODWRIGHT_KUBECTL ?? findProgram('kubectl') ?? 'kubectl';
 
 /** The minor version of kubectl. Fails if there is no kubectl. */
 export function kubectlMinor(): number {

@@ -46,6 +46,7 @@ for (const suite of SUITES) {
     assert.match(said, /Pods with shareProcessNamespace also require catatonit: 'podwright doctor --fix'/);
     assert.match(said, /This host has no systemd, so no service was installed\..*init script:\n {2}podwright node >/);
     assert.equal(guest.ok('podwright --version'), '1.0.0\n');
+    assert.equal(guest.ok('kubectl-podwright'), 'plugin 1.0.0\n');
     assert.match(guest.ok('cat /usr/local/share/man/man1/podwright.1'), /Podwright 1\.0\.0/);
     assert.match(guest.ok('cat /usr/local/share/bash-completion/completions/podwright'), /bash 1\.0\.0/);
     assert.match(guest.ok('ls /usr/local/share/doc/podwright'), /LICENSE\nNOTICE-first/);

@@ -39,6 +39,7 @@ export class ReleaseDirectory {
     const work = mkdtempSync(join(tmpdir(), 'podwright-archive-'));
     const files: Record<string, string | Buffer> = {
       podwright: program ?? `#!/bin/sh\necho ${version}\n`,
+      'kubectl-podwright': `#!/bin/sh\necho plugin ${version}\n`,
       'podwright.service': readFileSync(join(CHECKOUT, 'contrib/podwright.service')),
       'podwright.1': `.TH PODWRIGHT 1 "" "Podwright ${version}"\n`,
       'completions/podwright.bash': `# bash ${version}\n`,

@@ -64,6 +64,7 @@ test('the Debian package installs, runs, keeps a changed configuration, and is p
   const unit = readFileSync(join(root, 'usr/lib/systemd/system/podwright.service'), 'utf8');
   assert.match(unit, /^Documentation=man:podwright\(1\)$/m);
   assert.equal(inRoot(root, 'podwright', '--version'), `${VERSION}\n`);
+  assert.match(inRoot(root, 'kubectl-podwright', '--help'), /^usage: kubectl podwright why\|/);
   assert.deepEqual(globSync('etc/systemd/system/**/podwright*', { cwd: root }), [], 'the unit is enabled');
   for (const file of ['usr/lib/systemd/system/podwright.service', 'usr/share/man/man1/podwright.1.gz'])
     assert.ok(existsSync(join(root, file)), file);
@@ -142,7 +143,12 @@ test('the RPM package has the same files, and the configuration and the licences
   const query = (...args: string[]) =>
     execFileSync('rpm', ['--query', '--package', ...args, release.rpm], { encoding: 'utf8' });
   const files = query('--list').trim().split('\n');
-  for (const file of ['/usr/bin/podwright', '/usr/lib/systemd/system/podwright.service', '/etc/podwright/config.toml'])
+  for (const file of [
+    '/usr/bin/podwright',
+    '/usr/bin/kubectl-podwright',
+    '/usr/lib/systemd/system/podwright.service',
+    '/etc/podwright/config.toml',
+  ])
     assert.ok(files.includes(file), file);
   assert.equal(query('--configfiles').trim(), '/etc/podwright/config.toml');
   const licences = query('--licensefiles').trim().split('\n').sort();
