@@ -1,12 +1,17 @@
 import { type Admission, badRequest } from '@podwright/api-machinery';
+import type { JsonObject } from '@podwright/kube-kinds';
 import { kindOf, placeOf } from '../server/resource-request.ts';
 import type { ResourceRequest } from '../server/server-parts.ts';
 
 /**
  * Runs admission for a request that connects the client to another server (the operation CONNECT). `options` are the decoded parameters.
- * Throws `ApiError` if the request is refused.
+ * Returns them as admission has changed them, with values of any types. Throws `ApiError` if the request is refused.
  */
-export async function admitConnect(request: ResourceRequest, admission: Admission, options: object): Promise<void> {
+export async function admitConnect(
+  request: ResourceRequest,
+  admission: Admission,
+  options: object,
+): Promise<JsonObject> {
   const { exchange, writer, info, resource, user } = request;
   if (exchange.query.getAll('dryRun').length > 0) throw badRequest('dryRun is not supported');
   const { kind } = kindOf(request);
@@ -21,6 +26,7 @@ export async function admitConnect(request: ResourceRequest, admission: Admissio
     warn: writer.warnings.add,
     signal: exchange.signal,
   } as const;
-  await admission.mutate(attributes);
-  await admission.validate(attributes);
+  const admitted = (await admission.mutate(attributes)) ?? object;
+  await admission.validate({ ...attributes, object: admitted });
+  return { ...admitted };
 }

@@ -29,6 +29,8 @@ export type ConnectedNodeOptions = {
   /** Replaces the connector to the test's kubelet. */
   connector?: (others: NodeConnector) => NodeConnector;
   kubeletAuthority?: (own: string) => string;
+  /** Changes the options of connections. Default: they stay as they are. */
+  mutate?: (options: ApiObject) => ApiObject;
 };
 
 /** The pods `lone` with one container, `many` with three kinds of containers, and `waiting` without a node, all in `default`. */
@@ -61,7 +63,7 @@ export class ConnectedNode implements AsyncDisposable {
     this.#kubelet = kubelet;
   }
 
-  static async start({ kubelet = {}, decide, connector, kubeletAuthority }: ConnectedNodeOptions = {}) {
+  static async start({ kubelet = {}, decide, connector, kubeletAuthority, mutate }: ConnectedNodeOptions = {}) {
     const directory = mkdtempSync(join(tmpdir(), 'api-authority-'));
     const authority = await CertificateAuthority.open(directory, Date.now);
     rmSync(directory, { recursive: true });
@@ -75,7 +77,7 @@ export class ConnectedNode implements AsyncDisposable {
         clientPair,
         kubeletAuthority: kubeletAuthority?.(authority.certificate),
       });
-      const parts = { connector: connector?.(others) ?? others, store, admission: OPEN };
+      const parts = { connector: connector?.(others) ?? others, store, admission: admissionOf(mutate) };
       const authorizer = {
         authorize: (given: never) => ({ decision: (decide ?? (() => 'allow'))(given), reason: 'no' }),
       } as const;
@@ -150,10 +152,10 @@ export class ConnectedNode implements AsyncDisposable {
   }
 }
 
-const OPEN = {
-  mutate: async ({ object }: { object?: ApiObject }) => object,
+const admissionOf = (mutate: (options: ApiObject) => ApiObject = (options) => options) => ({
+  mutate: async ({ object }: { object?: ApiObject }) => object && mutate(object),
   validate: async () => undefined,
-};
+});
 
 /** A client's upgraded connection. */
 export type Upgraded = { socket: Duplex; head: Buffer; headers: IncomingMessage['headers'] };

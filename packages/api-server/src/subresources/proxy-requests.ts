@@ -1,5 +1,6 @@
 /** Requests that are forwarded to a server in a pod, to an endpoint of a service, or to a node: `…/NAME/proxy/PATH`. */
 import type { Admission, ObjectStore } from '@podwright/api-machinery';
+import { textAt } from '@podwright/kube-kinds';
 import type { Backend } from '../backends/backend.ts';
 import { encodedPath, rawQuery, subpathOf } from '../backends/backend-path.ts';
 import { forwardRequest } from '../backends/forward-request.ts';
@@ -34,8 +35,9 @@ async function proxy(
   find: (id: string) => Backend | Promise<Backend>,
 ): Promise<void> {
   const { exchange, info } = request;
-  const subpath = subpathOf(info.parts.slice(3), info.path);
-  await admitConnect(request, admission, { path: subpath });
+  const requested = subpathOf(info.parts.slice(3), info.path);
+  const admitted = textAt(await admitConnect(request, admission, { path: requested }), 'path');
+  const subpath = subpathOf([admitted], admitted); // admission may have changed it
   const backend = await find(info.name);
   const query = rawQuery(exchange.request.url);
   const path = `${encodedPath(subpath) || '/'}${query}`;

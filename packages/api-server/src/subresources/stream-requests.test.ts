@@ -74,6 +74,22 @@ describe('streams of pods', () => {
     await check(pathOf('portforward', 'lone', '?ports=80,443&ports=1'), '/portForward/default/lone?port=80%2C443%2C1');
   });
 
+  it('have the options that admission has changed', async () => {
+    const changes = { container: 'a', command: ['date'], tty: true, stdin: 'x', ports: [8080, '1', { a: 1 }] };
+    const mutate = (options: object) => ({ ...options, ...changes }) as never;
+    await using node = await ConnectedNode.start({ kubelet: ECHO, mutate });
+    const check = async (path: string, expected: string) => {
+      const { socket } = await upgraded(node, path);
+      socket.destroy();
+      assert.equal(node.received.pop(), `POST ${expected} by kubelet-client`);
+    };
+    await check(
+      pathOf('exec', 'many', '?container=b&command=ls&stdout=1'),
+      '/exec/default/many/a?command=date&output=1&tty=1',
+    );
+    await check(pathOf('portforward', 'lone', '?ports=80'), '/portForward/default/lone?port=8080');
+  });
+
   it('carry handshake headers, but no credentials and no names of users', async () => {
     await using node = await ConnectedNode.start({ kubelet: ECHO });
     const headers = {

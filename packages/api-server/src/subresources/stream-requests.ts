@@ -1,6 +1,8 @@
 /** exec, attach and port-forward of pods: connections that the kubelet of the pod's node serves. */
 import { type Admission, badRequest, forbidden } from '@podwright/api-machinery';
+import { booleanAt, type JsonObject, listAt, textAt, textsAt } from '@podwright/kube-kinds';
 import type { Authorizer } from '../authorization/authorizer.ts';
+import { encodedPath } from '../backends/backend-path.ts';
 import { forwardUpgrade } from '../backends/forward-upgrade.ts';
 import type { NodeConnector } from '../backends/node-connector.ts';
 import { attributesOf } from '../server/authorize-request.ts';
@@ -14,9 +16,6 @@ export type StreamParts = { connector: NodeConnector; admission: Admission; auth
 
 type StreamKind = 'exec' | 'attach' | 'portforward';
 
-/** A client's request for a stream: the options as in the API, and the path and query of the kubelet without the pod. */
-type RequestedStream = { options: { container?: string }; kubeletPath: string; kubeletQuery: URLSearchParams };
-
 /** Returns the handlers of all three kinds of streams by subresource. */
 export function streamHandlers(parts: StreamParts): [string, SubresourceHandler][] {
   const kinds: StreamKind[] = ['exec', 'attach', 'portforward'];
@@ -25,17 +24,16 @@ export function streamHandlers(parts: StreamParts): [string, SubresourceHandler]
 
 async function serveStream(request: ResourceRequest, parts: StreamParts, kind: StreamKind): Promise<void> {
   const { exchange, info, served } = request;
-  const { options, kubeletPath, kubeletQuery } = requestedStream(kind, exchange.query);
-  await admitConnect(request, parts.admission, options);
+  const options = await admitConnect(request, parts.admission, requestedOptions(kind, exchange.query));
   requireCreate(request, parts.authorizer);
   const pod = served.get(placeOf(request)).decode();
-  const container = kind === 'portforward' ? '' : `/${containerOf(pod, options.container ?? '')}`;
+  const container = kind === 'portforward' ? '' : `/${encodedPath(containerOf(pod, textAt(options, 'container')))}`;
   const nodeName = nodeNameOf(pod);
   if (nodeName === '') throw badRequest(`pod ${info.name} does not have a host assigned`);
   const kubelet = parts.connector.kubelet(nodeName);
   if (exchange.upgrade === undefined) throw badRequest('Upgrade request required');
-  const query = kubeletQuery.size === 0 ? '' : `?${kubeletQuery}`;
-  const path = `/${kubeletPath}/${info.namespace}/${info.name}${container}${query}`;
+  const query = kubeletQuery(kind, options);
+  const path = `/${KUBELET_PATHS[kind]}/${info.namespace}/${info.name}${container}${query.size === 0 ? '' : `?${query}`}`;
   await forwardUpgrade(exchange, { backend: kubelet.backend(), path });
 }
 
@@ -50,27 +48,39 @@ function requireCreate({ exchange, info, resource, user }: ResourceRequest, auth
   if (decision !== 'allow') throw forbidden(resource, info.name, reason);
 }
 
-function requestedStream(kind: StreamKind, query: URLSearchParams): RequestedStream {
+/** Returns the options of the API's kind, such as PodExecOptions. */
+function requestedOptions(kind: StreamKind, query: URLSearchParams): JsonObject {
   if (kind === 'portforward') {
     const ports = query.getAll('ports').flatMap((list) => list.split(',').map(portOf));
-    const kubeletQuery = new URLSearchParams(ports.length === 0 ? [] : [['port', ports.join(',')]]);
-    return { options: ports.length === 0 ? {} : ({ ports } as object), kubeletPath: 'portForward', kubeletQuery };
+    return ports.length === 0 ? {} : { ports };
   }
   const values = new QueryValues(query);
   const chosen = CHOICES.filter(([name]) => values.flag(name) === true);
-  const command = kind === 'exec' ? values.texts('command') : [];
-  const container = values.text('container');
-  const words = command.map((word): [string, string] => ['command', word]);
-  const flags = chosen.map(([, kubeletName]): [string, string] => [kubeletName, '1']);
   return {
-    options: {
-      ...Object.fromEntries(chosen.map(([name]) => [name, true])),
-      container,
-      ...(kind === 'exec' && { command }),
-    },
-    kubeletPath: kind,
-    kubeletQuery: new URLSearchParams([...words, ...flags]),
+    ...Object.fromEntries(chosen.map(([name]) => [name, true])),
+    container: values.text('container'),
+    ...(kind === 'exec' && { command: values.texts('command') }),
   };
+}
+
+const KUBELET_PATHS: Readonly<Record<StreamKind, string>> = {
+  exec: 'exec',
+  attach: 'attach',
+  portforward: 'portForward',
+};
+
+/** Returns the query of the kubelet's path. */
+function kubeletQuery(kind: StreamKind, options: JsonObject): URLSearchParams {
+  if (kind === 'portforward') {
+    const ports = listAt(options, 'ports').filter((one) => typeof one === 'number');
+    return new URLSearchParams(ports.length === 0 ? [] : [['port', ports.join(',')]]);
+  }
+  const words = kind === 'exec' ? textsAt(options, 'command') : [];
+  const flags = CHOICES.filter(([name]) => booleanAt(options, name));
+  return new URLSearchParams([
+    ...words.map((word): [string, string] => ['command', word]),
+    ...flags.map(([, kubeletName]): [string, string] => [kubeletName, '1']),
+  ]);
 }
 
 /** The API's names of the streams, and the kubelet's. */
