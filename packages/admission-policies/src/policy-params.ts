@@ -1,7 +1,8 @@
 /** The parameters of a binding (apiserver, plugin/policy/generic, CollectParams). */
 import { type ObjectStore, storeResource } from '@podwright/api-machinery';
 import { type ApiObject, matchesSelector, objectAt, textAt } from '@podwright/kube-kinds';
-import { apiVersionOf, type Schema } from '@podwright/kube-schema';
+import { apiVersionOf } from '@podwright/kube-schema';
+import type { MatchingParts } from './request-matching.ts';
 
 /** A binding that cannot be applied as it is configured, or a policy with all its bindings. */
 export class ConfigurationProblem extends Error {
@@ -13,13 +14,15 @@ export class ConfigurationProblem extends Error {
   }
 }
 
+type ParamParts = Pick<MatchingParts, 'store' | 'schema' | 'versioned'>;
+
 /**
- * Returns the parameter objects. The policy is evaluated once with each; `undefined` means without parameters. Throws
- * `ConfigurationProblem`.
+ * Returns the parameter objects in the version that the policy names. The policy is evaluated once with each; `undefined` means without
+ * parameters. Throws `ConfigurationProblem`.
  */
 export function paramsOf(
   { policy, binding, namespace }: { policy: ApiObject; binding: ApiObject; namespace: string },
-  { store, schema }: { store: ObjectStore; schema: Schema },
+  { store, schema, versioned }: ParamParts,
 ): (ApiObject | undefined)[] {
   const kind = objectAt(policy, 'spec', 'paramKind');
   const reference = objectAt(binding, 'spec', 'paramRef');
@@ -42,7 +45,7 @@ export function paramsOf(
   const params = read(reference, { resource: storeResource(schema, resource), namespace: place }, store);
   if (params.length === 0 && textAt(reference, 'parameterNotFoundAction') === 'Deny')
     throw new ConfigurationProblem('no params found for policy binding with `Deny` parameterNotFoundAction');
-  return params.map((param) => ({ ...param, apiVersion, kind: name }));
+  return params.map((param) => ({ ...versioned(resource, param), apiVersion, kind: name }));
 }
 
 function read(reference: object, place: { resource: string; namespace: string }, store: ObjectStore): ApiObject[] {

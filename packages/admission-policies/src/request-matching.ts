@@ -23,6 +23,8 @@ export type MatchingParts = {
   schema: Schema;
   /** Whether the server serves a resource to clients. Webhooks and policies get objects in served versions only. */
   isServed: (resource: Resource) => boolean;
+  /** Converts a stored object to the version of a resource. */
+  versioned: (resource: Resource, object: ApiObject) => ApiObject;
 };
 
 /** The match criteria of a webhook, of a policy (`matchConstraints`) or of a binding (`matchResources`). */

@@ -13,7 +13,7 @@ import {
   STORE_INDEXES,
 } from '@podwright/api-machinery';
 import { errorMessage, type Logger, type Registry, type Undo } from '@podwright/base';
-import { CONVERSIONS, STRATEGIES } from '@podwright/kube-kinds';
+import { type ApiObject, CONVERSIONS, STRATEGIES } from '@podwright/kube-kinds';
 import { type Resource, Schema } from '@podwright/kube-schema';
 import { type Access, openAccess } from './access.ts';
 import { defaultAdmission } from './admission/default-plugins.ts';
@@ -81,7 +81,8 @@ export async function openObjects(options: ObjectsOptions, undo: Undo): Promise<
   const served = new Set(servedResources(schema));
   const isServed = (resource: Resource) => resource.isCustom === true || served.has(resource);
   const { authorizer, escalation } = access;
-  const parts = { store, schema, authorizer, isServed };
+  const versioned = (resource: Resource, object: ApiObject) => registries.for(resource).fromStored(object);
+  const parts = { store, schema, authorizer, isServed, versioned };
   const webhooks = webhookPlugins({ ...parts, callerOf, metrics, logger }, undo);
   const admission = defaultAdmission({ ...parts, now, escalation, webhooks });
   const ranges = AddressRange.list(serviceRange);
@@ -96,7 +97,7 @@ export async function openObjects(options: ObjectsOptions, undo: Undo): Promise<
     ...webhookStrategies(),
   };
   const kinds = { strategies, conversions: CONVERSIONS, customRules: custom.rulesOf };
-  const registries = new Registries({ schema, ...kinds, store, admission, allocations });
+  const registries: Registries = new Registries({ schema, ...kinds, store, admission, allocations });
   await custom.open();
   await ensureBaseObjects({ schema, registries, store, nowMs: now() });
   return { schema, store, access, admission, registries, custom, clusterIp: ranges[0].first };

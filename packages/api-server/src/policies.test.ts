@@ -77,3 +77,29 @@ test('a policy with a binding denies writes, as soon as it is stored', async () 
     200,
   );
 });
+
+test('parameters are in the version that the policy names', async () => {
+  const metadata = { name: 'limit' };
+  const metric = {
+    type: 'Resource',
+    resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 7 } },
+  };
+  const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' };
+  const autoscaler = { metadata, spec: { scaleTargetRef, maxReplicas: 9, metrics: [metric] } };
+  const scalers = '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers';
+  assert.equal((await call('POST', scalers, autoscaler)).status, 201);
+  const { spec } = policy('object.spec.replicas <= params.spec.targetCPUUtilizationPercentage', ['deployments']);
+  const paramKind = { apiVersion: 'autoscaling/v1', kind: 'HorizontalPodAutoscaler' };
+  const policies = `${GROUP}/validatingadmissionpolicies`;
+  const made = await call('POST', policies, { metadata: { name: 'q' }, spec: { ...spec, paramKind } });
+  assert.equal(made.status, 201, made.text);
+  const paramRef = { name: 'limit', namespace: 'default', parameterNotFoundAction: 'Deny' };
+  const bound = { policyName: 'q', validationActions: ['Deny'], paramRef };
+  await call('POST', `${GROUP}/validatingadmissionpolicybindings`, { metadata: { name: 'q' }, spec: bound });
+  const path = '/apis/apps/v1/namespaces/default/deployments?dryRun=All';
+  const create = (name: string, replicas: number) =>
+    call('POST', path, { ...deployment(replicas), metadata: { name } });
+  const allowed = await create('seven', 7);
+  assert.equal(allowed.status, 201, allowed.text);
+  assert.equal((await create('eight', 8)).status, 422);
+});

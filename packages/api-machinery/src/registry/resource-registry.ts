@@ -49,6 +49,11 @@ export class ResourceRegistry {
     return this.#parts.kind.toStored(object);
   }
 
+  /** Converts an object from the storage version to that of this registry. */
+  fromStored(object: ApiObject): ApiObject {
+    return this.#parts.kind.fromStored(object);
+  }
+
   create(namespace: string, object: ApiObject, context: RequestContext): Promise<ApiObject> {
     return createObject(this.#parts, { namespace, object }, context);
   }

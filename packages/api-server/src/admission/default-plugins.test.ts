@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { ApiObject } from '@podwright/kube-kinds';
 import { Schema } from '@podwright/kube-schema';
 import { defaultAdmission } from './default-plugins.ts';
 import { attributesOf, object, put, storeOf } from './test-admission.fixture.ts';
@@ -11,7 +12,8 @@ const store = storeOf({
   resourcequotas: object('shop/q', { spec: { hard: { 'requests.cpu': '150m' } } }),
 });
 const authorizer = { authorize: () => ({ decision: 'no opinion' as const, reason: '' }) };
-const parts = { store, schema: await Schema.load(), authorizer, isServed: () => true, now: Date.now };
+const versioned = (_: unknown, one: ApiObject): ApiObject => one;
+const parts = { store, schema: await Schema.load(), authorizer, isServed: () => true, versioned, now: Date.now };
 const chain = defaultAdmission(parts);
 
 async function create(name: string, spec: Record<string, unknown> = {}) {

@@ -10,6 +10,7 @@ import { attributesOf, object, storeOf } from './test-admission.fixture.ts';
 const POLICIES = 'validatingadmissionpolicies.admissionregistration.k8s.io';
 const BINDINGS = 'validatingadmissionpolicybindings.admissionregistration.k8s.io';
 const schema = await Schema.load();
+const versioned = (_: unknown, object: ApiObject): ApiObject => object;
 
 const RULE = { apiGroups: [''], apiVersions: ['v1'], operations: ['*'], resources: ['configmaps'] };
 
@@ -49,7 +50,7 @@ async function verdict(
     ...(old === undefined ? {} : { oldObject: object('shop/c', { data: old }) }),
   });
   try {
-    await new PolicyEngine({ store, schema, authorizer, isServed: () => true }).validate(attributes);
+    await new PolicyEngine({ store, schema, authorizer, isServed: () => true, versioned }).validate(attributes);
     return attributes.warnings.join();
   } catch (error) {
     if (error instanceof ApiError) return `${error.status.code} ${error.status.reason} ${error.message}`;
