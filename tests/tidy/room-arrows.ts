@@ -257,7 +257,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
   },
   'api-documents': {
     discovery: [],
-    openapi: ['openapi/descriptions'],
+    openapi: ['discovery', 'openapi/descriptions'],
     'openapi/descriptions': [],
   },
   controllers: {
@@ -289,6 +289,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
   'api-tables': {},
   copy: {},
   'api-server': {
+    aggregation: ['backends', 'certificates', 'controllers', 'server', 'wire'],
     admission: ['admission/pod-security', 'admission/resources', 'authorization', 'authorization/node', 'certificates'],
     'admission/pod-security': [],
     'admission/resources': [],
@@ -297,7 +298,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     authorization: [],
     'authorization/bootstrap': ['authorization'],
     'authorization/node': ['authorization'],
-    backends: ['authorization', 'certificates', 'wire'],
+    backends: ['certificates', 'wire'],
     certificates: [],
     controllers: ['authentication', 'authorization', 'certificates'],
     metrics: ['server', 'wire'],

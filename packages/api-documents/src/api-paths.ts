@@ -4,6 +4,7 @@ import { methodNotAllowed } from '@podwright/api-machinery';
 import type { Resource, Schema } from '@podwright/kube-schema';
 import { Discovery } from './discovery/discovery.ts';
 import { indentedJson } from './discovery/document-response.ts';
+import type { ExtensionVersion } from './discovery/group-versions.ts';
 import type { Health } from './discovery/health.ts';
 import { GIT_VERSION, versionInfo } from './discovery/version-info.ts';
 import { type PathRequest, type PathResponse, unknownPath } from './http-answer.ts';
@@ -15,6 +16,8 @@ export type ApiPathsOptions = {
   resources: readonly Resource[];
   /** Resources whose kinds are not in the schema. Discovery lists them, but OpenAPI does not. */
   computed?: readonly Resource[];
+  /** The group versions of extension API servers. Default: none. */
+  extensions?: readonly ExtensionVersion[];
   /** HOST:PORT at which clients reach the server. */
   serverAddress: string;
   health: Health;

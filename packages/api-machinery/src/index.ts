@@ -19,6 +19,13 @@ export { storedResource, storeResource } from './registry/stored-resource.ts';
 export type { Written } from './registry/update-object.ts';
 export type { RequestContext } from './request-context.ts';
 export {
+  endpointSlicesOf,
+  NoEndpoint,
+  type ServiceEndpoint,
+  type ServicePlace,
+  serviceEndpoint,
+} from './service-endpoint.ts';
+export {
   ApiError,
   badRequest,
   conflict,

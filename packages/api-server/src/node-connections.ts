@@ -1,5 +1,6 @@
 import type { ObjectStore } from '@podwright/api-machinery';
-import { KubeletClientCertificate } from './backends/kubelet-client-certificate.ts';
+import { KUBELET_CLIENTS } from './authorization/known-users.ts';
+import { ClientCertificate } from './backends/client-certificate.ts';
 import { type LocalKubelet, LocalNodeConnector } from './backends/local-node-connector.ts';
 import type { NodeConnector } from './backends/node-connector.ts';
 import { TlsNodeConnector } from './backends/tls-node-connector.ts';
@@ -15,12 +16,18 @@ export type KubeletConnections = {
 
 type ConnectionParts = { store: ObjectStore; authority: CertificateAuthority; now: () => number };
 
+/**
+ * The name of this client as kubeadm gives it. Kubelets that request authorization from this server allow the group everything that concerns
+ * kubelets. It is not `system:masters`, because a node could publish the address of this server as that of its kubelet.
+ */
+const CLIENT = { commonName: 'kube-apiserver-kubelet-client', organizations: [KUBELET_CLIENTS] };
+
 /** Composes the connector for all nodes. */
 export function nodeConnector(
   { kubeletAuthority, localKubelet }: KubeletConnections,
   { store, authority, now }: ConnectionParts,
 ): NodeConnector {
-  const client = new KubeletClientCertificate(authority, now);
+  const client = new ClientCertificate(authority, CLIENT, now);
   const others = new TlsNodeConnector({ store, clientPair: () => client.pair(), kubeletAuthority });
   return localKubelet === undefined ? others : new LocalNodeConnector(localKubelet, others);
 }

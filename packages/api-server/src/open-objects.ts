@@ -17,6 +17,7 @@ import { type ApiObject, CONVERSIONS, STRATEGIES } from '@podwright/kube-kinds';
 import { type Resource, Schema } from '@podwright/kube-schema';
 import { type Access, openAccess } from './access.ts';
 import { defaultAdmission } from './admission/default-plugins.ts';
+import { apiServiceStrategies } from './api-service-strategies.ts';
 import { callerOf } from './authorization/known-users.ts';
 import { ensureBaseObjects } from './base-objects.ts';
 import { claimStrategies } from './claim-strategies.ts';
@@ -92,6 +93,7 @@ export async function openObjects(options: ObjectsOptions, undo: Undo): Promise<
   const strategies = {
     ...STRATEGIES,
     ...claimStrategies(store),
+    ...apiServiceStrategies([...served]),
     [DEFINITIONS]: custom.definitionStrategy(now),
     ...policyStrategies(),
     ...webhookStrategies(),

@@ -3,19 +3,14 @@ import { groupResource, storeResource } from '@podwright/api-machinery';
 import { STRATEGIES } from '@podwright/kube-kinds';
 import type { Resource, Schema } from '@podwright/kube-schema';
 
-/** Groups whose objects would have no effect: no part of the server acts upon them. */
-const WITHOUT_EFFECT: readonly string[] = ['apiregistration.k8s.io'];
-
-const hasEffect = ({ group }: Resource): boolean => !WITHOUT_EFFECT.includes(group);
-
 /** Groups whose objects are only created, for their answer. */
 const REVIEWS: readonly string[] = ['authentication.k8s.io', 'authorization.k8s.io'];
 
-/** The resources of built-in kinds that the server has: those that upstream serves by default, as far as they have an effect. */
+/** The resources of built-in kinds that the server has: those that upstream serves by default, as far as there are rules for them. */
 export const servedResources = (schema: Schema): Resource[] =>
   schema.resources.filter((resource) => {
     if (resource.isCustom) return false;
-    if (!isServedByDefault(resource) || !hasEffect(resource)) return false;
+    if (!isServedByDefault(resource)) return false;
     return REVIEWS.includes(resource.group) || hasRules(schema, resource);
   });
 

@@ -1,4 +1,4 @@
-import { ApiPaths, type FailedCheck, Health, type HealthChecks } from '@podwright/api-documents';
+import { ApiPaths, type ExtensionVersion, type FailedCheck, Health, type HealthChecks } from '@podwright/api-documents';
 import type { Resource, Schema } from '@podwright/kube-schema';
 import { ISSUER } from './access.ts';
 import { openIdDocument } from './authentication/openid-documents.ts';
@@ -13,6 +13,8 @@ export type DocumentParts = {
   custom: Pick<CustomKinds, 'resources' | 'onChange'>;
   /** Resources that discovery lists but OpenAPI does not, because their kinds are not in the schema. */
   computed: readonly Resource[];
+  /** The group versions of extension API servers. */
+  extensions: { readonly versions: readonly ExtensionVersion[]; onChange: (listener: () => void) => void };
   /** HOST:PORT, at which clients reach the server. */
   serverAddress: string;
   checks: HealthChecks;
@@ -25,16 +27,27 @@ export type DocumentParts = {
 const OPENID_PATHS = ['/.well-known/openid-configuration', '/openid/v1/jwks'];
 
 /** Everything that the server has besides API objects. */
-export function serverDocuments({ checks, reportFailure, keys, custom, ...parts }: DocumentParts): PathDocuments {
+export function serverDocuments({
+  checks,
+  reportFailure,
+  keys,
+  custom,
+  extensions,
+  ...parts
+}: DocumentParts): PathDocuments {
   const health = new Health(checks, reportFailure);
   const open = () => {
     const resources = [...parts.resources, ...custom.resources];
-    return new ApiPaths({ ...parts, resources, health, otherPaths: OPENID_PATHS });
+    const { versions } = extensions;
+    const computed = parts.computed.filter(({ group }) => versions.every((one) => one.group !== group));
+    return new ApiPaths({ ...parts, resources, computed, extensions: versions, health, otherPaths: OPENID_PATHS });
   };
   let paths = open();
-  custom.onChange(() => {
+  const reopen = () => {
     paths = open();
-  });
+  };
+  custom.onChange(reopen);
+  extensions.onChange(reopen);
   const { serverAddress: host } = parts;
   return {
     async respond(request) {

@@ -5,11 +5,11 @@ import { type FlowControl, LongRunning } from '@podwright/flow-control';
 import type { KubeClient } from '@podwright/kube-client';
 import type { Calls } from '@podwright/kube-client/calls';
 import type { UserInfo } from '@podwright/kube-kinds';
+import { type Aggregation, openAggregation } from './aggregation.ts';
 import { type AuditOptions, openAuditLog } from './audit/open-audit-log.ts';
 import { CertificateAuthority } from './certificates/certificate-authority.ts';
 import { kubeconfigText } from './certificates/kubeconfig.ts';
 import { ServingCertificates, servingNames } from './certificates/serving-certificate.ts';
-import { computedResources } from './computed-resources.ts';
 import { openFlowControl } from './controllers/keep-flows.ts';
 import { ServerHealth } from './health-checks.ts';
 import { type ImportSource, importObjects } from './import-objects.ts';
@@ -32,6 +32,7 @@ import { serverDocuments } from './server-documents.ts';
 import { serverMetrics } from './server-metrics.ts';
 import { startControllers } from './start-controllers.ts';
 import { subresourceHandlers } from './subresource-handlers.ts';
+import { usageResources } from './usage/usage-resources.ts';
 import { EventEncoder } from './wire/encode-event.ts';
 
 export type ApiServerOptions = {
@@ -120,13 +121,15 @@ async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiSer
   const flowControl = openFlowControl(metrics, store);
   const observers = [serverMetrics(metrics, { schema, store }), ...(await openAudit(options, undo))];
   const connector = nodeConnector(options, { store, authority, now });
-  const computed = computedResources({ schema, store, custom, connector, logger, now });
-  const parts = serverParts({ ...objects, now, logger, health, metrics, flowControl, observers, computed }, listen);
+  const computed = usageResources({ store, connector, logger, now });
+  const aggregation = await openAggregation({ directory, store, metrics, authority, replaceable: computed, now });
+  const composed = { ...objects, now, logger, health, metrics, flowControl, observers, computed, aggregation };
+  const parts = serverParts(composed, listen);
   const handlers = subresourceHandlers({ ...objects, connector, now });
   const serving: ServerParts = { ...parts, subresources: handlers };
   const clients = localClients(serving, undo);
   const handler = decorate(new RequestHandler(serving));
-  const listeners = new ApiListeners({ handler, logger });
+  const listeners = new ApiListeners({ handler, logger, isExtension: aggregation.isExtension });
   undo.add('stop the listeners', () => listeners.stop());
   await listeners.listenLocal(socketPath);
   const clientAuthorities = [authority.certificate];
@@ -143,6 +146,7 @@ async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiSer
   const url = bound && urlOf(bound);
   const stopControllers = startControllers({
     ...{ schema, registries, store, custom, flowControl, authority, untaintsNodes, hasControllerManager, logger, now },
+    aggregation,
     resources: servedResources(schema),
     authorizer: access.authorizer,
     issueToken: (account, secretName) => access.legacyTokens.issue(account, secretName),
@@ -207,12 +211,13 @@ type Composed = Pick<ServerObjects, 'schema' | 'store' | 'access' | 'registries'
   flowControl: FlowControl;
   observers: readonly RequestObserver[];
   computed: readonly ComputedResource[];
+  aggregation: Aggregation;
 };
 
 /** Returns what request handling needs, except the handlers of subresources. */
 function serverParts(composed: Composed, listen: SecureAddress | undefined) {
   const { schema, store, access, registries, custom, now, logger, health, metrics, flowControl, observers } = composed;
-  const { computed } = composed;
+  const { computed, aggregation } = composed;
   const resources = servedResources(schema);
   const served = new Set(resources);
   const documents = serverDocuments({
@@ -220,6 +225,7 @@ function serverParts(composed: Composed, listen: SecureAddress | undefined) {
     resources,
     custom,
     computed: computed.map(({ resource }) => resource),
+    extensions: aggregation.documents,
     serverAddress: listen === undefined ? 'localhost' : hostAndPort(listen),
     checks: health.checks,
     metrics: () => metricsText(metrics, () => true),
@@ -230,6 +236,7 @@ function serverParts(composed: Composed, listen: SecureAddress | undefined) {
     schema,
     servedResource: (resource) => (served.has(resource) || resource.isCustom ? registries.for(resource) : undefined),
     computed,
+    extensions: aggregation.apis,
     endOf: (resource) => custom.endOf(resource),
     documents,
     anonymousPaths: ANONYMOUS_PATHS,

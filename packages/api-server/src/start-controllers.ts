@@ -3,6 +3,7 @@ import { background, type Logger } from '@podwright/base';
 import type { FlowControl } from '@podwright/flow-control';
 import { apiVersionOf, type Resource, type Schema } from '@podwright/kube-schema';
 import { keepQuotaStatus, type QuotaStatusParts } from './admission/quota-status.ts';
+import type { Aggregation } from './aggregation.ts';
 import { keepAggregated } from './authorization/aggregation-watch.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
 import type { CertificateAuthority } from './certificates/certificate-authority.ts';
@@ -30,6 +31,7 @@ export type ControllersParts = {
   /** The resources of built-in kinds that the server has. */
   resources: readonly Resource[];
   custom: CustomKinds;
+  aggregation: Aggregation;
   flowControl: FlowControl;
   registries: Registries;
   store: ObjectStore;
@@ -85,7 +87,7 @@ export function startControllers({ registries, store, logger, now, ...parts }: C
   // upstream runs these in kube-controller-manager
   const managed = () => [
     fillNamespaces({ ...shared, caCertificate }),
-    deleteNamespaces({ ...shared, namespaced }),
+    deleteNamespaces({ ...shared, namespaced, deleteElsewhere: parts.aggregation.deleteContent }),
     collectGarbage({ ...shared, resources, locate: ownerLookup(parts) }),
     protectStorage(shared),
     handleCertificateRequests({ ...shared, authority, authorizer, now }),
@@ -97,6 +99,7 @@ export function startControllers({ registries, store, logger, now, ...parts }: C
   const work = [
     keepDefinitions({ ...shared, install: (all) => custom.install(all), load: () => custom.load(), now }),
     keepFlows({ ...shared, flowControl: parts.flowControl, now }),
+    ...parts.aggregation.start(shared, { builtIn: parts.resources, custom }),
     keepKubernetesService({ ...shared, service: parts.service }),
     expireEvents({ ...shared, now }),
     keepQuotaStatus(quotas, abort.signal), // upstream counts created objects in admission, not in its controller

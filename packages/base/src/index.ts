@@ -3,6 +3,7 @@ export { Backoff, type BackoffPolicy } from './backoff.ts';
 export { BoundedBytes, gatherBytes } from './bounded-bytes.ts';
 export { ByteBudget, type ByteShare } from './byte-budget.ts';
 export { CachedReading } from './cached-reading.ts';
+export { certificateProblem } from './certificate-problem.ts';
 export {
   type ChainLimits,
   chainProblem,

@@ -19,11 +19,14 @@ export const aggregatedDiscovery = (groups: readonly ApiGroup[], version: Aggreg
   })),
 });
 
-const versionEntry = ({ version, resources }: GroupVersion): JsonObject => ({
-  version,
-  resources: resources.map(resourceEntry),
-  freshness: 'Current',
-});
+function versionEntry({ version, resources, extension }: GroupVersion): JsonObject {
+  const entries = extension?.resources ?? resources.map(resourceEntry);
+  return {
+    version,
+    ...(entries.length === 0 ? {} : { resources: entries }),
+    freshness: (extension?.isCurrent ?? true) ? 'Current' : 'Stale',
+  };
+}
 
 function resourceEntry(resource: Resource): JsonObject {
   const { plural, singular, namespaced, verbs, shortNames = [], categories = [] } = resource;

@@ -5,13 +5,15 @@ import { apiVersionOf, type Resource, type Schema } from '@podwright/kube-schema
 import { type PathRequest, type PathResponse, unknownPath } from '../http-answer.ts';
 import { aggregatedDiscovery } from './aggregated-discovery.ts';
 import { acceptedAggregation, aggregatedResponse, documentResponse } from './document-response.ts';
-import { type ApiGroup, groupsOf } from './group-versions.ts';
+import { type ApiGroup, type ExtensionVersion, groupsOf, inLegacyOrder } from './group-versions.ts';
 import { apiGroup, apiGroupList, apiResourceList, apiVersions } from './legacy-discovery.ts';
 
 export type DiscoveryOptions = {
   schema: Schema;
   /** The resources that the server implements. */
   resources: readonly Resource[];
+  /** The group versions of extension API servers. Default: none. */
+  extensions?: readonly ExtensionVersion[] | undefined;
   /** HOST:PORT at which clients reach the server. */
   serverAddress: string;
 };
@@ -23,7 +25,7 @@ export class Discovery {
 
   constructor(options: DiscoveryOptions) {
     this.#options = options;
-    this.#groups = groupsOf(options.resources);
+    this.#groups = groupsOf(options.resources, options.extensions);
   }
 
   /** All paths that discovery serves, to be included in the list of paths at `/`. */
@@ -67,13 +69,17 @@ export class Discovery {
     const version = acceptedAggregation(request);
     if (version !== undefined) return aggregatedResponse(schema, request, aggregatedDiscovery(groups, version));
     const core = groups[0] ?? { name: '', versions: [] };
-    return documentResponse(schema, request, isCore ? apiVersions(core, serverAddress) : apiGroupList(groups));
+    return documentResponse(
+      schema,
+      request,
+      isCore ? apiVersions(core, serverAddress) : apiGroupList(inLegacyOrder(groups)),
+    );
   }
 
   #below(group: ApiGroup, version: string | undefined) {
     if (version === undefined) return apiGroup(group);
-    const found = group.versions.find((one) => one.version === version);
-    if (found !== undefined) return apiResourceList(group, found);
+    const found = group.versions.find((one) => one.version === version && one.extension === undefined);
+    if (found !== undefined) return apiResourceList(group, found); // an extension API server has its own lists
     if (!isCustom(group)) throw pageNotFound();
     return undefined;
   }

@@ -1,7 +1,29 @@
 /** Arranges resources into the groups and versions of discovery, in upstream's order. */
-import { compareVersions, type Resource } from '@podwright/kube-schema';
+import { compareVersions, type JsonObject, type Resource } from '@podwright/kube-schema';
+import { type ApiPriority, priorityOf } from './api-priorities.ts';
 
-export type GroupVersion = { group: string; version: string; resources: readonly Resource[] };
+/** A group version that an extension API server serves, as an APIService registers it. */
+export type ExtensionVersion = {
+  group: string;
+  version: string;
+  priority: ApiPriority;
+  /** The resources, as entries of aggregated discovery. */
+  resources: readonly JsonObject[];
+  /** Whether the last attempt to read `resources` succeeded. */
+  isCurrent: boolean;
+  /** The path and query of its OpenAPI v3 document. `undefined`: it has none. */
+  openApiUrl?: string;
+  /** Its part of an OpenAPI v2 document. `undefined`: it has none. */
+  openApiV2?: { hash: string; document: JsonObject };
+};
+
+export type GroupVersion = {
+  group: string;
+  version: string;
+  /** Empty if an extension API server serves the version. */
+  resources: readonly Resource[];
+  extension?: ExtensionVersion;
+};
 
 export type ApiGroup = {
   /** '' for the core group. */
@@ -10,53 +32,45 @@ export type ApiGroup = {
   versions: readonly GroupVersion[];
 };
 
-/** Built-in groups in order of priority. A client that knows only a kind or resource name uses the first group in which it finds it. */
-const GROUP_ORDER = [
-  '',
-  'apiregistration.k8s.io',
-  'apps',
-  'events.k8s.io',
-  'authentication.k8s.io',
-  'authorization.k8s.io',
-  'autoscaling',
-  'batch',
-  'certificates.k8s.io',
-  'networking.k8s.io',
-  'policy',
-  'rbac.authorization.k8s.io',
-  'storage.k8s.io',
-  'admissionregistration.k8s.io',
-  'apiextensions.k8s.io',
-  'scheduling.k8s.io',
-  'coordination.k8s.io',
-  'node.k8s.io',
-  'discovery.k8s.io',
-  'resource.k8s.io',
-  'flowcontrol.apiserver.k8s.io',
-  'internal.apiserver.k8s.io',
-  'storagemigration.k8s.io',
-];
-
-/** Groups that are not built in come last, in lexical order. */
-export function groupsOf(resources: readonly Resource[]): readonly ApiGroup[] {
-  const byGroup = Map.groupBy(resources, ({ group }) => group);
-  return [...byGroup]
-    .map(([name, members]) => ({ name, versions: versionsOf(name, members) }))
-    .sort((a, b) => rank(a.name) - rank(b.name) || compareText(a.name, b.name));
+/**
+ * Returns the groups in the order of aggregated discovery: by priority, then by name. A client that knows only a kind or resource name uses
+ * the first group in which it finds it. An extension API server's version replaces that of this server.
+ */
+export function groupsOf(resources: readonly Resource[], extensions: readonly ExtensionVersion[] = []): ApiGroup[] {
+  const versions = new Map<string, GroupVersion>();
+  for (const [name, members] of Map.groupBy(resources, nameOf)) {
+    const { group, version } = members[0]!;
+    versions.set(name, { group, version, resources: members.toSorted((a, b) => compareText(a.plural, b.plural)) });
+  }
+  for (const extension of extensions) {
+    const { group, version } = extension;
+    versions.set(nameOf(extension), { group, version, resources: [], extension });
+  }
+  return [...Map.groupBy(versions.values(), ({ group }) => group)]
+    .map(([name, members]) => ({ name, versions: members.sort(compareInGroup) }))
+    .sort((a, b) => groupPriority(b) - groupPriority(a) || compareText(a.name, b.name));
 }
 
-const rank = (group: string) => (GROUP_ORDER.indexOf(group) + GROUP_ORDER.length + 1) % (GROUP_ORDER.length + 1);
+/** Returns the groups in the order of unaggregated discovery: by priority, then by the name of the first APIService. */
+export const inLegacyOrder = (groups: readonly ApiGroup[]): ApiGroup[] =>
+  groups.toSorted((a, b) => groupPriority(b) - groupPriority(a) || compareText(serviceName(a), serviceName(b)));
 
-function versionsOf(group: string, resources: readonly Resource[]): GroupVersion[] {
-  const byVersion = Map.groupBy(resources, ({ version }) => version);
-  return [...byVersion]
-    .map(([version, members]) => ({
-      group,
-      version,
-      resources: members.toSorted((a, b) => compareText(a.plural, b.plural)),
-    }))
-    .sort((a, b) => compareVersions(b.version, a.version));
+/** Returns the name of the first of the group's APIServices with the highest priority. */
+function serviceName(group: ApiGroup): string {
+  const highest = groupPriority(group);
+  const first = group.versions.filter((one) => priorityIn(one).group === highest);
+  return first.map(nameOf).sort(compareText)[0]!;
 }
+
+const nameOf = ({ group, version }: { group: string; version: string }): string => `${version}.${group}`;
+
+const priorityIn = ({ extension, group, version, resources }: GroupVersion): ApiPriority =>
+  extension?.priority ?? priorityOf({ group, version, isCustom: resources.every((one) => one.isCustom) });
+
+const groupPriority = ({ versions }: ApiGroup): number => Math.max(...versions.map((one) => priorityIn(one).group));
+
+const compareInGroup = (a: GroupVersion, b: GroupVersion): number =>
+  priorityIn(b).version - priorityIn(a).version || compareVersions(b.version, a.version);
 
 const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 

@@ -24,11 +24,11 @@ export class GnosticMessage {
     this.#varint(1);
   }
 
-  /** Adds a field with a whole number that is not negative. Values that are not numbers are omitted, and so is 0, the default. */
+  /** Adds a field with a whole number that is not negative. Other values are omitted, and so is 0, the default. */
   integer(number: number, value: unknown): void {
-    if (typeof value !== 'number' || value === 0) return;
+    if (!Number.isSafeInteger(value) || (value as number) <= 0) return;
     this.#varint(number * 8 + VARINT);
-    this.#varint(value);
+    this.#varint(value as number);
   }
 
   /** Adds a field with a floating-point number, like `integer`. */

@@ -1,6 +1,6 @@
 /**
- * Encodes an OpenAPI 2.0 document as gnostic's protobuf messages (openapiv2/OpenAPIv2.proto), which kubectl requests. Supports only what
- * our own documents contain. Numeric arguments are protobuf field numbers.
+ * Encodes an OpenAPI 2.0 document as gnostic's protobuf messages (openapiv2/OpenAPIv2.proto), which kubectl requests. Supports what
+ * documents of Kubernetes contain, and omits the rest. Numeric arguments are protobuf field numbers.
  */
 import type { JsonObject } from '@podwright/kube-schema';
 import { GnosticMessage } from './gnostic-message.ts';
@@ -14,6 +14,8 @@ const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'];
  * field within it.
  */
 const PARAMETER_KINDS: Readonly<Record<string, { number: number; type: number }>> = {
+  header: { number: 1, type: 5 },
+  formData: { number: 2, type: 6 },
   query: { number: 3, type: 6 },
   path: { number: 4, type: 5 },
 };
@@ -103,7 +105,7 @@ const writeResponse: Write = (message, { description, schema }) =>
 const writeParameter: Write = (item, parameter) =>
   item.message(1, (message) => {
     if (parameter.in === 'body') nested(message, [1, writeBody], parameter);
-    else nested(message, [2, writeNonBody], parameter);
+    else if (Object.hasOwn(PARAMETER_KINDS, String(parameter.in))) nested(message, [2, writeNonBody], parameter);
   });
 
 const writeBody: Write = (message, { description, name, in: place, required, schema }) => {
@@ -130,6 +132,7 @@ const writeSchema: Write = (message, schema) => {
   message.text(2, schema.format);
   message.text(3, schema.title);
   message.text(4, schema.description);
+  if (schema.default !== undefined) writeAny(message, 5, schema.default);
   writeLimits(message, schema);
   message.texts(19, schema.required);
   const { additionalProperties, items, properties, type, externalDocs, example } = schema;

@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { BUILD, VERSION } from '@podwright/base';
-import { apiVersionOf, type Resource, type Schema } from '@podwright/kube-schema';
+import { apiVersionOf, type JsonObject, type Resource, type Schema } from '@podwright/kube-schema';
 import { accepts, parseAccept } from '../accept.ts';
+import type { ExtensionVersion } from '../discovery/group-versions.ts';
 import { notModified, type PathRequest, type PathResponse, taggedHeaders, unknownPath } from '../http-answer.ts';
 import type { DocumentForm } from './build-document.ts';
 import { DocumentCache } from './document-cache.ts';
@@ -13,11 +14,21 @@ export type OpenApiOptions = {
   schema: Schema;
   /** The resources that the server implements. */
   resources: readonly Resource[];
+  /** The group versions of extension API servers. Default: none. */
+  extensions?: readonly ExtensionVersion[] | undefined;
   /** The server's version, such as v1.36.0. */
   version: string;
 };
 
-type Document = { key: string; form: DocumentForm; resources: readonly Resource[]; contentType: string; hash: string };
+type Document = {
+  key: string;
+  form: DocumentForm;
+  resources: readonly Resource[];
+  /** The parts of extension API servers. */
+  others?: readonly JsonObject[];
+  contentType: string;
+  hash: string;
+};
 
 const decompress = promisify(gunzip);
 
@@ -61,21 +72,35 @@ export class OpenApi {
 
   /** Returns the index of the OpenAPI v3 documents. It contains a hash of each document, which clients use for caching. */
   #index(request: PathRequest): PathResponse {
-    const entries = [...this.#groupVersions].map(([path, resources]) => {
-      return [path, { serverRelativeURL: urlOf(path, this.#hash(resources)) }] as const;
-    });
-    const hash = this.#hash(this.#resources);
+    const urls = new Map([...this.#groupVersions].map(([path, of]) => [path, urlOf(path, this.#hash(of))]));
+    const { extensions = [] } = this.#options;
+    for (const { openApiUrl, ...one } of extensions) {
+      if (openApiUrl === undefined) urls.delete(pathOf(one));
+      else urls.set(pathOf(one), openApiUrl);
+    }
+    const hash = combined(
+      this.#hash(this.#resources),
+      extensions.flatMap(({ openApiUrl }) => openApiUrl ?? []),
+    );
     const headers = { ...taggedHeaders(hash), 'content-type': JSON_TYPE };
-    const body = JSON.stringify({ paths: Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1))) });
+    const entries = [...urls].sort(([a], [b]) => (a < b ? -1 : 1));
+    const paths = entries.map(([path, serverRelativeURL]) => [path, { serverRelativeURL }]);
+    const body = JSON.stringify({ paths: Object.fromEntries(paths) });
     return notModified(request, hash) ?? { status: 200, headers, body };
   }
 
   async #v2(request: PathRequest): Promise<PathResponse> {
     const resources = this.#resources;
+    const extensions = (this.#options.extensions ?? []).flatMap(({ openApiV2 }) => openApiV2 ?? []);
+    const others = extensions.map(({ document }) => document);
     for (const clause of parseAccept(request.header('accept'))) {
       const [, form, contentType] = V2_FORMS.find(([mediaType]) => accepts(clause, mediaType)) ?? [];
       if (form === undefined || contentType === undefined) continue;
-      return this.#document(request, { key: form, form, resources, contentType, hash: this.#hash(resources) });
+      const hash = combined(
+        this.#hash(resources),
+        extensions.map((one) => one.hash),
+      );
+      return this.#document(request, { key: form, form, resources, others, contentType, hash });
     }
     return NOT_ACCEPTABLE;
   }
@@ -104,10 +129,10 @@ export class OpenApi {
     return { status: 200, headers: { ...headers, 'content-encoding': 'gzip' }, body: bytes };
   }
 
-  async #build({ form, resources }: Document): Promise<Uint8Array> {
+  async #build({ form, resources, others }: Document): Promise<Uint8Array> {
     const { buildDocument } = await import('./build-document.ts');
     const { schema, version } = this.#options;
-    return buildDocument(schema, resources, { form, version });
+    return buildDocument(schema, resources, { form, version, others });
   }
 
   /** Returns a hash of everything that determines a document's content, so that the index can be built without building the documents. */
@@ -121,7 +146,17 @@ export class OpenApi {
 
 const NOT_ACCEPTABLE: PathResponse = { status: 406, headers: { vary: 'Accept' }, body: '' };
 
-const pathOf = (resource: Resource) => `${resource.group === '' ? 'api' : 'apis'}/${apiVersionOf(resource)}`;
+/** Returns a hash of a hash and other texts. Without other texts, it is the same hash. */
+const combined = (hash: string, others: readonly string[]): string =>
+  others.length === 0
+    ? hash
+    : createHash('sha256')
+        .update(JSON.stringify([hash, others]))
+        .digest('hex')
+        .toUpperCase();
+
+const pathOf = (resource: Pick<Resource, 'group' | 'version'>) =>
+  `${resource.group === '' ? 'api' : 'apis'}/${apiVersionOf(resource)}`;
 
 const urlOf = (path: string, hash: string) => `/openapi/v3/${path}?hash=${hash}`;
 

@@ -1,4 +1,4 @@
-import { chainProblem, errorMessage } from '@podwright/base';
+import { certificateProblem, chainProblem, errorMessage } from '@podwright/base';
 
 const CONNECT_ERRORS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connect: connection refused',
@@ -8,10 +8,15 @@ const CONNECT_ERRORS: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'i/o timeout',
 };
 
-/** Describes why there is no connection to `authority` in the words of Go's net package, as clients of upstream's API server receive them. */
+/**
+ * Describes why there is no connection to `authority` in the words of Go's packages net and crypto/tls, as clients of upstream's API server
+ * receive them.
+ */
 export function dialError(error: unknown, authority: string): string {
-  const { code = '', hostname = '' } = error as { code?: string; hostname?: string };
+  const { code = '', hostname = '', host = '' } = error as { code?: string; hostname?: string; host?: string };
   if (code === 'ENOTFOUND') return `dial tcp: lookup ${hostname}: no such host`;
   if (Object.hasOwn(CONNECT_ERRORS, code)) return `dial tcp ${authority}: ${CONNECT_ERRORS[code]}`;
-  return chainProblem(error) ?? (code === 'ECONNRESET' ? 'EOF' : errorMessage(error));
+  return (
+    certificateProblem(error, host) ?? chainProblem(error) ?? (code === 'ECONNRESET' ? 'EOF' : errorMessage(error))
+  );
 }

@@ -1,4 +1,4 @@
-import type { ClientRequest } from 'node:http';
+import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { ApiError } from '@podwright/api-machinery';
 import type { HttpExchange } from '../wire/http-exchange.ts';
 import type { Backend } from './backend.ts';
@@ -13,19 +13,25 @@ export type ForwardedRequest = {
   path: string;
   /** The path of the API server below which clients see the backend's paths, without a slash at its end. */
   prefix: string;
+  /** Headers to add to those of the client, or to replace them. Names are in lower case. */
+  headers?: OutgoingHttpHeaders;
+  /** Whether a redirect is refused with 502 instead of being passed to the client. */
+  refusesRedirects?: boolean;
 };
+
+const REDIRECTED = 'the backend attempted to redirect this request, which is not permitted';
 
 /**
  * Forwards a request to a backend, and streams both bodies. Redirects are not followed but passed to the client. Throws 503 if the backend
- * cannot be reached.
+ * cannot be reached, and 502 for a redirect that is refused.
  */
 export async function forwardRequest(
   exchange: HttpExchange,
-  { backend, path, prefix }: ForwardedRequest,
+  { backend, path, prefix, headers: added, refusesRedirects = false }: ForwardedRequest,
 ): Promise<void> {
   const { request } = exchange;
   const { method = 'GET' } = request;
-  const headers = requestHeaders(request, { uri: prefix + path.split('?', 1)[0]! });
+  const headers = { ...requestHeaders(request, { uri: prefix + path.split('?', 1)[0]! }), ...added };
   const outgoing = backend.request({ method, path, headers });
   sendBody(exchange, outgoing);
   const { response, upgraded } = await answerTo(outgoing, exchange.signal).catch((error: unknown) => {
@@ -36,10 +42,17 @@ export async function forwardRequest(
     throw unreachable(exchange, 'the backend switched protocols without a request');
   }
   const passed = responseHeaders(response);
+  if (refusesRedirects && isRedirect(response)) {
+    response.destroy();
+    throw new ApiError(502, '', { message: REDIRECTED });
+  }
   const host = headers.host?.toString() ?? '';
   passed.location &&= passed.location.map((location) => rewrittenLocation(location, { backend, host, prefix }));
   await passResponse(exchange, response, passed);
 }
+
+const isRedirect = ({ statusCode = 0, headers }: IncomingMessage): boolean =>
+  statusCode >= 300 && statusCode < 400 && headers.location !== undefined;
 
 function sendBody({ request }: HttpExchange, outgoing: ClientRequest): void {
   if (!hasBody(request)) return void outgoing.end();

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ApiError } from '@podwright/api-machinery';
@@ -15,17 +15,22 @@ const MAX_ANSWER_MS = 60_000;
 /** A joined connection without traffic is closed after this time, which is the kubelet's default. */
 const MAX_IDLE_MS = 4 * 3_600_000;
 
+export type ForwardedUpgrade = {
+  backend: Backend;
+  /** The encoded path for the backend, with the query. */
+  path: string;
+  /** Headers to add to those of the client, or to replace them. Names are in lower case. */
+  headers?: OutgoingHttpHeaders;
+};
+
 /**
  * Forwards a request to upgrade the protocol, such as SPDY/3.1 or WebSocket, and joins the two connections byte by byte until both have
  * ended. Neither side is read faster than the other one takes the data. An answer that refuses the upgrade is passed to the client. Throws
  * 500 if there is no answer.
  */
-export async function forwardUpgrade(
-  exchange: HttpExchange,
-  { backend, path }: { backend: Backend; path: string },
-): Promise<void> {
+export async function forwardUpgrade(exchange: HttpExchange, forwarded: ForwardedUpgrade): Promise<void> {
   const { answerHead, joinConnections } = await import('@podwright/streaming');
-  const { response, upgraded } = await requestUpgrade(exchange, backend, path);
+  const { response, upgraded } = await requestUpgrade(exchange, forwarded);
   if (upgraded === undefined) return passRefusal(exchange, response);
   if (exchange.signal.aborted) return void upgraded.socket.destroy();
   const client = exchange.upgrade!();
@@ -44,11 +49,14 @@ async function passRefusal(exchange: HttpExchange, response: IncomingMessage): P
   throw failed(`invalid upgrade response: status code ${response.statusCode}`);
 }
 
-async function requestUpgrade(exchange: HttpExchange, backend: Backend, path: string): Promise<BackendAnswer> {
+async function requestUpgrade(
+  exchange: HttpExchange,
+  { backend, path, headers }: ForwardedUpgrade,
+): Promise<BackendAnswer> {
   const { request } = exchange;
   const { method = 'GET' } = request;
   using signal = withTimeout(exchange.signal, MAX_ANSWER_MS, 'wait for the answer of the backend');
-  const outgoing = backend.request({ method, path, headers: upgradeHeaders(request) });
+  const outgoing = backend.request({ method, path, headers: { ...upgradeHeaders(request), ...headers } });
   outgoing.end();
   return answerTo(outgoing, signal).catch((error: unknown) => {
     if (exchange.signal.reason instanceof ApiError) throw exchange.signal.reason;

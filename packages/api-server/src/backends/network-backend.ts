@@ -17,15 +17,18 @@ export type NetworkAddress = {
   port: number;
   /** The IP address to connect to. Default: `host`. */
   address?: string;
-  /** TLS options. By default the backend's certificate is not verified. */
-  tls?: { cert?: string; key?: string; ca?: string };
+  /**
+   * TLS options. `isVerified`: whether to verify the backend's certificate. Default: if there is a `ca`. Without a `ca`, the authorities of
+   * Node.js are trusted.
+   */
+  tls?: { cert?: string; key?: string; ca?: string; isVerified?: boolean };
 };
 
 /** A backend that is reached over TCP, with or without TLS. */
 export function networkBackend(target: NetworkAddress): Backend {
-  const { scheme, host, port, address = host, tls = {} } = target;
+  const { scheme, host, port, address = host, tls: { isVerified: verifies, ...tls } = {} } = target;
   const options: RequestOptions = { host: address, port, agent: false };
-  const isVerified = tls.ca !== undefined;
+  const isVerified = verifies ?? tls.ca !== undefined;
   const secure = () => ({
     servername: isIP(host) === 0 ? host : '', // by default, node:https takes the `Host` header, which is the client's
     rejectUnauthorized: isVerified,

@@ -17,7 +17,7 @@ export type KeyPair = { certificate: string; key: string };
 
 const FILE = 'authority.pem';
 const MAX_FILE_BYTES = 64 << 10;
-const AUTHORITY = { commonName: 'kubernetes' };
+const COMMON_NAME = 'kubernetes';
 const DAY_MS = 86_400_000;
 const AUTHORITY_LIFE_MS = 3650 * DAY_MS;
 const LEAF_LIFE_MS = 365 * DAY_MS;
@@ -29,35 +29,42 @@ const BEFORE_MS = 5 * 60_000;
 const LEAF_USAGE = bitString(Buffer.from([0b1010_0000]), 5);
 const AUTHORITY_USAGE = bitString(Buffer.from([0b1010_0100]), 2);
 
-/** The certificate authority of the cluster. Its certificate and key are in one file, which only root can read. */
+/** A certificate authority. Its certificate and key are in one file, which only root can read. */
 export class CertificateAuthority {
   readonly #signer: Signer;
   readonly #now: () => number;
   /** PEM of the authority's own certificate. */
   readonly certificate: string;
 
-  private constructor({ certificate, key }: KeyPair, now: () => number) {
+  private constructor({ certificate, key }: KeyPair, now: () => number, commonName: string) {
     const privateKey = createPrivateKey(key);
     const publicKey = createPublicKey(privateKey);
     if (!new X509Certificate(certificate).checkPrivateKey(privateKey))
       throw new Error('the key does not belong to the certificate');
-    this.#signer = { name: distinguishedName(AUTHORITY), privateKey, publicKey };
+    this.#signer = { name: distinguishedName({ commonName }), privateKey, publicKey };
     this.#now = now;
     this.certificate = certificate;
   }
 
-  /** Reads the authority in the directory. Creates the directory and the authority if they do not exist. Throws `data_loss` for a damaged file. */
-  static async open(directory: string, now: () => number): Promise<CertificateAuthority> {
+  /**
+   * Reads the authority in the directory. Creates the directory and the authority if they do not exist. Throws `data_loss` for a damaged
+   * file. `commonName`: the authority's own name. Default: that of the authority of the cluster.
+   */
+  static async open(
+    directory: string,
+    now: () => number,
+    commonName: string = COMMON_NAME,
+  ): Promise<CertificateAuthority> {
     const path = join(directory, FILE);
     makePrivateDirectory(directory);
     await removeUnfinished(path);
     if (!(await pathExists(path))) {
-      const { certificate, key } = newAuthority(now());
+      const { certificate, key } = newAuthority(commonName, now());
       await writeFileDurable(path, certificate + key);
     }
     const content = await readRegularFile(path, MAX_FILE_BYTES);
     try {
-      return new CertificateAuthority(pairIn(content.toString()), now);
+      return new CertificateAuthority(pairIn(content.toString()), now, commonName);
     } catch (error) {
       throw wrapError(`read the certificate authority ${path}`, new PodwrightError('data_loss', String(error)));
     }
@@ -93,15 +100,16 @@ export class CertificateAuthority {
   }
 }
 
-function newAuthority(nowMs: number): KeyPair {
+function newAuthority(commonName: string, nowMs: number): KeyPair {
   const { privateKey, publicKey } = newKey();
-  const signer = { name: distinguishedName(AUTHORITY), privateKey, publicKey };
+  const subject = { commonName };
+  const signer = { name: distinguishedName(subject), privateKey, publicKey };
   const extensions = [
     extension(OID.basicConstraints, sequence(TRUE), true),
     extension(OID.keyUsage, AUTHORITY_USAGE, true),
     subjectKey(publicKey),
   ];
-  const fields = { subject: AUTHORITY, publicKey, extensions, ...validity(nowMs, AUTHORITY_LIFE_MS) };
+  const fields = { subject, publicKey, extensions, ...validity(nowMs, AUTHORITY_LIFE_MS) };
   return { certificate: issueCertificate(signer, fields), key: pemOf(privateKey) };
 }
 

@@ -10,6 +10,16 @@ import { type NamespaceContent, withDeletionConditions } from './namespace-condi
 export type DeletionParts = ControllerParts & {
   /** The names in the store of all resources with namespaces. */
   namespaced: () => readonly string[];
+  /** Deletes the objects that extension API servers have in a namespace. Default: there are none. */
+  deleteElsewhere?: (namespace: string, signal: AbortSignal) => Promise<ElsewhereContent | undefined>;
+};
+
+/** The objects of other servers after an attempt to delete them. */
+type ElsewhereContent = {
+  objects: ReadonlyMap<string, number>;
+  /** The group versions whose resources are not known now. */
+  undiscovered: readonly string[];
+  errors: readonly string[];
 };
 
 const FINALIZER = 'kubernetes';
@@ -46,7 +56,7 @@ async function emptyNamespace(parts: DeletionParts, name: string): Promise<void>
   while (!signal.aborted && isTerminating(parts, name)) {
     try {
       const content = await deleteContent(parts, name);
-      if (content.objects.size === 0) return await finalize(parts, name);
+      if (content.objects.size === 0 && content.isComplete) return await finalize(parts, name);
       if (content.errors.length > 0) failed(content.errors.join('; '));
       await report(parts, name, content);
     } catch (error) {
@@ -66,7 +76,16 @@ async function deleteContent(parts: DeletionParts, namespace: string): Promise<N
   const pods = await deleteResources(parts, parts.namespaced().filter(isPods), namespace);
   if (pods.objects.size > 0) return pods;
   const others = parts.namespaced().filter((resource) => !isPods(resource));
-  return await deleteResources(parts, others, namespace);
+  const own = await deleteResources(parts, others, namespace);
+  const elsewhere = await parts.deleteElsewhere?.(namespace, parts.signal);
+  if (elsewhere === undefined) return own;
+  return {
+    ...own,
+    objects: new Map([...own.objects, ...elsewhere.objects]),
+    errors: [...own.errors, ...elsewhere.errors],
+    undiscovered: elsewhere.undiscovered,
+    isComplete: elsewhere.errors.length === 0 && elsewhere.undiscovered.length === 0,
+  };
 }
 
 async function deleteResources(
@@ -86,7 +105,7 @@ async function deleteResources(
       for (const finalizer of object.decode().metadata.finalizers ?? [])
         finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1);
   }
-  return { objects, finalizers, errors };
+  return { objects, finalizers, errors, undiscovered: [], isComplete: true };
 }
 
 async function report({ registryOf, context }: DeletionParts, name: string, content: NamespaceContent): Promise<void> {

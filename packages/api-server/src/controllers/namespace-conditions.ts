@@ -11,6 +11,10 @@ export type NamespaceContent = {
   finalizers: ReadonlyMap<string, number>;
   /** The errors of deletions. */
   errors: readonly string[];
+  /** The group versions of extension API servers whose resources are not known now. */
+  undiscovered: readonly string[];
+  /** Whether `objects` has all objects. If not, an extension API server could not be asked. */
+  isComplete: boolean;
 };
 
 type Condition = { type: string; status: 'True' | 'False'; reason: string; message: string };
@@ -27,7 +31,7 @@ export function withDeletionConditions(namespace: ApiObject, content: NamespaceC
   return withValue(namespace, ['status', 'conditions'], [...others, ...changed]);
 }
 
-function conditionsOf({ objects, finalizers, errors }: NamespaceContent): Condition[] {
+function conditionsOf({ objects, finalizers, errors, undiscovered }: NamespaceContent): Condition[] {
   const isEmpty = objects.size === 0;
   const resources = listed(objects, (name, count) => `${withGroup(name)} has ${count} resource instances`);
   const held = listed(finalizers, (name, count) => `${name} in ${count} resource instances`);
@@ -38,7 +42,9 @@ function conditionsOf({ objects, finalizers, errors }: NamespaceContent): Condit
   const parsed = ['ParsedGroupVersions', 'All legacy kube types successfully parsed'] as const;
   const deleted = ['ContentDeleted', 'All content successfully deleted, may be waiting on finalization'] as const;
   return [
-    condition('NamespaceDeletionDiscoveryFailure', false, discovered),
+    undiscovered.length === 0
+      ? condition('NamespaceDeletionDiscoveryFailure', false, discovered)
+      : condition('NamespaceDeletionDiscoveryFailure', true, ['DiscoveryFailed', discoveryFailure(undiscovered)]),
     condition('NamespaceDeletionGroupVersionParsingFailure', false, parsed),
     errors.length === 0
       ? condition('NamespaceDeletionContentFailure', false, deleted)
@@ -56,6 +62,12 @@ function conditionsOf({ objects, finalizers, errors }: NamespaceContent): Condit
           `Some content in the namespace has finalizers remaining: ${held}`,
         ]),
   ];
+}
+
+/** In the words of upstream's discovery client. */
+function discoveryFailure(versions: readonly string[]): string {
+  const causes = versions.map((one) => `${one}: stale GroupVersion discovery: ${one}`).join(', ');
+  return `Discovery failed for some groups, ${versions.length} failing: unable to retrieve the complete list of server APIs: ${causes}`;
 }
 
 const condition = (type: string, is: boolean, [reason, message]: readonly [string, string]): Condition => ({

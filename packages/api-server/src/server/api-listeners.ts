@@ -20,6 +20,7 @@ import {
 } from './listener-bounds.ts';
 import { OpenConnections } from './open-connections.ts';
 import type { CallHandler, HttpCall } from './request-handler.ts';
+import type { RequestInfo } from './request-info.ts';
 import type { ClientConnection } from './server-parts.ts';
 import { isUpgradable, upgradeCall } from './upgrade-call.ts';
 
@@ -30,8 +31,6 @@ const MAX_DRAIN_MS = 10_000;
 export type ServingCertificate = { certificate: string; key: string; clientAuthorities: string[] };
 
 export type SecureAddress = { host: string; port: number };
-
-const OPTIONS: ServerOptions = { ...HTTP1_BOUNDS, shouldUpgradeCallback: isUpgradable };
 
 type AnyRequest = IncomingMessage | Http2ServerRequest;
 
@@ -49,6 +48,8 @@ export type ApiListenersParts = {
   maxUnauthenticatedMs?: number;
   /** Default: CALLER_CONNECTIONS. */
   callerLimits?: CallerLimits;
+  /** Whether an extension API server answers a request. Default: none. */
+  isExtension?: (info: RequestInfo) => boolean;
 };
 
 /** Listens for clients on a unix socket that only root can access, and over TLS with HTTP/2 and HTTP/1.1. */
@@ -72,7 +73,7 @@ export class ApiListeners {
    */
   async listenLocal(path: string): Promise<void> {
     const local: ClientConnection = { isLocal: true };
-    const server = createServer(OPTIONS);
+    const server = createServer(this.#options());
     this.#accept(server, () => local);
     this.#local = { server, file: await listenUnix(server, path, PRIVATE_FILE) };
   }
@@ -87,7 +88,7 @@ export class ApiListeners {
     strangers?: StrangerConnections,
   ): Promise<number> {
     const server = createSecureServer({
-      ...OPTIONS,
+      ...this.#options(),
       ...HTTP2_BOUNDS,
       ...tlsOptions(certificate),
       allowHTTP1: true,
@@ -139,6 +140,11 @@ export class ApiListeners {
     abort.abort();
     this.#connections.destroy();
     await Promise.all(closed);
+  }
+
+  #options(): ServerOptions {
+    const { isExtension } = this.#parts;
+    return { ...HTTP1_BOUNDS, shouldUpgradeCallback: (request) => isUpgradable(request, isExtension) };
   }
 
   #authenticated(socket: TLSSocket, username: string, strangers: StrangerConnections | undefined): void {

@@ -75,7 +75,10 @@ export class RequestHandler {
     const warnings = new Warnings();
     try {
       const url = parseRequestUrl(request.url ?? '/');
-      await this.#serve({ ...call, query: url.query, signal }, { url, connection, lifetime, observed, warnings });
+      await this.#serve(
+        { ...call, query: url.query, signal, auditId },
+        { url, connection, lifetime, observed, warnings },
+      );
     } catch (error) {
       if (lifetime.client.aborted) return;
       const { bodies } = observed;
@@ -94,7 +97,7 @@ export class RequestHandler {
     { url, connection, lifetime, observed, warnings }: Handled & { url: RequestUrl },
   ): Promise<void> {
     const info = requestInfo(exchange.request.method ?? '', url);
-    const isLong = isLongRunning(info);
+    const isLong = isLongRunning(info) || exchange.upgrade !== undefined;
     Object.assign(observed, { info, query: url.query, isLongRunning: isLong });
     if (isLong) this.#longRunning.add(lifetime);
     else lifetime.limit(timeLimitMs(url.query));

@@ -32,7 +32,7 @@ const PROXIED_METHODS = ['HEAD', 'OPTIONS'];
 export async function dispatch(request: AuthorizedRequest): Promise<void> {
   const { info, writer, parts } = request;
   const computed = parts.computed?.find(({ resource }) => isOf(info, resource));
-  if (computed !== undefined) return respondComputed(request, computed);
+  if (computed !== undefined && !isReplaced(request)) return respondComputed(request, computed);
   const resource = parts.schema.resource(info.apiGroup, info.apiVersion, info.resource);
   const served = resource && parts.servedResource(resource);
   if (resource === undefined || served === undefined)
@@ -52,6 +52,10 @@ export async function dispatch(request: AuthorizedRequest): Promise<void> {
   if (warning !== undefined) writer.warnings.add(warning);
   return handler({ ...request, resource, served });
 }
+
+/** Whether an extension API server serves the group of a computed resource, in whatever versions. */
+const isReplaced = ({ info, exchange, parts }: AuthorizedRequest): boolean =>
+  exchange.value === undefined && parts.extensions?.hasGroup(info.apiGroup) === true; // callers in this process use this server's
 
 const isOf = ({ apiGroup, apiVersion, resource }: RequestInfo, { group, version, plural }: Resource): boolean =>
   apiGroup === group && apiVersion === version && resource === plural;

@@ -43,6 +43,14 @@ export type ClientConnection =
       authenticated: (username: string) => void;
     };
 
+/** The group versions that extension API servers serve. */
+export type ExtensionServers = {
+  /** Returns the handler of a request that an extension API server answers; `undefined` if this server answers it. */
+  handlerOf: (info: RequestInfo) => ((request: AuthorizedRequest) => Promise<void>) | undefined;
+  /** Whether an extension API server serves a version of the group. */
+  hasGroup: (group: string) => boolean;
+};
+
 export type ServerParts = {
   schema: Schema;
   /** Returns the registry of a resource, or `undefined` if the server does not have the resource. */
@@ -54,6 +62,8 @@ export type ServerParts = {
   subresources: ReadonlyMap<string, SubresourceHandler>;
   /** Resources whose objects are not stored. */
   computed?: readonly ComputedResource[];
+  /** Default: there are no extension API servers. */
+  extensions?: ExtensionServers;
   /** Returns a signal that aborts when a custom resource is no longer served as it is. Default: custom resources do not change. */
   endOf?: (resource: Resource) => AbortSignal;
   documents: PathDocuments;

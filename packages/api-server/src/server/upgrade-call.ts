@@ -2,18 +2,23 @@ import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { HttpCall } from './request-handler.ts';
-import { CONNECTING, requestInfo } from './request-info.ts';
+import { CONNECTING, type RequestInfo, requestInfo } from './request-info.ts';
 import { parseRequestUrl } from './request-url.ts';
 
 /**
- * Whether a request may be upgraded to another protocol: a connection to a backend, and a watch over WebSocket. For all other requests, the
- * server ignores the `Upgrade` header.
+ * Whether a request may be upgraded to another protocol: a connection to a backend, a watch over WebSocket, and any request that an
+ * extension API server answers. For all other requests, the server ignores the `Upgrade` header.
  */
-export function isUpgradable({ method = '', url = '', headers }: IncomingMessage): boolean {
+export function isUpgradable(
+  { method = '', url = '', headers }: IncomingMessage,
+  isExtension: (info: RequestInfo) => boolean = () => false,
+): boolean {
   try {
-    const { verb, subresource } = requestInfo(method, parseRequestUrl(url));
+    const info = requestInfo(method, parseRequestUrl(url));
+    const { verb, subresource } = info;
     return (
       CONNECTING.includes(subresource) ||
+      isExtension(info) ||
       (verb === 'watch' && method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket')
     );
   } catch {

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { silentLogger } from '@podwright/base';
+import { silentLogger, waitFor } from '@podwright/base';
 import type { KubeObject } from '@podwright/kube-api';
 import { isApiStatus, type KubeClient, NODES, PODS } from '@podwright/kube-client';
 import { type ApiServer, startApiServer } from '../start-api-server.ts';
@@ -143,7 +143,11 @@ test('discovery has the group, and APIServices are local', async () => {
       ['pods', 'PodMetrics', 'get,list'],
     ],
   );
-  const service = await place.get('/apis/apiregistration.k8s.io/v1/apiservices/v1beta1.metrics.k8s.io');
+  const path = '/apis/apiregistration.k8s.io/v1/apiservices/v1beta1.metrics.k8s.io';
+  const probe = () => place.get(path).catch((error: unknown) => assert.ok(isApiStatus(error, 404)));
+  const service = await waitFor(async () => (await probe()) ?? undefined, {
+    ...{ intervalMs: 5, signal: AbortSignal.timeout(10_000) },
+  });
   assert.equal(service.status.conditions[0].reason, 'Local');
   await assert.rejects(place.get('/apis/apiregistration.k8s.io/v1/apiservices/v1.absent'), refused(404));
 });

@@ -59,6 +59,8 @@ export type HttpExchange = {
   query: URLSearchParams;
   /** Aborts when the client disconnects or the request times out. */
   signal: AbortSignal;
+  /** The ID of the request in the audit log. Absent for callers in this process. */
+  auditId?: string;
   /**
    * Set if the client requests an upgrade to another protocol, such as WebSocket, and the path supports one. Hands over the connection and
    * any bytes that the client has already sent in the new protocol. The response must not be used afterwards.

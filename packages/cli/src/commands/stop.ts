@@ -23,8 +23,9 @@ type Course = { client: NodeClient; deleted: ObjectName[]; left: boolean };
 /** The kinds that `--delete` deletes in addition to pods. PersistentVolumeClaims are kept, along with their files. */
 const DELETED_KINDS = OBJECT_KINDS.filter(({ kind }) => ['ConfigMap', 'Secret', 'RuntimeClass'].includes(kind));
 
-/** A ConfigMap that a Kubernetes API makes in each namespace. */
+/** ConfigMaps that a Kubernetes API makes itself, and would make again. The first one is in each namespace. */
 const ROOT_CERTIFICATE = 'kube-root-ca.crt';
+const OF_API = ['kube-system/extension-apiserver-authentication', 'kube-public/cluster-info'];
 
 /**
  * `podwright stop`: stops the pods and then the node. Applied objects remain in the manifest directory for the next start. Pods that belong
@@ -133,7 +134,9 @@ async function otherObjects(apiSocket: string): Promise<ObjectName[]> {
   const lists = DELETED_KINDS.map(async (kind) =>
     (await objects.list(kind)).map(({ metadata: { namespace, name } }) => ({ kind: kind.kind, namespace, name })),
   );
-  return (await Promise.all(lists)).flat().filter(({ name }) => name !== ROOT_CERTIFICATE);
+  const isOfApi = ({ namespace, name }: ObjectName) =>
+    name === ROOT_CERTIFICATE || OF_API.includes(`${namespace}/${name}`);
+  return (await Promise.all(lists)).flat().filter((object) => !isOfApi(object));
 }
 
 /** Deletes those of the given pods that were created by clients, and waits until they have been removed. Returns the others. */

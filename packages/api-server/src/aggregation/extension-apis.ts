@@ -1,0 +1,46 @@
+/** The requests that extension API servers answer. The code that forwards them is loaded with the first one. */
+import type { ObjectStore } from '@podwright/api-machinery';
+import type { RequestInfo } from '../server/request-info.ts';
+import type { AuthorizedRequest, ExtensionServers } from '../server/server-parts.ts';
+import type { ExtensionParts } from './extension-backend.ts';
+import type { ExtensionTarget } from './proxy-request.ts';
+import type { GroupVersionName } from './registration.ts';
+import { Registrations } from './registrations.ts';
+
+const OPENAPI_PREFIX = '/openapi/v3/';
+
+type TargetInfo = Pick<RequestInfo, 'isResourceRequest' | 'apiGroup' | 'apiVersion' | 'path'>;
+
+export class ExtensionApis implements ExtensionServers {
+  readonly registrations: Registrations;
+  readonly #parts: ExtensionParts;
+
+  constructor(parts: ExtensionParts & { store: ObjectStore }) {
+    this.#parts = parts;
+    this.registrations = new Registrations(parts.store);
+  }
+
+  handlerOf(info: TargetInfo): ((request: AuthorizedRequest) => Promise<void>) | undefined {
+    const name = groupVersionOf(info);
+    const target = name && this.registrations.find(name);
+    return target && ((request) => this.#proxy(request, target));
+  }
+
+  hasGroup(group: string): boolean {
+    return this.registrations.hasGroup(group);
+  }
+
+  async #proxy(request: AuthorizedRequest, target: ExtensionTarget): Promise<void> {
+    const { proxyRequest } = await import('./proxy-request.ts');
+    return proxyRequest(request, target, this.#parts);
+  }
+}
+
+/** Returns the group version of a request for API objects, for the discovery of a group version, or for its OpenAPI document. */
+function groupVersionOf({ isResourceRequest, apiGroup, apiVersion, path }: TargetInfo): GroupVersionName | undefined {
+  if (isResourceRequest) return { group: apiGroup, version: apiVersion };
+  const below = path.startsWith(OPENAPI_PREFIX) ? path.slice(OPENAPI_PREFIX.length) : path;
+  const [root, group, version, ...more] = below.replaceAll(/^\/+|\/+$/g, '').split('/');
+  if (root !== 'apis' || group === undefined || version === undefined || more.length > 0) return undefined;
+  return { group, version };
+}

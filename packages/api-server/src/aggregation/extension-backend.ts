@@ -1,0 +1,77 @@
+/** Reaches extension API servers. */
+import { type ObjectStore, serviceEndpoint } from '@podwright/api-machinery';
+import { gatherBytes, withTimeout } from '@podwright/base';
+import type { UserInfo } from '@podwright/kube-kinds';
+import type { Backend } from '../backends/backend.ts';
+import { answerTo } from '../backends/backend-response.ts';
+import { networkBackend } from '../backends/network-backend.ts';
+import { proxyableAddress } from '../backends/proxyable-address.ts';
+import type { KeyPair } from '../certificates/certificate-authority.ts';
+import type { Registration } from './registration.ts';
+import { remoteUserHeaders } from './remote-user.ts';
+
+export type ExtensionParts = {
+  store: ObjectStore;
+  /** Returns the certificate by which extension API servers know this server. */
+  clientPair: () => KeyPair;
+};
+
+/** The words of Go's HTTP client. */
+const LATE = 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)';
+
+/**
+ * Returns a ready endpoint of the registered Service. Its certificate must have the name of the Service. Throws `NoEndpoint`, and an
+ * `ApiError` for a Service of type ExternalName whose host is on this machine.
+ */
+export async function extensionBackend(
+  { service, authorities, skipsVerification }: Registration,
+  { store, clientPair }: ExtensionParts,
+): Promise<Backend> {
+  const { namespace, name } = service;
+  const { host, port, isExternal } = serviceEndpoint(store, { namespace, name }, service.port);
+  const address = isExternal ? await proxyableAddress(host) : host;
+  const { certificate: cert, key } = clientPair();
+  const backend = networkBackend({
+    ...{ scheme: 'https', host: `${name}.${namespace}.svc`, port, address },
+    tls: { cert, key, isVerified: !skipsVerification, ...(authorities !== '' && { ca: authorities }) },
+  });
+  return { ...backend, authority: `${address.includes(':') ? `[${address}]` : address}:${port}` };
+}
+
+/** A request that this server makes itself. */
+export type ExtensionCall = {
+  /** Default: GET. A request has no body. */
+  method?: 'GET' | 'DELETE';
+  path: string;
+  user: UserInfo;
+  headers?: Readonly<Record<string, string>>;
+  timeoutMs: number;
+  /** Longer bodies are refused. */
+  maxBytes: number;
+  signal: AbortSignal;
+};
+
+export type ExtensionAnswer = { status: number; headers: NodeJS.Dict<string | string[]>; body: Buffer };
+
+/** Sends a request. Redirects are not followed. Rejects with the error of the connection, or if the answer takes too long. */
+export async function askExtension(
+  backend: Backend,
+  { method = 'GET', path, user, headers, timeoutMs, maxBytes, signal: given }: ExtensionCall,
+): Promise<ExtensionAnswer> {
+  using signal = withTimeout(given, timeoutMs, 'wait for an extension API server');
+  const sent = { host: backend.authority, 'user-agent': 'kube-apiserver', ...headers, ...remoteUserHeaders(user) };
+  const outgoing = backend.request({ method, path, headers: sent });
+  outgoing.end();
+  try {
+    const { response, upgraded } = await answerTo(outgoing, signal);
+    if (upgraded !== undefined) throw new Error('the server switched protocols without a request');
+    signal.addEventListener('abort', () => response.destroy(signal.reason), { once: true });
+    const tooLong = () => new Error(`the response is larger than ${maxBytes} bytes`);
+    const body = await gatherBytes(response, maxBytes, tooLong);
+    return { status: response.statusCode ?? 0, headers: response.headers, body };
+  } catch (error) {
+    throw signal.aborted && !given.aborted ? new Error(LATE) : error;
+  } finally {
+    outgoing.destroy();
+  }
+}

@@ -1,0 +1,50 @@
+import type { ExtensionVersion } from '@podwright/api-documents';
+import { Listeners } from '@podwright/base';
+import { isSameValue } from '@podwright/kube-kinds';
+import type { ReadDocuments } from './read-documents.ts';
+import type { Registration } from './registration.ts';
+
+type Known = { documents: ReadDocuments; isCurrent: boolean };
+
+const NOTHING: Known = { documents: { resources: [] }, isCurrent: false };
+
+type Registered = { readonly all: readonly Registration[]; onChange: (listener: () => void) => void };
+
+/** What is known of the registered group versions from the documents of their servers. */
+export class ExtensionDocuments {
+  readonly #registrations: Registered;
+  /** By the name of the APIService. */
+  readonly #known = new Map<string, Known>();
+  readonly #changed = new Listeners();
+
+  constructor(registrations: Registered) {
+    this.#registrations = registrations;
+    registrations.onChange(() => {
+      const names = new Set(registrations.all.map(({ name }) => name));
+      for (const name of this.#known.keys()) if (!names.has(name)) this.#known.delete(name);
+      this.#changed.publish();
+    });
+  }
+
+  /** The registered group versions, as discovery and OpenAPI show them. */
+  get versions(): ExtensionVersion[] {
+    return this.#registrations.all.map(({ name, group, version, priority }) => {
+      const { documents, isCurrent } = this.#known.get(name) ?? NOTHING;
+      return { group, version, priority, ...documents, isCurrent };
+    });
+  }
+
+  /** Calls a function after each change. */
+  onChange(listener: () => void): void {
+    this.#changed.subscribe(listener);
+  }
+
+  /** Sets the documents of a registered group version. `undefined`: they could not be read, and the earlier ones are stale. */
+  set(name: string, documents: ReadDocuments | undefined): void {
+    const known = this.#known.get(name) ?? NOTHING;
+    const next = { documents: documents ?? known.documents, isCurrent: documents !== undefined };
+    if (isSameValue(known, next)) return;
+    this.#known.set(name, next);
+    this.#changed.publish();
+  }
+}

@@ -1,0 +1,81 @@
+/** Forwards requests to extension API servers (kube-aggregator, apiserver/handler_proxy.go). */
+import { textResponse } from '@podwright/api-documents';
+import { ApiError, NoEndpoint, pageNotFound } from '@podwright/api-machinery';
+import { withTimeout } from '@podwright/base';
+import type { UserInfo } from '@podwright/kube-kinds';
+import type { Backend } from '../backends/backend.ts';
+import { encodedPath, rawQuery } from '../backends/backend-path.ts';
+import { forwardRequest } from '../backends/forward-request.ts';
+import { forwardUpgrade } from '../backends/forward-upgrade.ts';
+import { sendPath } from '../server/path-request.ts';
+import type { AuthorizedRequest } from '../server/server-parts.ts';
+import type { HttpExchange } from '../wire/http-exchange.ts';
+import { type ExtensionParts, extensionBackend } from './extension-backend.ts';
+import type { Registration } from './registration.ts';
+import { remoteUserHeaders, UnsendableUser } from './remote-user.ts';
+
+export type ExtensionTarget = { registration: Registration; isAvailable: boolean };
+
+/** Discovery of one group version should be fast: each client waits for that of all groups. As in upstream. */
+const MAX_DISCOVERY_MS = 5000;
+
+const UNAVAILABLE = 'service unavailable';
+const LATE = 'error trying to reach service: context deadline exceeded';
+
+/** Forwards an authorized request with the name and groups of its user. Errors are texts, as in upstream. */
+export async function proxyRequest(
+  request: AuthorizedRequest,
+  { registration, isAvailable }: ExtensionTarget,
+  parts: ExtensionParts,
+): Promise<void> {
+  const { writer, info } = request;
+  const fail = (status: number, message: string) => sendPath(writer, textResponse(status, `${message}\n`));
+  // the server might resolve the dots: it would take the path for another one than that of the authorization
+  if (info.path.split('/').some((segment) => segment === '.' || segment === '..')) throw pageNotFound();
+  if (!isAvailable) return fail(503, UNAVAILABLE);
+  try {
+    await forward(request, await extensionBackend(registration, parts));
+  } catch (error) {
+    if (error instanceof UnsendableUser) return fail(503, `error trying to reach service: ${error.message}`);
+    if (error instanceof NoEndpoint || isOfAddress(error)) return fail(503, UNAVAILABLE);
+    if (!(error instanceof Unreached)) throw error;
+    return fail(error.status, error.message);
+  }
+}
+
+/** The server could not be reached, or its answer is not passed on. */
+class Unreached extends Error {
+  readonly status: number;
+
+  constructor(code: number, message: string) {
+    super(message.replace(/^error dialing backend: /, ''));
+    this.status = code === 502 ? 502 : 503;
+  }
+}
+
+/** Whether the address of a Service of type ExternalName is not allowed. */
+const isOfAddress = (error: unknown): boolean => error instanceof ApiError && error.status.code === 400;
+
+async function forward({ exchange, info, user }: AuthorizedRequest, backend: Backend): Promise<void> {
+  const path = `${encodedPath(info.path)}${rawQuery(exchange.request.url)}`;
+  const headers = addedHeaders(exchange, user, backend);
+  const isDiscovery = !info.isResourceRequest && info.path.startsWith('/apis/') && exchange.upgrade === undefined;
+  using limit = isDiscovery ? withTimeout(exchange.signal, MAX_DISCOVERY_MS, 'wait for discovery') : undefined;
+  const signal = limit ?? exchange.signal;
+  try {
+    if (exchange.upgrade !== undefined) await forwardUpgrade(exchange, { backend, path, headers });
+    else await forwardRequest({ ...exchange, signal }, { backend, path, prefix: '', headers, refusesRedirects: true });
+  } catch (error) {
+    if (!(error instanceof ApiError) || error === exchange.signal.reason) throw error;
+    const isLate = limit?.aborted && !exchange.signal.aborted;
+    throw new Unreached(error.status.code, isLate ? LATE : error.message);
+  }
+}
+
+const addedHeaders = ({ auditId }: HttpExchange, user: UserInfo, { authority }: Backend) => ({
+  host: authority,
+  'x-forwarded-host': authority,
+  'x-forwarded-proto': 'https',
+  ...(auditId && { 'audit-id': auditId }),
+  ...remoteUserHeaders(user),
+});

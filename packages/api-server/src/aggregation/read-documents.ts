@@ -1,0 +1,150 @@
+/** Reads the discovery and OpenAPI documents of extension API servers (kube-aggregator, apiserver/handler_discovery.go). */
+import { createHash } from 'node:crypto';
+import { documentBelow, type ExtensionVersion } from '@podwright/api-documents';
+import { isRecord } from '@podwright/base';
+import { type JsonObject, objectAt, objectsAt, textAt, textsAt, type UserInfo } from '@podwright/kube-kinds';
+import type { Backend } from '../backends/backend.ts';
+import { AGGREGATOR } from './availability.ts';
+import { askExtension, type ExtensionAnswer } from './extension-backend.ts';
+import type { GroupVersionName } from './registration.ts';
+
+export type ReadDocuments = Pick<ExtensionVersion, 'resources' | 'openApiUrl' | 'openApiV2'>;
+
+/** OpenAPI documents are read without the rights of an administrator. */
+const READER: UserInfo = { username: 'system:aggregator', groups: [] };
+
+const V2 = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+const AGGREGATED = `${V2},${V2.replace('v=v2', 'v=v2beta1')}`;
+const MAX_DISCOVERY_BYTES = 4 << 20;
+const MAX_DISCOVERY_MS = 5000;
+const MAX_OPENAPI_BYTES = 16 << 20;
+const MAX_OPENAPI_MS = 60_000;
+/** A group version with more resources is refused. */
+const MAX_RESOURCES = 1000;
+
+/** Reads the documents about a group version. Rejects if there is no discovery; OpenAPI documents may be missing. */
+export async function readDocuments(
+  name: GroupVersionName,
+  backend: Backend,
+  signal: AbortSignal,
+): Promise<ReadDocuments> {
+  const resources =
+    (await aggregatedResources(name, backend, signal)) ?? (await legacyResources(name, backend, signal));
+  const [url, v2] = await Promise.allSettled([openApiUrlOf(name, backend, signal), openApiV2Of(name, backend, signal)]);
+  const openApiUrl = url.status === 'fulfilled' ? url.value : undefined;
+  const openApiV2 = v2.status === 'fulfilled' ? v2.value : undefined;
+  signal.throwIfAborted();
+  return { resources, ...(openApiUrl && { openApiUrl }), ...(openApiV2 && { openApiV2 }) };
+}
+
+/** Returns the entries of aggregated discovery; `undefined` if the server has none. */
+async function aggregatedResources(
+  { group, version }: GroupVersionName,
+  backend: Backend,
+  signal: AbortSignal,
+): Promise<JsonObject[] | undefined> {
+  const answer = await discovery(backend, '/apis', { accept: AGGREGATED, signal });
+  if (answer.status !== 200 || !String(answer.headers['content-type']).includes('as=APIGroupDiscoveryList'))
+    return undefined;
+  const groups = objectsAt(parsed(answer), 'items').filter((one) => textAt(one, 'metadata', 'name') === group);
+  const found = groups.flatMap((one) => objectsAt(one, 'versions')).find((one) => textAt(one, 'version') === version);
+  return found && bounded(objectsAt(found, 'resources')).map(entryOf);
+}
+
+/** Entries without a kind would confuse clients older than 1.26.4. */
+function entryOf(resource: JsonObject): JsonObject {
+  const subresources = objectsAt(resource, 'subresources').map(withKind);
+  return { ...withKind(resource), ...(subresources.length > 0 && { subresources }) };
+}
+
+const withKind = (entry: JsonObject): JsonObject => ({ ...entry, responseKind: objectAt(entry, 'responseKind') ?? {} });
+
+/** Converts the list of an older server (apiserver, endpoints/groupversion.go, ConvertGroupVersionIntoToDiscovery). */
+async function legacyResources(
+  { group, version }: GroupVersionName,
+  backend: Backend,
+  signal: AbortSignal,
+): Promise<JsonObject[]> {
+  const path = `/apis/${group}/${version}`;
+  const answer = await discovery(backend, path, { accept: 'application/json', signal });
+  if (answer.status !== 200) throw new Error(`failed to download legacy discovery for ${path}: ${answer.status}`);
+  const listed = bounded(objectsAt(parsed(answer), 'resources'));
+  const isSubresource = (one: JsonObject) => textAt(one, 'name').includes('/');
+  return listed
+    .filter((one) => !isSubresource(one))
+    .map((one) => {
+      const name = textAt(one, 'name');
+      const below = listed.filter((other) => textAt(other, 'name').startsWith(`${name}/`));
+      const subresources = below.map((other) => ({
+        subresource: textAt(other, 'name').slice(name.length + 1),
+        responseKind: kindOf(other),
+        verbs: textsAt(other, 'verbs'),
+      }));
+      return legacyEntry(one, subresources);
+    });
+}
+
+function legacyEntry(one: JsonObject, subresources: readonly JsonObject[]): JsonObject {
+  const [shortNames, categories] = [textsAt(one, 'shortNames'), textsAt(one, 'categories')];
+  return {
+    resource: textAt(one, 'name'),
+    responseKind: kindOf(one),
+    scope: one.namespaced === true ? 'Namespaced' : 'Cluster',
+    singularResource: textAt(one, 'singularName'),
+    verbs: textsAt(one, 'verbs'),
+    ...(shortNames.length > 0 && { shortNames }),
+    ...(categories.length > 0 && { categories }),
+    ...(subresources.length > 0 && { subresources }),
+  };
+}
+
+const kindOf = (one: JsonObject): JsonObject => ({
+  group: textAt(one, 'group'),
+  version: textAt(one, 'version'),
+  kind: textAt(one, 'kind'),
+});
+
+/** Returns the URL of the OpenAPI v3 document; `undefined` if the server has none. */
+async function openApiUrlOf(
+  { group, version }: GroupVersionName,
+  backend: Backend,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const name = `apis/${group}/${version}`;
+  const answer = await discovery(backend, '/openapi/v3', { accept: 'application/json', signal });
+  const url = answer.status === 200 ? textAt(parsed(answer), 'paths', name, 'serverRelativeURL') : '';
+  const path = `/openapi/v3/${name}`; // another path would lead clients to another document
+  return url === path || url.startsWith(`${path}?`) ? url : undefined;
+}
+
+async function openApiV2Of(
+  { group, version }: GroupVersionName,
+  backend: Backend,
+  signal: AbortSignal,
+): Promise<ExtensionVersion['openApiV2']> {
+  const headers = { accept: 'application/json' };
+  const bounds = { timeoutMs: MAX_OPENAPI_MS, maxBytes: MAX_OPENAPI_BYTES };
+  const answer = await askExtension(backend, { path: '/openapi/v2', user: READER, headers, ...bounds, signal });
+  if (answer.status !== 200) return undefined;
+  const document = documentBelow(parsed(answer), `/apis/${group}/${version}/`);
+  const hash = createHash('sha256').update(JSON.stringify(document)).digest('hex');
+  return { hash, document };
+}
+
+type Asked = { accept: string; signal: AbortSignal };
+
+const discovery = (backend: Backend, path: string, { accept, signal }: Asked): Promise<ExtensionAnswer> =>
+  askExtension(backend, {
+    ...{ path, user: AGGREGATOR, headers: { accept }, signal },
+    ...{ timeoutMs: MAX_DISCOVERY_MS, maxBytes: MAX_DISCOVERY_BYTES },
+  });
+
+function parsed({ body }: ExtensionAnswer): JsonObject {
+  const value: unknown = JSON.parse(body.toString());
+  return isRecord(value) ? value : {};
+}
+
+function bounded(resources: readonly JsonObject[]): readonly JsonObject[] {
+  if (resources.length > MAX_RESOURCES) throw new Error(`a group version may have ${MAX_RESOURCES} resources at most`);
+  return resources;
+}

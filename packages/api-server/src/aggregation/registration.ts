@@ -1,0 +1,51 @@
+/** The group versions that extension API servers serve, as APIServices register them. */
+import { type ApiObject, booleanAt, numberAt, objectAt, objectsAt, textAt } from '@podwright/kube-kinds';
+
+export const API_SERVICES = 'apiservices.apiregistration.k8s.io';
+
+const HTTPS_PORT = 443;
+
+/** An APIService that refers to a Service. */
+export type Registration = {
+  /** The name of the APIService. */
+  name: string;
+  group: string;
+  version: string;
+  service: { namespace: string; name: string; port: number };
+  /** The trusted certificate authorities, PEM. '': those that Node.js trusts. */
+  authorities: string;
+  /** Whether the certificate of the server is not verified. */
+  skipsVerification: boolean;
+  priority: { group: number; version: number };
+};
+
+export type GroupVersionName = { group: string; version: string };
+
+/** Returns the registration of an APIService; `undefined` for a local one. */
+export function registrationOf(object: ApiObject): Registration | undefined {
+  const spec = objectAt(object, 'spec');
+  const service = objectAt(spec, 'service');
+  if (service === undefined) return undefined;
+  return {
+    name: object.metadata.name ?? '',
+    group: textAt(spec, 'group'),
+    version: textAt(spec, 'version'),
+    service: {
+      namespace: textAt(service, 'namespace'),
+      name: textAt(service, 'name'),
+      port: numberAt(service, 'port') ?? HTTPS_PORT,
+    },
+    authorities: Buffer.from(textAt(spec, 'caBundle'), 'base64').toString(),
+    skipsVerification: booleanAt(spec, 'insecureSkipTLSVerify'),
+    priority: {
+      group: numberAt(spec, 'groupPriorityMinimum') ?? 0,
+      version: numberAt(spec, 'versionPriority') ?? 0,
+    },
+  };
+}
+
+/** Whether the condition `Available` of an APIService is true. */
+export const isAvailable = (object: ApiObject): boolean =>
+  objectsAt(object, 'status', 'conditions').some(
+    (one) => textAt(one, 'type') === 'Available' && textAt(one, 'status') === 'True',
+  );

@@ -1,0 +1,57 @@
+import type { ObjectStore, StoredObject } from '@podwright/api-machinery';
+import { Listeners } from '@podwright/base';
+import { isSameValue } from '@podwright/kube-kinds';
+import { API_SERVICES, type GroupVersionName, isAvailable, type Registration, registrationOf } from './registration.ts';
+
+type Known = { registration: Registration; isAvailable: boolean };
+
+/** The registrations of extension API servers. Without any, it takes up no memory. */
+export class Registrations {
+  readonly #store: Pick<ObjectStore, 'list'>;
+  /** By the name of the APIService. */
+  #known: ReadonlyMap<string, Known> = new Map();
+  readonly #changed = new Listeners();
+
+  /** Reads the stored APIServices. */
+  constructor(store: Pick<ObjectStore, 'list'>) {
+    this.#store = store;
+    this.reload();
+  }
+
+  get all(): Registration[] {
+    return [...this.#known.values()].map(({ registration }) => registration);
+  }
+
+  /** Returns the registration of a group version, and whether its server is available; `undefined` if there is none. */
+  find({ group, version }: GroupVersionName): Known | undefined {
+    return this.#known.size === 0 ? undefined : this.#known.get(`${version}.${group}`);
+  }
+
+  /** Whether an extension API server serves a version of the group. */
+  hasGroup(group: string): boolean {
+    return this.#known.size > 0 && this.all.some((one) => one.group === group);
+  }
+
+  /** Calls a function after each change of the registrations, but not of their availability. */
+  onChange(listener: () => void): void {
+    this.#changed.subscribe(listener);
+  }
+
+  /** Whether a changed APIService is, or was, a registration. */
+  isConcerned(changed: StoredObject): boolean {
+    return this.#known.has(changed.key.slice(1)) || registrationOf(changed.decode()) !== undefined;
+  }
+
+  /** Reads the stored APIServices again. */
+  reload(): void {
+    const next = new Map<string, Known>();
+    for (const stored of this.#store.list(API_SERVICES).objects) {
+      const object = stored.decode();
+      const registration = registrationOf(object);
+      if (registration !== undefined) next.set(registration.name, { registration, isAvailable: isAvailable(object) });
+    }
+    const before = this.all;
+    this.#known = next;
+    if (!isSameValue(before, this.all)) this.#changed.publish();
+  }
+}
