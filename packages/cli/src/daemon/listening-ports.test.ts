@@ -11,6 +11,7 @@ const TABLE = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->whe
 const TABLE_6 = `  sl  local_address                         remote_address                        st
    0: B80D0120000000000000000001000000:0016 00000000000000000000000000000000:0000 0A
    1: 0000000000000000FFFF00000100007F:0050 00000000000000000000000000000000:0000 0A
+   2: 0000000000000000FFFF000000000000:1F90 00000000000000000000000000000000:0000 0A
 `;
 
 test('sockets that listen at all addresses, or at one of the given ones, occupy their ports', () => {
@@ -18,9 +19,9 @@ test('sockets that listen at all addresses, or at one of the given ones, occupy 
   assert.deepEqual(ports(TABLE), [22]);
   assert.deepEqual(ports(TABLE, '192.0.2.1', '172.17.0.1'), [22]);
   assert.deepEqual(ports(TABLE, '192.0.2.1', '127.0.0.1'), [22, 80]);
-  assert.deepEqual(ports(TABLE_6, '2001:db8::1'), [22]);
-  assert.deepEqual(ports(TABLE_6, '127.0.0.1'), [80]);
-  assert.deepEqual(ports(TABLE_6, '::2', '127.0.0.2'), []);
+  assert.deepEqual(ports(TABLE_6, '2001:db8::1'), [22, 8080]);
+  assert.deepEqual(ports(TABLE_6, '127.0.0.1'), [80, 8080]);
+  assert.deepEqual(ports(TABLE_6, '::2', '127.0.0.2'), [8080]);
 });
 
 test('the sockets of this host are read', async () => {

@@ -40,7 +40,7 @@ export function listeningPorts(
   for (const line of table.split('\n')) {
     const [, local = '', , found] = line.trim().split(/\s+/);
     const [address = '', port = ''] = local.split(':');
-    if (found === state && (/^0+$/.test(address) || wanted.has(address))) ports.add(Number.parseInt(port, 16));
+    if (found === state && (isUnspecified(address) || wanted.has(address))) ports.add(Number.parseInt(port, 16));
   }
   return ports;
 }
@@ -55,6 +55,9 @@ function wordsOf(address: string): string[] {
   const text = words.join('');
   return isIPv4(address) ? [text, `${MAPPED}${text}`] : [text];
 }
+
+/** Whether it is `0.0.0.0`, `::`, or `::ffff:0.0.0.0`, at which an IPv6 socket receives IPv4 only. */
+const isUnspecified = (address: string): boolean => /^0+$/.test(address) || address === `${MAPPED}00000000`;
 
 /** The words before the IPv4 address in an IPv4-mapped address. */
 const MAPPED = `${'0'.repeat(16)}${new Uint32Array(Uint8Array.from([0, 0, 255, 255]).buffer)[0]!.toString(16).toUpperCase().padStart(8, '0')}`;
