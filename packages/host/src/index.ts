@@ -65,7 +65,7 @@ export { withoutLinks } from './files/without-links.ts';
 export { type InterfaceUse, parseInterfaces } from './network/network-use.ts';
 export { readPodResolvConf } from './network/resolv-conf.ts';
 export { MAX_SOCKET_PATH_BYTES, requireSocketPath } from './network/socket-path.ts';
-export { listenUnix, refuseTakenSocket, removeStaleSocket, type SocketFile } from './network/unix-socket.ts';
+export { listenUnix, refuseTakenSocket, removeStaleSockets, type SocketFile } from './network/unix-socket.ts';
 export { findInit } from './programs/find-init.ts';
 export {
   findProgram,

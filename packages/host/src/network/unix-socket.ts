@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Stats } from 'node:fs';
-import { chmod, link, lstat, rm, stat, unlink } from 'node:fs/promises';
+import { chmod, link, lstat, readdir, rm, stat, unlink } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import { errorCode, isErrno, PodwrightError, PRIVATE_FILE, waitFor, withTimeout, wrapError } from '@podwright/base';
@@ -108,6 +108,15 @@ export async function removeStaleSocket(path: string): Promise<void> {
   await using lock = await takeoverLock(path, SWEEP_LOCK_TIMEOUT_MS);
   // while this process holds the lock, no other daemon replaces the socket
   if (lock.isHeld && (await lookAt(path))?.isSocket() && !(await isAlive(path))) await rm(path, { force: true });
+}
+
+/**
+ * Removes the sockets of dead daemons in an existing directory, whose names end with the suffix, as `removeStaleSocket`. The programs that created
+ * them may never start again.
+ */
+export async function removeStaleSockets(directory: string, suffix: string): Promise<void> {
+  const names = (await readdir(directory)).filter((name) => name.endsWith(suffix));
+  for (const name of names) await removeStaleSocket(join(directory, name));
 }
 
 /** Throws `already_exists` if a daemon is listening at the path. An early check for daemons that do a lot of work before they listen. */

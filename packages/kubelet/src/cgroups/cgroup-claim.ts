@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import { errorCode, makePrivateDirectory, PRIVATE_FILE } from '@podwright/base';
-import { listenUnix, type SocketFile } from '@podwright/host';
+import { errorCode, ignoreFailure, makePrivateDirectory, PRIVATE_FILE } from '@podwright/base';
+import { listenUnix, removeStaleSockets, type SocketFile } from '@podwright/host';
 
 /**
  * Directory of the claim sockets. Owned by root, so only root can claim cgroups. Shared by all kubelets on a host, regardless of their root
  * directories.
  */
 const CLAIMS_DIRECTORY = '/run/podwright-cgroups';
+const SUFFIX = '.sock';
 
 /**
  * Detects two kubelets on one host that place their pods under the same cgroup. The claim is a listening Unix socket, so it is released
@@ -21,7 +22,7 @@ export class CgroupClaim {
 
   constructor(cgroup: string) {
     const name = createHash('sha256').update(cgroup).digest('hex').slice(0, 32);
-    this.#path = join(CLAIMS_DIRECTORY, `${name}.sock`);
+    this.#path = join(CLAIMS_DIRECTORY, `${name}${SUFFIX}`);
   }
 
   /** Claims the cgroup unless another kubelet holds it. Every call tries again, except that concurrent calls share one attempt. */
@@ -43,6 +44,7 @@ export class CgroupClaim {
       throw error;
     }
     server.unref();
+    ignoreFailure(removeStaleSockets(CLAIMS_DIRECTORY, SUFFIX), 'the next kubelet tries again');
     return true;
   }
 

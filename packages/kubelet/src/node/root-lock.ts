@@ -5,13 +5,14 @@ import { join } from 'node:path';
 import {
   errorCode,
   errorMessage,
+  ignoreFailure,
   isAlreadyExists,
   makePrivateDirectory,
   POD_DIRECTORY,
   PodwrightError,
   PRIVATE_FILE,
 } from '@podwright/base';
-import { listenUnix, namesIn, removeStaleSocket } from '@podwright/host';
+import { listenUnix, removeStaleSockets } from '@podwright/host';
 
 /**
  * Directory that contains one socket per locked root directory; a lock disappears with its process. It takes no space on the root
@@ -57,14 +58,9 @@ async function lockOnHost(rootDir: string): Promise<Unlock> {
   const { dev, ino } = await stat(rootDir, { bigint: true }); // a directory may have several paths
   makePrivateDirectory(LOCKS_DIRECTORY);
   const release = await holdSocket(join(LOCKS_DIRECTORY, `${dev}-${ino}${SUFFIX}`));
-  void sweepLocks().catch(() => undefined); // the next kubelet tries again
+  // the root directories of killed kubelets may no longer exist
+  ignoreFailure(removeStaleSockets(LOCKS_DIRECTORY, SUFFIX), 'the next kubelet tries again');
   return release;
-}
-
-/** Removes the sockets of killed kubelets, because their root directories may no longer exist. */
-async function sweepLocks(): Promise<void> {
-  const locks = (await namesIn(LOCKS_DIRECTORY)).filter((name) => name.endsWith(SUFFIX));
-  for (const name of locks) await removeStaleSocket(join(LOCKS_DIRECTORY, name));
 }
 
 async function lockInside(rootDir: string): Promise<Unlock> {
