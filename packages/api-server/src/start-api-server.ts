@@ -1,5 +1,11 @@
 /** Composes the API server of one node: its store, its rules, its users, its certificates and the controllers that it needs. */
-import { type Durability, type Registries, type SqliteStore, untilDurable } from '@podwright/api-machinery';
+import {
+  type Durability,
+  type ObjectStore,
+  type Registries,
+  type SqliteStore,
+  untilDurable,
+} from '@podwright/api-machinery';
 import { describeUndoFailures, type Logger, metricsText, Registry, Undo } from '@podwright/base';
 import { type FlowControl, LongRunning } from '@podwright/flow-control';
 import type { KubeClient } from '@podwright/kube-client';
@@ -21,7 +27,7 @@ import { type KubeletConnections, nodeConnector } from './node-connections.ts';
 import { openObjects, type ServerObjects } from './open-objects.ts';
 import { listenSecurely } from './secure-addresses.ts';
 import { servedResources } from './served-resources.ts';
-import { MAX_LONG_RUNNING } from './server/admit-request.ts';
+import { maxLongRunning } from './server/admit-request.ts';
 import { ApiListeners, type SecureAddress, type StrangerConnections } from './server/api-listeners.ts';
 import type { ComputedResource } from './server/computed-resource.ts';
 import { type CallHandler, type HttpCall, RequestHandler } from './server/request-handler.ts';
@@ -214,6 +220,11 @@ type Composed = Pick<ServerObjects, 'schema' | 'store' | 'access' | 'registries'
   aggregation: Aggregation;
 };
 
+function countOf(store: ObjectStore, resource: string): number {
+  const { objects, rest } = store.list(resource, { limit: 1 });
+  return objects.length + (rest?.count ?? 0);
+}
+
 /** Returns what request handling needs, except the handlers of subresources. */
 function serverParts(composed: Composed, listen: SecureAddress | undefined) {
   const { schema, store, access, registries, custom, now, logger, health, metrics, flowControl, observers } = composed;
@@ -246,7 +257,7 @@ function serverParts(composed: Composed, listen: SecureAddress | undefined) {
     authorizer: access.authorizer,
     encoder: new EventEncoder(),
     flowControl,
-    longRunning: new LongRunning(MAX_LONG_RUNNING),
+    longRunning: new LongRunning(() => maxLongRunning(countOf(store, 'nodes'))),
     untilDurable: () => untilDurable(store),
     logger,
     now,

@@ -6,8 +6,17 @@ import type { HttpExchange, HttpResponse } from '../wire/http-exchange.ts';
 import type { RequestInfo } from './request-info.ts';
 import { timeLimitMs } from './request-lifetime.ts';
 
-/** Maximum number of watches, logs and other requests without a timeout that a caller (`callerOf`) may have at a time. */
-export const MAX_LONG_RUNNING = 2000;
+/** Maximum number of watches, logs and other requests without a timeout that a caller (`callerOf`) may have at a time, on one node. */
+const MAX_LONG_RUNNING = 2000;
+/**
+ * The maximum grows by this number for each further node: the pods of a DaemonSet have the same service account, and the agents of a
+ * cluster (network, storage, logs, metrics) together need some 40 watches on each node, most of them in the namespace kube-system.
+ */
+const LONG_RUNNING_PER_NODE = 100;
+
+/** Returns the maximum number of long-running requests of a caller in a cluster with this number of nodes. */
+export const maxLongRunning = (nodes: number): number =>
+  MAX_LONG_RUNNING + LONG_RUNNING_PER_NODE * Math.max(0, nodes - 1);
 
 /** The share of its time limit that a request may wait for a seat, as in upstream. */
 const WAITING_SHARE = 1 / 4;
@@ -22,7 +31,7 @@ export type AdmittedRequest = {
 
 /**
  * Gives a request a seat of its priority level, which it has until the returned value is disposed. Long-running requests need no seat, but
- * each caller may have at most `MAX_LONG_RUNNING`. Rejects with 429 if there are too many requests, and with the signal's reason.
+ * each caller may have at most `maxLongRunning`. Rejects with 429 if there are too many requests, and with the signal's reason.
  */
 export async function admitRequest(
   { flowControl, longRunning }: { flowControl: FlowControl; longRunning: LongRunning },

@@ -19,7 +19,7 @@ import { Schema } from '@podwright/kube-schema';
 import type { CallerLimits } from '@podwright/streaming';
 import type { AuthorizationAttributes, Verdict } from '../authorization/authorizer.ts';
 import { EventEncoder } from '../wire/encode-event.ts';
-import { MAX_LONG_RUNNING } from './admit-request.ts';
+import { maxLongRunning } from './admit-request.ts';
 import { ApiListeners, type StrangerConnections } from './api-listeners.ts';
 import { RequestHandler } from './request-handler.ts';
 import type { ServedResource, ServerParts } from './server-parts.ts';
@@ -79,7 +79,7 @@ export class TestServer implements AsyncDisposable {
       logger: { ...silentLogger, error: (...error: unknown[]) => this.errors.push(error) } as never,
       now: () => 0,
       flowControl: options.flowControl ?? new FlowControl(),
-      longRunning: new LongRunning(options.maxLongRunning ?? MAX_LONG_RUNNING),
+      longRunning: new LongRunning(() => options.maxLongRunning ?? maxLongRunning(1)),
       untilDurable: () => untilDurable(this.store),
       anonymousPaths: options.anonymousPaths,
       observers: options.observers,
