@@ -167,3 +167,13 @@ test('summaries with wrong types have no use', () => {
   const containers = [{ name: 'c', ...stats(-1, 1) }];
   assert.deepEqual(decodeUse({ pods: [{ podRef: { namespace: 'a', name: 'b' }, containers }] }), none);
 });
+
+test('a node without heartbeats is not asked, so that no client waits for it', async () => {
+  await using place = await new Place().start();
+  const conditions = [{ type: 'Ready', status: 'Unknown' }];
+  const patch = { type: 'merge' as const, body: { status: { conditions } }, subresource: 'status' };
+  await place.admin.patch(NODES, { name: 'n1' }, patch);
+  for (const resource of ['nodes', 'pods'])
+    assert.deepEqual((await place.get(`/apis/metrics.k8s.io/v1beta1/${resource}`)).items, []);
+  assert.deepEqual(place.asked, []);
+});

@@ -2,7 +2,7 @@
 import type { ObjectStore } from '@podwright/api-machinery';
 import type { Logger } from '@podwright/base';
 import { formatTime } from '@podwright/kube-api';
-import type { ApiObject } from '@podwright/kube-kinds';
+import { type ApiObject, objectsAt } from '@podwright/kube-kinds';
 import { apiVersionOf, type Resource } from '@podwright/kube-schema';
 import type { NodeConnector } from '../backends/node-connector.ts';
 import type { AskedObjects, ComputedResource } from '../server/computed-resource.ts';
@@ -67,12 +67,21 @@ const keyOf = ({ namespace, name }: Pick<PodUse, 'namespace' | 'name'>) => `${na
 
 const nodeOf = ({ spec }: ApiObject): string => (spec as { nodeName?: string } | undefined)?.nodeName ?? '';
 
-/** Returns the usage of the nodes that respond. The first request loads the code that reads it, to save memory. */
-async function usesOf(names: readonly string[], parts: UsageParts, signal: AbortSignal): Promise<Map<string, NodeUse>> {
+/**
+ * Returns the usage of the nodes that respond. Nodes without heartbeats are not asked: the answer would wait for their timeout. The first
+ * request loads the code that reads it, to save memory.
+ */
+async function usesOf(all: readonly string[], parts: UsageParts, signal: AbortSignal): Promise<Map<string, NodeUse>> {
   const { readNodeUse } = await import('./node-summaries.ts');
+  const names = all.filter((name) => !isLost(parts.store.get({ resource: 'nodes', namespace: '', name })?.decode()));
   const uses = await Promise.all(names.map((name) => readNodeUse(name, parts, signal)));
   return new Map(names.flatMap((name, index) => (uses[index] === undefined ? [] : [[name, uses[index]] as const])));
 }
+
+/** Whether the controller of the nodes' life cycle has seen no heartbeats. */
+const isLost = (node: ApiObject | undefined): boolean =>
+  node !== undefined &&
+  objectsAt(node, 'status', 'conditions').some(({ type, status }) => type === 'Ready' && status === 'Unknown');
 
 function headOf({ metadata }: ApiObject, version: string, nowMs: number) {
   const { name, namespace, labels } = metadata;
