@@ -39,6 +39,7 @@ export type StorageClass = KubeObject & {
   provisioner: string;
   reclaimPolicy?: string;
   volumeBindingMode?: string;
+  allowedTopologies?: { matchLabelExpressions?: { key: string; values: string[] }[] }[];
 };
 
 /** storage.k8s.io/v1 CSIDriver, with the fields that controllers read. */

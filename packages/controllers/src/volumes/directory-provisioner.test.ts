@@ -7,6 +7,8 @@ import { TestPlace } from '../test-place.fixture.ts';
 import { directoryProvisioner } from './directory-provisioner.ts';
 import { volumeBinder } from './volume-binder.ts';
 
+const ON_THIS_NODE = [{ matchLabelExpressions: [{ key: 'kubernetes.io/hostname', values: ['n'] }] }];
+
 /** The binder and the provisioner of the node `n`. `directories` has the existing directories of volumes. */
 function open() {
   const directories = new Set<string>();
@@ -36,6 +38,7 @@ test('a claim gets a directory of the node once the scheduler has selected it, a
   const standard = () => place.client.stored<StorageClass>(STORAGE_CLASSES, { name: 'standard' });
   await place.until(() => standard() !== undefined);
   assert.equal(standard()?.metadata.annotations?.['storageclass.kubernetes.io/is-default-class'], 'true');
+  assert.deepEqual(standard()?.allowedTopologies, ON_THIS_NODE);
   put('data');
   await place.until(() => claim('data')?.status?.phase === 'Pending');
   assert.deepEqual([...directories], []);
@@ -52,6 +55,18 @@ test('a claim gets a directory of the node once the scheduler has selected it, a
   place.client.remove(PERSISTENT_VOLUME_CLAIMS, { namespace: 'shop', name: 'data' });
   await place.until(() => volume() === undefined);
   assert.deepEqual([...directories], []);
+});
+
+test('the default class of an earlier start is restricted to the node, whose pods alone can have its volumes', async () => {
+  const { place } = open();
+  place.client.put<StorageClass>(STORAGE_CLASSES, {
+    metadata: { name: 'standard' },
+    ...{ provisioner: 'podwright.dev/directory', volumeBindingMode: 'WaitForFirstConsumer' },
+  });
+  await using _place = place;
+  const standard = () => place.client.stored<StorageClass>(STORAGE_CLASSES, { name: 'standard' });
+  await place.until(() => standard()?.allowedTopologies !== undefined);
+  assert.deepEqual(standard()?.allowedTopologies, ON_THIS_NODE);
 });
 
 test('claims for other nodes and volumes of other provisioners are left alone', async () => {
@@ -71,6 +86,7 @@ test('claims for other nodes and volumes of other provisioners are left alone', 
   put('near', { 'volume.kubernetes.io/selected-node': 'n' });
   await place.until(() => claim('near')?.status?.phase === 'Bound');
   assert.deepEqual([...directories], ['/volumes/pvc-uid-near']);
+  assert.match(place.events('ProvisioningFailed').join(), /directories of the node n, not of other; restrict/);
   assert.notEqual(place.client.stored(PERSISTENT_VOLUMES, { name: 'pvc-old' }), undefined);
 });
 

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { withTimeout } from '@podwright/base';
 import { compareQuantities, storageClassOf } from '@podwright/kube-api';
 import { isApiStatus, PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES } from '@podwright/kube-client';
@@ -19,6 +20,8 @@ import {
 } from './decide-directory.ts';
 
 const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
+const STANDARD = 'standard';
+const HOSTNAME = 'kubernetes.io/hostname';
 
 export type DirectoryProvisionerOptions = {
   /** The directory that contains the directories of volumes. */
@@ -41,7 +44,8 @@ const MAX_RETRY_MS = 60_000;
 
 /**
  * Creates a directory on the node for each claim of a StorageClass with the provisioner `podwright.dev/directory`. At the first start,
- * creates a default StorageClass if there is none. Directories have no size limit, so the expansion of a claim changes its capacity only.
+ * creates a default StorageClass if there is none, with which the scheduler places the pods of new claims on this node also if other nodes
+ * have joined it. Directories have no size limit, so the expansion of a claim changes its capacity only.
  */
 export function directoryProvisioner(options: DirectoryProvisionerOptions): Controller {
   return async (parts) => {
@@ -87,17 +91,31 @@ class DirectoryProvisioner {
 
   async #ensureDefaultClass(): Promise<void> {
     const { client, objects, signal } = this.#parts;
-    if (objects.of<StorageClass>(STORAGE_CLASSES).list().length > 0) return;
+    const { nodeName } = this.#options;
+    const allowedTopologies = [{ matchLabelExpressions: [{ key: HOSTNAME, values: [nodeName] }] }];
+    const classes = objects.of<StorageClass>(STORAGE_CLASSES).list();
+    const present = classes.find(({ metadata }) => metadata.name === STANDARD);
+    if (present !== undefined) return this.#restrict(present, allowedTopologies);
+    if (classes.length > 0) return;
     const standard = {
       apiVersion: 'storage.k8s.io/v1',
       kind: 'StorageClass',
-      metadata: { name: 'standard', annotations: { [DEFAULT_CLASS]: 'true' } },
+      metadata: { name: STANDARD, annotations: { [DEFAULT_CLASS]: 'true' } },
       ...{ provisioner: DIRECTORY_PROVISIONER, reclaimPolicy: 'Delete', volumeBindingMode: 'WaitForFirstConsumer' },
-      allowVolumeExpansion: true,
+      ...{ allowVolumeExpansion: true, allowedTopologies },
     };
     await client.create(STORAGE_CLASSES, standard, { signal }).catch((error: unknown) => {
       if (!isApiStatus(error, 'AlreadyExists')) throw error;
     });
+  }
+
+  /** Restricts the default class of an earlier start, or of an earlier name of the node, to this node. */
+  async #restrict(present: StorageClass, allowedTopologies: StorageClass['allowedTopologies']): Promise<void> {
+    if (present.provisioner !== DIRECTORY_PROVISIONER) return;
+    if (isDeepStrictEqual(present.allowedTopologies, allowedTopologies)) return;
+    const { client, signal } = this.#parts;
+    const patch = { type: 'merge' as const, body: { allowedTopologies } };
+    await client.patch(STORAGE_CLASSES, { name: STANDARD }, patch, { signal });
   }
 
   async syncClaim(key: string): Promise<void> {
@@ -119,11 +137,12 @@ class DirectoryProvisioner {
     const storageClassName = storageClassOf(claim);
     const storageClass = objects.of<StorageClass>(STORAGE_CLASSES).get({ name: storageClassName });
     if (storageClass === undefined || !isOurs(storageClass, claim)) return;
+    if (this.#isElsewhere(claim)) return this.#refuseNode(claim);
     if (claim.spec.volumeMode === 'Block') return this.#refuseBlock(claim);
     const reclaimPolicy = storageClass.reclaimPolicy ?? 'Delete';
     const path = join(directory, `pvc-${uid}`);
     await create(path);
-    const hostname = { key: 'kubernetes.io/hostname', operator: 'In', values: [nodeName] };
+    const hostname = { key: HOSTNAME, operator: 'In', values: [nodeName] };
     const volume = {
       apiVersion: 'v1',
       kind: 'PersistentVolume',
@@ -150,9 +169,20 @@ class DirectoryProvisioner {
   }
 
   #refuseBlock(claim: Claim): void {
+    this.#refuse(claim, 'its volumes are directories, which cannot have the volumeMode Block');
+  }
+
+  #refuseNode(claim: Claim): void {
+    const { nodeName } = this.#options;
+    const elsewhere = claim.metadata.annotations?.[SELECTED_NODE];
+    const advice = `restrict the StorageClass by allowedTopologies to ${HOSTNAME} ${nodeName}`;
+    this.#refuse(claim, `its volumes are directories of the node ${nodeName}, not of ${elsewhere}; ${advice}`);
+  }
+
+  /** Records why a claim gets no volume, once. */
+  #refuse(claim: Claim, why: string): void {
     if (this.#refused.has(claim.metadata.uid)) return;
     this.#refused.add(claim.metadata.uid);
-    const why = 'its volumes are directories, which cannot have the volumeMode Block';
     const message = `failed to provision volume with StorageClass "${storageClassOf(claim)}": ${why}`;
     this.#recordEvent(claim, 'ProvisioningFailed', message);
   }
@@ -186,13 +216,13 @@ class DirectoryProvisioner {
 
   #isToProvision({ metadata, spec }: Claim): boolean {
     const { annotations = {}, deletionTimestamp } = metadata;
-    const node = annotations[SELECTED_NODE];
-    return (
-      annotations[PROVISIONER] === DIRECTORY_PROVISIONER &&
-      deletionTimestamp === undefined &&
-      !spec.volumeName &&
-      (node === undefined || node === this.#options.nodeName)
-    );
+    return annotations[PROVISIONER] === DIRECTORY_PROVISIONER && deletionTimestamp === undefined && !spec.volumeName;
+  }
+
+  /** Whether the scheduler has selected another node. */
+  #isElsewhere({ metadata }: Claim): boolean {
+    const node = metadata.annotations?.[SELECTED_NODE];
+    return node !== undefined && node !== this.#options.nodeName;
   }
 
   async syncVolume(name: string): Promise<void> {
