@@ -1,4 +1,4 @@
-/** Who may use the API server: authentication, impersonation and authorization. */
+/** Access control for the API server: authentication, impersonation and authorization. */
 
 import { join } from 'node:path';
 import type { ObjectStore } from '@podwright/api-machinery';
@@ -19,7 +19,7 @@ import { StoreRbacSource } from './authorization/store-rbac-source.ts';
 import { unionAuthorizer, unionRuleResolver } from './authorization/union.ts';
 import type { ServerParts } from './server/server-parts.ts';
 
-/** The issuer of service account tokens, and their audience. */
+/** Issuer and audience of service account tokens. */
 export const ISSUER = 'https://kubernetes.default.svc.cluster.local';
 export const AUDIENCES: readonly string[] = [ISSUER];
 
@@ -27,7 +27,7 @@ export type AccessParts = { directory: string; store: ObjectStore; now: () => nu
 
 export type Access = Awaited<ReturnType<typeof openAccess>>;
 
-/** Opens the keys of service account tokens, and chains the authenticators and the authorizers. */
+/** Opens the service account signing keys and assembles the authenticator and authorizer chains. */
 export async function openAccess({ directory, store, now }: AccessParts) {
   const keys = await SigningKeys.open(join(directory, 'account-keys'));
   const tokens = new AccountTokens({ store, keys, issuer: ISSUER, audiences: AUDIENCES, now });
@@ -55,7 +55,7 @@ export async function openAccess({ directory, store, now }: AccessParts) {
   };
 }
 
-/** The rules for resources of which a node may access all objects. */
+/** Rules for resources on which nodes may access all objects. */
 function nodeRules() {
   const role = bootstrapPolicy().clusterRoles.find(({ metadata }) => metadata.name === 'system:node');
   return role?.rules ?? [];

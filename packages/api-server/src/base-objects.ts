@@ -1,4 +1,4 @@
-/** The objects that each cluster has from its first start on: namespaces, priority classes, flow schemas and the RBAC policy. */
+/** The objects every cluster has from the first start: namespaces, priority classes, flow schemas and the RBAC policy. */
 
 import type { ObjectStore, Registries } from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
@@ -12,7 +12,7 @@ import { systemContext } from './system-context.ts';
 
 const NAMESPACES = ['default', 'kube-node-lease', 'kube-public', 'kube-system'];
 
-/** Upstream's classes for pods without which a cluster does not work. */
+/** Upstream's classes for pods the cluster cannot work without. */
 const PRIORITY_CLASSES = [
   [
     'system-node-critical',
@@ -30,7 +30,7 @@ export type BaseObjectsParts = { schema: Schema; registries: Registries; store: 
 
 /** Creates missing objects, and adds missing rules to existing roles. */
 export async function ensureBaseObjects({ schema, registries, store, nowMs }: BaseObjectsParts): Promise<void> {
-  // without admission: a webhook may run in a pod of this node, which cannot start before the server
+  // bypass admission: a webhook may run in a pod on this node, which cannot start before the server
   const context = { ...systemContext(nowMs), isAdmitted: true };
   const namespaces = registries.for(schema.resource('', 'v1', 'namespaces')!);
   for (const name of NAMESPACES) {

@@ -1,4 +1,4 @@
-/** The rules of ResourceClaims and their templates that depend on their namespace (upstream, registry/resource). */
+/** Namespace-dependent rules for ResourceClaims and their templates (upstream, registry/resource). */
 import type { ObjectStore } from '@podwright/api-machinery';
 import {
   type ApiObject,
@@ -11,7 +11,7 @@ import {
   textAt,
 } from '@podwright/kube-kinds';
 
-/** The label of namespaces in which claims may have access to devices that are in use. */
+/** Label on namespaces whose claims may have admin access to devices, even those in use. */
 const ADMIN_ACCESS = 'resource.kubernetes.io/admin-access';
 
 const CLAIMS = 'resourceclaims.resource.k8s.io';
@@ -20,7 +20,7 @@ const TEMPLATES = 'resourceclaimtemplates.resource.k8s.io';
 const REQUESTS = ['devices', 'requests'];
 const RESULTS = ['status', 'allocation', 'devices', 'results'];
 
-/** Returns the strategies of claims and their templates. The spec of both is immutable, so that only new objects are checked. */
+/** Returns the strategies for claims and their templates. Specs are immutable, so they are only checked on creation. */
 export function claimStrategies(store: Pick<ObjectStore, 'get'>): Strategies {
   const [claims, templates] = [STRATEGIES[CLAIMS]!, STRATEGIES[TEMPLATES]!];
   const { status } = claims.subresources!;

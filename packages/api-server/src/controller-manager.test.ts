@@ -1,4 +1,4 @@
-/** A server for which a kube-controller-manager runs. */
+/** A server running alongside a kube-controller-manager. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** The custom kinds of a server: what its CustomResourceDefinitions define. */
+/** A server's custom kinds, as defined by its CustomResourceDefinitions. */
 
 import { type ObjectStore, timestamp } from '@podwright/api-machinery';
 import type * as CustomResources from '@podwright/custom-resources';
@@ -9,16 +9,16 @@ import { type CustomKind, decodeJson, type JsonObject, type Resource, type Schem
 
 export const DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io';
 
-/** Bounds the memory of schemas and the time in which they are installed. */
+/** Bounds the schemas' memory usage and the time needed to install them. */
 const MAX_DEFINITIONS = 1000;
 
-/** The reason for which watches of custom resources end. */
+/** Why watches of custom resources end. */
 const CHANGED = new Error('the definition of the resource has changed');
 
 type Library = typeof CustomResources;
 type RuleLibrary = typeof Rules;
 
-/** The kinds of one definition, as long as what defines them is the same. */
+/** A definition's kinds. Reused while `key`, i.e. everything that determines them, is unchanged. */
 type Installed = { key: string; kinds: DefinedKinds };
 
 export class CustomKinds {
@@ -38,13 +38,13 @@ export class CustomKinds {
     this.#maxDefinitions = maxDefinitions;
   }
 
-  /** The code for custom kinds, which a node without definitions does not load. */
+  /** Loads the code for custom kinds, which nodes without definitions do not need. */
   async load(): Promise<Library> {
     this.#library ??= await import('@podwright/custom-resources');
     return this.#library;
   }
 
-  /** Loads the code for CEL rules when the first definition with such rules exists. */
+  /** Loads the code for CEL rules once there is a definition with such rules. */
   async #loadRules(definitions: readonly ApiObject[]): Promise<void> {
     const { hasRules } = await this.load();
     if (this.#rules === undefined && definitions.some(hasRules))
@@ -58,7 +58,7 @@ export class CustomKinds {
 
   readonly rulesOf = (resource: Resource): CustomRules | undefined => this.#kinds.get(resource);
 
-  /** Returns a signal that aborts when the definition of the resource changes, or is removed. */
+  /** Returns a signal that aborts when the resource's definition changes or is removed. */
   endOf(resource: Resource): AbortSignal {
     const end = this.#ends.get(resource) ?? new AbortController();
     this.#ends.set(resource, end);
@@ -66,7 +66,7 @@ export class CustomKinds {
     return end.signal;
   }
 
-  /** Calls a function after each change of the kinds. */
+  /** Registers a function to call after each change of the kinds. */
   onChange(listener: () => void): void {
     this.#listeners.add(listener);
   }
@@ -77,7 +77,7 @@ export class CustomKinds {
     if (definitions.length > 0) await this.install(definitions);
   }
 
-  /** Replaces the kinds by those of these definitions, as far as they are established. */
+  /** Replaces the kinds with those of the given definitions that are established. */
   async install(definitions: readonly ApiObject[]): Promise<void> {
     const { hasCondition, definedKinds } = await this.load();
     const established = definitions.filter((one) => hasCondition(one, 'Established'));
@@ -122,14 +122,14 @@ export class CustomKinds {
     return count < this.#maxDefinitions ? [] : [forbiddenField('spec', detail)];
   }
 
-  /** Returns the errors of the schemas and of their CEL rules. Rules are compiled only if the schemas are valid. */
+  /** Returns errors in the schemas and their CEL rules. Rules are only compiled if the schemas are valid. */
   #schemaErrors(definition: ApiObject, old?: ApiObject): FieldError[] {
     const errors = this.#library!.definitionSchemaErrors(definition, old);
     if (errors.length > 0 || this.#rules === undefined) return errors;
     return this.#rules.definitionRuleErrors(definition, old);
   }
 
-  /** The rules of definitions, including those for schemas. */
+  /** Returns the strategy for definitions, including schema validation. */
   definitionStrategy(now: () => number): Strategy {
     const strategy = STRATEGIES[DEFINITIONS]!;
     const library = () => this.#library!;
@@ -154,7 +154,7 @@ export class CustomKinds {
   }
 }
 
-/** Returns the versions of a kind with their types. The stored version may not be served. */
+/** Returns a kind's versions and their types. The stored version is included even if it is not served. */
 function withStored({ versions, stored }: DefinedKinds): (CustomKind & { isServed: boolean })[] {
   const served = versions.map(({ resource, type }) => ({ resource, type, isServed: true }));
   if (versions.includes(stored)) return served;

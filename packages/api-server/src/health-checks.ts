@@ -3,21 +3,21 @@ import type { HealthCheck, HealthChecks } from '@podwright/api-documents';
 import type { ObjectStore } from '@podwright/api-machinery';
 
 export type HealthParts = {
-  /** The directory of the store. */
+  /** The store's directory. */
   directory: string;
   store: Pick<ObjectStore, 'list'>;
   now: () => number;
 };
 
-/** Below this, the next write might fail. */
+/** With less than this, the next write might fail. */
 const MIN_FREE_BYTES = 1 << 20;
 
-/** The state of the server's parts, as its health checks report it. */
+/** State of the server's components, as reported by its health checks. */
 export class ServerHealth {
   readonly #parts: HealthParts;
   #controllers: 'starting' | 'running' | 'ended' = 'starting';
   #isStopping = false;
-  /** The serving certificate, once there is one. */
+  /** The serving certificate, once it is issued. */
   certificates: { readonly expiresAtMs: number | undefined } | undefined;
 
   constructor(parts: HealthParts) {
@@ -28,7 +28,7 @@ export class ServerHealth {
     this.#controllers = 'running';
   }
 
-  /** A controller has ended before the server stops, which is a defect. */
+  /** Called when a controller has ended. Unless the server is stopping, this is a bug. */
   controllerEnded(): void {
     if (!this.#isStopping) this.#controllers = 'ended';
   }
@@ -37,7 +37,7 @@ export class ServerHealth {
     this.#isStopping = true;
   }
 
-  /** A full disk does not make the process unhealthy: a restart would not help. */
+  /** A full disk does not fail the liveness check, because a restart would not help. */
   get checks(): HealthChecks {
     const controllers = { name: 'controllers', check: () => this.#checkControllers() };
     const store = { name: 'store', check: () => this.#checkStore() };

@@ -1,4 +1,4 @@
-/** Moves objects that existed before the server into its store, unchanged. */
+/** Moves objects that predate the server into its store, unchanged. */
 import { type ObjectStore, Registries, type Write } from '@podwright/api-machinery';
 import { type Failpoint, noFailpoint, PodwrightError } from '@podwright/base';
 import { type ApiObject, CONVERSIONS, STRATEGIES } from '@podwright/kube-kinds';
@@ -6,26 +6,28 @@ import type { Resource, Schema } from '@podwright/kube-schema';
 import { withDefaultTolerations } from './admission/default-tolerations.ts';
 import { systemContext } from './system-context.ts';
 
-/** Where the objects were. */
+/** Where the objects come from. */
 export interface ImportSource {
   /** The manager that applied the objects. */
   manager: string;
   /** Returns all objects, complete with UIDs and creation times. */
   read(): Promise<readonly ApiObject[]>;
-  /** Called when all objects are valid, before the first is stored: from then on a node without the API would miss objects. */
+  /**
+   * Called once all objects are valid, before the first is stored. From then on, objects would be missing if the node ran without the API.
+   */
   begin(): Promise<void>;
-  /** Returns the labels and annotations that the manager has applied. The object may have others, set by clients. */
+  /** Returns the labels and annotations applied by the manager. The object may have others, set by clients. */
   appliedMetadata(object: ApiObject): { labels?: object; annotations?: object };
-  /** Called when the objects are in the store. `taken`: those of which the store has another object with the same name. */
+  /** Called once the objects are stored. `taken`: objects whose names already belong to other objects in the store. */
   moved(objects: readonly ApiObject[], taken: readonly ApiObject[]): Promise<void>;
 }
 
 type ImportParts = { schema: Schema; store: ObjectStore; now: () => number; failpoint?: Failpoint };
 
 /**
- * Stores the objects in one transaction, so that after a crash either all or none of them are there. An object that is there with its UID has
- * been moved by an earlier start. Admission is not involved: it would add tokens to pods that are running. Throws `ApiError` for an invalid
- * object.
+ * Stores the objects in one transaction, so that after a crash either all or none of them are present. Objects that are already stored with
+ * the same UID were moved by an earlier start. Bypasses admission, which would add tokens to running pods. Throws `ApiError` if an object
+ * is invalid.
  */
 export async function importObjects(source: ImportSource, parts: ImportParts): Promise<void> {
   const { store, failpoint = noFailpoint } = parts;
@@ -65,7 +67,7 @@ const keyOf = ({ group, plural, namespaced }: Resource, { metadata }: ApiObject)
   name: metadata.name ?? '',
 });
 
-/** Returns the object as an apply would create it: with defaults, validated, and owned by the manager. */
+/** Returns the object as if created by an apply: with defaults, validated, and owned by the manager. */
 async function completed(
   whole: ApiObject,
   { schema, store, now, resource, source }: ImportParts & { resource: Resource; source: ImportSource },
@@ -86,11 +88,11 @@ async function completed(
   };
   const spec = assigned && { ...(made.spec as object), ...assigned };
   const imported = { ...made, metadata: own, ...(spec && { spec }), ...(status !== undefined && { status }) };
-  // admission adds them at each update, which would make the next apply of a pod a change
+  // admission adds them on every update, so the next apply of the pod would otherwise be a change
   return registry.toStored(resource.kind === 'Pod' ? withDefaultTolerations(imported) : imported);
 }
 
-/** Fields of `spec` that binding sets. The manager that applied the object does not own them: its next apply does not have them. */
+/** `spec` fields set by binding. The manager that applied the object must not own them, because its next apply will not include them. */
 const BOUND_FIELDS = ['nodeName', 'volumeName'];
 
 function separated(object: Omit<ApiObject, 'status'>): { given: object; assigned: object | undefined } {
@@ -102,7 +104,7 @@ function separated(object: Omit<ApiObject, 'status'>): { given: object; assigned
   return { given: { ...object, spec: rest }, assigned: Object.fromEntries(fields.filter(isBound)) };
 }
 
-/** On a node without the API, objects may be in any namespace. */
+/** Without the API, objects can be in any namespace, so missing namespaces are created. */
 async function missingNamespaces(objects: readonly ApiObject[], parts: ImportParts): Promise<Write[]> {
   const { schema, store, now } = parts;
   const names = new Set(objects.map(({ metadata }) => metadata.namespace || 'default'));

@@ -1,4 +1,4 @@
-/** The same calls over HTTP and in the server's process have the same answers. */
+/** Checks that calls have the same results over HTTP and in the server's process. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,7 +27,7 @@ const NODE: UserInfo = { username: 'system:node:n1', groups: ['system:nodes'] };
 const WAYS = ['HTTP', 'in process'] as const;
 type Way = (typeof WAYS)[number];
 
-/** A server of one way, with clients of two users. */
+/** A server accessed in one of the two ways, with clients for two users. */
 class Served {
   readonly #directory = mkdtempSync(join(tmpdir(), 'in-process-'));
   readonly #way: Way;
@@ -68,7 +68,7 @@ class Served {
 
 type Calls = (served: Served) => Promise<unknown>;
 
-/** What a call returned, or how it failed. */
+/** Returns a call's result, or how it failed. */
 async function outcome(call: Promise<unknown>): Promise<unknown> {
   try {
     return { answer: await call };
@@ -90,7 +90,7 @@ const VARYING = [
   'lastTransitionTime',
 ];
 
-/** Replaces values that differ between two servers. */
+/** Masks values that differ between servers. */
 function comparable(value: unknown): unknown {
   const text = JSON.stringify(value, (name, one) => (VARYING.includes(name) && one ? `(${name})` : one)) ?? 'null';
   return JSON.parse(
@@ -100,7 +100,7 @@ function comparable(value: unknown): unknown {
   );
 }
 
-/** Objects that a client decodes have no undefined fields. */
+/** Asserts that there are no undefined fields, as in objects decoded by a client. */
 function assertPlain(value: unknown, path = 'answer'): void {
   if (typeof value !== 'object' || value === null || value instanceof Error) return;
   for (const [name, one] of Object.entries(value)) {
@@ -124,7 +124,7 @@ const pod = (name: string, more: object = {}): KubeObject =>
   }) as KubeObject;
 const at = (name: string) => ({ namespace: 'default', name });
 
-/** Each is a sequence of calls on a new server. */
+/** Sequences of calls, each run on a new server. */
 const SEQUENCES: Record<string, Calls> = {
   'reads of objects': async ({ admin, node }) => [
     await outcome(
@@ -278,7 +278,7 @@ const STATUS = {
 };
 const RUNNING = { status: { phase: 'Running', podIP: '10.0.0.1', podIPs: [{ ip: '10.0.0.1' }] } };
 
-/** The first events of a watch of ConfigMaps. */
+/** Returns the first events of a ConfigMap watch. */
 async function eventsOf(
   client: KubeClient,
   options: Parameters<KubeClient['watch']>[1],

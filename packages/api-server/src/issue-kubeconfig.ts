@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { CertificateAuthority } from './certificates/certificate-authority.ts';
 import { kubeconfigText } from './certificates/kubeconfig.ts';
 
-/** The directory of the authority below that of the server. */
+/** Returns the CA's directory, given the server's. */
 export const authorityDirectory = (directory: string): string => join(directory, 'authority');
 
-/** A kubeconfig of a user with a new certificate of the server's authority, without the running server. */
+/** Returns a kubeconfig for a user, with a new certificate from the server's CA. The server does not need to be running. */
 export async function issueKubeconfig(
   directory: string,
   { server, username, groups }: { server: string; username: string; groups: readonly string[] },

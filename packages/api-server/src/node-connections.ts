@@ -8,9 +8,9 @@ import type { CertificateAuthority } from './certificates/certificate-authority.
 
 /** How the API server reaches kubelets. */
 export type KubeletConnections = {
-  /** CAs of the serving certificates of kubelets, PEM. By default these certificates are not verified. */
+  /** CAs for kubelet serving certificates, PEM. If unset, these certificates are not verified. */
   kubeletAuthority?: string;
-  /** Returns the kubelet in this process once it serves. Requests for its node are not sent over the network. */
+  /** Returns the kubelet in this process once it is serving. Requests for its node do not go over the network. */
   localKubelet?: () => LocalKubelet | undefined;
 };
 
@@ -22,7 +22,7 @@ type ConnectionParts = { store: ObjectStore; authority: CertificateAuthority; no
  */
 const CLIENT = { commonName: 'kube-apiserver-kubelet-client', organizations: [KUBELET_CLIENTS] };
 
-/** Composes the connector for all nodes. */
+/** Builds the connector for all nodes. */
 export function nodeConnector(
   { kubeletAuthority, localKubelet }: KubeletConnections,
   { store, authority, now }: ConnectionParts,

@@ -1,4 +1,4 @@
-/** Opens the objects of the API server: the store, and what decides about reads and writes of it. */
+/** Opens the API server's store and everything that controls reads and writes of its objects. */
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { policyStrategies } from '@podwright/admission-policies/plugins';
@@ -26,16 +26,16 @@ import { servedResources } from './served-resources.ts';
 import { AddressRange } from './services/address-range.ts';
 import { ServiceAllocator } from './services/service-allocator.ts';
 
-/** Objects that are not written to disk: they are many and soon obsolete. */
+/** Objects that are not written to disk because they are numerous and short-lived. */
 const VOLATILE = ['events', 'leases.coordination.k8s.io'];
 
 /**
- * Maximum size of an object, encoded as JSON: that of a request body. An object that upstream stores, which are those of up to 1.5 MiB as
- * protobuf, is not larger.
+ * Maximum size of an object as JSON; same as for request bodies. Objects that upstream can store (up to 1.5 MiB as protobuf) do not exceed
+ * it.
  */
 const MAX_OBJECT_BYTES = 3 << 20;
 
-/** Maximum size of all objects, which are kept in memory. On a host with little memory, the limit is lower. */
+/** Maximum total size of objects, which are all held in memory. Lower on hosts with little memory. */
 const MAX_BYTES = 512 << 20;
 const SHARE_OF_MEMORY = 8;
 const FULL = 'the API has no space for further objects: delete some, or raise max_objects_size in the table api';
@@ -44,13 +44,13 @@ const SERVICE_RANGE = '10.96.0.0/12';
 
 export type ObjectsOptions = {
   directory: string;
-  /** The range of cluster IPs, or one of each IP family, separated by a comma. Default: 10.96.0.0/12. */
+  /** The range of cluster IPs, or one per IP family, separated by a comma. Default: 10.96.0.0/12. */
   serviceRange?: string;
   durability?: Durability;
-  /** Maximum size of all objects. Default: an eighth of the host's memory, at most 512 MiB. */
+  /** Maximum total size of objects. Default: an eighth of the host's memory, up to 512 MiB. */
   maxBytes?: number;
   logger: Pick<Logger, 'warn'>;
-  /** The metrics of webhooks are registered here. */
+  /** Where webhook metrics are registered. */
   metrics: Registry;
   now: () => number;
 };

@@ -3,7 +3,7 @@ import type { ApiObject } from '@podwright/kube-kinds';
 import type { PolicyWriter } from './authorization/bootstrap/ensure-policy.ts';
 import type { Role, RoleBinding } from './authorization/rbac-objects.ts';
 
-/** Writes the RBAC objects of a new cluster to the store, all in one transaction when `commit` is called. */
+/** Writes a new cluster's RBAC objects to the store, in a single transaction on `commit`. */
 export class StorePolicyWriter implements PolicyWriter {
   readonly #store: ObjectStore;
   readonly #nowMs: number;
@@ -28,12 +28,12 @@ export class StorePolicyWriter implements PolicyWriter {
     this.#writes.push({ type: 'update', key: keyOf(object), object: object as ApiObject, expected });
   }
 
-  /** At once, because a transaction cannot delete and create an object. */
+  /** Takes effect immediately, because a transaction cannot delete and recreate the same object. */
   delete(object: Role | RoleBinding): void {
     this.#store.delete(keyOf(object), Number(object.metadata.resourceVersion));
   }
 
-  /** The caller creates the namespaces. */
+  /** No-op: the caller creates the namespaces. */
   ensureNamespace(): void {}
 
   commit(): void {

@@ -1,11 +1,11 @@
-/** Decides at which addresses the server listens over TLS, and at which one pods connect to it. */
+/** Decides on which addresses the server listens over TLS, and which one pods connect to. */
 import { isIPv6 } from 'node:net';
 import { isErrno } from '@podwright/base';
 import { type KubernetesService, SECURE_PORT } from './controllers/kubernetes-service.ts';
 import type { ApiListeners, SecureAddress, ServingCertificate, StrangerConnections } from './server/api-listeners.ts';
 import { advertisedAddress } from './server-address.ts';
 
-/** The port on which the server listens at the cluster IP: the default of upstream's `--secure-port`. */
+/** The server's port on the cluster IP: the default of upstream's `--secure-port`. */
 const CLUSTER_IP_PORT = 6443;
 
 export type SecureAddressParts = {
@@ -14,29 +14,29 @@ export type SecureAddressParts = {
   certificate: () => ServingCertificate;
   /** The cluster IP of the Service `kubernetes`. */
   clusterIp: string;
-  /** As in `ApiServerOptions`. */
+  /** See `ApiServerOptions`. */
   listen?: SecureAddress;
   strangers?: StrangerConnections;
   atClusterIp?: { strangers: StrangerConnections };
 };
 
 export type SecureAddresses = {
-  /** The host of `listen`, with the port on which the server listens. Undefined without `listen`. */
+  /** The host of `listen` and the actual port. Undefined if `listen` is not set. */
   bound: SecureAddress | undefined;
-  /** The IP address at which other machines connect to `bound`; undefined if they cannot. */
+  /** The IP address other machines use to connect to `bound`; undefined if they cannot. */
   advertised: string | undefined;
   /** The endpoint of the Service `kubernetes`. */
   endpoint: KubernetesService['endpoint'];
-  /** The address and port at which pods connect to the server; undefined if they cannot. */
+  /** The address and port pods use to connect to the server; undefined if they cannot. */
   forPods: SecureAddress | undefined;
 };
 
 /**
- * Listens at `listen` and, with `atClusterIp`, also at the cluster IP, unless other machines can connect to `listen`: pods then can, too,
- * and the service proxy forwards connections to the cluster IP there.
+ * Listens on `listen`. With `atClusterIp`, also listens on the cluster IP, unless other machines can connect to `listen`: in that case pods
+ * can as well, and the service proxy forwards cluster IP connections there.
  *
- * At the cluster IP the port is not 443: the service proxy translates the port of the Service. If the server listened on port 443 of one
- * address, a web server or ingress controller of the host could no longer listen on port 443 of all addresses.
+ * The port on the cluster IP is not 443, as the service proxy translates the Service's port. If the server used port 443 of a single
+ * address, a web server or ingress controller on the host could no longer listen on port 443 of all addresses.
  */
 export async function listenSecurely(parts: SecureAddressParts): Promise<SecureAddresses> {
   const { listeners, clusterIp, listen, atClusterIp } = parts;

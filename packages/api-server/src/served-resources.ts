@@ -3,7 +3,7 @@ import { groupResource, storeResource } from '@podwright/api-machinery';
 import { STRATEGIES } from '@podwright/kube-kinds';
 import type { Resource, Schema } from '@podwright/kube-schema';
 
-/** Groups whose objects are only created, for their answer. */
+/** Groups whose objects are only created to get a response. */
 const REVIEWS: readonly string[] = ['authentication.k8s.io', 'authorization.k8s.io'];
 
 /** The resources of built-in kinds that the server has: those that upstream serves by default, as far as there are rules for them. */

@@ -1,4 +1,4 @@
-/** The addresses at which clients reach the server. */
+/** The server's addresses, as used by clients. */
 import { isIPv4, isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import type { SecureAddress } from './server/api-listeners.ts';
@@ -6,8 +6,8 @@ import type { SecureAddress } from './server/api-listeners.ts';
 const ANY: readonly string[] = ['0.0.0.0', '::'];
 
 /**
- * Returns the address at which pods and other machines connect to a server that listens at `host`. `family`: the IP family of the Service
- * `kubernetes`. Returns undefined if the server listens at a loopback or link-local address, or at one of the other family.
+ * Returns the address at which pods and other machines reach a server listening on `host`. `family`: IP family of the Service `kubernetes`.
+ * Returns `undefined` if the server listens on a loopback or link-local address, or on one of the other family.
  */
 export function advertisedAddress(host: string, family: 'IPv4' | 'IPv6'): string | undefined {
   const isOfFamily = family === 'IPv4' ? isIPv4 : isIPv6;
@@ -18,13 +18,13 @@ export function advertisedAddress(host: string, family: 'IPv4' | 'IPv6'): string
   return isOfFamily(host) && !isLocal(host) ? host : undefined;
 }
 
-/** Whether an address is a loopback or link-local address, which only this host or this link can reach. */
+/** Whether an address is loopback or link-local, so that only this host or link can reach it. */
 const isLocal = (address: string): boolean => /^(127\.|169\.254\.|::1$|fe[89ab])/i.test(address);
 
-/** The URL for clients on this host: a wildcard address is not an address to connect to. */
+/** Returns the URL for clients on this host. Wildcard addresses are replaced, because one cannot connect to them. */
 export const urlOf = (address: SecureAddress): string => `https://${hostAndPort(address)}`;
 
-/** The address by which clients on this host reach a server that listens on an address. */
+/** Returns the address at which clients on this host reach a server listening on `host`. */
 export const reachableHost = (host: string): string => (ANY.includes(host) ? '127.0.0.1' : host);
 
 export function hostAndPort({ host, port }: SecureAddress): string {

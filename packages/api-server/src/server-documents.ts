@@ -8,14 +8,14 @@ import type { PathDocuments } from './server/server-parts.ts';
 
 export type DocumentParts = {
   schema: Schema;
-  /** The resources of built-in kinds. */
+  /** Built-in resources. */
   resources: readonly Resource[];
   custom: Pick<CustomKinds, 'resources' | 'onChange'>;
-  /** Resources that discovery lists but OpenAPI does not, because their kinds are not in the schema. */
+  /** Resources listed in discovery but not in OpenAPI, because their kinds are not in the schema. */
   computed: readonly Resource[];
   /** The group versions of extension API servers. */
   extensions: { readonly versions: readonly ExtensionVersion[]; onChange: (listener: () => void) => void };
-  /** HOST:PORT, at which clients reach the server. */
+  /** HOST:PORT used by clients to reach the server. */
   serverAddress: string;
   checks: HealthChecks;
   /** Returns the body of `/metrics`. */
@@ -26,7 +26,7 @@ export type DocumentParts = {
 
 const OPENID_PATHS = ['/.well-known/openid-configuration', '/openid/v1/jwks'];
 
-/** Everything that the server has besides API objects. */
+/** Returns everything the server serves apart from API objects. */
 export function serverDocuments({
   checks,
   reportFailure,

@@ -5,7 +5,7 @@ import { objectMetrics, sizeMetric } from './metrics/object-metrics.ts';
 import { RequestMetrics } from './metrics/request-metrics.ts';
 import { servedResources } from './served-resources.ts';
 
-/** Registers the metrics of the server. Returns the observer that counts requests. */
+/** Registers the server's metrics. Returns the observer that counts requests. */
 export function serverMetrics(
   registry: Registry,
   { schema, store }: { schema: Schema; store: ObjectStore },

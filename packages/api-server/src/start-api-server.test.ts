@@ -1,4 +1,4 @@
-/** The composed server: what its store, admission, subresources and controllers do together. */
+/** The complete server: how its store, admission, subresources and controllers work together. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

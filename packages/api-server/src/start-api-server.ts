@@ -1,4 +1,4 @@
-/** Composes the API server of one node: its store, its rules, its users, its certificates and the controllers that it needs. */
+/** Assembles a node's API server: its store, rules, users, certificates, and the controllers it needs. */
 import {
   type Durability,
   type ObjectStore,
@@ -42,68 +42,68 @@ import { usageResources } from './usage/usage-resources.ts';
 import { EventEncoder } from './wire/encode-event.ts';
 
 export type ApiServerOptions = {
-  /** Persistent data: the objects, the certificate authority, the keys of tokens. */
+  /** Persistent data: objects, certificate authority and token keys. */
   directory: string;
-  /** A unix socket, whose clients are administrators. */
+  /** A unix socket whose clients are administrators. */
   socketPath: string;
-  /** Default: only the socket. */
+  /** Default: listens only on the socket. */
   listen?: SecureAddress;
-  /** Limits the connections of unknown clients over TLS. */
+  /** Limits TLS connections from unknown clients. */
   strangers?: StrangerConnections;
   /**
-   * Set if this host has a service proxy, and the cluster IP of the Service `kubernetes` as an address. Pods then connect to the cluster
-   * IP. The server listens there unless pods can connect to `listen`. `strangers` limits the connections of unknown clients to it.
+   * Set if this host runs a service proxy and has the cluster IP of the Service `kubernetes` as an address. Pods then connect to the
+   * cluster IP, on which the server listens unless pods can reach `listen`. `strangers` limits connections from unknown clients there.
    * Default: pods connect to `listen`, if they can.
    */
   atClusterIp?: { strangers: StrangerConnections };
-  /** Further names of the serving certificate. */
+  /** Additional names for the serving certificate. */
   names?: readonly string[];
-  /** The range of cluster IPs, or one of each IP family, separated by a comma. Default: 10.96.0.0/12. */
+  /** The range of cluster IPs, or one per IP family, separated by a comma. Default: 10.96.0.0/12. */
   serviceRange?: string;
   logger: Logger;
   durability?: Durability;
-  /** Maximum size of all objects, encoded as JSON. Default: an eighth of the host's memory, at most 512 MiB. */
+  /** Maximum total size of objects as JSON. Default: an eighth of the host's memory, up to 512 MiB. */
   maxBytes?: number;
   /** Default: no audit log. */
   audit?: AuditOptions;
-  /** Objects that existed before the server, which moves them into its store. */
+  /** Objects that predate the server and are moved into its store. */
   imports?: ImportSource;
-  /** Whether to remove the not-ready taint of nodes that are ready, because no node life cycle controller does. Default: false. */
+  /** Whether to remove the not-ready taint from ready nodes. Needed if there is no node lifecycle controller. Default: false. */
   untaintsNodes?: boolean;
   /**
-   * Whether a kube-controller-manager runs for this server. The server then runs only the controllers that upstream runs in kube-apiserver,
-   * without garbage collection, deletion of namespaces, service accounts, certificates and aggregated roles. Default: false.
+   * Whether a kube-controller-manager runs alongside this server. The server then runs only the controllers that are part of upstream's
+   * kube-apiserver, i.e. not garbage collection, namespace deletion, service accounts, certificates and aggregated roles. Default: false.
    */
   hasControllerManager?: boolean;
   now?: () => number;
-  /** Returns the handler of all requests, given that of the server. Tests record requests and inject faults with it. */
+  /** Wraps the server's request handler. Used by tests to record requests and inject faults. */
   decorate?: (handler: CallHandler) => CallHandler;
 } & KubeletConnections;
 
 export type ApiServer = {
-  /** The URL and the port for TLS; undefined without. */
+  /** URL and port for TLS; undefined if the server does not listen over TLS. */
   url: string | undefined;
   port: number | undefined;
-  /** The address and port under which pods reach the server; undefined if they cannot. */
+  /** The address and port at which pods reach the server; undefined if they cannot. */
   podEndpoint: { address: string; port: number } | undefined;
   caCertificate: string;
   registries: Registries;
   store: SqliteStore;
-  /** A kubeconfig with a new client certificate. */
+  /** Returns a kubeconfig with a new client certificate. */
   kubeconfig: (user: Pick<UserInfo, 'username' | 'groups'>) => string;
-  /** A client in this process. It ends with the server. */
+  /** Returns an in-process client, which is closed when the server stops. */
   client: (user: LocalUser) => KubeClient;
-  /** Makes calls in this process for which the client has no function. They end with the server. */
+  /** Makes in-process calls for which the client has no function. They end when the server stops. */
   calls: (user: LocalUser) => Pick<Calls, 'object' | 'text'>;
-  /** Handles a request of a connection that only root can open, with the rights of an administrator. */
+  /** Handles a request from a connection that only root can open, with administrator rights. */
   handleLocal: (call: HttpCall) => void;
   stop: () => Promise<void>;
 };
 
-/** The paths that clients may read without credentials: a node that joins with a token verifies the cluster by them. */
+/** Paths readable without credentials. Nodes joining with a token use them to verify the cluster. */
 const ANONYMOUS_PATHS = ['/api/v1/namespaces/kube-public/configmaps/cluster-info'];
 
-/** Starts the server. Rejects with the errors of the store and of the listeners. */
+/** Starts the server. Rejects with errors from the store and the listeners. */
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const undo = new Undo();
   try {
@@ -186,7 +186,7 @@ async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiSer
   };
 }
 
-/** Returns the functions that create clients in this process. `undo` closes these clients. */
+/** Returns functions that create in-process clients. `undo` closes these clients. */
 function localClients(serving: ServerParts, undo: Undo): Pick<ApiServer, 'client' | 'calls'> {
   const clients = new Set<Pick<KubeClient, 'close'>>();
   undo.add('end the clients in this process', () => {
@@ -225,7 +225,7 @@ function countOf(store: ObjectStore, resource: string): number {
   return objects.length + (rest?.count ?? 0);
 }
 
-/** Returns what request handling needs, except the handlers of subresources. */
+/** Builds the dependencies of request handling, except for the subresource handlers. */
 function serverParts(composed: Composed, listen: SecureAddress | undefined) {
   const { schema, store, access, registries, custom, now, logger, health, metrics, flowControl, observers } = composed;
   const { computed, aggregation } = composed;

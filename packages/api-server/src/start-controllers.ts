@@ -28,7 +28,7 @@ import { systemContext } from './system-context.ts';
 
 export type ControllersParts = {
   schema: Schema;
-  /** The resources of built-in kinds that the server has. */
+  /** Built-in resources of the server. */
   resources: readonly Resource[];
   custom: CustomKinds;
   aggregation: Aggregation;
@@ -39,14 +39,14 @@ export type ControllersParts = {
   authorizer: Authorizer;
   /** Issues the token of a service account for a Secret. */
   issueToken: AccountSecretsParts['issue'];
-  /** The URL at which other machines reach the server; undefined without TLS. */
+  /** URL at which other machines reach the server; undefined if it does not listen over TLS. */
   serverUrl: string | undefined;
   service: KubernetesService;
-  /** Is called if a controller ends, which only happens because of a defect, or after the stop. */
+  /** Called when a controller ends, which only happens on shutdown or because of a bug. */
   ended: () => void;
-  /** Whether to remove the not-ready taint of nodes that are ready, because nothing else does. */
+  /** Whether to remove the not-ready taint from ready nodes, because nothing else does. */
   untaintsNodes: boolean;
-  /** Whether a kube-controller-manager runs the controllers that upstream runs there. */
+  /** Whether a kube-controller-manager runs the controllers that are part of it in upstream. */
   hasControllerManager: boolean;
   logger: Logger;
   now: () => number;
@@ -54,7 +54,7 @@ export type ControllersParts = {
 
 const MANAGER = 'kube-controller-manager';
 
-/** Starts the controllers without which the API alone is of no use. Returns a function that stops them, and resolves when all have ended. */
+/** Starts the controllers the API depends on to be useful. Returns a function that stops them and resolves once all have ended. */
 export function startControllers({ registries, store, logger, now, ...parts }: ControllersParts): () => Promise<void> {
   const builtIn = storedResources(parts.schema, parts.resources);
   const { custom } = parts;
@@ -113,13 +113,13 @@ export function startControllers({ registries, store, logger, now, ...parts }: C
   };
 }
 
-/** The resources with stored objects, by their names in the store. */
+/** Returns the resources with stored objects, by store name. */
 function storedResources(schema: Schema, resources: readonly Resource[]): Map<string, Resource> {
   const listed = resources.filter(({ verbs }) => verbs.includes('list'));
   return new Map(listed.map((one) => storedResource(schema, one)).map((one) => [groupResource(one), one]));
 }
 
-/** Finds the object to which an owner reference refers. An owner with a namespace is in that of its dependent. */
+/** Returns a function that locates the object an owner reference refers to. Namespaced owners are in their dependent's namespace. */
 function ownerLookup({ schema, resources, custom }: Pick<ControllersParts, 'schema' | 'resources' | 'custom'>) {
   const nameOf = (one: Resource) => `${apiVersionOf(one)} ${one.kind}`;
   const byKind = new Map(resources.map((one) => [nameOf(one), one]));

@@ -19,12 +19,12 @@ export type HandlerParts = {
   store: ObjectStore;
   access: Access;
   admission: Admission;
-  /** Reaches the kubelets of nodes. */
+  /** Connects to the nodes' kubelets. */
   connector: NodeConnector;
   now: () => number;
 };
 
-/** The handlers of subresources with kinds of their own, and of reviews. */
+/** Returns the handlers for reviews and for subresources with their own kinds. */
 export function subresourceHandlers({ registries, custom, store, access, admission, connector, now }: HandlerParts) {
   const { authorizer, authenticator, rules, tokens } = access;
   const binding = bindingHandler(registries, admission);

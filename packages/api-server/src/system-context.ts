@@ -4,7 +4,7 @@ import { AUTHENTICATED } from './authorization/known-users.ts';
 
 const SYSTEM: UserInfo = { username: 'system:apiserver', groups: [MASTERS, AUTHENTICATED] };
 
-/** The context of a write that the server itself makes. */
+/** Returns the context for writes by the server itself. */
 export const systemContext = (
   nowMs: number,
   { manager = 'kube-apiserver', subresource }: { manager?: string; subresource?: string } = {},

@@ -1,4 +1,4 @@
-/** A webhook server in the process of a test. */
+/** A webhook server in the test's process. */
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
@@ -7,11 +7,11 @@ import { text } from 'node:stream/consumers';
 import { CertificateAuthority } from './certificates/certificate-authority.ts';
 import type { Json } from './server/test-client.fixture.ts';
 
-/** Returns the `response` of a review; undefined if it writes the HTTP response itself. */
+/** Returns the `response` to a review, or `undefined` if it writes the HTTP response itself. */
 export type Handle = (review: Json, response: ServerResponse) => Json | undefined;
 
 export class TestWebhook implements AsyncDisposable {
-  /** The `request` of each review and the path of its URL, in the order of arrival. */
+  /** The `request` of each review and its URL path, in order of arrival. */
   readonly requests: Json[] = [];
   connections = 0;
   handle: Handle = () => ({ allowed: true });
@@ -34,7 +34,7 @@ export class TestWebhook implements AsyncDisposable {
     return webhook;
   }
 
-  /** Returns a webhook for a configuration. `rule`: the fields of its rule other than `*`. `more`: further fields. */
+  /** Returns a webhook for a configuration. `rule`: the fields of its rule that are not `*`. `more`: additional fields. */
   config(name: string, rule: object, more: object = {}): Json {
     return {
       name: `${name}.example.com`,
@@ -73,7 +73,7 @@ export class TestWebhook implements AsyncDisposable {
   }
 }
 
-/** Returns the response of a webhook that changes an object. */
+/** Returns a webhook's response that changes an object. */
 export const patched = (...operations: object[]): Json => ({
   ...{ allowed: true, patchType: 'JSONPatch' },
   patch: Buffer.from(JSON.stringify(operations)).toString('base64'),

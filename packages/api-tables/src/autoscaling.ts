@@ -4,7 +4,7 @@ import { type JsonQuantity, quantityText } from './quantity-text.ts';
 
 const UNKNOWN = '<unknown>';
 
-/** The target or current value of a metric (autoscaling/v2). */
+/** A metric's target or current value (autoscaling/v2). */
 type MetricValue = { value?: JsonQuantity; averageValue?: JsonQuantity; averageUtilization?: number };
 type MetricSource = { name?: string; target: MetricValue };
 type MetricState = { current?: MetricValue };

@@ -21,14 +21,11 @@ export type Column<T = KubeObject> = {
 /** A condition of a table row (meta/v1 TableRowCondition). */
 export type RowCondition = { type: string; status: string; reason: string; message: string };
 
-/**
- * How objects of a kind are printed as table rows. The objects must be complete, valid, and in the version in which upstream stores the
- * kind.
- */
+/** How to print objects of a kind as table rows. The objects must be complete, valid, and in the version stored by upstream. */
 export type KindTable<T = ApiObject> = {
   columns: readonly Column<T>[];
   conditions?: (object: T) => RowCondition[] | undefined;
-  /** Compares two objects, to sort the rows. By default, rows keep the order of the objects. */
+  /** Sorts the rows. Default: in the order of the objects. */
   compare?: (a: T, b: T) => number;
 };
 
@@ -60,7 +57,7 @@ export const wide = <T>({ definition, cell }: Column<T>): Column<T> => ({
   cell,
 });
 
-/** Marks a column as the one that holds the object's name, for `kubectl get -o name` and `--show-kind`. */
+/** Marks the column that contains the object's name, for `kubectl get -o name` and `--show-kind`. */
 export const named = <T>({ definition, cell }: Column<T>): Column<T> => ({
   definition: { ...definition!, format: 'name' },
   cell,
@@ -85,7 +82,7 @@ export const isDeleted = ({ deletionTimestamp }: KubeMetadata): boolean => Boole
 
 export const sizeOf = (map: object | null | undefined): number => Object.keys(map ?? {}).length;
 
-/** Joins the first items, followed by the number of remaining ones. */
+/** Joins the first items, followed by the number of omitted ones. */
 export function shortList(items: readonly string[], { limit = 3, empty = UNSET, separator = ',' } = {}): string {
   const shown = items.slice(0, limit).join(separator);
   if (items.length > limit) return `${shown} + ${items.length - limit} more...`;

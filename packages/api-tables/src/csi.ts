@@ -41,7 +41,7 @@ const CSI_DRIVER: Column<CsiDriver>[] = [
   AGE,
 ];
 
-/** As in upstream's API server, CSIStorageCapacities use the default columns. */
+/** CSIStorageCapacities use the default columns, as in upstream's API server. */
 export const CSI: KindTables = {
   'CSINode.storage.k8s.io': kindTable(CSI_NODE),
   'CSIDriver.storage.k8s.io': kindTable(CSI_DRIVER),

@@ -99,7 +99,7 @@ const POOL_STATUS_REQUEST: Column<PoolStatusRequest>[] = [
 const endOf = ({ status }: PoolStatusRequest) =>
   status?.conditions?.find((one) => one.status === 'True' && (one.type === 'Complete' || one.type === 'Failed'));
 
-/** Sums a count over all pools. The sum is shown as `-` until the status is set, and after a failure. */
+/** Sums a count over all pools. Prints `-` until the status is set, and on failure. */
 function sumOf(count: (pool: Pool) => number | undefined): Column<PoolStatusRequest>['cell'] {
   return (request) => {
     if (request.status === undefined || endOf(request)?.type === 'Failed') return '-';

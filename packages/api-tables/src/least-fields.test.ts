@@ -9,7 +9,7 @@ const LEAST = {
   roleRef: { kind: 'K', name: 'n' },
 };
 
-/** The cells that upstream prints for `LEAST`. For IP addresses, it prints one cell more than there are columns. */
+/** Cells printed by upstream for `LEAST`. For IP addresses, it prints one more cell than there are columns. */
 const CELLS: Record<string, Cell[]> = {
   ComponentStatus: ['x', 'Unknown', '', ''],
   ConfigMap: ['x', 0, '<unknown>'],

@@ -17,7 +17,7 @@ const INGRESS: Column<Ingress>[] = [
   AGE,
 ];
 
-/** Returns the first three hosts. Like upstream, counts all rules after the third as "more", whether or not they have a host. */
+/** Returns the first three hosts. Like upstream, counts all rules after the third as "more", even those without a host. */
 function hostsOf(rules: { host?: string }[]): string {
   const hosts = rules.flatMap(({ host }, index) => (host ? [{ host, index }] : []));
   const shown = hosts.slice(0, 3);

@@ -13,13 +13,13 @@ import {
 } from './column.ts';
 import { labelsText } from './selector-text.ts';
 
-/** The fields of a pod template that are shown in tables. */
+/** The fields of a pod template shown in tables. */
 export type PodTemplate = {
   metadata?: KubeMetadata;
   spec?: { containers?: { name: string; image?: string }[]; nodeSelector?: Record<string, string> };
 };
 
-/** Returns the container columns of a kind that has a pod template. */
+/** Returns the container columns for kinds with a pod template. */
 export const containerColumns = <T>(templateOf: (object: T) => PodTemplate | undefined): Column<T>[] => [
   text('Containers', "Names of the template's containers", (object) =>
     (templateOf(object)?.spec?.containers ?? []).map(({ name }) => name).join(','),

@@ -10,7 +10,7 @@ const column = (name: string, format: string, cell: Column<Metrics>['cell']): Co
   cell,
 });
 
-/** Returns the usage of a node, or the sum of the usage of a pod's containers. */
+/** Returns a node's usage, or the total usage of a pod's containers. */
 const total = (resource: keyof Usage) => (metrics: Metrics) => {
   const usages = metrics.usage === undefined ? (metrics.containers ?? []).map(({ usage }) => usage) : [metrics.usage];
   const texts = usages.map((usage) => usage[resource] ?? '0');
@@ -25,7 +25,7 @@ const METRICS: Column<Metrics>[] = [
   column('Window', 'duration', ({ window }) => window ?? ''),
 ];
 
-/** Tables of metrics.k8s.io, with the columns of metrics-server. */
+/** Tables for metrics.k8s.io, with metrics-server's columns. */
 export const RESOURCE_USAGE: KindTables = {
   'NodeMetrics.metrics.k8s.io': kindTable(METRICS),
   'PodMetrics.metrics.k8s.io': kindTable(METRICS),

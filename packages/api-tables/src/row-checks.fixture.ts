@@ -5,12 +5,12 @@ import { type Table, tableOf } from './table-of.ts';
 
 export const NOW_MS = Date.parse('2026-01-01T12:00:00Z');
 
-/** The RFC 3339 timestamp the given number of seconds before `NOW_MS`. */
+/** Returns the RFC 3339 timestamp of the given number of seconds before `NOW_MS`. */
 export const ago = (seconds: number): string => new Date(NOW_MS - seconds * 1000).toISOString();
 
 export const DAY = 86_400;
 
-/** The table for objects of one kind; `key` is `Kind.group`. */
+/** Returns the table for objects of one kind. `key`: `Kind.group`. */
 export function tableWith(key: string, ...objects: object[]): Table {
   const [kind = '', ...group] = key.split('.');
   const complete = objects.map((object) => ({ metadata: { name: 'x' }, ...object })) as ApiObject[];
@@ -21,7 +21,7 @@ export function tableWith(key: string, ...objects: object[]): Table {
   });
 }
 
-/** Checks the cells of an object by column name. */
+/** Checks an object's cells, by column name. */
 export function checkRow(key: string, object: object, expected: Record<string, Cell>): void {
   const { columnDefinitions, rows } = tableWith(key, object);
   const names = columnDefinitions!.map(({ name }) => name);

@@ -2,7 +2,7 @@ import type { KubeObject } from '@podwright/kube-api';
 import { AGE, type Column, type KindTables, kindTable, NAME, NONE, shortList, text, wide } from './column.ts';
 import { compare, labelsText } from './selector-text.ts';
 
-/** A load balancer's status: the addresses at which it can be reached. */
+/** A load balancer's status: the addresses where it can be reached. */
 export type LoadBalancer = { ingress?: { ip?: string; hostname?: string }[] };
 
 type Service = KubeObject & {
@@ -55,7 +55,7 @@ const ENDPOINTS: Column<Endpoints>[] = [
   AGE,
 ];
 
-/** Returns the ready addresses, combining each with every port. The endpoints of a headless service may have no ports. */
+/** Returns every combination of ready addresses and ports. A headless service's endpoints may have no ports. */
 function readyAddresses({ addresses = [], ports = [] }: NonNullable<Endpoints['subsets']>[number]): string[] {
   if (ports.length === 0) return addresses.map(({ ip }) => ip);
   return ports.flatMap(({ port }) =>

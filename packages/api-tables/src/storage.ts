@@ -73,7 +73,7 @@ function phaseOf({ metadata, status }: KubeObject & { status?: { phase?: string 
   return isDeleted(metadata) ? 'Terminating' : (status?.phase ?? '');
 }
 
-/** Returns the name of the storage class. The annotation predates the field and, as in upstream, takes precedence. */
+/** Returns the name of the storage class. The annotation predates the field and takes precedence, as in upstream. */
 function classOf({ annotations }: KubeMetadata, { storageClassName = '' }: { storageClassName?: string }): string {
   return annotations?.['volume.beta.kubernetes.io/storage-class'] ?? storageClassName;
 }

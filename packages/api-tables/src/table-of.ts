@@ -33,7 +33,7 @@ export type Table = {
   kind: 'Table';
   apiVersion: 'meta.k8s.io/v1';
   metadata: { resourceVersion?: string; continue?: string; remainingItemCount?: number };
-  /** Null in every table of a watch except the first. */
+  /** Null except in the first table of a watch. */
   columnDefinitions: ColumnDefinition[] | null;
   rows: TableRow[];
 };
@@ -50,7 +50,7 @@ export type TableOptions = {
   nowMs: number;
   continue?: string;
   remainingItemCount?: number;
-  /** True if the client already has the column definitions from an earlier table of the watch. */
+  /** Whether the client already has the column definitions from an earlier table of the watch. */
   noHeaders?: boolean;
   /** The table of a custom kind. */
   kindTable?: KindTable;
@@ -80,7 +80,7 @@ const DEFAULT_TABLE: KindTable = kindTable([NAME, CREATED_AT]);
 
 /**
  * Prints objects of one kind as a table, with the same columns as the Kubernetes 1.36 API server. The columns are the same for all versions
- * of an API group; the objects must be in the version in which upstream stores them (autoscaling: v2).
+ * of an API group, but objects must be in the version stored by upstream (autoscaling: v2).
  */
 export function tableOf(
   { group, kind }: Pick<Resource, 'group' | 'kind'>,

@@ -3,8 +3,8 @@ import type { ApiObject } from '@podwright/kube-kinds';
 import type { AdmissionPlugin, ObjectAttributes } from './admission-plugin.ts';
 
 /**
- * Combines plugins into a chain that calls them in order and stops at the first one that rejects the write. If a webhook or a policy
- * changes the object, `mutate` of all plugins is called a second time (`Reinvocation`).
+ * Combines plugins into a chain that calls them in order and stops at the first rejection. If a webhook or policy changes the object, the
+ * `mutate` of every plugin is called a second time (`Reinvocation`).
  */
 export function admissionChain(plugins: readonly AdmissionPlugin[]): Admission {
   const pass = async (attributes: ObjectAttributes): Promise<ApiObject> => {

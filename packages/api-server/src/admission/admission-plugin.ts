@@ -14,7 +14,7 @@ export type ObjectAttributes = AdmissionAttributes & { object: ApiObject };
 export type AdmissionPlugin = {
   /** The plugin's name in upstream. */
   readonly name: string;
-  /** Returns the object, mutated or unchanged. Not called for writes that carry no object. */
+  /** Returns the object, mutated or unchanged. Not called for writes without an object. */
   mutate?(attributes: ObjectAttributes): ApiObject | Promise<ApiObject>;
   /** Called instead of `mutate` for deletions, which carry no object. Throws `ApiError` to refuse the deletion. */
   admitWithoutObject?(attributes: AdmissionAttributes): Promise<void>;
@@ -24,7 +24,7 @@ export type AdmissionPlugin = {
 type Operation = AdmissionAttributes['operation'];
 
 /**
- * Whether the write is to the main resource with the given group resource name, such as `pods` or `ingresses.networking.k8s.io`, and is one
+ * Whether this is a write to the main resource with the given group resource name (e.g. `pods` or `ingresses.networking.k8s.io`) using one
  * of the operations.
  */
 export const isWriteOf = (attributes: AdmissionAttributes, resource: string, ...operations: Operation[]): boolean =>
@@ -32,7 +32,7 @@ export const isWriteOf = (attributes: AdmissionAttributes, resource: string, ...
   groupResource(attributes.resource) === resource &&
   operations.includes(attributes.operation);
 
-/** Returns the error with which a plugin rejects a write. */
+/** Returns the error for a rejected write. */
 export function rejected(
   attributes: AdmissionAttributes,
   cause: string,

@@ -1,4 +1,4 @@
-/** Admission plugins that check who may approve and sign CertificateSigningRequests, and which subjects may be requested. */
+/** Admission plugins that check who may approve and sign CertificateSigningRequests, and which subjects they may request. */
 
 import { type AdmissionAttributes, groupResource } from '@podwright/api-machinery';
 import { isSameValue, MASTERS, textAt, valueAt } from '@podwright/kube-kinds';
@@ -9,7 +9,7 @@ import { type AdmissionPlugin, isWriteOf, rejected } from './admission-plugin.ts
 const REQUESTS = 'certificatesigningrequests.certificates.k8s.io';
 const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
 
-/** Requires permission to approve requests for the request's signer. */
+/** Requires permission to approve requests for the signer. */
 export const certificateApproval = (authorizer: Authorizer): AdmissionPlugin => ({
   name: 'CertificateApproval',
   validate(attributes) {
@@ -46,7 +46,7 @@ export const certificateSubjectRestriction: AdmissionPlugin = {
 const isUpdateOf = ({ operation, resource, subresource }: AdmissionAttributes, expected: string): boolean =>
   operation === 'UPDATE' && groupResource(resource) === REQUESTS && subresource === expected;
 
-/** Checks the user's permission for the signer of the stored request. A permission for `DOMAIN/*` covers all signers in a domain. */
+/** Checks the user's permission on the stored request's signer. Permission on `DOMAIN/*` covers all signers in the domain. */
 function checkSigner(authorizer: Authorizer, attributes: AdmissionAttributes, verb: 'approve' | 'sign'): void {
   const { user, oldObject } = attributes;
   const signer = textAt(oldObject, 'spec', 'signerName');

@@ -1,4 +1,4 @@
-/** Sets the default StorageClass or IngressClass on objects that name no class. */
+/** Sets the default StorageClass or IngressClass on objects that do not name a class. */
 
 import type { ObjectStore } from '@podwright/api-machinery';
 import { type ApiObject, textAt, valueAt, withValue } from '@podwright/kube-kinds';
@@ -11,10 +11,7 @@ const STORAGE_ANNOTATIONS = [
 ];
 const INGRESS_ANNOTATIONS = ['ingressclass.kubernetes.io/is-default-class'];
 
-/**
- * Sets the default StorageClass on PersistentVolumeClaims that name none. A claim whose class is '' requests no class and is left
- * unchanged.
- */
+/** Sets the default StorageClass on PersistentVolumeClaims that do not name one. '' explicitly requests no class and is left unchanged. */
 export function defaultStorageClass(store: ObjectStore): AdmissionPlugin {
   return {
     name: 'DefaultStorageClass',
@@ -27,7 +24,7 @@ export function defaultStorageClass(store: ObjectStore): AdmissionPlugin {
   };
 }
 
-/** Sets the default IngressClass on Ingresses that name none. */
+/** Sets the default IngressClass on Ingresses that do not name one. */
 export function defaultIngressClass(store: ObjectStore): AdmissionPlugin {
   return {
     name: 'DefaultIngressClass',
@@ -43,10 +40,7 @@ export function defaultIngressClass(store: ObjectStore): AdmissionPlugin {
   };
 }
 
-/**
- * Returns the name of the newest class that has one of the annotations set to `true`. If several were created at the same time, the first
- * in lexical order wins.
- */
+/** Returns the name of the newest class with one of the annotations set to `true`. Ties are broken by name. */
 function defaultOf(store: ObjectStore, resource: string, annotations: readonly string[]): string | undefined {
   const isDefault = (one: ApiObject) =>
     annotations.some((name) => textAt(one, 'metadata', 'annotations', name) === 'true');

@@ -4,10 +4,7 @@ import { type AdmissionPlugin, isWriteOf, type ObjectAttributes } from './admiss
 const KEYS = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];
 const SECONDS = 300;
 
-/**
- * Lets pods stay on a node that is not ready or is unreachable for five minutes, unless they have tolerations of their own for these
- * taints.
- */
+/** Makes pods tolerate a not-ready or unreachable node for five minutes, unless they set their own tolerations for these taints. */
 export const defaultTolerationSeconds: AdmissionPlugin = {
   name: 'DefaultTolerationSeconds',
   mutate(attributes: ObjectAttributes): ApiObject {

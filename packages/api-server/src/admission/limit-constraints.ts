@@ -84,5 +84,5 @@ function ratioProblem({ type, name, amount }: Bound, { requests, limits }: Usage
   return ratio * 1000 > Number(milli(amount)) ? [`${most}, but provided ratio is ${ratio.toFixed(6)}`] : [];
 }
 
-/** Converts an amount to thousandths of a unit, rounded up. */
+/** Converts an amount to milli-units, rounding up. */
 const milli = ({ nanos }: Amount): bigint => (nanos + NANOS_PER_MILLI - 1n) / NANOS_PER_MILLI;

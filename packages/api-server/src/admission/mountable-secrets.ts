@@ -4,8 +4,8 @@ const ENFORCE = 'kubernetes.io/enforce-mountable-secrets';
 const TRUE = /^(?:1|t|T|TRUE|true|True)$/;
 
 /**
- * Returns why the pod may not use its Secrets, or `undefined` if it may. Secrets are restricted only if the service account has the
- * annotation that limits its pods to the Secrets listed in the account. With `isDebugging`, checks only the ephemeral containers.
+ * Returns why the pod may not use its Secrets, or `undefined` if it may. Secrets are only restricted if the service account's annotation
+ * limits its pods to the Secrets listed in the account. `isDebugging`: check only the ephemeral containers.
  */
 export function secretRefusal(account: ApiObject, pod: ApiObject, isDebugging: boolean): string | undefined {
   if (!TRUE.test(textAt(account, 'metadata', 'annotations', ENFORCE))) return undefined;
@@ -39,7 +39,7 @@ function containersRefusal(check: Check, pod: ApiObject, [field, title]: [string
   return notReferenced(check, `${wrong.user} referencing secret.secretName="${wrong.secret}"`);
 }
 
-/** Returns the Secrets that a container's environment refers to. `user` describes what refers to each Secret, for error messages. */
+/** Returns the Secrets referenced by a container's environment. `user` describes what refers to the Secret, for error messages. */
 function secretUses(container: JsonObject, title: string): { user: string; secret: string }[] {
   const user = `${title} ${textAt(container, 'name')} with`;
   return [

@@ -13,7 +13,7 @@ const IMMORTAL = ['default', 'kube-system', 'kube-public'];
 /** The response to these reviews must not reveal whether the namespace exists. */
 const ACCESS_REVIEWS = 'localsubjectaccessreviews.authorization.k8s.io';
 
-/** Requires that an object's namespace exists and, when the object is created, that the namespace is not terminating. */
+/** Requires an object's namespace to exist and, on creation, not to be terminating. */
 export class NamespaceLifecycle implements AdmissionPlugin {
   readonly name = 'NamespaceLifecycle';
   readonly #store: ObjectStore;
@@ -28,8 +28,8 @@ export class NamespaceLifecycle implements AdmissionPlugin {
   }
 
   /**
-   * Also checks deletions, for which `mutate` is not called: the system namespaces cannot be deleted. Repeats the check of creates and
-   * updates, because the namespace may have been deleted since `mutate`.
+   * Also covers deletions, for which `mutate` is not called: the system namespaces cannot be deleted. Rechecks creates and updates because
+   * the namespace may have been deleted since `mutate`.
    */
   validate(attributes: AdmissionAttributes): void {
     const { operation, resource, name } = attributes;

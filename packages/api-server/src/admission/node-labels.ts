@@ -14,7 +14,7 @@ const OWN = [
   'beta.kubernetes.io/arch',
 ];
 const OWN_DOMAINS = ['kubelet.kubernetes.io', 'node.kubernetes.io'];
-/** With `node-restriction.kubernetes.io`, by whose labels administrators isolate nodes. */
+/** Includes subdomains such as `node-restriction.kubernetes.io`, whose labels administrators use to isolate nodes. */
 const RESERVED_DOMAINS = ['kubernetes.io', 'k8s.io'];
 
 type Labels = Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-/** Rules for what a kubelet may write to its own Node and to other objects that belong to it. */
+/** Rules for kubelet writes to the kubelet's own Node and to other objects that belong to it. */
 
 import type { AdmissionAttributes } from '@podwright/api-machinery';
 import { type ApiObject, isSameValue, textAt, valueAt, withValue } from '@podwright/kube-kinds';
@@ -6,7 +6,7 @@ import { readCertificateRequest } from '../certificates/certificate-request.ts';
 import { forbiddenLabels } from './node-labels.ts';
 import type { NodeWriteRule } from './node-write.ts';
 
-/** Returns the object's name. In a create request, it may only be in the object itself. */
+/** Returns the object's name. In create requests, it may be set only in the object itself. */
 const nameOf = ({ name, object }: AdmissionAttributes): string => name || (object?.metadata.name ?? '');
 
 export const nodeRefusal: NodeWriteRule = ({ node, attributes }) => {
@@ -28,7 +28,7 @@ export const nodeRefusal: NodeWriteRule = ({ node, attributes }) => {
   return labels === '' ? undefined : `is not allowed to modify labels: ${labels}`;
 };
 
-/** Fields that a kubelet changes in a claim's status after it has expanded the volume, and metadata fields that every write changes. */
+/** Claim status fields that a kubelet changes after expanding a volume, plus metadata fields that change on every write. */
 const CLAIM_FIELDS = [
   ['metadata', 'resourceVersion'],
   ['metadata', 'managedFields'],

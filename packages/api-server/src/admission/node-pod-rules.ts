@@ -1,4 +1,4 @@
-/** Rules for what a kubelet may write to pods. */
+/** Rules for kubelet writes to pods. */
 
 import { type ApiError, notFound } from '@podwright/api-machinery';
 import { type ApiObject, isSameValue, listAt, objectsAt, textAt, valueAt } from '@podwright/kube-kinds';
@@ -64,7 +64,7 @@ function ownerRefusal({ node, store }: NodeWrite, { metadata }: ApiObject): stri
   return owner.uid === uid ? undefined : `node ${node} UID mismatch: expected ${owner.uid} got ${uid}`;
 }
 
-/** Returns the kind of API object that a mirror pod refers to, as named in upstream's messages, or `undefined` if it refers to none. */
+/** Returns the type of API object that a mirror pod references, worded as in upstream's messages, or `undefined` if there is none. */
 function apiReferenceOf(pod: ApiObject): string | undefined {
   const references = referencesOf(pod);
   const named = (['serviceaccount', 'secret', 'configmap'] as const).find((kind) =>

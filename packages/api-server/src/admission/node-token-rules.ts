@@ -1,4 +1,4 @@
-/** Rules for the tokens that a kubelet may request: only tokens for pods on its node, and only for the audiences that those pods use. */
+/** Rules for tokens requested by a kubelet: only for pods on its node, and only for the audiences these pods use. */
 
 import { type ApiError, notFound, type ObjectStore } from '@podwright/api-machinery';
 import { type ApiObject, objectAt, objectsAt, textAt, textsAt, valueAt } from '@podwright/kube-kinds';
@@ -39,7 +39,7 @@ function audienceRefusal(write: NodeWrite, pod: ApiObject, audiences: readonly s
   return `audience ${JSON.stringify(audience)} not found in pod spec volume, ${username} is not authorized to request tokens for this audience`;
 }
 
-/** Administrators can allow a node to request tokens for additional audiences. The RBAC rule names the audience as its resource. */
+/** Whether RBAC lets the node request tokens for an additional audience. The rule names the audience as its resource. */
 function mayRequest({ authorizer, attributes }: NodeWrite, audience: string): boolean {
   const { user, namespace, name } = attributes;
   const target = {
@@ -55,9 +55,7 @@ function mayRequest({ authorizer, attributes }: NodeWrite, audience: string): bo
   return authorizer.authorize({ user, verb, ...target }).decision === 'allow';
 }
 
-/**
- * Whether one of the pod's volumes uses a token for the audience. This is either a projected token or a token requested by a CSI driver.
- */
+/** Whether one of the pod's volumes uses a token for the audience: either a projected token or one requested by a CSI driver. */
 function usesAudience(store: ObjectStore, pod: ApiObject, audience: string): boolean {
   return objectsAt(pod, 'spec', 'volumes').some((volume) => {
     const projected = objectsAt(volume, 'projected', 'sources').map((source) =>
@@ -70,7 +68,7 @@ function usesAudience(store: ObjectStore, pod: ApiObject, audience: string): boo
   });
 }
 
-/** Returns the name of the CSI driver that provides the volume, or '' if none does. */
+/** Returns the name of the volume's CSI driver, or '' if it has none. */
 function driverOf(store: ObjectStore, { metadata }: ApiObject, volume: unknown): string {
   const inline = textAt(volume, 'csi', 'driver');
   if (inline !== '') return inline;

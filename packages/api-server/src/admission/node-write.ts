@@ -7,7 +7,7 @@ export type NodeRestrictionParts = { store: ObjectStore; authorizer: Authorizer 
 export type NodeWrite = NodeRestrictionParts & { node: string; attributes: AdmissionAttributes };
 
 /**
- * Checks a kubelet's write. Returns `undefined` if the write is allowed; otherwise the reason, which becomes a Forbidden error, or an error
- * that is sent as it is.
+ * Checks a kubelet's write. Returns `undefined` if it is allowed; otherwise the reason, which is wrapped in a Forbidden error, or an error
+ * that is returned as is.
  */
 export type NodeWriteRule = (write: NodeWrite) => string | ApiError | undefined;

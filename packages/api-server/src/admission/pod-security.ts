@@ -16,11 +16,11 @@ export type PodSecurityParts = {
   store: ObjectStore;
   /** The policy for namespaces without labels. Default: privileged. */
   defaults?: Policy;
-  /** Requests that are exempt from the checks. */
+  /** Requests exempt from the checks. */
   exemptions?: { namespaces?: readonly string[]; usernames?: readonly string[]; runtimeClasses?: readonly string[] };
 };
 
-/** Pod subresources whose requests do not carry a pod, or do not change its containers. */
+/** Pod subresources whose requests carry no pod or do not change its containers. */
 const IGNORED = ['exec', 'attach', 'binding', 'eviction', 'log', 'portforward', 'proxy', 'status'];
 
 /** Paths of the pod templates in workload objects. Violations in a template only cause warnings. */
@@ -35,7 +35,7 @@ const TEMPLATES: ReadonlyMap<string, readonly string[]> = new Map([
   ['cronjobs.batch', ['spec', 'jobTemplate', 'spec', 'template']],
 ]);
 
-/** Enforces the Pod Security Standards that a namespace's labels select. */
+/** Enforces the Pod Security Standards selected by a namespace's labels. */
 export class PodSecurity implements AdmissionPlugin {
   readonly name = 'PodSecurity';
   readonly #store: ObjectStore;
@@ -128,7 +128,7 @@ export class PodSecurity implements AdmissionPlugin {
 
 const namespaceKey = (name: string) => ({ resource: 'namespaces', namespace: '', name });
 
-/** Whether an update adds or removes containers or changes an image. All other fields that the checks read are immutable. */
+/** Whether an update adds or removes containers or changes an image. All other fields relevant to the checks are immutable. */
 function changesContainers(pod: ApiObject, old: ApiObject): boolean {
   const images = ({ spec }: ApiObject, field: string) => objectsAt(spec, field).map((one) => textAt(one, 'image'));
   const differ = (field: string) => JSON.stringify(images(pod, field)) !== JSON.stringify(images(old, field));

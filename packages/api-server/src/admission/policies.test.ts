@@ -27,7 +27,7 @@ type Request = {
   operation?: AdmissionAttributes['operation'];
 };
 
-/** Returns why a request is denied, or its warnings. */
+/** Returns why a request was denied, or its warnings. */
 async function verdict(
   spec: object,
   request: Request,

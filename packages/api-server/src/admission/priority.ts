@@ -8,7 +8,7 @@ const PREEMPT = 'PreemptLowerPriority';
 /** A pod's priority, as defined by its PriorityClass. */
 type Priority = { className: string; value: number; preemptionPolicy: string | undefined };
 
-/** The PriorityClasses that every cluster has. They apply even before the server has created the objects. */
+/** PriorityClasses that exist in every cluster. They apply even before the server has created the objects. */
 const SYSTEM: Readonly<Record<string, number>> = {
   'system-cluster-critical': 2_000_000_000,
   'system-node-critical': 2_000_001_000,
@@ -29,7 +29,7 @@ export class PriorityAdmission implements AdmissionPlugin {
     return isWriteOf(attributes, 'pods', 'CREATE') ? this.#withPriority(attributes) : attributes.object;
   }
 
-  /** Only one class may be the default, and those of the system cannot be deleted. */
+  /** Allows only one default class, and rejects deletion of the system classes. */
   validate(attributes: AdmissionAttributes): void {
     const { object, operation, name } = attributes;
     if (isWriteOf(attributes, CLASSES, 'DELETE') && Object.hasOwn(SYSTEM, name))
@@ -74,7 +74,7 @@ export class PriorityAdmission implements AdmissionPlugin {
     return { className: name, value, preemptionPolicy: PREEMPT };
   }
 
-  /** Returns the default class. If a race has created several default classes, returns the one with the lowest value. */
+  /** Returns the default class. If a race created several, returns the one with the lowest value. */
   #defaultClass(): Priority | undefined {
     const classes = this.#store.list(CLASSES).objects.map((object) => object.decode());
     const defaults = classes.filter((one) => booleanAt(one, 'globalDefault')).map(priorityOf);
@@ -88,7 +88,7 @@ const priorityOf = (object: ApiObject): Priority => ({
   preemptionPolicy: textAt(object, 'preemptionPolicy') || undefined,
 });
 
-/** Keeps the old values of the fields if an update omits them. */
+/** Preserves the old values of fields that an update omits. */
 function withOldPriority({ object, oldObject }: ObjectAttributes): ApiObject {
   return ['priority', 'preemptionPolicy'].reduce((pod, field) => {
     const old = valueAt(oldObject, 'spec', field);

@@ -2,10 +2,10 @@ import type { ObjectKey, ObjectStore } from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
 import type { Amounts } from './resources/resource-amounts.ts';
 
-/** The usage that an admitted write will add once the object is stored. */
+/** Usage that an admitted write adds once the object is stored. */
 export type Reservation = { key: ObjectKey; object: ApiObject; usage: Amounts };
 
-/** Counts the usage of writes that have been admitted but not yet stored, so that concurrent writes cannot exceed a quota together. */
+/** Tracks the usage of admitted writes that are not stored yet, so that concurrent writes cannot jointly exceed a quota. */
 export class QuotaReservations {
   readonly #store: ObjectStore;
   readonly #pending = new Map<string, Reservation & { revision: number | undefined }>();
@@ -14,7 +14,10 @@ export class QuotaReservations {
     this.#store = store;
   }
 
-  /** Replaces the reservation of an earlier attempt at the same write. An admitted write follows, or fails, before the event loop continues. */
+  /**
+   * Replaces any reservation from an earlier attempt at the same write. The reservation expires on the next turn of the event loop: by
+   * then, the write has been made or has failed.
+   */
   add(reservation: Reservation): void {
     const { key } = reservation;
     const text = textOf(key);
@@ -25,9 +28,7 @@ export class QuotaReservations {
     });
   }
 
-  /**
-   * Returns the reservations for the resource in the namespace whose writes have not been made yet, except for those of the object itself.
-   */
+  /** Returns the pending reservations for the resource in the namespace, except the object's own. */
   of({ resource, namespace, name }: ObjectKey): Reservation[] {
     return [...this.#pending.values()].filter(
       ({ key, revision }) =>

@@ -10,19 +10,19 @@ export type QuotaStatusParts = {
   store: ObjectStore;
   /** Whether the server serves this group resource. Quotas can name any resource. */
   isServed: (resource: string) => boolean;
-  /** Updates a quota's status through the registry. Rejects if the quota has changed in the meantime. */
+  /** Updates a quota's status through the registry. Rejects if the quota has changed since it was read. */
   setStatus: (quota: ApiObject, status: QuotaStatus) => Promise<void>;
   now: () => number;
   logger: Pick<Logger, 'warn'>;
 };
 
-/** Changes within this time are combined into one status update. */
+/** Debounce: changes within this time are combined into one status update. */
 const DELAY_MS = 200;
 const RETRY_MS = 1000;
-/** Usage also changes without a write, namely when the grace period of a terminating pod ends. Upstream resyncs at the same interval. */
+/** Usage can also change without a write, when a terminating pod's grace period ends. Same resync interval as upstream. */
 const RESYNC_MS = 300_000;
 
-/** Keeps the status of quotas up to date until the signal aborts. Enforcement of quotas does not depend on it. */
+/** Keeps quota status up to date until the signal aborts. Enforcement does not depend on it. */
 export async function keepQuotaStatus(parts: QuotaStatusParts, signal: AbortSignal): Promise<void> {
   const usage = new QuotaUsage(parts.store, parts.now);
   while (!signal.aborted) {
@@ -36,7 +36,7 @@ export async function keepQuotaStatus(parts: QuotaStatusParts, signal: AbortSign
   }
 }
 
-/** Updates the status of all quotas. Resolves when it may have to be updated again. */
+/** Updates the status of all quotas. Resolves when another update may be needed. */
 async function updateAll(parts: QuotaStatusParts, usage: QuotaUsage, signal: AbortSignal): Promise<void> {
   const { revision, objects } = parts.store.list('resourcequotas');
   const quotas = objects.map((object) => object.decode());
@@ -67,7 +67,7 @@ function statusOf(object: ApiObject, usage: QuotaUsage, resources: ReadonlySet<s
   };
 }
 
-/** Returns the resources whose objects count against the quota. */
+/** Returns the resources counted against the quota. */
 function measuredBy(quota: ApiObject, { isServed }: QuotaStatusParts): Set<string> {
   const names = [...decodeQuota(quota).hard.keys()];
   return new Set(names.flatMap((name) => measuredResource(name) ?? []).filter(isServed));
@@ -84,7 +84,7 @@ async function changeOf(
   const firstOf = async (resource: string) => {
     for await (const _ of store.watch(resource, { from, signal: stop })) return;
   };
-  // An expired watch is treated as a change.
+  // Treat an expired watch as a change.
   await Promise.race([...[...resources].map((resource) => firstOf(resource).catch(() => {})), pause(RESYNC_MS, stop)]);
   done.abort();
 }

@@ -18,7 +18,7 @@ export function decodeQuota({ metadata, spec }: ApiObject): Quota {
   return { name, namespace, hard: amountsOf(objectAt(spec, 'hard')), scopes: [...scopes, ...selected] };
 }
 
-/** Resources that have names of their own in quotas. All others are counted by `count/RESOURCE`. */
+/** Resources with their own names in quotas. All others are counted by `count/RESOURCE`. */
 const WITH_OWN_NAMES = [
   'pods',
   'services',
@@ -29,7 +29,7 @@ const WITH_OWN_NAMES = [
   'secrets',
 ];
 
-/** Returns the group resource that a quota's resource name counts or measures, or `undefined` for an unknown name. */
+/** Returns the group resource that a quota's resource name refers to, or `undefined` if the name is unknown. */
 export function measuredResource(name: string): string | undefined {
   if (name.startsWith('count/')) return name.slice('count/'.length);
   return WITH_OWN_NAMES.find((resource) => quotaEvaluatorOf(resource)?.measures(name));
@@ -39,7 +39,7 @@ export function measuredResource(name: string): string | undefined {
 export class QuotaUsage {
   readonly #store: ObjectStore;
   readonly #now: () => number;
-  /** Usage by stored object state, so that each state is decoded at most once. */
+  /** Cached usage by stored object, so that each version of an object is evaluated only once. */
   readonly #known = new WeakMap<StoredObject, Amounts>();
 
   constructor(store: ObjectStore, now: () => number) {
@@ -47,7 +47,7 @@ export class QuotaUsage {
     this.#now = now;
   }
 
-  /** Returns the total usage of the resource's objects that match the quota's scopes, for the resource names that the quota limits. */
+  /** Returns the total usage of the resource's objects that match the quota's scopes, restricted to the resource names the quota limits. */
   usedBy(resource: string, { namespace, scopes, hard }: Quota): Amounts {
     const evaluator = quotaEvaluatorOf(resource);
     if (evaluator === undefined) return new Map();
@@ -62,7 +62,7 @@ export class QuotaUsage {
     if (known !== undefined) return known;
     const decoded = object.decode();
     const usage = evaluator.usageOf(decoded, this.#now());
-    // The usage of a terminating pod depends on the current time.
+    // Not cached for terminating pods: their usage depends on the current time.
     if (decoded.metadata.deletionTimestamp === undefined) this.#known.set(object, usage);
     return usage;
   }

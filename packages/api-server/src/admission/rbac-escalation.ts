@@ -3,7 +3,9 @@ import type { EscalationCheck, RbacWrite } from '../authorization/escalation-che
 import { RBAC_GROUP } from '../authorization/rbac-objects.ts';
 import type { AdmissionPlugin } from './admission-plugin.ts';
 
-/** Rejects RBAC objects that would grant permissions which their writer does not have. Upstream checks this in its storage of these objects. */
+/**
+ * Rejects RBAC objects that would grant permissions their writer does not have. Upstream checks this in the storage layer of these objects.
+ */
 export const rbacEscalation = (check: EscalationCheck): AdmissionPlugin => ({
   name: 'RBACEscalation',
   validate: ({ operation, resource, namespace, name, object, oldObject: old, user }) => {

@@ -9,12 +9,12 @@ import { type Amount, type Amounts, formatAmount, sumOf } from './resources/reso
 
 export type ResourceQuotaParts = { store: ObjectStore; now: () => number };
 
-/** A write of an object that counts against quotas. */
+/** A write to an object that counts against quotas. */
 type Counted = { attributes: AdmissionAttributes; object: ApiObject; evaluator: QuotaEvaluator };
 
 /**
- * Rejects writes that would exceed a quota in their namespace. Usage is measured in the store, so it is never out of date; a quota's status
- * only reports it. Must be the last plugin.
+ * Rejects writes that would exceed a quota in their namespace. Measures usage in the store, so it is never stale; a quota's status is only
+ * informational. Must be the last plugin.
  */
 export class ResourceQuotaAdmission implements AdmissionPlugin {
   readonly name = 'ResourceQuota';
@@ -43,8 +43,8 @@ export class ResourceQuotaAdmission implements AdmissionPlugin {
   }
 
   /**
-   * Returns the namespace's quotas that apply to the object: they limit a name that the evaluator measures, and the object matches their
-   * scopes.
+   * Returns the namespace's quotas that apply to the object: they limit a resource name the evaluator measures, and the object matches
+   * their scopes.
    */
   #quotasFor(namespace: string, evaluator: QuotaEvaluator, object: ApiObject): Quota[] {
     const quotas = this.#parts.store
@@ -82,7 +82,7 @@ export class ResourceQuotaAdmission implements AdmissionPlugin {
     );
   }
 
-  /** Returns the usage of the stored objects and of those about to be written. */
+  /** Returns the usage of stored objects plus pending writes. */
   #used(quota: Quota, { attributes, object, evaluator }: Counted): Amounts {
     const resource = groupResource(attributes.resource);
     const key = { resource, namespace: attributes.namespace, name: object.metadata.name ?? '' };
@@ -92,7 +92,7 @@ export class ResourceQuotaAdmission implements AdmissionPlugin {
     return pending.reduce((sum, { usage }) => sumOf(sum, usage), this.#usage.usedBy(resource, quota));
   }
 
-  /** Returns the usage that the write adds to that of the stored object. */
+  /** Returns the write's additional usage compared with the stored object. */
   #addedBy({ attributes, object, evaluator }: Counted): Amounts {
     const nowMs = this.#parts.now();
     const usage = evaluator.usageOf(object, nowMs);

@@ -15,7 +15,7 @@ import { mergedTolerations } from './tolerations.ts';
 const MISMATCH = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead";
 const UNDEFINED = 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead';
 
-/** Sets the pod overhead, node selector and tolerations that a pod's RuntimeClass defines. */
+/** Sets the pod overhead, node selector and tolerations defined by a pod's RuntimeClass. */
 export class RuntimeClassAdmission implements AdmissionPlugin {
   readonly name = 'RuntimeClass';
   readonly #store: ObjectStore;
@@ -58,7 +58,7 @@ function withOverhead(attributes: ObjectAttributes, runtimeClass: ApiObject | un
   return withValue(object, ['spec', 'overhead'], overhead);
 }
 
-/** `attributes`: those of the write. `pod`: the pod as mutated so far. */
+/** `attributes`: of the write. `pod`: as mutated so far. */
 function withScheduling(attributes: ObjectAttributes, pod: ApiObject, scheduling: JsonObject | undefined): ApiObject {
   if (scheduling === undefined) return pod;
   const required = objectAt(scheduling, 'nodeSelector') ?? {};

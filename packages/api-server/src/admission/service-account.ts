@@ -8,7 +8,7 @@ import { withTokenVolume } from './token-volume.ts';
 
 export type ServiceAccountParts = {
   store: ObjectStore;
-  /** Waits between attempts, while a controller creates the `default` service account of a new namespace. */
+  /** Waits between attempts to find the `default` service account of a new namespace, which is created by a controller. */
   wait?: (durationMs: number) => Promise<void>;
 };
 
@@ -71,7 +71,7 @@ export class ServiceAccountAdmission implements AdmissionPlugin {
 const isDebuggingOf = ({ operation, resource, subresource }: AdmissionAttributes): boolean =>
   operation === 'UPDATE' && groupResource(resource) === 'pods' && subresource === 'ephemeralcontainers';
 
-/** The pod's setting takes precedence over the service account's. */
+/** The pod's setting overrides the service account's. */
 function mountsToken(account: ApiObject, pod: ApiObject): boolean {
   const setting =
     valueAt(pod, 'spec', 'automountServiceAccountToken') ?? valueAt(account, 'automountServiceAccountToken');
@@ -84,7 +84,7 @@ function withPullSecrets(pod: ApiObject, account: ApiObject): ApiObject {
   return withValue(pod, ['spec', 'imagePullSecrets'], secrets);
 }
 
-/** Nodes create mirror pods, so a mirror pod must not give its node access to API objects. */
+/** Mirror pods are created by nodes, so they must not be a way for nodes to gain access to API objects. */
 function checkMirrorPod(attributes: AdmissionAttributes, pod: ApiObject): void {
   if (textAt(pod, 'spec', 'serviceAccountName') !== '')
     throw rejected(attributes, 'a mirror pod may not reference service accounts');

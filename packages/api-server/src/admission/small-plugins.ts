@@ -6,7 +6,7 @@ import { type AdmissionPlugin, isWriteOf } from './admission-plugin.ts';
 
 const NOT_READY = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
 
-/** Adds the not-ready taint to new nodes, so that no pod is scheduled to a node before it is ready. */
+/** Adds the not-ready taint to new nodes, so that no pods are scheduled to them before they are ready. */
 export const taintNodesByCondition: AdmissionPlugin = {
   name: 'TaintNodesByCondition',
   mutate(attributes) {
@@ -26,7 +26,7 @@ const PROTECTION: ReadonlyMap<string, string> = new Map([
   ['volumeattributesclasses.storage.k8s.io', 'kubernetes.io/vac-protection'],
 ]);
 
-/** Adds a finalizer to volumes, claims and their classes. A controller removes it once the object is no longer in use. */
+/** Adds a finalizer to volumes, claims and their classes, which a controller removes once the object is no longer in use. */
 export const storageObjectInUseProtection: AdmissionPlugin = {
   name: 'StorageObjectInUseProtection',
   mutate(attributes) {
@@ -41,7 +41,7 @@ export const storageObjectInUseProtection: AdmissionPlugin = {
 
 const TOPOLOGY_LABELS = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region'];
 
-/** Copies the zone and region labels of a node to a pod when the pod is bound to the node. */
+/** Copies a node's zone and region labels to each pod bound to it. */
 export function podTopologyLabels(store: ObjectStore): AdmissionPlugin {
   const withLabelsOf = (object: ApiObject, nodeName: string): ApiObject => {
     const node = store.get({ resource: 'nodes', namespace: '', name: nodeName })?.decode();

@@ -8,11 +8,11 @@ import type { AdmissionPlugin } from './admission-plugin.ts';
 export const ALICE: UserInfo = { username: 'alice', groups: ['system:authenticated'] };
 
 export type Write = Partial<Omit<AdmissionAttributes, 'resource'>> & {
-  /** The group resource, and a subresource: `pods/status`, `leases.coordination.k8s.io`. */
+  /** The group resource, optionally with a subresource: `pods/status`, `leases.coordination.k8s.io`. */
   to: string;
 };
 
-/** The attributes of a write. Operation, name and namespace follow from the objects. */
+/** Returns the attributes of a write. Operation, name and namespace default to those implied by the objects. */
 export function attributesOf({ to, ...write }: Write): AdmissionAttributes & { warnings: string[] } {
   const [resource = '', subresource = ''] = to.split('/');
   const [plural = '', ...group] = resource.split('.');
@@ -70,7 +70,7 @@ export function put(store: ObjectStore, resource: string, one: ApiObject): void 
   else store.update(key, one, existing.revision);
 }
 
-/** The object that a plugin stores, and the warnings of the write. */
+/** Returns the object as stored after admission by the plugin, and the write's warnings. */
 export async function admit(plugin: AdmissionPlugin, write: Write): Promise<{ object: ApiObject; warnings: string[] }> {
   const attributes = attributesOf(write);
   const chain = admissionChain([plugin]);
@@ -79,7 +79,7 @@ export async function admit(plugin: AdmissionPlugin, write: Write): Promise<{ ob
   return { object: mutated ?? { metadata: {} }, warnings: attributes.warnings };
 }
 
-/** Checks that a plugin rejects a write with a message: the whole one, or the part after `NAME is forbidden: `. */
+/** Checks that a plugin rejects a write with this message: either the whole one or the part after `NAME is forbidden: `. */
 export async function rejects(plugin: AdmissionPlugin, write: Write, message: string): Promise<ApiError> {
   const error = await admit(plugin, write).then(
     () => assert.fail(`admitted, expected: ${message}`),

@@ -5,8 +5,8 @@ import { type ApiObject, type JsonObject, objectsAt, textAt, withItems, withValu
 const DIRECTORY = '/var/run/secrets/kubernetes.io/serviceaccount';
 const NAME_PREFIX = 'kube-api-access-';
 /**
- * The requested token lifetime. This particular value marks pod tokens whose lifetime may be extended to a year if they are for the API
- * server itself.
+ * The requested token lifetime. This exact value marks pod tokens whose lifetime may be extended to a year if the API server is their
+ * audience.
  */
 const TOKEN_SECONDS = 3607;
 
@@ -17,7 +17,10 @@ const SOURCES = [
 ];
 const DEFAULT_MODE = 420; // rw-r--r--, as a decimal number in JSON
 
-/** Adds a volume with the service account's token to the pod, and mounts it in each container that has no other mount at that path. */
+/**
+ * Adds a volume with the service account's token to the pod and mounts it in every container that does not already mount something at that
+ * path.
+ */
 export function withTokenVolume(pod: ApiObject): ApiObject {
   const existing = objectsAt(pod, 'spec', 'volumes').find((volume) => textAt(volume, 'name').startsWith(NAME_PREFIX));
   const name = existing === undefined ? generateName(NAME_PREFIX) : textAt(existing, 'name');

@@ -1,6 +1,6 @@
 import { isSameValue, type JsonObject, numberAt, textAt } from '@podwright/kube-kinds';
 
-/** Merges two lists and drops each toleration that another one covers. Of equal tolerations, the first is kept. */
+/** Merges two lists, dropping tolerations covered by another one. Of equal tolerations, the first is kept. */
 export function mergedTolerations(first: readonly JsonObject[], second: readonly JsonObject[]): JsonObject[] {
   const all = [...first, ...second];
   const merged: JsonObject[] = [];

@@ -8,7 +8,7 @@ import { type AuditDecision, type AuditStage, hasSecretBodies } from './audit-po
 export type AuditMoment = { stage: AuditStage; status?: number; nowMs: number };
 
 const MAX_TEXT = 4096;
-/** The message of an error may have a value of the request, which is up to 3 MiB. */
+/** Limit for error messages, which may quote a value from the request (up to 3 MiB). */
 const MAX_MESSAGE = 64 << 10;
 
 export function auditEvent(observed: ObservedRequest, decision: AuditDecision, moment: AuditMoment): object {
@@ -41,7 +41,7 @@ export function auditEvent(observed: ObservedRequest, decision: AuditDecision, m
   };
 }
 
-/** Returns the annotations of admission. Those of the level `Request` are omitted at `Metadata`, and where bodies are secret. */
+/** Returns admission annotations. Those marked `Request` are omitted at level `Metadata` and for requests with secret bodies. */
 function admissionAnnotations(observed: ObservedRequest, { level }: AuditDecision): Record<string, string> {
   const isShown = (one: { level: 'Request' | undefined }) =>
     one.level === undefined || (level !== 'Metadata' && !hasSecretBodies(observed));
@@ -57,7 +57,7 @@ function objectReference({ info }: ObservedRequest): object {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
 }
 
-/** The message of an error may contain the object of the request. */
+/** Omits the message for requests with secret bodies, because it may quote the request's object. */
 function responseStatus(observed: ObservedRequest, code: number): object {
   const { response } = observed.bodies ?? {};
   const { kind, status, reason, message } = (response ?? {}) as Record<string, unknown>;
@@ -66,7 +66,7 @@ function responseStatus(observed: ObservedRequest, code: number): object {
   return { metadata: {}, ...(kind === 'Status' && { status, ...shown, reason }), code };
 }
 
-/** The objects in the bodies. Those of lists and watches are never logged. */
+/** Returns the objects in the bodies. Those of lists and watches are never logged. */
 function bodiesOf(observed: ObservedRequest, { level, omitManagedFields }: AuditDecision): object {
   const { request, response } = observed.bodies ?? {};
   if (level === 'Metadata') return {};

@@ -4,15 +4,15 @@ import { type AuditDecision, type AuditPolicy, type AuditStage, hasSecretBodies 
 
 export type AuditLogParts = {
   policy: AuditPolicy;
-  /** Receives events as JSON without line breaks. */
+  /** Receives each event as single-line JSON. */
   write: (line: string) => void;
   now: () => number;
 };
 
-/** A larger event is logged without bodies and, if it is still larger, without the annotations of admission: it must not be lost. */
+/** Larger events are not dropped, but logged without bodies and, if that is not enough, without admission annotations. */
 const MAX_EVENT_BYTES = 1 << 20;
 
-/** Writes audit events by a policy. */
+/** Writes audit events according to a policy. */
 export class AuditLog implements RequestObserver {
   readonly #parts: AuditLogParts;
   readonly #decisions = new WeakMap<ObservedRequest, AuditDecision>();
@@ -24,7 +24,7 @@ export class AuditLog implements RequestObserver {
   received(request: ObservedRequest): void {
     const decision = this.#decide(request);
     const { level } = decision;
-    // the Status of an error is part of an event of any level
+    // an error's Status is part of the event at every level
     if (level !== 'None') request.bodies = {};
     this.#log(request, decision, { stage: 'RequestReceived' });
   }

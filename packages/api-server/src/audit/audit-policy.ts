@@ -1,4 +1,4 @@
-/** The audit policy (audit.k8s.io/v1 Policy), as far as it decides about requests of this server. */
+/** The audit policy (audit.k8s.io/v1 Policy), restricted to what applies to this server's requests. */
 import { PodwrightError } from '@podwright/base';
 import { type JsonObject, listAt, objectAt, objectsAt, textAt, textsAt } from '@podwright/kube-kinds';
 import { parseDocument } from 'yaml';
@@ -14,7 +14,7 @@ const STAGES = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic
 
 type Rule = AuditDecision & { matches: (request: ObservedRequest) => boolean };
 
-/** Without a policy, all requests are logged without their bodies. */
+/** Default policy: logs all requests without their bodies. */
 export const METADATA_POLICY = `
 apiVersion: audit.k8s.io/v1
 kind: Policy
@@ -22,13 +22,13 @@ omitStages: [RequestReceived]
 rules: [{ level: Metadata }]
 `;
 
-/** The bodies of these are never logged: they contain secrets. */
+/** Resources whose bodies contain secrets and are never logged. */
 const SECRET: readonly string[] = ['secrets', 'serviceaccounts/token', 'tokenreviews'];
 
 export class AuditPolicy {
   readonly #rules: readonly Rule[];
 
-  /** Throws `invalid_argument` if the text is not a policy. */
+  /** Throws `invalid_argument` if the text is not a valid policy. */
   constructor(text: string) {
     const policy = parsed(text);
     if (textAt(policy, 'apiVersion') !== 'audit.k8s.io/v1' || textAt(policy, 'kind') !== 'Policy')
@@ -39,7 +39,7 @@ export class AuditPolicy {
     this.#rules = rules.map((rule) => readRule(rule, policy, omitted));
   }
 
-  /** The decision of the first rule that matches. A request that no rule matches is not logged. */
+  /** Returns the decision of the first matching rule. Requests that match no rule are not logged. */
   decide(request: ObservedRequest): AuditDecision {
     return this.#rules.find(({ matches }) => matches(request)) ?? NOT_LOGGED;
   }
@@ -78,7 +78,7 @@ function readRule(rule: JsonObject, policy: JsonObject, omitted: readonly string
   };
 }
 
-/** A list without entries matches everything. */
+/** An empty list matches everything. */
 const isIn = (list: readonly string[], value: string): boolean => list.length === 0 || list.includes(value);
 
 function matchesRule(rule: JsonObject, { info, user }: ObservedRequest): boolean {
@@ -116,7 +116,7 @@ function matchesResource(wanted: JsonObject, { apiGroup, resource, subresource, 
   return (list.length === 0 || isNamed) && isIn(names, name);
 }
 
-/** Whether the bodies of a request contain secrets. */
+/** Whether the request's bodies contain secrets. */
 export function hasSecretBodies({ info }: ObservedRequest): boolean {
   if (!info?.isResourceRequest) return false;
   const { apiGroup, resource, subresource } = info;

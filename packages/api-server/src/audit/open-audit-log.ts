@@ -5,7 +5,7 @@ import { AuditPolicy, METADATA_POLICY } from './audit-policy.ts';
 import { RotatedFile, type RotatedFileParts } from './rotated-file.ts';
 
 export type AuditOptions = Pick<RotatedFileParts, 'path' | 'maxBytes' | 'maxFiles'> & {
-  /** A file with an audit policy. Default: all requests are logged without their bodies. */
+  /** Path of an audit policy. Default: log all requests without their bodies. */
   policyPath?: string;
 };
 

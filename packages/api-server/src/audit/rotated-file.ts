@@ -3,19 +3,19 @@ import { errorMessage, isErrno, type Logger, PRIVATE_FILE } from '@podwright/bas
 
 export type RotatedFileParts = {
   path: string;
-  /** The size at which the file is renamed to `PATH.1`, and that to `PATH.2`, … */
+  /** Size at which the file is rotated to `PATH.1` (and `PATH.1` to `PATH.2`, …). */
   maxBytes?: number;
-  /** How many renamed files remain. */
+  /** Number of rotated files to keep. */
   maxFiles?: number;
   logger: Pick<Logger, 'warn'>;
 };
 
 const MAX_BYTES = 32 << 20;
 const MAX_FILES = 3;
-/** Lines that wait for the disk; further ones are lost. */
+/** Maximum size of the lines buffered for writing. Further lines are dropped. */
 const MAX_PENDING_BYTES = 4 << 20;
 
-/** A file of lines that only root can read, with a bound on its size. Lines are lost, and counted, if the disk is slow or full. */
+/** A size-limited log file that only root can read. If the disk is slow or full, lines are dropped and counted. */
 export class RotatedFile {
   readonly #parts: Required<RotatedFileParts>;
   #pending: string[] = [];

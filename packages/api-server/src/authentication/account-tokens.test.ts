@@ -7,7 +7,7 @@ import { ISSUER, newKey, object, TestCluster } from './test-cluster.fixture.ts';
 
 const POD = { pod: { name: 'web', uid: 'uid-web' } };
 
-/** Checks that a token is refused with a message, which does not contain the token. */
+/** Checks that a token is rejected with this message, and that the message does not contain the token. */
 function refused(tokens: AccountTokens, token: string, message: string, audiences = [ISSUER]): void {
   assert.throws(
     () => tokens.authenticate(token, audiences),

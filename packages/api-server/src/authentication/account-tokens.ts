@@ -23,12 +23,12 @@ export type AccountTokensParts = {
 export type TokenFields = { audiences: readonly string[]; expirationSeconds: number; binding: Binding };
 
 /**
- * Maximum number of tokens whose verified claims are cached, because verifying a signature takes 0.1 ms. The validity times and bound
- * objects are still checked on each use.
+ * Maximum number of tokens whose verified claims are cached, as verifying a signature takes 0.1 ms. Validity times and bound objects are
+ * still checked on every use.
  */
 const MAX_CACHED = 4096;
 
-/** Issues and verifies service account tokens (KEP-1205, KEP-4193). For tokens without an expiration, see `LegacyTokens`. */
+/** Issues and verifies service account tokens (KEP-1205, KEP-4193). For non-expiring tokens, see `LegacyTokens`. */
 export class AccountTokens implements TokenType {
   readonly #parts: AccountTokensParts;
   readonly #cacheKey = randomBytes(32);

@@ -2,33 +2,33 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { UserInfo } from '@podwright/kube-kinds';
 
-/** The properties of a TLS connection that authentication reads. */
+/** The parts of a TLS connection needed for authentication. */
 export type TlsPeer = Pick<TLSSocket, 'authorized' | 'getPeerX509Certificate'>;
 
 export type AuthenticationRequest = {
-  /** The server-side socket, whose TLS layer has verified the client certificate against the cluster's CA. */
+  /** The server-side socket. Its TLS layer has verified the client certificate against the cluster's CA. */
   tlsSocket?: TlsPeer;
   /**
-   * The request's headers. When a credential is accepted, the `Authorization` header and an accepted WebSocket token are removed from them,
-   * so that no proxy forwards them.
+   * The request's headers. Once a credential is accepted, the `Authorization` header and an accepted WebSocket token are removed, so that
+   * proxies do not forward them.
    */
   headers: IncomingHttpHeaders;
 };
 
 /**
- * Determines the user of a request. Resolves with `undefined` for a request without credentials, and rejects with `unauthorized()` if they
- * are invalid. There are no anonymous users.
+ * Determines a request's user. Resolves with `undefined` if the request has no credentials, and rejects with `unauthorized()` if they are
+ * invalid. There are no anonymous users.
  */
 export interface Authenticator {
   authenticate(request: AuthenticationRequest): Promise<UserInfo | undefined>;
 }
 
-/** A token's user, and the requested audiences for which the token is valid. */
+/** A token's user, and those of the requested audiences for which the token is valid. */
 export type TokenUser = { user: UserInfo; audiences: string[] };
 
 /**
- * Authenticates tokens of one type. Returns `undefined` if the text is not a token of this type, and throws `RefusedCredential` if the
- * token is invalid.
+ * Authenticates one type of token. Returns `undefined` if the text is not such a token, and throws `RefusedCredential` if the token is
+ * invalid.
  */
 export interface TokenType {
   authenticate(token: string, audiences: readonly string[]): TokenUser | undefined;
@@ -42,5 +42,5 @@ export class RefusedCredential extends Error {
   }
 }
 
-/** Key of the extra field that identifies the credential. The identifier is not secret. */
+/** Key of the extra field that identifies the credential. Its value is not secret. */
 export const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id';

@@ -12,9 +12,9 @@ export function bearerOf({ authorization = '' }: IncomingHttpHeaders): string | 
 }
 
 /**
- * Returns the token among the subprotocols of a WebSocket request. Browsers send tokens this way because they cannot set headers on
- * WebSocket requests. At least one other subprotocol must be listed, so that the server has one to select. Throws `RefusedCredential` for
- * an invalid list.
+ * Returns the token from the subprotocols of a WebSocket request. Browsers send tokens this way because they cannot set headers on
+ * WebSocket requests. At least one other subprotocol is required for the server to select. Throws `RefusedCredential` if the list is
+ * invalid.
  */
 export function protocolTokenOf(headers: IncomingHttpHeaders): { token: string; otherProtocols: string[] } | undefined {
   if (!isWebSocket(headers)) return undefined;

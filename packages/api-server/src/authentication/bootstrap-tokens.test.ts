@@ -13,7 +13,7 @@ const VALID = {
 
 type Setting = { data?: Record<string, string>; fields?: Record<string, unknown>; path?: string };
 
-/** The user of a token, with the given Secret in the store. */
+/** Returns a token's user, given a Secret in the store. */
 function userOf({ data = {}, fields = {}, path = 'kube-system/bootstrap-token-abcdef' }: Setting, token = TOKEN) {
   const entries = Object.entries({ ...VALID, ...data }).map(([name, value]) => [
     name,

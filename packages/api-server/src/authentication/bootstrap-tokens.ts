@@ -10,7 +10,7 @@ const TOKEN = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
 const GROUP = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;
 const EVERY_GROUP = 'system:bootstrappers';
 
-/** Bootstrap tokens, with which nodes join the cluster: Secrets of type `bootstrap.kubernetes.io/token` in kube-system. */
+/** Authenticates bootstrap tokens, which nodes use to join the cluster: Secrets of type `bootstrap.kubernetes.io/token` in kube-system. */
 export class BootstrapTokens implements TokenType {
   readonly #parts: BootstrapTokensParts;
 

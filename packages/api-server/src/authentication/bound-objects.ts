@@ -3,9 +3,7 @@ import type { ApiObject } from '@podwright/kube-kinds';
 import { RefusedCredential } from './authenticator.ts';
 import { type Binding, type BoundObject, LEEWAY_S } from './token-claims.ts';
 
-/**
- * Throws `RefusedCredential` if an object to which the token is bound was deleted, or was replaced by another object with the same name.
- */
+/** Throws `RefusedCredential` if an object the token is bound to was deleted or replaced by another one with the same name. */
 export function checkBinding(store: ObjectStore, binding: Binding, nowMs: number): void {
   const find = (resource: string, { name }: BoundObject, namespace = binding.namespace) =>
     findAlive(store, { resource, namespace, name }, nowMs);
@@ -31,7 +29,7 @@ function checkObject(kind: string, { uid = '' }: BoundObject, object: ApiObject 
     throw new RefusedCredential(`${kind} UID (${stored}) does not match service account ${kind} ref claim (${uid})`);
 }
 
-/** Finds an object. An object whose grace period is over counts as deleted, even if finalizers still hold it. */
+/** Finds an object. Objects past their grace period count as deleted, even if finalizers still block their removal. */
 function findAlive(store: ObjectStore, key: ObjectKey, nowMs: number): ApiObject | undefined {
   const object = store.get(key)?.decode();
   const { deletionTimestamp } = object?.metadata ?? {};

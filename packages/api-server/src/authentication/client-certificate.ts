@@ -2,13 +2,13 @@ import { createHash, type X509Certificate } from 'node:crypto';
 import type { UserInfo } from '@podwright/kube-kinds';
 import { CREDENTIAL_ID, RefusedCredential, type TlsPeer } from './authenticator.ts';
 
-/** The subject attribute that holds the user's UID (apimachinery, apis/asn1). */
+/** Subject attribute for the user's UID (apimachinery, apis/asn1). */
 const UID = '1.3.6.1.4.1.57683.2';
 
-/** The user that a certificate identifies, and the certificate's validity period in Unix milliseconds. */
+/** The user identified by a certificate, and the certificate's validity period (Unix time in ms). */
 type CertifiedUser = { user: UserInfo | undefined; fromMs: number; untilMs: number };
 
-/** Determines the users of client certificates that the TLS layer has verified. */
+/** Determines users from client certificates verified by the TLS layer. */
 export class ClientCertificates {
   /** Users by connection. Parsing a certificate takes 0.3 ms, so it is done once per connection. */
   readonly #users = new WeakMap<TlsPeer, CertifiedUser>();
@@ -19,9 +19,9 @@ export class ClientCertificates {
   }
 
   /**
-   * Returns the user with the common name as user name and the organizations as groups. Returns `undefined` if the client sent no
-   * certificate, or one without a common name. Throws `RefusedCredential` for an invalid certificate. A connection can outlive its
-   * certificate, so the validity period is checked for each request.
+   * Returns the user: the common name is the user name, the organizations are the groups. Returns `undefined` if the client sent no
+   * certificate or one without a common name. Throws `RefusedCredential` if the certificate is invalid. Checks the validity period on every
+   * request, because connections can outlive their certificates.
    */
   userOf(peer: TlsPeer): UserInfo | undefined {
     const certified = this.#users.get(peer) ?? readUser(peer);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 export type PemPair = { cert: string; key: string };
 
-/** Attributes of a subject, as lines of OpenSSL's configuration: `0.O = name`. The attribute `kubeUid` is the user's UID. */
+/** Subject attributes, as lines of an OpenSSL configuration: `0.O = name`. The attribute `kubeUid` is the user's UID. */
 export type Subject = readonly string[];
 
 const configuration = (subject: Subject) => `oid_section = oids
@@ -20,7 +20,7 @@ string_mask = utf8only
 ${subject.join('\n')}
 `;
 
-/** A certificate authority made by OpenSSL, in a temporary directory. */
+/** A certificate authority created by OpenSSL in a temporary directory. */
 export class TestAuthority implements Disposable {
   readonly #directory = mkdtempSync(join(tmpdir(), 'client-certificates-'));
 
@@ -32,7 +32,7 @@ export class TestAuthority implements Disposable {
     return readFileSync(this.#path('ca.pem'), 'utf8');
   }
 
-  /** A certificate that is valid for a day. `extensions` are lines of OpenSSL's configuration. */
+  /** Issues a certificate that is valid for a day. `extensions`: lines of an OpenSSL configuration. */
   issue(subject: Subject, extensions: readonly string[] = []): PemPair {
     this.#request(subject, ['-keyout', this.#path('key'), '-out', this.#path('request')]);
     writeFileSync(this.#path('extensions'), extensions.join('\n'));

@@ -17,21 +17,21 @@ export type ImpersonationCheckParts = {
   requestor: UserInfo;
   /** `impersonate`, or `impersonate:MODE`. */
   verb: string;
-  /** Whether the verb belongs to a constrained mode. Constrained modes are stricter. */
+  /** Whether the verb belongs to a constrained mode, which has stricter checks. */
   isConstrained: boolean;
-  /** Whether the requestor must be allowed to impersonate all names, instead of only the requested one. */
+  /** Requires permission to impersonate all names instead of just the requested one. */
   anyName?: boolean;
 };
 
 type Target = { apiGroup: string; resource: string; subresource?: string; namespace?: string; name: string };
 
 const AUTHENTICATION = 'authentication.k8s.io';
-/** Minimum number of groups or extra values for which a constrained mode first checks whether the requestor may impersonate all of them. */
+/** Number of groups or extra values from which a constrained mode first checks for permission to impersonate all of them. */
 const MANY = 4;
-/** Key of an extra field: a domain followed by a path. */
+/** Extra field key: a domain and a path. */
 const EXTRA_KEY = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/;
 
-/** Checks that the requestor may impersonate each attribute of the requested user: the name, the UID, the groups and the extra fields. */
+/** Checks that the requestor may impersonate every attribute of the requested user: name, UID, groups and extra fields. */
 export class ImpersonationCheck {
   readonly #parts: ImpersonationCheckParts;
 
@@ -60,7 +60,7 @@ export class ImpersonationCheck {
     if (decision !== 'allow') throw forbiddenError(attributes, reason);
   }
 
-  /** Checks the user name. Returns the user's groups; those of nodes and service accounts follow from the name. */
+  /** Checks the user name. Returns the user's groups, which the name implies for nodes and service accounts. */
   #checkName({ username, groups }: RequestedUser): readonly string[] {
     const apiGroup = this.#parts.isConstrained ? AUTHENTICATION : '';
     const node = this.#parts.isConstrained ? nodeOfUserName(username) : undefined;

@@ -14,9 +14,8 @@ const GROUP = 'impersonate-group';
 const EXTRA_PREFIX = 'impersonate-extra-';
 
 /**
- * Returns the user whom the client wants to impersonate, or `undefined` if it does not impersonate anyone. `rawHeaders` alternates header
- * names and values, as in `node:http`, because joined header values could not be split reliably. Throws a BadRequest error if the headers
- * do not name a user.
+ * Returns the user the client wants to impersonate, or `undefined` if there is none. `rawHeaders` alternates names and values, as in
+ * `node:http`, because joined header values cannot be split reliably. Throws a BadRequest error if the headers do not include a user name.
  */
 export function requestedUser(rawHeaders: readonly string[]): RequestedUser | undefined {
   let [username, uid]: (string | undefined)[] = [];
@@ -38,7 +37,7 @@ export function requestedUser(rawHeaders: readonly string[]): RequestedUser | un
   throw badRequest(`requested ${shown(user)} without impersonating a user name`);
 }
 
-/** Whether a header is an impersonation header, which must not be forwarded. `name` is in lower case. */
+/** Whether a header is an impersonation header, which must not be forwarded. `name` is lowercase. */
 export const isImpersonationHeader = (name: string): boolean =>
   name === USER || name === UID || name === GROUP || name.startsWith(EXTRA_PREFIX);
 

@@ -15,7 +15,7 @@ const APP: UserInfo = {
   extra: { 'authentication.kubernetes.io/node-name': ['n1'], 'authentication.kubernetes.io/pod-name': ['web'] },
 };
 
-/** Makes the request `get core pods shop/web` with impersonation headers, as a user with the rules. */
+/** Makes the request `get core pods shop/web` with impersonation headers, as a user with the given rules. */
 function impersonate(headers: readonly string[], rules: readonly string[], user: UserInfo = ALICE): UserInfo {
   const subject = user === ALICE ? 'user alice' : 'account shop/app';
   const store = storeOf(role('r', ...rules), binding('b', 'ClusterRole/r', subject));

@@ -5,10 +5,10 @@ import { accountOfUser, nodeOfUserName } from '../authorization/known-users.ts';
 import { ImpersonationCheck } from './impersonation-check.ts';
 import type { RequestedUser } from './impersonation-headers.ts';
 
-/** A constrained impersonation mode, which has verbs of its own. */
+/** A constrained impersonation mode. Each has its own verbs. */
 type Mode = {
   name: string;
-  /** Whether the mode can be used for this requested user and this requestor. */
+  /** Whether the mode applies to this requested user and requestor. */
   applies: (requested: RequestedUser, requestor: UserInfo) => boolean;
 };
 
@@ -36,8 +36,8 @@ const MODES: readonly Mode[] = [
 ];
 
 /**
- * Returns the user that the request impersonates. If no mode allows it, throws the Forbidden error of the first mode that applies to the
- * requested user. `attributes` are those of the request, with the requestor as the user.
+ * Returns the user impersonated by the request. If no mode allows it, throws the Forbidden error of the first applicable mode.
+ * `attributes`: of the request, with the requestor as user.
  */
 export function impersonatedUser(
   authorizer: Authorizer,
@@ -94,7 +94,7 @@ function isOwnNode({ username }: RequestedUser, requestor: UserInfo): boolean {
   );
 }
 
-/** As in upstream, authorizers see the keys of the extra fields in the service account's token, but not their values. */
+/** As upstream does, exposes the keys of the service account token's extra fields to authorizers, but not the values. */
 function withoutExtra(user: UserInfo): UserInfo {
   const keys = Object.keys(user.extra ?? {}).sort();
   return { ...user, extra: { 'authentication.kubernetes.io/associated-node-keys': keys } };

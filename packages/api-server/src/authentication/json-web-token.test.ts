@@ -9,7 +9,7 @@ const token = signToken({ iss: 'me' }, key);
 const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 const [, payload = '', signature = ''] = token.split('.');
 
-/** Whether a token with another header, signed over that header by the function, is accepted. */
+/** Whether a token with a different header, signed by the function, is accepted. */
 function accepts(header: unknown, sign: (signed: string) => string): boolean {
   const signed = `${encoded(header)}.${payload}`;
   const parsed = parseToken(`${signed}.${sign(signed)}`);

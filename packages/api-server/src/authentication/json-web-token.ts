@@ -9,7 +9,7 @@ export type UnverifiedToken = {
   header: Readonly<Record<string, unknown>>;
   /** Must not be trusted before the signature is verified. */
   claims: Readonly<Record<string, unknown>>;
-  /** The part of the token that the signature covers. */
+  /** The signed part of the token. */
   signed: string;
   signature: Buffer;
 };
@@ -39,9 +39,8 @@ function decodedObject(part: string): Record<string, unknown> | undefined {
 }
 
 /**
- * Whether the token is signed with the key. The key determines the algorithm, and a token that names another algorithm is rejected. This
- * rules out both `none` and an HMAC with the public key as its secret. Tokens whose header changes how they must be verified (`crit`) are
- * also rejected.
+ * Whether the token is signed with the key. The key determines the algorithm; tokens naming a different one are rejected, which rules out
+ * both `none` and an HMAC keyed with the public key. Also rejects tokens with critical header extensions (`crit`).
  */
 export function isSignedWith({ header, signed, signature }: UnverifiedToken, key: SigningKey): boolean {
   if (header.alg !== key.algorithm || header.crit !== undefined) return false;
@@ -49,8 +48,8 @@ export function isSignedWith({ header, signed, signature }: UnverifiedToken, key
 }
 
 /**
- * Checks the signature with the key that the token's `kid` names, or with any key if it names none. Throws `RefusedCredential` unless it is
- * valid.
+ * Verifies the signature with the key named by the token's `kid`, or with any key if it names none. Throws `RefusedCredential` if it is
+ * invalid.
  */
 export function checkSignature(token: UnverifiedToken, all: readonly SigningKey[]): void {
   const { kid } = token.header;

@@ -10,17 +10,17 @@ export type LegacyTokensParts = {
   store: ObjectStore;
   /** The signing keys. `current` signs new tokens, and is the last one in `all`. */
   keys: { readonly current: SigningKey; readonly all: readonly SigningKey[] };
-  /** The API server's own audiences, which are those of the tokens. */
+  /** The API server's own audiences, used for all of these tokens. */
   audiences: readonly string[];
 };
 
 const ISSUER = 'kubernetes/serviceaccount';
 const CLAIM = 'kubernetes.io/serviceaccount/';
-/** A label with which an administrator invalidates the token in a Secret. */
+/** Label set by administrators to invalidate the token in a Secret. */
 const INVALID_SINCE = 'kubernetes.io/legacy-token-invalid-since';
 
 /**
- * Issues and verifies the tokens in Secrets of type `kubernetes.io/service-account-token`. They do not expire. They are valid as long as
+ * Issues and verifies the tokens in Secrets of type `kubernetes.io/service-account-token`. They never expire, but are only valid while
  * their Secret contains them and their service account exists.
  */
 export class LegacyTokens implements TokenType {
@@ -30,7 +30,7 @@ export class LegacyTokens implements TokenType {
     this.#parts = parts;
   }
 
-  /** Returns the token of a service account for a Secret. */
+  /** Returns the token to store in a service account's Secret. */
   issue({ metadata: { name = '', namespace = '', uid } }: ApiObject, secretName: string): string {
     const claims = {
       iss: ISSUER,

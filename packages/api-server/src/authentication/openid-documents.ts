@@ -4,12 +4,12 @@ import type { SigningKey } from './signing-key.ts';
 /** A document and its response headers. */
 export type OpenIdDocument = { body: string; headers: Readonly<Record<string, string>> };
 
-/** The token issuer, the address at which verifiers reach the API server, and the signing keys. */
+/** The token issuer, the address where verifiers reach the API server, and the signing keys. */
 export type OpenIdServer = { issuer: string; host: string; keys: readonly SigningKey[] };
 
 const CONFIGURATION_PATH = '/.well-known/openid-configuration';
 const KEYS_PATH = '/openid/v1/jwks';
-/** Lets verifiers cache the documents for an hour. */
+/** Verifiers may cache the documents for an hour. */
 const CACHE_CONTROL = 'public, max-age=3600';
 
 /**

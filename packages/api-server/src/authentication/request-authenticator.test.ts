@@ -34,7 +34,7 @@ after(() => {
   authority[Symbol.dispose]();
 });
 
-/** The answer to a request with a client certificate, and the headers that later handlers see. */
+/** Returns the response to a request with a client certificate, and the headers as seen by later handlers. */
 async function ask(pair: Partial<PemPair>, headers: Record<string, string> = {}, hours = 0) {
   cluster.nowMs = Date.now() + hours * 3_600_000;
   const { port } = server.address() as AddressInfo;

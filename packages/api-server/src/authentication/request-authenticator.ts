@@ -13,14 +13,14 @@ import { bearerOf, protocolTokenOf } from './bearer-token.ts';
 import { ClientCertificates } from './client-certificate.ts';
 
 export type RequestAuthenticatorParts = {
-  /** The token types, in the order in which they are tried. */
+  /** Token types, in the order they are tried. */
   tokens: readonly TokenType[];
-  /** The API server's own audiences. Tokens in requests must be valid for one of them. */
+  /** The API server's own audiences. Request tokens must be valid for at least one of them. */
   audiences: readonly string[];
   now: () => number;
 };
 
-/** Authenticates requests by a client certificate, or by a bearer token in the `Authorization` header or in the WebSocket subprotocols. */
+/** Authenticates requests by client certificate, or by a bearer token in the `Authorization` header or the WebSocket subprotocols. */
 export class RequestAuthenticator implements Authenticator {
   readonly #parts: RequestAuthenticatorParts;
   readonly #certificates: ClientCertificates;
@@ -52,7 +52,7 @@ export class RequestAuthenticator implements Authenticator {
     return undefined;
   }
 
-  /** Returns the user of a token that is valid for one of the audiences. Throws `RefusedCredential` otherwise. */
+  /** Returns the user of a token valid for one of the audiences. Throws `RefusedCredential` if it is not. */
   userOfToken(token: string, audiences: readonly string[]): TokenUser {
     const reasons: string[] = [];
     for (const type of this.#parts.tokens) {

@@ -1,4 +1,4 @@
-/** TokenReview and SelfSubjectReview. Creating such an object returns information about a user and stores nothing. */
+/** TokenReview and SelfSubjectReview: creating one returns information about a user and stores nothing. */
 
 import { badRequest } from '@podwright/api-machinery';
 import { isRecord } from '@podwright/base';
@@ -6,7 +6,7 @@ import { formatTime } from '@podwright/kube-api';
 import type { ApiObject, UserInfo } from '@podwright/kube-kinds';
 import { RefusedCredential, type TokenUser } from './authenticator.ts';
 
-/** Returns the user of a token that is valid for one of the audiences. Throws `RefusedCredential` otherwise. */
+/** Returns the user of a token valid for one of the audiences. Throws `RefusedCredential` if it is not. */
 type UserOfToken = (token: string, audiences: readonly string[]) => TokenUser;
 
 /** Responds to a TokenReview. `defaults`: the audiences to use if the review names none. */

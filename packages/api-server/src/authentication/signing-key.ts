@@ -1,12 +1,12 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { PodwrightError } from '@podwright/base';
 
-/** A key that signs service account tokens, or that signed them until a newer key was added. */
+/** A key that signs service account tokens, or used to before a newer key was added. */
 export type SigningKey = {
-  /** Hash of the public key. Tokens refer to their key by this ID (`kid`). */
+  /** Hash of the public key, used as the key ID (`kid`) in tokens. */
   id: string;
   algorithm: 'RS256' | 'ES256' | 'ES384' | 'ES512';
-  /** The algorithm's hash function, by its name in `node:crypto`. */
+  /** The algorithm's hash function, as named in `node:crypto`. */
   hash: string;
   privateKey: KeyObject;
   publicKey: KeyObject;
@@ -18,10 +18,10 @@ const CURVES = new Map<string | undefined, Pick<SigningKey, 'algorithm' | 'hash'
   ['secp521r1', { algorithm: 'ES512', hash: 'sha512' }],
 ]);
 
-/** The minimum that RFC 7518 requires for RS256. */
+/** Minimum for RS256 (RFC 7518). */
 const MIN_RSA_BITS = 2048;
 
-/** Decodes a private key in PEM format. Throws `invalid_argument` if it cannot be used to sign tokens. */
+/** Decodes a PEM private key. Throws `invalid_argument` if it cannot be used to sign tokens. */
 export function readSigningKey(pem: string): SigningKey {
   const privateKey = decoded(pem);
   const publicKey = createPublicKey(privateKey);

@@ -8,9 +8,9 @@ const MAX_KEY_BYTES = 64 << 10;
 const KEY_FILE = /^(\d{1,9})\.pem$/;
 
 /**
- * The keys that sign service account tokens. They are stored in a directory, one file per key (`1.pem`, `2.pem`, …), and only root can read
- * them. The key with the highest number signs; all keys verify. Before the server starts, an administrator may add files with RSA or ECDSA
- * keys, and remove keys whose tokens have all expired.
+ * Signing keys for service account tokens, stored in a directory that only root can read, one file per key (`1.pem`, `2.pem`, …). The key
+ * with the highest number signs; all keys verify. While the server is stopped, administrators may add files with RSA or ECDSA keys, and
+ * remove keys whose tokens have all expired.
  */
 export class SigningKeys {
   readonly #directory: string;
@@ -43,7 +43,7 @@ export class SigningKeys {
 
   /**
    * Creates a key that signs all tokens from now on. Tokens signed with older keys remain valid. Verifiers outside the cluster may cache
-   * the list of keys for an hour, and may reject tokens signed with the new key until then.
+   * the key list for an hour and reject tokens signed with the new key until they refresh it.
    */
   async rotate(): Promise<void> {
     const number = (this.#keys.at(-1)?.number ?? 0) + 1;

@@ -7,7 +7,7 @@ import { readSigningKey, type SigningKey } from './signing-key.ts';
 
 export const ISSUER = 'https://kubernetes.default.svc.cluster.local';
 
-/** A new ECDSA key of a curve, or an RSA key. */
+/** Returns a new RSA key, or an ECDSA key on the given curve. */
 export function newKey(kind: 'P-256' | 'P-384' | 'P-521' | 'rsa' = 'P-256', modulusLength = 2048): SigningKey {
   const { privateKey } =
     kind === 'rsa' ? generateKeyPairSync('rsa', { modulusLength }) : generateKeyPairSync('ec', { namedCurve: kind });
@@ -65,7 +65,7 @@ export class TestCluster {
     this.store.delete(key, this.store.get(key)!.revision);
   }
 
-  /** A token of `app`, bound to further objects. */
+  /** Returns a token of `app` that is bound to further objects. */
   token(bound: Record<string, unknown> = {}, seconds = 600): string {
     const binding = { namespace: 'shop', serviceaccount: { name: 'app', uid: 'uid-app' }, ...bound };
     return this.tokens.issue({ audiences: [ISSUER], expirationSeconds: seconds, binding });

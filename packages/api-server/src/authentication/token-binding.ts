@@ -4,16 +4,14 @@ import type { Binding, BoundObject } from './token-claims.ts';
 
 const CORE = { group: '' };
 
-/** The object kinds to which a token can be bound. */
+/** The kinds of objects a token can be bound to. */
 const RESOURCES = new Map([
   ['Pod', 'pods'],
   ['Secret', 'secrets'],
   ['Node', 'nodes'],
 ]);
 
-/**
- * Returns the binding of a service account's token. It includes the object that `reference` names (BoundObjectReference), if it is given.
- */
+/** Returns the binding of a service account token, including the object named by `reference` (BoundObjectReference), if any. */
 export function bindingOf(
   store: ObjectStore,
   account: ApiObject,

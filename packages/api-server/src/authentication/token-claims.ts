@@ -1,18 +1,18 @@
 import { isRecord } from '@podwright/base';
 import { RefusedCredential } from './authenticator.ts';
 
-/** Identifies an object to which a token is bound. The UID is absent for a node that does not exist. */
+/** Identifies an object a token is bound to. The UID is absent for a nonexistent node. */
 export type BoundObject = { name: string; uid?: string };
 
-/** The objects to which a token is bound. The token is valid only while they exist. */
+/** The objects a token is bound to. The token is only valid while they exist. */
 export type Binding = {
   namespace: string;
   serviceaccount: BoundObject;
   pod?: BoundObject;
   secret?: BoundObject;
-  /** For a token bound to a pod, the pod's node. In that case it is informational only, and the token's validity does not depend on it. */
+  /** For a token bound to a pod, this is the pod's node. It is then only informational: the token's validity does not depend on it. */
   node?: BoundObject;
-  /** The time, in Unix seconds, after which the token counts as stale. */
+  /** Unix time in seconds after which the token counts as stale. */
   warnafter?: number;
 };
 
@@ -28,7 +28,7 @@ export type TokenClaims = {
   'kubernetes.io': Binding;
 };
 
-/** Tolerance for clock skew. As in upstream, a token also remains valid for this time after its expiration. */
+/** Tolerance for clock skew. As in upstream, it also extends a token's expiration. */
 export const LEEWAY_S = 60;
 
 /** Decodes verified claims. Throws `RefusedCredential` if they are not the claims of a service account token. */

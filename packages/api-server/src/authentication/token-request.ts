@@ -12,19 +12,19 @@ export type TokenRequestParts = {
   audiences: readonly string[];
   now: () => number;
   /**
-   * Whether tokens that kubelets request for pods are valid for a year, because old clients never reload them. Corresponds to upstream's
-   * `--service-account-extend-token-expiration` flag. Default: true.
+   * Whether pod tokens requested by kubelets are valid for a year, for old clients that never reload them. Corresponds to upstream's
+   * `--service-account-extend-token-expiration`. Default: true.
    */
   extendExpiration?: boolean;
-  /** Maximum token lifetime in seconds. 0, the default, means no limit. */
+  /** Maximum token lifetime in seconds. Default: 0 (no limit). */
   maxExpirationSeconds?: number;
 };
 
-/** Admission of the write to the `token` subresource. */
+/** Admission for writes to the `token` subresource. */
 export type TokenRequestAdmission = {
-  /** Called with the request as the client sent it. */
+  /** Called with the request as sent by the client. */
   mutate: (object: ApiObject) => Promise<ApiObject>;
-  /** Called with the completed and validated request. */
+  /** Called with the defaulted and validated request. */
   validate: (object: ApiObject) => Promise<void>;
 };
 
@@ -43,15 +43,14 @@ const DEFAULT_SECONDS = 3600;
 const MIN_SECONDS = 600;
 const MAX_SECONDS = 2 ** 32;
 /**
- * The token lifetime that the ServiceAccount admission plugin requests for pods. Only tokens with exactly this requested lifetime are
- * extended.
+ * Token lifetime requested for pods by the ServiceAccount admission plugin. Only tokens with exactly this requested lifetime are extended.
  */
 const EXTENDED_REQUEST_SECONDS = 3607;
 const EXTENDED_SECONDS = 365 * 24 * 3600;
 
 type Spec = { audiences: string[]; expirationSeconds: number; boundObjectRef?: Record<string, unknown> };
 
-/** Creates a service account token in response to a TokenRequest, which is POSTed to the account's `token` subresource. */
+/** Creates a service account token for a TokenRequest that was POSTed to the account's `token` subresource. */
 export async function requestToken(parts: TokenRequestParts, call: TokenRequestCall): Promise<ApiObject> {
   const { namespace, name, admission, warn } = call;
   const { store, tokens, audiences, now, extendExpiration = true } = parts;
@@ -81,7 +80,7 @@ export async function requestToken(parts: TokenRequestParts, call: TokenRequestC
   return { ...request, status: { token, expirationTimestamp } };
 }
 
-/** Requires that the name and namespace in the body, if set, match the URL. */
+/** Checks that the name and namespace in the body, if set, match the URL. */
 function checkLocation({ metadata }: ApiObject, namespace: string, name: string): void {
   const check = (field: 'name' | 'namespace', expected: string) => {
     const given = metadata[field];

@@ -15,13 +15,13 @@ export type TokenSecret = {
   extraGroups: string;
 };
 
-/** The namespace of the Secrets. */
+/** Namespace of the token Secrets. */
 export const TOKEN_NAMESPACE = 'kube-system';
-/** The name of a token's Secret, before the token's ID. */
+/** Prefix of a token Secret's name, followed by the token ID. */
 export const TOKEN_PREFIX = 'bootstrap-token-';
 const TYPE = 'bootstrap.kubernetes.io/token';
 
-/** Returns the token in a Secret; undefined if the Secret is of another type. */
+/** Returns the token in a Secret, or `undefined` if the Secret is of a different type. */
 export function readTokenSecret(object: ApiObject): TokenSecret | undefined {
   if (object.type !== TYPE) return undefined;
   const value = (name: string) => dataOf(object, name);
@@ -35,7 +35,7 @@ export function readTokenSecret(object: ApiObject): TokenSecret | undefined {
   };
 }
 
-/** Whether a token has expired. An expiration that is not a time has passed. */
+/** Whether a token has expired. An expiration that cannot be parsed counts as expired. */
 export function isExpired({ expiration }: TokenSecret, nowMs: number): boolean {
   if (expiration === '') return false;
   return !(parseTime(expiration) > nowMs);

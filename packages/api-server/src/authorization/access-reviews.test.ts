@@ -15,7 +15,7 @@ type Call = {
   reason?: string;
 };
 
-/** The answer to a review, and the request that was authorized. */
+/** Returns the response to a review, and the request that was authorized. */
 function review({
   kind = 'SubjectAccessReview',
   spec,

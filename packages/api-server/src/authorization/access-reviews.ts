@@ -1,4 +1,4 @@
-/** SubjectAccessReview and its variants. Creating such an object returns what a user may do and stores nothing. */
+/** SubjectAccessReview and its variants: creating one returns what a user may do and stores nothing. */
 
 import { badRequest, invalid } from '@podwright/api-machinery';
 import {
@@ -21,15 +21,15 @@ export type AccessReviewKind = 'SubjectAccessReview' | 'LocalSubjectAccessReview
 export type AccessReviewCall = {
   kind: AccessReviewKind;
   object: ApiObject;
-  /** The user who makes the request. */
+  /** The user making the request. */
   user: UserInfo;
-  /** The namespace in the URL. '' except for a LocalSubjectAccessReview. */
+  /** Namespace from the URL; '' except for LocalSubjectAccessReview. */
   namespace: string;
 };
 
 const GROUP = 'authorization.k8s.io';
 
-/** Responds to an access review, which asks whether one request is allowed. Throws an Invalid error. */
+/** Responds to an access review, which asks whether a request would be allowed. Throws an Invalid error if the review is invalid. */
 export function reviewAccess(authorizer: Authorizer, call: AccessReviewCall): ApiObject {
   const { kind, object, user, namespace } = call;
   const errors = errorsOf(call);

@@ -6,7 +6,7 @@ import { RBAC_GROUP, type Role } from './rbac-objects.ts';
 
 export type AggregationParts = {
   store: ObjectStore;
-  /** Updates the rules of a ClusterRole through the registry. Rejects if the role has changed in the meantime. */
+  /** Updates a ClusterRole's rules through the registry. Rejects if the role has changed since it was read. */
   setRules: (name: string, rules: readonly PolicyRule[]) => Promise<void>;
   logger: Pick<Logger, 'warn'>;
 };
@@ -15,8 +15,8 @@ const CLUSTER_ROLES = `clusterroles.${RBAC_GROUP}`;
 const RETRY_MS = 1000;
 
 /**
- * Keeps the rules of aggregated ClusterRoles up to date until the signal aborts. After each change to a ClusterRole, all ClusterRoles are
- * read again; a server has a few hundred of them.
+ * Keeps the rules of aggregated ClusterRoles up to date until the signal aborts. Rereads all ClusterRoles after each change to one of them;
+ * a server has only a few hundred.
  */
 export async function keepAggregated(parts: AggregationParts, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
@@ -35,7 +35,7 @@ async function followChanges(parts: AggregationParts, signal: AbortSignal): Prom
   for await (const _ of parts.store.watch(CLUSTER_ROLES, { from, signal })) await aggregate(parts);
 }
 
-/** Updates all aggregated ClusterRoles whose rules are out of date. Returns the revision of the state that was read. */
+/** Updates all aggregated ClusterRoles whose rules are stale. Returns the revision at which they were read. */
 async function aggregate({ store, setRules }: AggregationParts): Promise<number> {
   const { revision, objects } = store.list(CLUSTER_ROLES);
   for (const { name, rules } of planAggregation(objects.map((object) => object.decode() as Role)))

@@ -6,8 +6,8 @@ import { isAggregated, type Role } from './rbac-objects.ts';
 export type AggregatedRules = { name: string; rules: PolicyRule[] };
 
 /**
- * Finds the aggregated ClusterRoles whose rules differ from those of the roles they select, and computes their new rules. An aggregated
- * role may itself select aggregated roles, so the rules are recomputed until they are stable; a single call is enough.
+ * Finds the aggregated ClusterRoles whose rules differ from those of the roles they select, and computes their new rules. Aggregated roles
+ * may select other aggregated roles, so the rules are recomputed until they are stable; a single call is enough.
  */
 export function planAggregation(roles: readonly Role[]): AggregatedRules[] {
   const sorted = [...roles].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
@@ -17,7 +17,7 @@ export function planAggregation(roles: readonly Role[]): AggregatedRules[] {
     return names === undefined ? [] : [{ name: nameOf(role), names }];
   });
   const changed = new Set<string>();
-  // every round carries a rule to at least one more role, and no rule has to pass through the same role twice
+  // each round propagates a rule to at least one more role, and no rule has to pass through a role twice
   for (let round = 0, isStable = false; !isStable && round <= selected.length; round++) {
     isStable = true;
     for (const { name, names } of selected) {
@@ -31,7 +31,7 @@ export function planAggregation(roles: readonly Role[]): AggregatedRules[] {
   return [...changed].sort().map((name) => ({ name, rules: [...current.get(name)!.values()] }));
 }
 
-/** Returns the names of the other roles that the role selects, or `undefined` if a selector is invalid. */
+/** Returns the names of the other roles selected by the role, or `undefined` if one of its selectors is invalid. */
 function selectedNames(role: Role, roles: readonly Role[]): string[] | undefined {
   const selections = role.aggregationRule!.clusterRoleSelectors!.map((selector) => {
     const matches = labelsMatch(selector);

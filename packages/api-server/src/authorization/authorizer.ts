@@ -3,7 +3,7 @@ import type { UserInfo } from '@podwright/kube-kinds';
 /** The request to authorize. Fields that do not apply are empty strings. */
 export type AuthorizationAttributes = {
   user: UserInfo;
-  /** `get`, `list`, `create`, …; for a non-resource request, the HTTP method in lower case. */
+  /** `get`, `list`, `create`, …; for non-resource requests, the lowercase HTTP method. */
   verb: string;
   /** True for resource requests. For non-resource requests, only `path` applies. */
   isResourceRequest: boolean;
@@ -13,7 +13,7 @@ export type AuthorizationAttributes = {
   subresource: string;
   /** Empty for cluster-scoped objects and for lists and watches across all namespaces. */
   namespace: string;
-  /** Empty for lists, `deletecollection` requests, and most creations. */
+  /** Empty for list, `deletecollection` and most create requests. */
   name: string;
   /** The URL path of the request. */
   path: string;
@@ -21,12 +21,12 @@ export type AuthorizationAttributes = {
   fieldSelector?: string;
 };
 
-/** `no opinion` leaves the decision to the next authorizer. If no authorizer has an opinion, the request is forbidden. */
+/** `no opinion` defers to the next authorizer. If no authorizer has an opinion, the request is forbidden. */
 export type Decision = 'allow' | 'deny' | 'no opinion';
 
 /**
- * A decision and its reason, worded as in Kubernetes; the reason is empty if there is none. It is shown in SubjectAccessReviews and in
- * Forbidden messages.
+ * A decision and its reason, worded as in Kubernetes; '' if there is none. The reason is shown in SubjectAccessReviews and Forbidden
+ * messages.
  */
 export type Verdict = { decision: Decision; reason: string };
 
@@ -35,7 +35,7 @@ export interface Authorizer {
   authorize(attributes: AuthorizationAttributes): Verdict;
 }
 
-/** A rule of a Role or ClusterRole. It lists either resources or URLs; null means the same as absent. */
+/** A rule of a Role or ClusterRole, listing either resources or URLs. null is equivalent to absent. */
 export type PolicyRule = {
   verbs: string[];
   apiGroups?: string[] | null;
@@ -45,17 +45,17 @@ export type PolicyRule = {
   nonResourceURLs?: string[] | null;
 };
 
-/** The rules that apply to a user. Rules can only grant permissions, so each of them applies even if others could not be resolved. */
+/** The rules that apply to a user. Rules can only grant permissions, so those that could be resolved apply even if others could not. */
 export type ResolvedRules = {
   rules: PolicyRule[];
-  /** True if the user may have permissions that cannot be enumerated. */
+  /** Whether the user may have permissions that cannot be enumerated. */
   isIncomplete: boolean;
-  /** Errors that kept rules from being resolved. */
+  /** Errors that prevented rules from being resolved. */
   errors: string[];
 };
 
 /**
- * Lists the rules that apply to a user in a namespace, including the cluster-wide ones. If the namespace is empty, lists only the
+ * Returns the rules that apply to a user in a namespace, including cluster-wide ones. If the namespace is empty, returns only the
  * cluster-wide rules.
  */
 export interface RuleResolver {

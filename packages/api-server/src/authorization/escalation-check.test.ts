@@ -8,7 +8,7 @@ import { ALICE, binding, role, storeOf } from './test-rbac.fixture.ts';
 
 const RBAC = 'rbac.authorization.k8s.io';
 
-/** The refusal of a write by alice. She has the rules `cluster` in the whole cluster, and the rules `shop` in the namespace `shop`. */
+/** Returns why a write by alice is refused. She has the rules `cluster` cluster-wide and the rules `shop` in the namespace `shop`. */
 function refusal(write: Partial<RbacWrite> & { object: ApiObject }, { cluster = '', shop = '' } = {}) {
   const lines = (text: string) => (text === '' ? [] : text.split('; '));
   const store = storeOf(

@@ -15,29 +15,29 @@ export type RbacWrite = {
   resource: 'roles' | 'clusterroles' | 'rolebindings' | 'clusterrolebindings';
   /** Empty for cluster-scoped objects. */
   namespace: string;
-  /** The name in the URL; empty for a creation with POST. */
+  /** Name from the URL; empty for POST. */
   name: string;
   object: ApiObject;
-  /** Absent for a creation. */
+  /** Absent when creating. */
   old?: ApiObject | undefined;
 };
 
 /**
- * Why a write is refused. For `Forbidden`, the message contains only what follows `roles.rbac.authorization.k8s.io "NAME" is forbidden: `;
- * for the other reasons it is complete.
+ * Why a write is refused. For `Forbidden`, the message is only the part after `roles.rbac.authorization.k8s.io "NAME" is forbidden: `; for
+ * other reasons it is complete.
  */
 export type RbacRefusal = { reason: 'Forbidden' | 'NotFound' | 'InternalError'; message: string };
 
 export type EscalationCheckParts = {
   authorizer: Authorizer;
-  /** Resolves RBAC rules only: permissions that a user gets from other authorizers cannot be granted to others. */
+  /** Resolves only RBAC rules: users cannot grant permissions they have from other authorizers. */
   rules: RuleResolver;
   source: RbacSource;
 };
 
 /**
- * Prevents privilege escalation. A user may write a role only if it contains no permissions that the user lacks, and a binding only if it
- * refers to such a role. Exceptions: the verb `escalate` on roles, the verb `bind` on the binding's role, and the group system:masters.
+ * Prevents privilege escalation: users may only write roles whose permissions they hold themselves, and bindings to such roles. Exceptions:
+ * the verb `escalate` on roles, the verb `bind` on the binding's role, and the group system:masters.
  */
 export class EscalationCheck {
   readonly #parts: EscalationCheckParts;
@@ -46,9 +46,7 @@ export class EscalationCheck {
     this.#parts = parts;
   }
 
-  /**
-   * Returns the reason to refuse the write, or `undefined` if the user may make it. `write.object` must be the object as it will be stored.
-   */
+  /** Returns why the write is refused, or `undefined` if it is allowed. `write.object` must be the object as it will be stored. */
   refusalOf(write: RbacWrite): RbacRefusal | undefined {
     const { user, resource, object, old } = write;
     if (user.groups.includes(MASTERS)) return undefined;
@@ -97,7 +95,7 @@ const ROLE_RESOURCES: ReadonlyMap<string, string> = new Map([
   ['ClusterRole', 'clusterroles'],
 ]);
 
-/** An aggregation rule can pull in any rule, so its writer needs all permissions. */
+/** An aggregation rule can pull in any rule, so writing one requires all permissions. */
 const ALL_RIGHTS: readonly PolicyRule[] = [
   { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
   { verbs: ['*'], nonResourceURLs: ['*'] },

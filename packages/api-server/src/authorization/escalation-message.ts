@@ -4,10 +4,7 @@ import type { PolicyRule } from './authorizer.ts';
 import { aggregated, quotedList } from './go-text.ts';
 import type { Coverage } from './rule-coverage.ts';
 
-/**
- * Explains, worded as in Kubernetes, why a user may not grant the rules. `errors` are those that occurred while the user's own rules were
- * resolved.
- */
+/** Explains why a user may not grant the rules, worded as in Kubernetes. `errors`: from resolving the user's own rules. */
 export function escalationMessage(
   { username, groups }: UserInfo,
   coverage: Coverage,

@@ -5,8 +5,8 @@ import type { AuthorizationAttributes } from './authorizer.ts';
 const MARKUP: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
 /**
- * Explains, worded as in Kubernetes, why a request is forbidden. In a `Status`, this text follows `pods "web" is forbidden: `, or
- * `forbidden: ` for a non-resource path. `reason` is the reason of the authorizer's verdict.
+ * Explains why a request is forbidden, worded as in Kubernetes. In a `Status`, this text follows `pods "web" is forbidden: `, or
+ * `forbidden: ` for non-resource paths. `reason`: the verdict's reason.
  */
 export function forbiddenMessage(attributes: AuthorizationAttributes, reason: string): string {
   const message = refused(attributes).replace(/[&<>]/g, (character) => MARKUP[character]!);

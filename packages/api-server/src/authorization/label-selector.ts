@@ -4,8 +4,7 @@ type Labels = Readonly<Record<string, string>>;
 type Requirement = (labels: Labels) => boolean;
 
 /**
- * Returns a function that tests whether labels match the selector, or `undefined` if the selector is invalid. An empty selector matches all
- * labels.
+ * Returns a predicate for labels that match the selector, or `undefined` if the selector is invalid. An empty selector matches all labels.
  */
 export function labelsMatch({ matchLabels, matchExpressions }: LabelSelector): Requirement | undefined {
   const exact = Object.entries(matchLabels ?? {}).map(([key, value]): Requirement => isOneOf(key, [value]));

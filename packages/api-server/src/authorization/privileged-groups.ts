@@ -1,6 +1,6 @@
 import type { Authorizer } from './authorizer.ts';
 
-/** Returns an authorizer that allows every request made by members of the given groups. */
+/** Returns an authorizer that allows all requests by members of the given groups. */
 export function privilegedGroups(groups: readonly string[]): Authorizer {
   return {
     authorize: ({ user }) => ({

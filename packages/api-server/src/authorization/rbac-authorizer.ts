@@ -13,10 +13,10 @@ import { RBAC_GROUP, type RoleRef, type Subject } from './rbac-objects.ts';
 import type { AppliedBinding, RbacSource, RoleReader } from './rbac-source.ts';
 import { ruleAllows } from './rule-matching.ts';
 
-/** The rules of the role that a binding refers to, or the error if the role cannot be resolved. */
+/** Rules of the role a binding refers to, or the error if the role cannot be resolved. */
 type RoleRules = { rules: readonly PolicyRule[]; error?: string };
 
-/** Role-based access control. Allows a request if any role bound to the user has a rule that allows it; never denies one. */
+/** Role-based access control. Allows a request if any role bound to the user has a rule that allows it; never denies a request. */
 export class RbacAuthorizer implements Authorizer, RuleResolver {
   readonly #source: RbacSource;
 
@@ -60,19 +60,19 @@ export class RbacAuthorizer implements Authorizer, RuleResolver {
 }
 
 /**
- * Maximum total size of the roles that one check reads per scope (a namespace or the cluster). Decoding that much takes a quarter of a
- * second. Without a limit, a user who may write roles in a namespace could block the server for seconds with 100 MB of roles. Roles beyond
- * the limit do not apply.
+ * Maximum total size of the roles read by one check per scope (a namespace or the cluster). Decoding this much takes 250 ms; without a
+ * limit, a user who may write roles in a namespace could block the server for seconds with 100 MB of roles. Roles beyond the limit do not
+ * apply.
  */
 const MAX_ROLE_BYTES = 8 << 20;
 
-/** Bytes that each binding adds to the total size of the roles. */
+/** Size accounted for each binding in addition to its role, in bytes. */
 const BINDING_BYTES = 256;
 
 const tooLarge = ({ username }: UserInfo, namespace: string): string =>
   `the roles of user ${goQuote(username)} ${namespace === '' ? 'in the cluster' : `in namespace ${goQuote(namespace)}`} exceed ${MAX_ROLE_BYTES} bytes`;
 
-/** Returns the rules of the role that a binding in the given namespace refers to; the namespace is empty for a ClusterRoleBinding. */
+/** Returns the rules of the role referenced by a binding in the given namespace ('' for a ClusterRoleBinding). */
 export const roleRules = (source: RbacSource, roleRef: RoleRef, namespace: string): RoleRules =>
   rulesOf(findRole(source, roleRef, namespace), roleRef);
 
@@ -90,7 +90,7 @@ function rulesOf(role: RoleReader | undefined, { kind, name }: RoleRef): RoleRul
   return { rules: [], error };
 }
 
-/** Describes a binding in Kubernetes' format, with the name before the namespace. */
+/** Formats a binding as Kubernetes does, with the name before the namespace. */
 function described({ name, namespace, roleRef, subject }: AppliedBinding): string {
   const kind = namespace === '' ? 'ClusterRoleBinding' : 'RoleBinding';
   const binding = namespace === '' ? name : `${name}/${namespace}`;

@@ -22,6 +22,6 @@ export type Subject = { kind: string; name: string; apiGroup?: string; namespace
 /** A RoleBinding or ClusterRoleBinding. */
 export type RoleBinding = ApiObject & { subjects?: Subject[] | null; roleRef: RoleRef };
 
-/** Whether a ClusterRole's rules are collected from other ClusterRoles. */
+/** Whether a ClusterRole's rules are aggregated from other ClusterRoles. */
 export const isAggregated = ({ aggregationRule }: Role): boolean =>
   (aggregationRule?.clusterRoleSelectors?.length ?? 0) > 0;

@@ -1,10 +1,10 @@
 import type { UserInfo } from '@podwright/kube-kinds';
 import type { Role, RoleRef, Subject } from './rbac-objects.ts';
 
-/** A binding that applies to a user. `subject` is its first subject that matches the user. */
+/** A binding that applies to a user. `subject`: the first subject matching the user. */
 export type AppliedBinding = { name: string; namespace: string; roleRef: RoleRef; subject: Subject };
 
-/** Decodes a role lazily; its encoded size is known up front. */
+/** Decodes a role lazily. The encoded size is known up front. */
 export type RoleReader = { sizeBytes: number; read(): Role };
 
 /** Reads the current state of RBAC objects. */

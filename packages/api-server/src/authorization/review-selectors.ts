@@ -1,12 +1,9 @@
-/**
- * Handles the selectors in the attributes of an access review. Selectors that cannot be evaluated are ignored, so that the review covers a
- * broader request.
- */
+/** Field selectors in access reviews. Selectors that cannot be evaluated are ignored, which makes the review cover a broader request. */
 import { type JsonObject, objectsAt, textAt, textsAt } from '@podwright/kube-kinds';
 
 const RAW_TERM = /^[^=!]+(?:!=|==?)(?:\\[\\,=]|[^\\,=])*$/;
 
-/** Returns the field selector in the form of a request's `fieldSelector` parameter. */
+/** Returns the field selector in the format of the `fieldSelector` request parameter. */
 export function fieldSelectorOf(attributes: unknown): string {
   const requirements = objectsAt(attributes, 'fieldSelector', 'requirements');
   if (requirements.length > 0) return requirements.flatMap((one) => termOf(one) ?? []).join(',');
@@ -14,7 +11,7 @@ export function fieldSelectorOf(attributes: unknown): string {
   return isRawSelector(raw) ? raw : '';
 }
 
-/** Describes which selectors were ignored. '' if none were. */
+/** Returns a message about ignored selectors, or '' if there are none. */
 export function selectorErrors(spec: unknown): string {
   const requirements = objectsAt(spec, 'resourceAttributes', 'fieldSelector', 'requirements');
   const raw = textAt(spec, 'resourceAttributes', 'fieldSelector', 'rawSelector');

@@ -4,22 +4,22 @@ import { isEmpty, urlCovers } from './rule-matching.ts';
 /** A rule that allows one verb on one resource or URL. */
 type SingleRule = PolicyRule;
 
-/** The part of the rules that is not covered, split into single rules. `isComplete` is false if the comparison stopped early. */
+/** The part of the rules that is not covered, split into single rules. `isComplete` is false if the comparison was aborted. */
 export type Coverage = { missing: SingleRule[]; isComplete: boolean };
 
 export type CoverageBounds = {
-  /** Maximum number of comparisons. Each compares a rule that has few values with one of the owner's rules. */
+  /** Maximum number of comparisons. Each compares a rule with few values with one of the owner's rules. */
   maxSteps: number;
   /** Maximum total length of the missing rules, in characters. */
   maxMissingCharacters: number;
 };
 
-/** Limits the work to about a second. Rules are lists of lists: 1 MB can encode 10^18 single rules, too many to compare. */
+/** Limits the work to about a second. Rules are lists of lists, so 1 MB can encode 10^18 single rules, too many to compare. */
 const BOUNDS: CoverageBounds = { maxSteps: 5_000_000, maxMissingCharacters: 1 << 18 };
 
 /**
- * Returns the permissions in `rules` that the owner's rules do not grant. As in Kubernetes, each single rule must be covered by one of the
- * owner's rules. If the result is incomplete, callers must refuse the request.
+ * Returns the permissions in `rules` not granted by the owner's rules. As in Kubernetes, each single rule must be covered by one of the
+ * owner's rules. If the result is incomplete, callers must reject the request.
  */
 export function coverageOf(
   owner: readonly PolicyRule[],
@@ -52,7 +52,7 @@ type Values = readonly string[] | null | undefined;
 class OwnedRules {
   readonly #rules: readonly PolicyRule[];
   readonly #sets = new Map<readonly string[], ReadonlySet<string>>();
-  /** Number of steps to compare a rule that has one value per list. URLs are compared one by one. */
+  /** Number of steps to compare a rule with one value per list. URLs are compared one by one. */
   readonly #steps: number;
 
   constructor(rules: readonly PolicyRule[]) {
@@ -100,7 +100,7 @@ class OwnedRules {
 }
 
 /**
- * Returns the wildcard that covers a resource, such as `*` followed by `/log` for `pods/log`. A resource without a subresource is returned
+ * Returns the wildcard that covers a resource, e.g. `*` followed by `/log` for `pods/log`. Resources without a subresource are returned
  * unchanged.
  */
 function anyResourceWith(resource: string): string {

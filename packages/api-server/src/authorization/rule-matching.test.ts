@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { ruleAllows } from './rule-matching.ts';
 import { request, rules } from './test-rbac.fixture.ts';
 
-/** A rule, requests that it allows, and requests that it does not allow. */
+/** A rule, and requests it does and does not allow. */
 const TABLE: [rule: string, allowed: string[], others: string[]][] = [
   [
     'get core pods',

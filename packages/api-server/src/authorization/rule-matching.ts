@@ -21,7 +21,8 @@ const allowsPath = ({ nonResourceURLs }: PolicyRule, path: string): boolean =>
   nonResourceURLs?.some((pattern) => urlCovers(pattern, path)) ?? false;
 
 /**
- * Whether a URL pattern covers a path. The path may itself be a pattern that ends with `*`; then all paths that it matches must be covered.
+ * Whether a URL pattern covers a path. The path may itself be a pattern ending with `*`, in which case all paths it matches must be
+ * covered.
  */
 export const urlCovers = (pattern: string, path: string): boolean =>
   pattern === path || (pattern.endsWith('*') && path.startsWith(withoutStars(pattern)));

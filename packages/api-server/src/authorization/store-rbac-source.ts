@@ -8,8 +8,8 @@ import { SubjectIndex } from './subject-index.ts';
 type IndexedNamespace = { revision: number; objects: Map<string, StoredObject>; index: SubjectIndex };
 
 /**
- * Reads RBAC objects from a store. Bindings are indexed by subject. Every lookup brings the index up to date first, so a new binding
- * applies to the next request.
+ * Reads RBAC objects from a store. Bindings are indexed by subject. Lookups update the index first, so new bindings apply from the next
+ * request on.
  */
 export class StoreRbacSource implements RbacSource {
   readonly #store: ObjectStore;
@@ -56,7 +56,7 @@ const CLUSTER_ROLE_BINDINGS = `clusterrolebindings.${RBAC_GROUP}`;
 const readerOf = (object: StoredObject | undefined): RoleReader | undefined =>
   object && { sizeBytes: object.bytes.length, read: () => object.decode() as Role };
 
-/** Updates the index with the bindings that have changed. An unchanged binding is still the same `StoredObject`. */
+/** Updates the index with changed bindings. Unchanged bindings are identical `StoredObject`s. */
 function update({ objects, index }: IndexedNamespace, newest: readonly StoredObject[]): void {
   for (const object of newest) {
     if (objects.get(object.key) === object) continue;

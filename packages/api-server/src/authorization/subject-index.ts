@@ -3,11 +3,11 @@ import { accountUser } from './known-users.ts';
 import type { RoleBinding, Subject } from './rbac-objects.ts';
 import type { AppliedBinding } from './rbac-source.ts';
 
-/** A binding and its subjects, keyed by subject key, without duplicates. */
+/** A binding and its deduplicated subjects, by subject key. */
 type IndexedBinding = { binding: AppliedBinding; subjects: Map<string, Subject> };
 
 /**
- * The bindings in a namespace, indexed by subject. A request costs one lookup for its user and one per group, no matter how many bindings
+ * Index of a namespace's bindings by subject. A request costs one lookup for its user and one per group, regardless of how many bindings
  * other users have.
  */
 export class SubjectIndex {
@@ -61,7 +61,7 @@ const NO_SUBJECT: Subject = { kind: '', name: '' };
 const userKey = (name: string) => `user ${name}`;
 const groupKey = (name: string) => `group ${name}`;
 
-/** Returns the key of a subject. A service account without a namespace is looked up in the binding's namespace. */
+/** Returns a subject's key. The namespace of a service account defaults to the binding's. */
 function keyOfSubject({ kind, name, namespace = '' }: Subject, bindingNamespace: string): string | undefined {
   switch (kind) {
     case 'User':

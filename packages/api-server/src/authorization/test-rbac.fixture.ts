@@ -8,10 +8,10 @@ import { RBAC_GROUP, type Role, type RoleBinding } from './rbac-objects.ts';
 
 export const ALICE: UserInfo = { username: 'alice', groups: ['dev', 'system:authenticated'] };
 
-/** Parses rules in the line format of the bootstrap policy's tables. */
+/** Parses rules in the line format used by the bootstrap policy tables. */
 export const rules = (...lines: string[]): PolicyRule[] => lines.map(ruleOfLine);
 
-/** `NAMESPACE/NAME`, or only a name for a cluster-scoped object. */
+/** `NAMESPACE/NAME`, or just the name for cluster-scoped objects. */
 const metadataOf = (path: string): ApiObject['metadata'] => {
   const [name, namespace] = path.split('/').reverse();
   return { name: name!, ...(namespace === undefined ? {} : { namespace }) };
@@ -23,7 +23,7 @@ export const role = (path: string, ...lines: string[]): Role => ({
   rules: rules(...lines),
 });
 
-/** A binding to `Role/NAME` or `ClusterRole/NAME`. */
+/** Builds a binding to `Role/NAME` or `ClusterRole/NAME`. */
 export const binding = (path: string, to: string, ...subjects: string[]): RoleBinding => {
   const [kind = '', name = ''] = to.split('/');
   return {

@@ -1,8 +1,6 @@
 import type { Authorizer, RuleResolver } from './authorizer.ts';
 
-/**
- * Returns the verdict of the first authorizer that has an opinion. If none does, the reasons of all authorizers are joined, one per line.
- */
+/** Returns the verdict of the first authorizer with an opinion. If there is none, joins the reasons of all authorizers, one per line. */
 export function unionAuthorizer(authorizers: readonly Authorizer[]): Authorizer {
   return {
     authorize(attributes) {

@@ -2,7 +2,7 @@ import { ApiError, badRequest, internalError } from '@podwright/api-machinery';
 
 type ErrorWords = { reason: string; message: string };
 
-/** Messages of client libraries for the answers of servers that send no Status (apimachinery, NewGenericServerResponse). */
+/** Client library messages for error responses without a Status (apimachinery, NewGenericServerResponse). */
 const WORDS: Readonly<Record<number, ErrorWords>> = {
   401: { reason: 'Unauthorized', message: 'the server has asked for the client to provide credentials' },
   404: { reason: 'NotFound', message: 'the server could not find the requested resource' },
@@ -20,7 +20,7 @@ const WORDS: Readonly<Record<number, ErrorWords>> = {
   },
 };
 
-/** Returns the error for a kubelet's answer with an error code and a text. `resource` is such as `pods/log`. */
+/** Returns the error for a kubelet's error response with this status code and text. `resource`: e.g. `pods/log`. */
 export function backendError(
   code: number,
   text: string,

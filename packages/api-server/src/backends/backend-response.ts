@@ -5,10 +5,10 @@ import { discardBody } from '../wire/discard-body.ts';
 import type { HttpExchange } from '../wire/http-exchange.ts';
 import { waitForRoom } from '../wire/write-parts.ts';
 
-/** A backend's answer. `upgraded` is the connection if it has switched protocols, and the bytes received with the answer. */
+/** A backend's response. `upgraded`: after a protocol switch, the connection and the bytes already received on it. */
 export type BackendAnswer = { response: IncomingMessage; upgraded?: { socket: Duplex; head: Buffer } };
 
-/** Waits for the answer to a request. Rejects with the connection's error, or with the signal's reason. Ends the request on failure. */
+/** Waits for the response to a request. Rejects with the connection error or the signal's reason. Destroys the request on failure. */
 export async function answerTo(outgoing: ClientRequest, signal: AbortSignal): Promise<BackendAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<BackendAnswer>();
   const abort = () => outgoing.destroy(signal.reason);
@@ -28,8 +28,8 @@ export async function answerTo(outgoing: ClientRequest, signal: AbortSignal): Pr
 }
 
 /**
- * Sends a backend's response to the client as it arrives, no faster than the client reads it. If either side fails later, the response is
- * cut off, because its status has been sent.
+ * Streams a backend's response to the client, with backpressure. If either side fails midway, the response is cut off, because its status
+ * has already been sent.
  */
 export async function passResponse(
   exchange: HttpExchange,
@@ -49,7 +49,7 @@ export async function passResponse(
   }
 }
 
-/** Returns false if a side has failed. */
+/** Returns false if either side failed. */
 async function passBody({ request, response, signal }: HttpExchange, incoming: IncomingMessage): Promise<boolean> {
   try {
     for await (const chunk of incoming as AsyncIterable<Buffer>)

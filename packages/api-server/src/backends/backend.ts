@@ -8,6 +8,6 @@ export type Backend = {
   scheme: 'http' | 'https';
   /** HOST:PORT, as in URLs. */
   authority: string;
-  /** Starts an HTTP/1.1 request on a connection of its own. The caller must handle the request's errors, and end it. */
+  /** Starts an HTTP/1.1 request on a dedicated connection. The caller must handle the request's errors and end it. */
   request(call: BackendCall): ClientRequest;
 };

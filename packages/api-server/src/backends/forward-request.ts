@@ -9,9 +9,9 @@ import { rewrittenLocation } from './rewritten-location.ts';
 
 export type ForwardedRequest = {
   backend: Backend;
-  /** The encoded path for the backend, with the query. */
+  /** The encoded backend path, including the query. */
   path: string;
-  /** The path of the API server below which clients see the backend's paths, without a slash at its end. */
+  /** The API server path under which clients see the backend's paths, without a trailing slash. */
   prefix: string;
   /** Headers to add to those of the client, or to replace them. Names are in lower case. */
   headers?: OutgoingHttpHeaders;
@@ -65,7 +65,7 @@ function sendBody({ request }: HttpExchange, outgoing: ClientRequest): void {
   request.pipe(outgoing);
 }
 
-/** The signal's reason, if it has one for the client, such as a server that stops. */
+/** Prefers the signal's reason if it is meant for the client, e.g. server shutdown. */
 function unreachable({ signal }: HttpExchange, reason: string): ApiError {
   if (signal.reason instanceof ApiError) return signal.reason;
   return new ApiError(503, 'ServiceUnavailable', { message: `error trying to reach service: ${reason}` });

@@ -9,10 +9,10 @@ import { answerTo, type BackendAnswer, passResponse } from './backend-response.t
 import { dialError } from './dial-error.ts';
 import { responseHeaders, upgradeHeaders } from './forwarded-headers.ts';
 
-/** How long a backend may take to answer. A kubelet first calls its container runtime. */
+/** Timeout for a backend's response. A kubelet calls its container runtime first. */
 const MAX_ANSWER_MS = 60_000;
 
-/** A joined connection without traffic is closed after this time, which is the kubelet's default. */
+/** Idle timeout of joined connections. Same as the kubelet's default. */
 const MAX_IDLE_MS = 4 * 3_600_000;
 
 export type ForwardedUpgrade = {
@@ -24,9 +24,8 @@ export type ForwardedUpgrade = {
 };
 
 /**
- * Forwards a request to upgrade the protocol, such as SPDY/3.1 or WebSocket, and joins the two connections byte by byte until both have
- * ended. Neither side is read faster than the other one takes the data. An answer that refuses the upgrade is passed to the client. Throws
- * 500 if there is no answer.
+ * Forwards a protocol upgrade request (e.g. SPDY/3.1 or WebSocket) and pipes bytes between the two connections, with backpressure, until
+ * both have ended. A response that rejects the upgrade is passed to the client. Throws 500 if there is no response.
  */
 export async function forwardUpgrade(exchange: HttpExchange, forwarded: ForwardedUpgrade): Promise<void> {
   const { answerHead, joinConnections } = await import('@podwright/streaming');
@@ -71,7 +70,10 @@ function boundIdleness(socket: Socket): void {
   socket.setTimeout?.(MAX_IDLE_MS, () => socket.destroy());
 }
 
-/** Waits until both connections are closed. Closes them if the server stops; a client that disconnects has its data delivered before. */
+/**
+ * Waits until both connections are closed. Closes them on server shutdown; after a client disconnect, its remaining data is still
+ * delivered.
+ */
 async function ended(sides: readonly Duplex[], signal: AbortSignal): Promise<void> {
   const abort = () => {
     if (signal.reason instanceof ApiError) for (const side of sides) side.destroy();

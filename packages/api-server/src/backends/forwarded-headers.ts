@@ -1,11 +1,11 @@
-/** Headers of requests that are forwarded to a backend, and of its responses. */
+/** Headers of requests forwarded to backends, and of their responses. */
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
 import type { HttpRequest } from '../wire/http-exchange.ts';
 
 type Headers = Record<string, string[]>;
 
-/** Headers that concern one connection (RFC 9110, 7.6.1), and those that Go's reverse proxy removes. */
+/** Hop-by-hop headers (RFC 9110, 7.6.1), plus those removed by Go's reverse proxy. */
 const HOP_BY_HOP: readonly string[] = [
   'connection',
   'expect', // answered by this server
@@ -20,16 +20,16 @@ const HOP_BY_HOP: readonly string[] = [
   'upgrade',
 ];
 
-/** Credentials for the API server, and names of users: a backend must not receive the former or trust the latter. */
+/** API server credentials, which must not be leaked to backends, and user names, which backends must not trust. */
 const OF_API_SERVER = /^(?:authorization$|impersonate-|x-remote-(?:user|uid|group|extra-))/;
 const TOKEN_PROTOCOL = 'base64url.bearer.authorization.k8s.io.';
 
-/** Response headers with which a backend would control what pages of other sites may do with the API server. */
+/** CORS response headers, which would let a backend control what other sites may do with the API server. */
 const OF_CORS = /^access-control-allow-(?:credentials|headers|methods|origin)$/;
 
 /**
- * Returns the headers to forward for a request that keeps its protocol. They always announce the body, if there is one: the backend would
- * take an unannounced body for another request.
+ * Returns the headers to forward for a request without protocol upgrade. They always announce the body, if any: the backend would interpret
+ * an unannounced body as another request.
  */
 export function requestHeaders(request: HttpRequest, { uri }: { uri: string }): OutgoingHttpHeaders {
   return { ...forwardable(request), 'x-forwarded-uri': uri, ...bodyHeaders(request) };
@@ -38,7 +38,7 @@ export function requestHeaders(request: HttpRequest, { uri }: { uri: string }): 
 /** Whether a request has a body. */
 export const hasBody = (request: HttpRequest): boolean => Object.keys(bodyHeaders(request)).length > 0;
 
-/** Returns the headers to forward for a request to upgrade the protocol. Such a request has no body. */
+/** Returns the headers to forward for a protocol upgrade request, which has no body. */
 export function upgradeHeaders(request: HttpRequest): OutgoingHttpHeaders {
   const { 'sec-websocket-protocol': offered, ...headers } = forwardable(request);
   const protocols = withoutTokens(offered);
@@ -51,7 +51,7 @@ export function upgradeHeaders(request: HttpRequest): OutgoingHttpHeaders {
   };
 }
 
-/** Returns the headers of a backend's response for the client. */
+/** Returns the headers of a backend's response to pass to the client. */
 export function responseHeaders({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): Headers {
   const headers = grouped(rawHeaders);
   const dropped = droppedNames(headers);
@@ -71,7 +71,7 @@ function forwardable(request: HttpRequest): Headers & { host?: string } {
   };
 }
 
-/** Announces the body. Without a length, such as over HTTP/2, it is forwarded in chunks. */
+/** Announces the body. If its length is unknown (e.g. over HTTP/2), it is forwarded in chunks. */
 function bodyHeaders(request: HttpRequest): OutgoingHttpHeaders {
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
   if (length !== undefined) return { 'content-length': length };
@@ -88,7 +88,7 @@ function grouped(rawHeaders: readonly string[]): Headers {
   return headers;
 }
 
-/** Hop-by-hop headers, including those that the header `Connection` names. */
+/** Returns the hop-by-hop headers, including those listed in the `Connection` header. */
 function droppedNames({ connection = [] }: Headers): Set<string> {
   const named = connection.flatMap((list) => list.split(',')).map((name) => name.trim().toLowerCase());
   return new Set([...HOP_BY_HOP, ...named]);

@@ -4,22 +4,22 @@ import type { Backend } from './backend.ts';
 import type { NodeConnector, NodeKubelet } from './node-connector.ts';
 import { socketPair } from './socket-pair.ts';
 
-/** The kubelet in this process. */
+/** A kubelet running in this process. */
 export type LocalKubelet = {
   nodeName: string;
   /**
-   * Serves the kubelet's HTTP API on a connection, without authentication: emits `connection` on a node:http server that has no listening
-   * port. The connection lacks some functions of `net.Socket`; it has `setTimeout`.
+   * Serves the kubelet's HTTP API on a connection, without authentication, by emitting `connection` on a node:http server that is not
+   * listening. The connection implements only part of `net.Socket`, including `setTimeout`.
    */
   serve: (connection: Duplex) => void;
 };
 
-/** Reaches the kubelet in this process without a network connection, and others through another connector. */
+/** Reaches the kubelet in this process without a network connection, and other kubelets through another connector. */
 export class LocalNodeConnector implements NodeConnector {
   readonly #local: () => LocalKubelet | undefined;
   readonly #others: NodeConnector;
 
-  /** `local` returns the kubelet once it serves. */
+  /** `local` returns the in-process kubelet once it is serving. */
   constructor(local: () => LocalKubelet | undefined, others: NodeConnector) {
     this.#local = local;
     this.#others = others;

@@ -4,15 +4,18 @@ import { isIP, isIPv6, type Socket } from 'node:net';
 import { clientCiphers, clientContext } from '@podwright/base';
 import type { Backend, BackendCall } from './backend.ts';
 
-/** As in Go's default transport. */
+/** Same as Go's default transport. */
 const DIAL_TIMEOUT_MS = 30_000;
 
-/** Detects that a backend's host has vanished. A backend may be silent for as long as its client waits, such as the log of a quiet container. */
+/**
+ * Detects that a backend's host is gone. Idleness is no sign of that: a backend may be silent as long as its client waits, e.g. for a quiet
+ * container's log.
+ */
 const KEEP_ALIVE_MS = 30_000;
 
 export type NetworkAddress = {
   scheme: 'http' | 'https';
-  /** The name or address in URLs and in the TLS handshake. */
+  /** Name or address for URLs and the TLS handshake. */
   host: string;
   port: number;
   /** The IP address to connect to. Default: `host`. */
@@ -24,7 +27,7 @@ export type NetworkAddress = {
   tls?: { cert?: string; key?: string; ca?: string; isVerified?: boolean };
 };
 
-/** A backend that is reached over TCP, with or without TLS. */
+/** Returns a backend reached over TCP, optionally with TLS. */
 export function networkBackend(target: NetworkAddress): Backend {
   const { scheme, host, port, address = host, tls: { isVerified: verifies, ...tls } = {} } = target;
   const options: RequestOptions = { host: address, port, agent: false };
@@ -47,7 +50,7 @@ export function networkBackend(target: NetworkAddress): Backend {
   };
 }
 
-/** Bounds the time to connect. */
+/** Applies the connect timeout. */
 function bounded(outgoing: ClientRequest, connected: 'connect' | 'secureConnect'): ClientRequest {
   const giveUp = () => outgoing.destroy(Object.assign(new Error('i/o timeout'), { code: 'ETIMEDOUT' }));
   const timer = setTimeout(giveUp, DIAL_TIMEOUT_MS);

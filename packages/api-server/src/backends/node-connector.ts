@@ -1,25 +1,25 @@
 import type { Backend } from './backend.ts';
 
-/** The kubelet of a node. */
+/** A node's kubelet. */
 export type NodeKubelet = {
-  /** The host and port of its HTTP API: the node's address, which the node itself has published. */
+  /** Host and port of its HTTP API. The host is an address published by the node itself. */
   host: string;
   port: number;
-  /** Whether the kubelet runs in this process, so that no address is involved. */
+  /** Whether the kubelet runs in this process, in which case the address is not used. */
   isLocal: boolean;
-  /** Its HTTP API, in which this server has all rights. */
+  /** The kubelet's HTTP API, to which this server has full access. */
   backend(options?: KubeletBackendOptions): Backend;
 };
 
 export type KubeletBackendOptions = {
-  /** The IP address to connect to, if `host` has been looked up already. */
+  /** IP address to connect to, if `host` has already been resolved. */
   address?: string;
-  /** Does not verify the certificate even if there is a CA for kubelets. */
+  /** Skips certificate verification even if there is a CA for kubelets. */
   skipVerification?: boolean;
 };
 
-/** Finds the way to the kubelets of nodes, for logs, exec and other requests that the API server forwards. */
+/** Provides access to nodes' kubelets for logs, exec and other requests forwarded by the API server. */
 export interface NodeConnector {
-  /** Throws `ApiError` if there is no such node, or if it has not published an address. */
+  /** Throws `ApiError` if the node does not exist or has not published an address. */
   kubelet(nodeName: string): NodeKubelet;
 }

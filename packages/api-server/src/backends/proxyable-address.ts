@@ -2,7 +2,7 @@ import { BlockList, isIP } from 'node:net';
 import { badRequest } from '@podwright/api-machinery';
 import { nodeLookups } from '@podwright/base';
 
-/** Addresses that are not global unicast addresses in Go (net.IP.IsGlobalUnicast): private ranges are. */
+/** Addresses that Go does not consider global unicast (net.IP.IsGlobalUnicast). Private ranges are global unicast. */
 const REFUSED = new BlockList();
 REFUSED.addAddress('0.0.0.0');
 REFUSED.addAddress('255.255.255.255');
@@ -18,8 +18,8 @@ for (const [network, prefix] of [
   REFUSED.addSubnet(network, prefix, 'ipv6');
 
 /**
- * Whether requests may be proxied to an address. The API server's own loopback interface and its link-local network, which has the metadata
- * service of clouds, are not reachable through the proxy. An IPv4-mapped IPv6 address counts as IPv4.
+ * Whether requests may be proxied to an address. The proxy must not reach the API server's loopback interface or link-local network, where
+ * clouds run their metadata service. IPv4-mapped IPv6 addresses are treated as IPv4.
  */
 export function isProxyable(address: string): boolean {
   const family = isIP(address);
@@ -27,8 +27,8 @@ export function isProxyable(address: string): boolean {
 }
 
 /**
- * Returns an IP address of the host. Throws 400 unless requests may be proxied to all of its addresses. The caller must connect to the
- * returned address: a second look-up may return another one.
+ * Returns an IP address of the host. Throws 400 unless requests may be proxied to all of the host's addresses. The caller must connect to
+ * the returned address, because a second lookup may return a different one.
  */
 export async function proxyableAddress(host: string): Promise<string> {
   const found = isIP(host) === 0 ? await addressesOf(host) : [host];

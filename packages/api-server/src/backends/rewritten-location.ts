@@ -2,12 +2,12 @@ import type { Backend } from './backend.ts';
 
 type Seen = {
   backend: Pick<Backend, 'scheme' | 'authority'>;
-  /** The `Host` header that the backend received. */
+  /** The `Host` header sent to the backend. */
   host: string;
   prefix: string;
 };
 
-/** Returns the `Location` of a backend's redirect as the client must see it: paths of the backend are below the prefix. */
+/** Rewrites a backend redirect's `Location` for the client: backend paths are moved under the prefix. */
 export function rewrittenLocation(location: string, { backend, host, prefix }: Seen): string {
   const [, authority, rest = ''] = /^(?:https?:)?\/\/([^/?#]*)(.*)$/is.exec(location) ?? [
     undefined,

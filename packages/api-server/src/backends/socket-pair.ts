@@ -2,8 +2,8 @@ import { Duplex } from 'node:stream';
 import { Timer } from '@podwright/base';
 
 /**
- * One end of a connection within this process. It has those functions of a network socket that HTTP servers and their handlers call. What is
- * written at one end is read at the other one; a writer waits until the reader has taken the data.
+ * One end of an in-process connection. It implements those functions of a network socket that HTTP servers and their handlers call. What is
+ * written to one end is read from the other, with backpressure.
  */
 class PairedSocket extends Duplex {
   #peer: PairedSocket | undefined;
@@ -18,7 +18,7 @@ class PairedSocket extends Duplex {
     this.#peer = peer;
   }
 
-  /** Emits `timeout` and calls `onTimeout` after a time without traffic; 0 disables the timeout. */
+  /** Emits `timeout` and calls `onTimeout` after a period without traffic. 0 disables the timeout. */
   setTimeout(...given: [durationMs: number, onTimeout?: () => void]): this {
     const [durationMs, onTimeout] = given;
     this.#idle?.[Symbol.dispose]();

@@ -6,17 +6,20 @@ import type { NodeConnector, NodeKubelet } from './node-connector.ts';
 
 export type TlsNodeConnectorParts = {
   store: ObjectStore;
-  /** Returns the certificate of this server as a client of kubelets. */
+  /** Returns this server's kubelet client certificate. */
   clientPair: () => KeyPair;
-  /** CAs of the kubelets' serving certificates, PEM. Without, the certificates are not verified, as upstream: kubelets sign their own. */
+  /**
+   * CAs for kubelet serving certificates, PEM. If unset, the certificates are not verified, as in upstream, because kubelets self-sign
+   * them.
+   */
   kubeletAuthority?: string;
 };
 
-/** The types of addresses in order of preference, as kubeadm sets it. Names come last: they often cannot be looked up. */
+/** Address types in order of preference, as configured by kubeadm. Hostnames come last because they often cannot be resolved. */
 const ADDRESS_TYPES = ['InternalIP', 'ExternalIP', 'Hostname'];
 const DEFAULT_PORT = 10250;
 
-/** Reaches kubelets over TLS at the address and port in the status of their nodes. */
+/** Reaches kubelets over TLS at the address and port in their node's status. */
 export class TlsNodeConnector implements NodeConnector {
   readonly #parts: TlsNodeConnectorParts;
 
@@ -43,7 +46,7 @@ export class TlsNodeConnector implements NodeConnector {
   }
 }
 
-/** A node may publish any number. */
+/** Nodes may publish any number. */
 function portOf(node: ApiObject): number {
   const port = numberAt(node, 'status', 'daemonEndpoints', 'kubeletEndpoint', 'Port') ?? 0;
   if (port <= 0) return DEFAULT_PORT;

@@ -12,7 +12,7 @@ import {
   subjectKey,
 } from './issue-certificate.ts';
 
-/** A certificate and its key, PEM. */
+/** A certificate and its private key, PEM. */
 export type KeyPair = { certificate: string; key: string };
 
 const FILE = 'authority.pem';
@@ -21,11 +21,11 @@ const COMMON_NAME = 'kubernetes';
 const DAY_MS = 86_400_000;
 const AUTHORITY_LIFE_MS = 3650 * DAY_MS;
 const LEAF_LIFE_MS = 365 * DAY_MS;
-/** How long client certificates are valid. */
+/** Lifetime of client certificates. */
 export const CLIENT_CERTIFICATE_LIFE_MS = LEAF_LIFE_MS;
-/** Clients' clocks may be slightly behind. */
+/** Backdating, in case clients' clocks are slightly behind. */
 const BEFORE_MS = 5 * 60_000;
-/** Bits of keyUsage: digitalSignature and keyEncipherment; for the authority, digitalSignature, keyEncipherment and keyCertSign. */
+/** keyUsage bits: digitalSignature and keyEncipherment; for the CA also keyCertSign. */
 const LEAF_USAGE = bitString(Buffer.from([0b1010_0000]), 5);
 const AUTHORITY_USAGE = bitString(Buffer.from([0b1010_0100]), 2);
 
@@ -33,7 +33,7 @@ const AUTHORITY_USAGE = bitString(Buffer.from([0b1010_0100]), 2);
 export class CertificateAuthority {
   readonly #signer: Signer;
   readonly #now: () => number;
-  /** PEM of the authority's own certificate. */
+  /** The CA's own certificate, PEM. */
   readonly certificate: string;
 
   private constructor({ certificate, key }: KeyPair, now: () => number, commonName: string) {
@@ -70,18 +70,18 @@ export class CertificateAuthority {
     }
   }
 
-  /** A client certificate: the common name is the user name, the organizations are the groups. */
+  /** Issues a client certificate: the common name is the user name, the organizations are the groups. */
   client(subject: Subject, lifeMs: number = LEAF_LIFE_MS): KeyPair {
     return this.#issue(subject, [extendedKeyUsage(OID.clientAuth)], lifeMs);
   }
 
-  /** A serving certificate for DNS names and IP addresses. */
+  /** Issues a serving certificate for DNS names and IP addresses. */
   server(names: readonly string[], lifeMs: number = LEAF_LIFE_MS): KeyPair {
     const extensions = [extendedKeyUsage(OID.serverAuth), alternativeNames(names)];
     return this.#issue({ commonName: 'kube-apiserver' }, extensions, lifeMs);
   }
 
-  /** Signs a certificate that ends no later than that of the authority. Returns PEM. */
+  /** Signs a certificate, clamping its expiry to that of the CA. Returns PEM. */
   sign(fields: CertificateFields): string {
     const end = new X509Certificate(this.certificate).validToDate;
     const notAfter = new Date(Math.min(fields.notAfter.getTime(), end.getTime()));
@@ -113,7 +113,7 @@ function newAuthority(commonName: string, nowMs: number): KeyPair {
   return { certificate: issueCertificate(signer, fields), key: pemOf(privateKey) };
 }
 
-/** The certificate and the key in a PEM file. */
+/** Extracts the certificate and the key from a PEM file. */
 function pairIn(text: string): KeyPair {
   const block = (label: string) =>
     new RegExp(`-----BEGIN ${label}-----[^-]+-----END ${label}-----\\n?`).exec(text)?.[0] ?? '';

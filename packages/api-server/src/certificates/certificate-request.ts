@@ -1,4 +1,4 @@
-/** Certificate requests (RFC 2986), as far as signers and admission need them. Signatures are verified when a request is stored. */
+/** Certificate requests (RFC 2986), limited to what signers and admission need. Their signatures are verified when they are stored. */
 import { errorCode } from '@podwright/base';
 import { type DerValue, readAll, readObjectIdentifier, TAG } from '@podwright/certificates/der';
 import { OID } from '@podwright/certificates/x509';
@@ -25,9 +25,9 @@ const NAME_TYPES: Readonly<Record<number, RequestedName['type']>> = { 129: 'emai
 const MAX_BYTES = 64 << 10;
 const IS_CONSTRUCTED = 0x20;
 
-/** Parses the `spec.request` field of a CertificateSigningRequest. Returns `undefined` if it does not hold an acceptable request. */
+/** Parses the `spec.request` field of a CertificateSigningRequest. Returns `undefined` if it does not contain an acceptable request. */
 export function readCertificateRequest(field: string): CertificateRequest | undefined {
-  // the same block as that whose signature was verified
+  // must be the same block whose signature was verified
   const [block] = pemBlocks(Buffer.from(field.slice(0, 2 * MAX_BYTES), 'base64').toString('latin1'));
   if (block?.type !== 'CERTIFICATE REQUEST') return undefined;
   try {
@@ -48,14 +48,14 @@ function requestIn(bytes: Buffer): CertificateRequest | undefined {
   return { subject, publicKey: publicKey.whole, names };
 }
 
-/** The values in a constructed value; none in others. */
+/** Returns the elements of a constructed value, or none for other values. */
 const partsOf = (value: DerValue | undefined): DerValue[] =>
   value !== undefined && (value.tag & IS_CONSTRUCTED) !== 0 ? readAll(value.content) : [];
 
 const isOf = (type: DerValue | undefined, identifier: string): boolean =>
   type?.tag === TAG.objectIdentifier && readObjectIdentifier(type) === identifier;
 
-/** As in authentication, the last common name counts. */
+/** The last common name counts, as in authentication. */
 function subjectOf(name: DerValue): RequestSubject | undefined {
   const subject: RequestSubject = { commonName: '', organizations: [] };
   for (const attribute of partsOf(name).flatMap(partsOf)) {
@@ -68,14 +68,14 @@ function subjectOf(name: DerValue): RequestSubject | undefined {
   return subject;
 }
 
-/** Returns `undefined` for an encoding that is not supported, and for texts that another program may read differently. */
+/** Returns `undefined` for unsupported encodings, and for text that other programs may interpret differently. */
 function textOf({ tag, content }: DerValue): string | undefined {
   const text = content.toString();
   const isPlain = TEXT_TAGS.includes(tag) && Buffer.from(text).equals(content) && !/\p{Cc}/u.test(text);
   return isPlain ? text : undefined;
 }
 
-/** The names that the request asks for. Returns `undefined` if one of them is invalid. */
+/** Returns the requested names, or `undefined` if one of them is invalid. */
 function namesIn(attributes: DerValue | undefined): RequestedName[] | undefined {
   const requested = partsOf(attributes)
     .map(partsOf)

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 
-/** The field `spec.request` of a request made by OpenSSL, optionally with a subjectAltName. */
+/** Returns the `spec.request` field for a request created by OpenSSL, optionally with a subjectAltName. */
 export function requestFor(
   subject: string,
   { names = '', kind = EC }: { names?: string; kind?: readonly string[] } = {},

@@ -1,4 +1,4 @@
-/** Certificates of the cluster's authority (RFC 5280), for ECDSA keys. */
+/** Issues the CA's certificates (RFC 5280). Supports only ECDSA signing keys. */
 import { createHash, type KeyObject, sign } from 'node:crypto';
 import {
   bitString,
@@ -14,7 +14,7 @@ import { distinguishedName, extension, OID, pem, serialNumber } from '@podwright
 
 export type Subject = { commonName: string; organizations?: readonly string[] };
 
-/** The name and the keys of the signer. A self-signed certificate names itself. */
+/** The signer's name and keys. For a self-signed certificate, this is the subject itself. */
 export type Signer = { name: Buffer; privateKey: KeyObject; publicKey: KeyObject };
 
 export type CertificateFields = {
@@ -25,7 +25,7 @@ export type CertificateFields = {
   notAfter: Date;
 };
 
-/** Returns the certificate, PEM. */
+/** Returns the certificate as PEM. */
 export function issueCertificate(signer: Signer, fields: CertificateFields): string {
   const { subject, publicKey, extensions, notBefore, notAfter } = fields;
   const algorithm = sequence(objectIdentifier(OID.ecdsaSha256));
@@ -43,11 +43,11 @@ export function issueCertificate(signer: Signer, fields: CertificateFields): str
   return pem('CERTIFICATE', sequence(body, algorithm, bitString(sign('sha256', body, signer.privateKey))));
 }
 
-/** The extension with which other certificates identify a key. */
+/** The extension by which other certificates refer to this key. */
 export const subjectKey = (publicKey: KeyObject): Buffer =>
   extension(OID.subjectKeyIdentifier, octetString(keyIdentifier(publicKey)));
 
-/** The identifier of a key: the SHA-1 hash of its encoding, which is no secret and protects nothing. */
+/** Key identifier: the SHA-1 hash of the encoded key. It has no security function. */
 function keyIdentifier(key: KeyObject): Buffer {
   const encoded = key.export({ type: 'spki', format: 'der' });
   return createHash('sha1').update(encoded).digest();

@@ -5,7 +5,7 @@ export type KubeconfigParts = { server: string; caCertificate: string; user: str
 
 const CLUSTER = 'podwright';
 
-/** A kubeconfig with one context. The certificates and the key are in the file. */
+/** Returns a kubeconfig with one context. The certificates and the key are embedded. */
 export function kubeconfigText({ server, caCertificate, user, pair }: KubeconfigParts): string {
   const cluster = { server, 'certificate-authority-data': encoded(caCertificate) };
   const credentials = { 'client-certificate-data': encoded(pair.certificate), 'client-key-data': encoded(pair.key) };
@@ -21,7 +21,7 @@ export function kubeconfigText({ server, caCertificate, user, pair }: Kubeconfig
   return stringify(config, { lineWidth: 0 });
 }
 
-/** A kubeconfig of the cluster without users, as kubeadm publishes it in the ConfigMap `cluster-info`. */
+/** Returns a kubeconfig for the cluster without users, as published by kubeadm in the ConfigMap `cluster-info`. */
 export function clusterInfoText({ server, caCertificate }: Pick<KubeconfigParts, 'server' | 'caCertificate'>): string {
   const cluster = { 'certificate-authority-data': encoded(caCertificate), server };
   const clusters = [{ cluster, name: '' }];

@@ -1,4 +1,4 @@
-/** The serving certificate of the API server, which is issued at each start and renewed while the server runs. */
+/** The API server's serving certificate. Issued on every start and renewed while the server is running. */
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
@@ -9,7 +9,7 @@ const SERVICE = 'kubernetes';
 const LIFE_MS = 365 * 86_400_000;
 const RENEWAL_SHARE = 0.7;
 
-/** All names under which clients reach the server: those of its Service, the host's name and addresses, and `more`. */
+/** Returns all names by which clients reach the server: those of its Service, the host's name and addresses, and `more`. */
 export function servingNames(more: readonly string[]): string[] {
   const inCluster = ['', '.default', '.default.svc', '.default.svc.cluster.local'].map((part) => `${SERVICE}${part}`);
   const addresses = Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address));
@@ -21,14 +21,14 @@ const DNS_NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
 export type ServingCertificateParts = {
   authority: CertificateAuthority;
-  /** The names of a certificate that is issued now. */
+  /** Names for a certificate issued now. */
   names: () => readonly string[];
-  /** Uses another certificate for new connections. */
+  /** Uses a new certificate for new connections. */
   replace: (pair: KeyPair) => void;
   lifeMs?: number;
 };
 
-/** Issues the serving certificate, and replaces it in time until it is disposed. */
+/** Issues the serving certificate and replaces it before it expires, until disposed. */
 export class ServingCertificates implements Disposable {
   readonly #parts: ServingCertificateParts;
   readonly #lifeMs: number;
@@ -40,7 +40,7 @@ export class ServingCertificates implements Disposable {
     this.#lifeMs = parts.lifeMs ?? LIFE_MS;
   }
 
-  /** The first certificate. Its successors are passed to `replace`. */
+  /** Returns the first certificate. Renewed ones are passed to `replace`. */
   start(): KeyPair {
     this.#timer = new Timer(() => this.#parts.replace(this.start()), this.#lifeMs * RENEWAL_SHARE);
     const { authority, names } = this.#parts;
@@ -49,7 +49,7 @@ export class ServingCertificates implements Disposable {
     return pair;
   }
 
-  /** When the current certificate ends, in Unix milliseconds; undefined before the start. */
+  /** Expiry of the current certificate in Unix milliseconds; undefined before the start. */
   get expiresAtMs(): number | undefined {
     return this.#expiresAtMs;
   }

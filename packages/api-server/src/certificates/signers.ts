@@ -1,4 +1,4 @@
-/** The signers of the cluster's authority: which requests they sign, and the certificates that they issue (upstream's csrsigning). */
+/** The CA's signers: which requests they sign, and the certificates they issue (upstream's csrsigning). */
 import { createPublicKey } from 'node:crypto';
 import { bitString, sequence } from '@podwright/certificates/der';
 import { extendedKeyUsage, extension, OID } from '@podwright/certificates/x509';
@@ -17,7 +17,7 @@ const KEY_ENCIPHERMENT = 'key encipherment';
 const CLIENT_AUTH = 'client auth';
 const SERVER_AUTH = 'server auth';
 
-/** The signers, and why they refuse a request. The messages are upstream's. */
+/** Signers, and why they reject a request, with upstream's messages. */
 const SIGNERS: Readonly<Record<string, (signed: SignedRequest) => string | undefined>> = {
   'kubernetes.io/kube-apiserver-client': refusalForClient,
   [KUBELET_CLIENT_SIGNER]: refusalForKubeletClient,
@@ -26,7 +26,7 @@ const SIGNERS: Readonly<Record<string, (signed: SignedRequest) => string | undef
 
 export const isSigner = (name: string): boolean => Object.hasOwn(SIGNERS, name);
 
-/** Returns why the signer does not sign the request; undefined if it does. The signer must exist. */
+/** Returns why the signer rejects the request, or `undefined` if it does not. The signer must exist. */
 export function refusalOf(signer: string, signed: SignedRequest): string | undefined {
   return (
     SIGNERS[signer]!(signed) ?? (signed.request.subject.commonName === '' ? 'subject has no common name' : undefined)
@@ -64,7 +64,7 @@ const isOfNodes = ({ subject }: CertificateRequest): boolean =>
 const refusalOfNode = ({ subject }: CertificateRequest): string | undefined =>
   subject.commonName.startsWith(NODE) ? undefined : `subject common name does not begin with ${NODE}`;
 
-/** The usages of a node's certificate are fixed; only those of RSA keys may include key encipherment. */
+/** The usages of node certificates are fixed, except that key encipherment (for RSA keys) is optional. */
 function refusalOfUsages(usages: readonly string[], purpose: string): string | undefined {
   const required = [DIGITAL_SIGNATURE, purpose];
   const all = [KEY_ENCIPHERMENT, ...required].sort();
@@ -72,10 +72,10 @@ function refusalOfUsages(usages: readonly string[], purpose: string): string | u
   return isAllowed ? undefined : `usages did not match [${all.join(' ')}]`;
 }
 
-/** Upstream's default of `--cluster-signing-duration`: a year. */
+/** Default of upstream's `--cluster-signing-duration`: one year. */
 const MAX_LIFE_MS = 365 * 86_400_000;
 const MIN_LIFE_MS = 600_000;
-/** Certificates begin in the past because clocks of clients may be behind. Upstream does not count that time for short lives. */
+/** Certificates are backdated because clients' clocks may be behind. As in upstream, this does not shorten short lifetimes. */
 const BEFORE_MS = 300_000;
 const SHORT_LIFE_MS = 8 * 3_600_000;
 
@@ -83,8 +83,8 @@ const USAGE_BITS: Readonly<Record<string, number>> = { [DIGITAL_SIGNATURE]: 0x80
 const PURPOSES: Readonly<Record<string, string>> = { [CLIENT_AUTH]: OID.clientAuth, [SERVER_AUTH]: OID.serverAuth };
 
 /**
- * Issues the certificate for a request that its signer does not refuse. Of the subject, it has the common name and the organizations: only
- * they identify a user.
+ * Issues the certificate for a request accepted by its signer. Only the common name and the organizations are copied from the subject,
+ * because only they identify a user.
  */
 export function signRequest(
   authority: CertificateAuthority,

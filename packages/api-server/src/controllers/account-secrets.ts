@@ -11,9 +11,9 @@ import { type Location, locationOf, textOf } from './location.ts';
 import { WorkQueue } from './work-queue.ts';
 
 export type AccountSecretsParts = ControllerParts & {
-  /** Issues the token of a service account for a Secret. */
+  /** Issues a service account token for a Secret. */
   issue: (account: ApiObject, secretName: string) => string;
-  /** The PEM certificates of the cluster's CA. */
+  /** The cluster's CA certificates, PEM. */
   caCertificate: string;
 };
 
@@ -26,7 +26,7 @@ const ACCOUNT_UID = 'kubernetes.io/service-account.uid';
 /** Runs until the signal aborts. */
 export async function keepAccountSecrets(parts: AccountSecretsParts): Promise<void> {
   const { store } = parts;
-  /** Names of deleted Secrets that accounts may refer to. */
+  /** Names of deleted Secrets that accounts may still refer to. */
   const deleted = new Map<string, Set<string>>();
   const handle = (location: Location) =>
     location.resource === SECRETS ? keepSecret(parts, location) : removeReferences(parts, location, deleted);

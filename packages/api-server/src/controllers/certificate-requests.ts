@@ -1,6 +1,6 @@
 /**
- * Approves the client certificates that nodes request for themselves, and signs approved requests with the cluster's authority (upstream's
- * csrapproving and csrsigning controllers). An administrator approves others: `kubectl certificate approve`.
+ * Approves nodes' requests for their own client certificates, and signs approved requests with the cluster's CA (upstream's csrapproving
+ * and csrsigning controllers). Other requests are approved by an administrator: `kubectl certificate approve`.
  */
 
 import { type StoredObject, timestamp } from '@podwright/api-machinery';
@@ -26,7 +26,7 @@ export type CertificateParts = ControllerParts & {
   now: () => number;
 };
 
-/** Delay before a request is examined again, which doubles each time. That of upstream's certificate controllers. */
+/** Delay before the first retry of a request. Doubles with each retry, as in upstream's certificate controllers. */
 const FIRST_RETRY_MS = 200;
 
 export const REQUESTS = 'certificatesigningrequests.certificates.k8s.io';
@@ -48,7 +48,7 @@ async function handleRequest(parts: CertificateParts, location: Location): Promi
   if (!hasCondition(object, 'Approved')) {
     const approval = approvalOf(object, parts.authorizer);
     if (approval === undefined) return;
-    // the permission may be granted later, as when the binding of a new node's group is created after its request
+    // the permission may still be granted, e.g. if a new node's group is bound after the request was created
     if ('lacks' in approval) throw new NotYet(`the requester lacks the permissions ${approval.lacks.join(' and ')}`);
     const { message } = approval;
     const condition = { type: 'Approved', status: 'True', reason: 'AutoApproved', message };
@@ -69,7 +69,7 @@ function withCondition(object: ApiObject, condition: Record<string, string>): Ap
   return withValue(object, ['status', 'conditions'], [...present, condition]);
 }
 
-/** Which permissions of the requester suffice for an approval, and the message of the approval. */
+/** Permissions of the requester that suffice for approval, and the resulting messages. */
 const SELF = {
   subresource: 'selfnodeclient',
   message: 'Auto approving self kubelet client certificate after SubjectAccessReview.',
@@ -79,10 +79,13 @@ const OTHER = {
   message: 'Auto approving kubelet client certificate after SubjectAccessReview.',
 };
 
-/** An approval with its message, or the subresources of which the requester may create none. */
+/** The approval message, or the subresources that the requester lacks permission to create. */
 export type Approval = { message: string } | { lacks: readonly string[] };
 
-/** Returns the approval of a node's request for its own client certificate. Returns undefined for all other requests: an administrator decides. */
+/**
+ * Returns the approval of a node's request for its own client certificate. Returns `undefined` for any other request, which is left to an
+ * administrator.
+ */
 export function approvalOf(object: ApiObject, authorizer: Authorizer): Approval | undefined {
   const signed = signedRequest(object);
   if (signerOf(object) !== KUBELET_CLIENT_SIGNER || signed === undefined) return undefined;
@@ -110,7 +113,7 @@ function signedRequest(object: ApiObject): SignedRequest | undefined {
   return request && { request, usages: textsAt(object, 'spec', 'usages') };
 }
 
-/** The request with its certificate, or with the reason why there is none. */
+/** Returns the request with its certificate, or with the reason why none was issued. */
 function withResult({ authority, now }: CertificateParts, object: ApiObject): ApiObject {
   if (textAt(object, 'status', 'certificate') !== '') return object;
   const signed = signedRequest(object);

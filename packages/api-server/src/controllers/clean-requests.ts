@@ -6,7 +6,7 @@ import { ignoreOvertaken } from './ignore-overtaken.ts';
 import { repeat } from './repeat.ts';
 
 const HOUR_MS = 3_600_000;
-/** How long requests remain: upstream's times. */
+/** How long requests are kept, as in upstream. */
 const DECIDED_MS = HOUR_MS;
 const PENDING_MS = 24 * HOUR_MS;
 const CHECK_EVERY_MS = HOUR_MS;
@@ -43,7 +43,7 @@ function isOld(object: ApiObject, nowMs: number): boolean {
 
 const updateTime = (condition: JsonObject): string => textAt(condition, 'lastUpdateTime');
 
-/** Whether a certificate is no longer valid. One that OpenSSL cannot parse counts as valid. */
+/** Whether a certificate has expired. Certificates that OpenSSL cannot parse count as valid. */
 function isExpired(certificate: string, nowMs: number): boolean {
   try {
     return new X509Certificate(Buffer.from(certificate, 'base64')).validToDate.getTime() < nowMs;

@@ -1,6 +1,6 @@
 /**
- * Garbage collection: deletes objects whose owners do not exist, and completes deletions with the policies Foreground and Orphan (upstream's
- * garbage collector, with a store that is never behind).
+ * Garbage collection: deletes objects whose owners do not exist, and completes Foreground and Orphan deletions (upstream's garbage
+ * collector, but with a store that is never stale).
  */
 
 import type { StoredObject, StoreEvent } from '@podwright/api-machinery';
@@ -14,7 +14,7 @@ import { WorkQueue } from './work-queue.ts';
 
 export type GarbageParts = ControllerParts &
   OwnerLookup & {
-    /** The names in the store of all resources, which change with the custom kinds. */
+    /** Store names of all resources, which change along with the custom kinds. */
     resources: { names: () => readonly string[]; onChange: (listener: () => void) => void };
   };
 

@@ -1,12 +1,12 @@
 import type { ObjectStore, RequestContext, ResourceRegistry } from '@podwright/api-machinery';
 import type { Logger } from '@podwright/base';
 
-/** What all controllers need. They run until the signal aborts. */
+/** Dependencies shared by all controllers. They run until the signal aborts. */
 export type ControllerParts = {
   store: ObjectStore;
-  /** The registry of a resource by its name in the store, such as `deployments.apps`. */
+  /** Returns a resource's registry by its store name, e.g. `deployments.apps`. */
   registryOf: (resource: string) => ResourceRegistry;
-  /** The context of a write by the controllers. */
+  /** Returns the context for a write by a controller. */
   context: (subresource?: string) => RequestContext;
   logger: Pick<Logger, 'warn'>;
   signal: AbortSignal;

@@ -1,6 +1,6 @@
 /**
- * Keeps the status of CustomResourceDefinitions, makes the server serve their kinds, and deletes the objects of a kind whose definition is
- * being deleted.
+ * Maintains the status of CustomResourceDefinitions, makes the server serve their kinds, and deletes a kind's objects when its definition
+ * is being deleted.
  */
 import { ApiError, groupResource, timestamp } from '@podwright/api-machinery';
 import { errorMessage, pause } from '@podwright/base';
@@ -12,16 +12,16 @@ import { isOvertaken } from './ignore-overtaken.ts';
 const DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io';
 
 export type DefinitionsParts = ControllerParts & {
-  /** Replaces the custom kinds of the server. */
+  /** Replaces the server's custom kinds. */
   install: (definitions: readonly ApiObject[]) => Promise<void>;
-  /** Loads the rules for the status of definitions. */
+  /** Loads the rules for definition status. */
   load: () => Promise<DefinitionRules>;
   now: () => number;
 };
 
 type DefinitionRules = typeof import('@podwright/custom-resources');
 
-/** Upstream's server has this controller itself. */
+/** Field manager: in upstream, this controller is part of the API server. */
 const MANAGER = 'kube-apiserver';
 const RETRY_MS = 100;
 const MAX_RETRY_MS = 5000;
@@ -67,7 +67,7 @@ class DefinitionKeeper {
       });
   }
 
-  /** Deletes the objects of a kind, and then lets its definition be removed. */
+  /** Deletes a kind's objects, and then lets its definition be removed. */
   #clean(definition: ApiObject): void {
     const { uid = '' } = definition.metadata;
     if (this.#ending.has(uid)) return;

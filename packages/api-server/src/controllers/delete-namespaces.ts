@@ -1,4 +1,4 @@
-/** Deletes the objects of namespaces that are being deleted, and then lets the namespaces be removed. */
+/** Deletes the contents of namespaces that are being deleted, and then lets the namespaces be removed. */
 
 import { ApiError } from '@podwright/api-machinery';
 import { EventLoopBudget, errorMessage, pause } from '@podwright/base';
@@ -8,7 +8,7 @@ import { followResource } from './follow-resource.ts';
 import { type NamespaceContent, withDeletionConditions } from './namespace-conditions.ts';
 
 export type DeletionParts = ControllerParts & {
-  /** The names in the store of all resources with namespaces. */
+  /** Store names of all namespaced resources. */
   namespaced: () => readonly string[];
   /** Deletes the objects that extension API servers have in a namespace. Default: there are none. */
   deleteElsewhere?: (namespace: string, signal: AbortSignal) => Promise<ElsewhereContent | undefined>;
@@ -23,7 +23,7 @@ type ElsewhereContent = {
 };
 
 const FINALIZER = 'kubernetes';
-/** Objects with grace periods and finalizers remain for some time; the waits between two attempts. */
+/** Delay between attempts: objects with grace periods or finalizers take a while to disappear. */
 const FIRST_WAIT_MS = 100;
 const MAX_WAIT_MS = 5000;
 
@@ -47,7 +47,7 @@ export async function deleteNamespaces(parts: DeletionParts): Promise<void> {
   );
 }
 
-/** Tries until the namespace is removed. Never rejects. */
+/** Retries until the namespace is removed. Never rejects. */
 async function emptyNamespace(parts: DeletionParts, name: string): Promise<void> {
   const { logger, signal } = parts;
   const failed = (error: string) =>
@@ -68,8 +68,8 @@ async function emptyNamespace(parts: DeletionParts, name: string): Promise<void>
 }
 
 /**
- * Deletes what can be deleted: first the pods, and all other objects once there are none, because pods must not run without the policies and
- * the configuration that they were created with (KEP-5080). Returns what remains.
+ * Deletes what can be deleted: first the pods, and everything else once there are none left, because pods must not run without the policies
+ * and configuration they were created with (KEP-5080). Returns what remains.
  */
 async function deleteContent(parts: DeletionParts, namespace: string): Promise<NamespaceContent> {
   const isPods = (resource: string) => resource === 'pods';
@@ -121,7 +121,7 @@ function isTerminating({ store }: DeletionParts, name: string): boolean {
   );
 }
 
-/** Deletes objects whose deletion was not requested yet, in the background. */
+/** Deletes objects that are not being deleted yet, with background propagation. */
 async function deleteAll({ store, registryOf, context }: DeletionParts, resource: string, namespace: string) {
   const budget = new EventLoopBudget();
   for (const object of store.list(resource, { namespace }).objects) {

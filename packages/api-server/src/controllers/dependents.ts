@@ -15,15 +15,15 @@ const REFERENCES = Buffer.from('"ownerReferences":');
 export const ownersOf = ({ metadata }: ApiObject): readonly OwnerReference[] =>
   (metadata.ownerReferences ?? []) as readonly OwnerReference[];
 
-/** Which objects have which owners. */
+/** Tracks which objects have which owners. */
 export class Dependents {
   readonly #locations = new Map<string, Location>();
-  /** The keys of dependents by the owner's UID. */
+  /** Keys of dependents, by owner UID. */
   readonly #byOwner = new Map<string, Set<string>>();
-  /** The owners by the dependent's key. */
+  /** Owners, by dependent key. */
   readonly #owners = new Map<string, readonly OwnerReference[]>();
 
-  /** Updates the owners of an object. Most objects have none: those are not decoded. */
+  /** Updates an object's owners. Objects without any, i.e. most of them, are not decoded. */
   set(resource: string, object: StoredObject): void {
     const location = locationOf(resource, object);
     this.remove(location);
@@ -50,12 +50,12 @@ export class Dependents {
     this.#locations.delete(key);
   }
 
-  /** Returns the objects that refer to the UID. Their references may have another kind or name, or be of another namespace (`refersTo`). */
+  /** Returns the objects that refer to the UID. The references may specify a different kind, name or namespace (see `refersTo`). */
   of(uid: string): Location[] {
     return [...(this.#byOwner.get(uid) ?? [])].map((key) => this.#locations.get(key)!);
   }
 
-  /** Returns the references of an object to its owners. */
+  /** Returns an object's owner references. */
   ownersOf(dependent: Location): readonly OwnerReference[] {
     return this.#owners.get(textOf(dependent)) ?? [];
   }

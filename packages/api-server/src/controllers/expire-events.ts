@@ -5,7 +5,7 @@ import { ignoreOvertaken } from './ignore-overtaken.ts';
 import { repeat } from './repeat.ts';
 
 const EVENTS = 'events';
-/** Upstream's default of `--event-ttl`. */
+/** Default of upstream's `--event-ttl`. */
 const LIFE_MS = 3_600_000;
 const CHECK_EVERY_MS = 60_000;
 
@@ -27,7 +27,7 @@ export async function deleteExpired({ store, registryOf, context, now }: Control
   }
 }
 
-/** The newest time in an event, in Unix milliseconds. */
+/** Returns an event's latest timestamp in Unix milliseconds. */
 function lastChange(event: ApiObject): number {
   const times = [
     textAt(event, 'series', 'lastObservedTime'),

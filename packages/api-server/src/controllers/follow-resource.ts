@@ -8,7 +8,7 @@ import {
 import { errorMessage, type Logger, pause } from '@podwright/base';
 
 export type Follower = {
-  /** The objects at the start, and again if changes were missed. */
+  /** Called with all objects at the start, and again after changes were missed. */
   listed: (objects: readonly StoredObject[]) => void | Promise<void>;
   changed: (event: StoreEvent) => void | Promise<void>;
 };
@@ -17,7 +17,9 @@ export type FollowParts = { store: ObjectStore; logger: Pick<Logger, 'warn'>; si
 
 const RETRY_MS = 1000;
 
-/** Reports the objects of a resource and their changes until the signal aborts. An error of the follower is logged, and all is listed again. */
+/**
+ * Reports a resource's objects and their changes until the signal aborts. Errors thrown by the follower are logged and lead to a relist.
+ */
 export async function followResource(resource: string, follower: Follower, parts: FollowParts): Promise<void> {
   const { logger, signal } = parts;
   while (!signal.aborted) {
@@ -32,7 +34,7 @@ export async function followResource(resource: string, follower: Follower, parts
   }
 }
 
-/** Reports each state of the objects of a resource until the signal aborts. */
+/** Reports every version of a resource's objects until the signal aborts. */
 export function followStates(
   resource: string,
   seen: (object: StoredObject) => void,

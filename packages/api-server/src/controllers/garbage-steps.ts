@@ -1,4 +1,4 @@
-/** What the garbage collector does with one object. Both functions return further objects to check. */
+/** The garbage collector's steps for a single object. Both functions return further objects to check. */
 
 import { FOREGROUND, ORPHAN } from '@podwright/api-machinery';
 import { EventLoopBudget } from '@podwright/base';
@@ -8,18 +8,21 @@ import { type OwnerReference, ownersOf } from './dependents.ts';
 import { type Location, textOf } from './location.ts';
 
 export type OwnerLookup = {
-  /** Where an owner of an object in the namespace would be; undefined for a kind that the server does not have. */
+  /** Returns where the owner of an object in the namespace would be stored, or `undefined` if the server does not have its kind. */
   locate: (owner: { apiVersion: string; kind: string; name: string }, namespace: string) => Location | undefined;
 };
 
 type Parts = ControllerParts & OwnerLookup;
 
-/** An owner that exists, one that waits until its dependents are deleted, or none. */
+/** The owner exists, is waiting for its dependents to be deleted, or is missing. */
 type OwnerState = 'solid' | 'waiting' | 'missing';
 
 const finalizersOf = ({ metadata }: ApiObject): readonly string[] => metadata.finalizers ?? [];
 
-/** Deletes an object without a living owner; otherwise removes its references to owners that do not exist. */
+/**
+ * Deletes an object without a live owner; otherwise removes its references to owners that are missing or are waiting for their dependents
+ * to be deleted.
+ */
 export async function collectDependent(
   parts: Parts,
   { location, object, hasDependents }: { location: Location; object: ApiObject; hasDependents: boolean },
@@ -46,11 +49,14 @@ export type OwnerToComplete = {
   location: Location;
   object: ApiObject;
   dependents: readonly Location[];
-  /** Returns the dependents of an object with its UID. */
+  /** Returns the dependents of the object with this UID. */
   dependentsOf: (owner: Location, uid: string) => readonly Location[];
 };
 
-/** Whether a reference of an object in the namespace names the owner: the UID alone can be that of an object of another namespace. */
+/**
+ * Whether a reference in an object of this namespace refers to the owner. Comparing UIDs is not enough: it may be that of an object in a
+ * different namespace.
+ */
 export function refersTo(
   { locate }: OwnerLookup,
   { reference, namespace }: { reference: OwnerReference; namespace: string },
@@ -61,7 +67,7 @@ export function refersTo(
   return owner !== undefined && textOf(owner) === textOf(location);
 }
 
-/** Orphans the dependents of an object that is being deleted, or deletes them, and then lets the object be removed. */
+/** Orphans or deletes the dependents of an object that is being deleted, and then lets the object be removed. */
 export async function completeOwner(
   parts: Parts,
   { location, object, dependents, dependentsOf }: OwnerToComplete,
@@ -92,7 +98,7 @@ function stateOf({ store, locate }: Parts, owner: OwnerReference, namespace: str
   return isWaiting(object) ? 'waiting' : 'solid';
 }
 
-/** Whether an object is being deleted after its dependents. */
+/** Whether an object is being deleted after its dependents (foreground deletion). */
 const isWaiting = (object: ApiObject) =>
   object.metadata.deletionTimestamp !== undefined && finalizersOf(object).includes(FOREGROUND);
 
@@ -105,8 +111,8 @@ function blocks(parts: Parts, dependent: Location, owner: { location: Location; 
 }
 
 /**
- * Whether a dependent waits, directly or through its own dependents, until its owner is deleted: in a circle of owners, each would wait for
- * the next.
+ * Whether a dependent waits, directly or through its own dependents, for the deletion of its owner. In a cycle of owners, each would wait
+ * for the next one forever.
  */
 function waitsFor(
   { store }: Parts,

@@ -1,6 +1,6 @@
 import { ApiError } from '@podwright/api-machinery';
 
-/** Ignores the error of a write to an object that another write has changed or deleted meanwhile. */
+/** Ignores the error of a write to an object that was concurrently changed or deleted. */
 export function ignoreOvertaken(error: unknown): void {
   if (!isOvertaken(error)) throw error;
 }

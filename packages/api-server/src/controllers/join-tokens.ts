@@ -1,6 +1,6 @@
 /**
- * Maintains the objects that nodes need to join with bootstrap tokens: deletes expired tokens (upstream's tokencleaner), and keeps the ConfigMap `cluster-info`,
- * which is signed with each token that permits it (upstream's bootstrapsigner; kubeadm creates the ConfigMap).
+ * Maintains what nodes need to join with bootstrap tokens: deletes expired tokens (upstream's tokencleaner), and maintains the ConfigMap
+ * `cluster-info`, signed with each token that permits it (upstream's bootstrapsigner; the ConfigMap itself is created by kubeadm there).
  */
 
 import { createHmac } from 'node:crypto';
@@ -21,14 +21,14 @@ import { repeat } from './repeat.ts';
 import { WorkQueue } from './work-queue.ts';
 
 export type JoinParts = ControllerParts & {
-  /** The kubeconfig that `cluster-info` contains; undefined if no other machine can reach the server. */
+  /** The kubeconfig to publish in `cluster-info`; undefined if other machines cannot reach the server. */
   clusterInfo: string | undefined;
   now: () => number;
 };
 
 const CLUSTER_INFO: Location = { resource: 'configmaps', namespace: 'kube-public', name: 'cluster-info' };
 const SIGNATURE = 'jws-kubeconfig-';
-/** Tokens that have expired are refused at once; only their Secrets and signatures remain for some time. */
+/** Expired tokens are rejected immediately; this only determines how long their Secrets and signatures linger. */
 const CHECK_EVERY_MS = 60_000;
 
 /** Runs until the signal aborts. */
@@ -85,7 +85,10 @@ async function updateClusterInfo(
   }
 }
 
-/** The data of `cluster-info` with the signatures of these tokens and no others. Without a kubeconfig of this server, the one in the object is signed. */
+/**
+ * Returns the data of `cluster-info`, signed with exactly these tokens. If `clusterInfo` is undefined, signs the kubeconfig already in the
+ * object.
+ */
 function signedData(object: ApiObject, clusterInfo: string | undefined, tokens: readonly TokenSecret[]) {
   const others = Object.entries(objectAt(object, 'data') ?? {}).filter(([name]) => !name.startsWith(SIGNATURE));
   const data: Record<string, unknown> = Object.fromEntries(others);
@@ -95,7 +98,7 @@ function signedData(object: ApiObject, clusterInfo: string | undefined, tokens: 
   return { ...data, kubeconfig, ...Object.fromEntries(signatures) };
 }
 
-/** A JSON web signature (RFC 7515) without its content. */
+/** Returns a detached JSON Web Signature (RFC 7515), which omits the content. */
 function detachedSignature({ id, secret }: TokenSecret, content: string): string {
   const head = Buffer.from(JSON.stringify({ alg: 'HS256', kid: id })).toString('base64url');
   const signed = `${head}.${Buffer.from(content).toString('base64url')}`;

@@ -1,4 +1,4 @@
-/** Configures flow control by the stored FlowSchemas and priority levels, and restores those that each cluster has. */
+/** Configures flow control from the stored FlowSchemas and priority levels, and restores those every cluster has. */
 import { type ObjectStore, type RequestContext, type ResourceRegistry, timestamp } from '@podwright/api-machinery';
 import { CoalescedWork, errorMessage, type Registry } from '@podwright/base';
 import { danglingCondition, type FlowCondition, FlowControl, FlowMetrics, flowChanges } from '@podwright/flow-control';
@@ -15,7 +15,7 @@ const LEVELS = `prioritylevelconfigurations.${GROUP}`;
 /** The field managers of upstream's controllers. */
 const PRODUCER = 'api-priority-and-fairness-config-producer-v1';
 const CONSUMER = 'api-priority-and-fairness-config-consumer-v1';
-/** The interval at which the objects that each cluster has are restored, as in upstream. */
+/** How often the objects every cluster has are restored, as in upstream. */
 const ENSURE_EVERY_MS = 60_000;
 
 type FlowParts = ControllerParts & { flowControl: FlowControl; now: () => number };
@@ -24,11 +24,11 @@ type EnsureParts = {
   store: ObjectStore;
   registryOf: (resource: string) => ResourceRegistry;
   now: () => number;
-  /** Whether the writes need no admission, as at the server's start. Default: false. */
+  /** Whether writes bypass admission, as on server start. Default: false. */
   isAdmitted?: boolean;
 };
 
-/** Returns the flow control of a server, configured by the stored objects. */
+/** Returns the server's flow control, configured from the stored objects. */
 export function openFlowControl(metrics: Registry, store: ObjectStore): FlowControl {
   const flowControl = new FlowControl({ observer: new FlowMetrics(metrics) });
   configureFlows(flowControl, store);
@@ -40,7 +40,7 @@ function configureFlows(flowControl: FlowControl, store: ObjectStore): void {
   flowControl.configure(schemas, levels);
 }
 
-/** Configures flow control after each change of the objects, and restores missing ones, until the signal aborts. */
+/** Reconfigures flow control after each change and restores missing objects, until the signal aborts. */
 export async function keepFlows(parts: FlowParts): Promise<void> {
   const { flowControl, store, logger } = parts;
   const apply = new CoalescedWork(async () => {
@@ -57,7 +57,7 @@ export async function keepFlows(parts: FlowParts): Promise<void> {
   ]);
 }
 
-/** Creates, restores and removes objects, as `flowChanges` decides. */
+/** Creates, restores and removes objects as determined by `flowChanges`. */
 export async function ensureFlows({ store, registryOf, now, isAdmitted = false }: EnsureParts): Promise<void> {
   const { create, update, remove } = flowChanges(storedFlows(store));
   const context = (): RequestContext => ({ ...systemContext(now(), { manager: PRODUCER }), isAdmitted });
@@ -75,7 +75,7 @@ function storedFlows(store: ObjectStore) {
   return { schemas, levels };
 }
 
-/** Sets the condition of each FlowSchema that reports whether its priority level is missing. */
+/** Sets the condition on each FlowSchema that reports whether its priority level is missing. */
 async function setConditions({ store, registryOf, now }: FlowParts): Promise<void> {
   const { schemas, levels } = storedFlows(store);
   const names = new Set(levels.map(({ metadata }) => metadata.name ?? ''));

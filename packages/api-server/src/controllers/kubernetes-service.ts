@@ -1,4 +1,4 @@
-/** The Service `kubernetes`, with which pods find the API, and its endpoints. */
+/** The Service `kubernetes`, which pods use to find the API, and its endpoints. */
 import { isIPv6 } from 'node:net';
 import type { StoreEvent } from '@podwright/api-machinery';
 import { type ApiObject, isSameValue } from '@podwright/kube-kinds';
@@ -8,7 +8,7 @@ import { ignoreOvertaken } from './ignore-overtaken.ts';
 
 export type KubernetesService = {
   clusterIp: string;
-  /** Where the server listens; undefined, or without an address, if pods cannot reach it. */
+  /** Where the server listens. If pods cannot reach it, either this or the address is undefined. */
   endpoint: { address: string | undefined; port: number } | undefined;
 };
 
@@ -18,13 +18,13 @@ const PLACE = { namespace: 'default', name: 'kubernetes' };
 const KEY = `${PLACE.namespace}/${PLACE.name}`;
 const SLICES = 'endpointslices.discovery.k8s.io';
 const LABELS = { component: 'apiserver', provider: 'kubernetes' };
-/** The port of the Service, on which upstream serves the API to pods, too. */
+/** The Service's port. Upstream's server listens for pods on the same port. */
 export const SECURE_PORT = 443;
 
 /**
- * Creates the objects, and again if they are deleted or changed. Without an address that pods can reach, there are no endpoints: those of
- * an earlier start are deleted. (Upstream publishes the address of the default interface even if it listens on loopback only.) If the
- * server listens at the cluster IP itself, this is also the address of the endpoint.
+ * Creates the objects, and restores them if they are deleted or changed. If there is no address that pods can reach, there are no
+ * endpoints, and those of an earlier start are deleted. (Upstream publishes the default interface's address even if it only listens on
+ * loopback.) If the server listens on the cluster IP itself, that is also the endpoint's address.
  */
 export async function keepKubernetesService(parts: Parts): Promise<void> {
   const { address, port = SECURE_PORT } = parts.service.endpoint ?? {};
@@ -49,7 +49,7 @@ async function removeObsolete({ store, registryOf, context }: Parts, resource: s
   await registryOf(resource).delete(PLACE, {}, context()).catch(ignoreOvertaken);
 }
 
-/** Creates the object, or restores the fields that have another value. */
+/** Creates the object, or restores fields whose values differ. */
 async function ensure({ store, registryOf, context }: Parts, resource: string, expected: ApiObject): Promise<void> {
   const { metadata, kind: _, apiVersion: __, ...fields } = expected;
   const present = store.get({ resource, ...PLACE })?.decode();
@@ -59,7 +59,7 @@ async function ensure({ store, registryOf, context }: Parts, resource: string, e
   await registry.change(PLACE, (object) => ({ ...object, ...withPresent(fields, object) }), context());
 }
 
-/** Whether a value has all fields of another one. The server adds defaults. */
+/** Whether a value contains all expected fields. The server adds defaults. */
 function includes(value: unknown, expected: unknown): boolean {
   if (typeof expected !== 'object' || expected === null) return isSameValue(value, expected);
   if (typeof value !== 'object' || value === null) return false;
@@ -68,7 +68,7 @@ function includes(value: unknown, expected: unknown): boolean {
   return Object.entries(expected).every(([name, one]) => includes((value as Record<string, unknown>)[name], one));
 }
 
-/** The fields of the service's specification that the server assigned remain. */
+/** Preserves the server-assigned fields of the Service's spec. */
 const withPresent = (fields: Record<string, unknown>, object: ApiObject): Record<string, unknown> =>
   'spec' in fields ? { ...fields, spec: { ...(object.spec as object), ...(fields.spec as object) } } : fields;
 

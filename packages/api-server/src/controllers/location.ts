@@ -1,6 +1,6 @@
 import type { ObjectKey, StoredObject } from '@podwright/api-machinery';
 
-/** Where an object is in the store. */
+/** An object's location in the store. */
 export type Location = ObjectKey;
 
 export function locationOf(resource: string, { key }: StoredObject): Location {

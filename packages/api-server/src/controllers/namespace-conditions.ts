@@ -3,13 +3,13 @@
 import { timestamp } from '@podwright/api-machinery';
 import { type ApiObject, type JsonObject, objectsAt, withValue } from '@podwright/kube-kinds';
 
-/** The objects that a namespace contains after an attempt to delete its objects. */
+/** What is left in a namespace after an attempt to delete its objects. */
 export type NamespaceContent = {
-  /** The number of objects by the name of their resource in the store. Resources without objects are absent. */
+  /** Object counts by store name of the resource. Resources without objects are omitted. */
   objects: ReadonlyMap<string, number>;
-  /** The number of objects by finalizer. */
+  /** Object counts by finalizer. */
   finalizers: ReadonlyMap<string, number>;
-  /** The errors of deletions. */
+  /** Errors from deletions. */
   errors: readonly string[];
   /** The group versions of extension API servers whose resources are not known now. */
   undiscovered: readonly string[];
@@ -19,7 +19,7 @@ export type NamespaceContent = {
 
 type Condition = { type: string; status: 'True' | 'False'; reason: string; message: string };
 
-/** Returns the namespace with its conditions. The time of a condition is that of the last change of its status. */
+/** Returns the namespace with updated conditions. `lastTransitionTime` only changes along with a condition's status. */
 export function withDeletionConditions(namespace: ApiObject, content: NamespaceContent, nowMs: number): ApiObject {
   const present = objectsAt(namespace, 'status', 'conditions');
   const changed = conditionsOf(content).map((condition) => {
@@ -83,5 +83,5 @@ const listed = (counts: ReadonlyMap<string, number>, show: (name: string, count:
     .sort()
     .join(', ');
 
-/** Upstream shows the resources of the core group with a dot at the end. */
+/** Upstream prints resources of the core group with a trailing dot. */
 const withGroup = (name: string): string => (name.includes('.') ? name : `${name}.`);

@@ -1,4 +1,4 @@
-/** The objects that each namespace has: the service account `default`, and the authority's certificate in `kube-root-ca.crt`. */
+/** The objects every namespace has: the service account `default`, and the CA certificate in the ConfigMap `kube-root-ca.crt`. */
 
 import { ApiError } from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
@@ -11,7 +11,7 @@ const NOTICE = 'kubernetes.io/description';
 const DESCRIPTION =
   'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.';
 
-/** Creates the objects in each namespace, and again if they are deleted or changed. */
+/** Creates the objects in each namespace, and restores them if they are deleted or changed. */
 export async function fillNamespaces(parts: ControllerParts & { caCertificate: string }): Promise<void> {
   const fill = (namespace: string) => fillNamespace(parts, namespace);
   const ofNamespaced = (name: string) => ({
@@ -60,7 +60,7 @@ async function fillNamespace(parts: ControllerParts & { caCertificate: string },
 
 type NewObject = { plural: string; namespace: string; object: ApiObject };
 
-/** The object may exist meanwhile, or its namespace may be being deleted. */
+/** Tolerates that the object exists by now or that its namespace is being deleted. */
 async function create(parts: ControllerParts, { plural, namespace, object }: NewObject): Promise<void> {
   try {
     await parts.registryOf(plural).create(namespace, object, parts.context());

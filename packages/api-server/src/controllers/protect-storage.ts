@@ -1,6 +1,6 @@
 /**
- * Protection of storage objects: claims, volumes and volume attributes classes have a finalizer, which is removed when an object is being
- * deleted and nothing uses it any longer (upstream's pvc-protection, pv-protection and vac-protection controllers).
+ * Storage object protection: claims, volumes and volume attributes classes have a finalizer that is removed once an object is being deleted
+ * and no longer in use (upstream's pvc-protection, pv-protection and vac-protection controllers).
  */
 
 import type { StoredObject, StoreEvent } from '@podwright/api-machinery';
@@ -33,9 +33,9 @@ export async function protectStorage(parts: ControllerParts): Promise<void> {
 }
 
 type Reaction = {
-  /** Called with each state of an object. */
+  /** Called with every version of an object. */
   object?: (object: StoredObject) => void;
-  /** Called with states that have ended, by a change or a deletion: what they used may not be in use any longer. */
+  /** Called with versions that were replaced or deleted: what they used may no longer be in use. */
   ended?: (object: StoredObject) => void;
 };
 

@@ -9,7 +9,7 @@ export const ATTRIBUTES_CLASSES = 'volumeattributesclasses.storage.k8s.io';
 
 type IsUsed = (store: ObjectStore, object: ApiObject) => boolean;
 
-/** The finalizers that admission adds to storage objects, and whether something uses an object. */
+/** The finalizers that admission adds to storage objects, and functions that check whether an object is in use. */
 export const PROTECTED: Readonly<Record<string, { finalizer: string; isUsed: IsUsed }>> = {
   [CLAIMS]: { finalizer: 'kubernetes.io/pvc-protection', isUsed: isClaimUsed },
   [VOLUMES]: {
@@ -19,7 +19,10 @@ export const PROTECTED: Readonly<Record<string, { finalizer: string; isUsed: IsU
   [ATTRIBUTES_CLASSES]: { finalizer: 'kubernetes.io/vac-protection', isUsed: isClassUsed },
 };
 
-/** A pod uses its claims from its scheduling until it is removed: the kubelet starts no pod whose claim is being deleted. */
+/**
+ * A pod uses its claims from being scheduled until it is removed. Unscheduled pods do not count, because the kubelet does not start pods
+ * whose claims are being deleted.
+ */
 function isClaimUsed(store: ObjectStore, claim: ApiObject): boolean {
   const { namespace = '' } = claim.metadata;
   const pods = store.list('pods', { namespace }).objects;
@@ -36,7 +39,7 @@ function usesClaim(pod: ApiObject, claim: ApiObject): boolean {
   });
 }
 
-/** The names of the claims to which a pod refers. */
+/** Returns the names of the claims a pod refers to. */
 export function claimsOf(pod: ApiObject): string[] {
   const names = objectsAt(pod, 'spec', 'volumes').map(
     (volume) => textAt(volume, 'persistentVolumeClaim', 'claimName') || ephemeralClaim(pod, volume),
@@ -44,14 +47,14 @@ export function claimsOf(pod: ApiObject): string[] {
   return names.filter((name) => name !== undefined);
 }
 
-/** The claim that the ephemeral volume controller creates for a volume. */
+/** Returns the name of the claim that the ephemeral volume controller creates for a volume. */
 function ephemeralClaim({ metadata: { name = '' } }: ApiObject, volume: JsonObject): string | undefined {
   return objectAt(volume, 'ephemeral') && `${name}-${textAt(volume, 'name')}`;
 }
 
 /**
- * Whether the kubelet has unmounted the pod's volumes, or the pod was deleted by force. Such a pod may only be waiting for a finalizer,
- * which may be waiting for the claim.
+ * Whether the kubelet has unmounted the pod's volumes, or the pod was force-deleted. All that such a pod waits for may be a finalizer that
+ * in turn waits for the claim.
  */
 const isShutDown = ({ metadata }: ApiObject): boolean =>
   metadata.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds === 0;
@@ -64,7 +67,7 @@ function isClassUsed(store: ObjectStore, { metadata: { name = '' } }: ApiObject)
   return users.some((user) => user.bytes.includes(name) && classesOf(user.decode()).includes(name));
 }
 
-/** The names of the attributes classes of a claim or a volume. */
+/** Returns the names of a claim's or volume's attributes classes. */
 export const classesOf = (object: ApiObject): string[] =>
   [
     textAt(object, 'spec', 'volumeAttributesClassName'),

@@ -88,7 +88,7 @@ export class TestCluster implements AsyncDisposable {
     await waitFor(() => check() || undefined, { intervalMs: 5, signal: AbortSignal.timeout(10_000) });
   }
 
-  /** Waits until nothing has been written for some time. */
+  /** Waits for writes to settle. */
   async atRest(): Promise<void> {
     let revision = -1;
     while (revision !== this.store.revision) {

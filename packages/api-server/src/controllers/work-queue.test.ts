@@ -7,7 +7,7 @@ import { WorkQueue } from './work-queue.ts';
 
 const at = (name: string): Location => ({ resource: 'pods', namespace: 'x', name });
 
-/** A queue that runs until the end of the test, what it handled, and its warnings. */
+/** Returns a queue that runs until the end of the test, along with the objects it handled and its warnings. */
 function started(handle: (name: string, tries: number) => Promise<void>) {
   const handled: string[] = [];
   const warnings: string[] = [];

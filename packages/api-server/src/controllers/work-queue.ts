@@ -3,31 +3,31 @@ import { isOvertaken } from './ignore-overtaken.ts';
 import { type Location, textOf } from './location.ts';
 
 export type WorkParts = {
-  /** Acts on the current state of the object, which may not exist any longer. */
+  /** Acts on the object's current state. The object may no longer exist. */
   handle: (location: Location) => Promise<void>;
-  /** The log message if `handle` fails. */
+  /** Log message for failures of `handle`. */
   failure: string;
-  /** Delay in milliseconds before a failed object is handled again. Default: that of client-go's default rate limiter. */
+  /** Delay before the first retry of a failed object, in ms. Default: as in client-go's default rate limiter. */
   firstRetryMs?: number;
   logger: Pick<Logger, 'warn'>;
   signal: AbortSignal;
 };
 
-/** Thrown by `handle` for an object that is to be handled again later, though nothing has failed. It is not logged. */
+/** Thrown by `handle` if an object needs to be retried later although nothing has failed. Not logged. */
 export class NotYet extends Error {}
 
-/** Delay before a failed object is handled again. It doubles with each further failure, as in client-go's default rate limiter. */
+/** Delay before the first retry of a failed object. Doubles with each failure, as in client-go's default rate limiter. */
 const FIRST_RETRY_MS = 5;
 const MAX_RETRY_MS = 1_000_000;
-/** How often an object is handled again at once because another write changed it meanwhile. */
+/** Maximum number of immediate retries when an object was concurrently changed. */
 const MAX_OVERTAKEN = 5;
 
-/** Objects to handle, one after another. An object that is added several times is handled once. */
+/** A queue of objects that are handled one at a time. Repeated additions of an object are coalesced. */
 export class WorkQueue {
   readonly #parts: WorkParts;
-  /** The objects, with the number of failed tries. */
+  /** Queued objects, with their number of immediate retries so far. */
   readonly #queue = new Map<string, { location: Location; tries: number }>();
-  /** Number of consecutive failures, by object. */
+  /** Consecutive failures, by object. */
   readonly #failures = new Map<string, number>();
   #wake: () => void = () => {};
 

@@ -13,7 +13,7 @@ import type { HttpExchange } from '../wire/http-exchange.ts';
 import { directExchange, type LocalUser } from './direct-exchange.ts';
 import { type DirectAnswer, DirectWriter, type ReceiveWatch } from './direct-writer.ts';
 
-/** Limits, authorizes and answers the calls of a user, and informs the observers, as `RequestHandler` does for requests over HTTP. */
+/** Limits, authorizes and executes a user's calls and notifies observers, as `RequestHandler` does for HTTP requests. */
 export class AnsweredCalls {
   readonly #parts: ServerParts;
   readonly #user: LocalUser;
@@ -25,7 +25,7 @@ export class AnsweredCalls {
     this.#observers = new RequestObservers(parts.observers ?? [], parts.logger);
   }
 
-  /** Rejects with `ApiError`, and with the signal's reason. A watch is answered when it has ended. */
+  /** Rejects with `ApiError` or the signal's reason. For watches, resolves when the watch has ended. */
   async answer(call: Call, signal: AbortSignal, receiveWatch?: ReceiveWatch): Promise<DirectAnswer> {
     const exchange = directExchange(call, this.#user, { query: parseRequestUrl(call.path).query, signal });
     const observed: ObservedRequest = {
@@ -71,7 +71,7 @@ export class AnsweredCalls {
     return writer.answer ?? { status: 200, value: '' };
   }
 
-  /** Returns the status of a failed call: 0 if the caller no longer waits for the answer. */
+  /** Returns the status of a failed call, or 0 if the caller is no longer waiting. */
   #failed({ bodies }: ObservedRequest, error: unknown, signal: AbortSignal): number {
     if (signal.aborted && error === signal.reason) return 0;
     if (!(error instanceof ApiError)) return 500;

@@ -1,6 +1,6 @@
 /**
- * Copies a value as if it were encoded as JSON and decoded again: fields that are undefined are absent from the copy. The two sides of a
- * call do not share objects, so each may change its own.
+ * Copies a value as if encoded to JSON and decoded again: undefined fields are dropped. The two sides of a call share no objects, so each
+ * may modify its own.
  */
 export function copyJson<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
@@ -11,7 +11,7 @@ export function copyJson<T>(value: T): T {
   return copy as T;
 }
 
-/** An assignment to `__proto__`, which may be the name of a label, would replace the prototype. */
+/** Keys may be `__proto__`, e.g. in the data of a ConfigMap. Assigning it would replace the prototype. */
 function setField(object: Record<string, unknown>, name: string, value: unknown): void {
   if (name !== '__proto__') object[name] = value;
   else Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });

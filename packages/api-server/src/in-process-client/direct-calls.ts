@@ -26,8 +26,8 @@ type OpenedWatch = {
 };
 
 /**
- * Passes the calls of a user to the server's request handlers as values: without a connection, and without encoding. The user is authorized
- * like any other, but has been authenticated by being in this process.
+ * Passes a user's calls to the server's request handlers as values, without a connection or encoding. The user is authorized like any
+ * other, but not authenticated: being in this process is enough.
  */
 export class DirectCalls implements Calls {
   readonly #answered: AnsweredCalls;
@@ -84,13 +84,13 @@ export class DirectCalls implements Calls {
     }
   }
 
-  /** Ends the watches. Later calls fail. */
+  /** Ends all watches. Later calls fail. */
   close(): void {
     this.#isClosed = true;
     for (const controller of this.#watches) controller.abort(new Error('the API server has stopped'));
   }
 
-  /** A signal that aborts with the given one, and when the server stops. */
+  /** Returns a signal that aborts with the given one or when the server stops. */
   #ending(given: AbortSignal): { signal: AbortSignal } & Disposable {
     const controller = new AbortController();
     const follow = () => controller.abort(given.reason);
@@ -131,7 +131,7 @@ export class DirectCalls implements Calls {
     throw statusError(call, status, typeof value === 'string' ? { text: value } : { object: value });
   }
 
-  /** Returns the error with which an HTTP client would reject. */
+  /** Returns the error an HTTP client would reject with. */
   #failure(call: Call, error: unknown, signal: AbortSignal): unknown {
     if (signal.aborted && error === signal.reason) return error;
     if (error instanceof ApiError) return statusError(call, error.status.code, { object: error.status });
@@ -141,7 +141,7 @@ export class DirectCalls implements Calls {
   }
 }
 
-/** Returns the error for an unsuccessful response with a Status or a text. */
+/** Returns the error for an unsuccessful response, which contains a Status or text. */
 function statusError({ what, method }: Call, status: number, body: { object: object } | { text: string }) {
   const isText = 'text' in body;
   const text = isText ? body.text : JSON.stringify(body.object);

@@ -5,10 +5,13 @@ import type { UserInfo } from '@podwright/kube-kinds';
 import type { HttpExchange, HttpRequest, HttpResponse } from '../wire/http-exchange.ts';
 import { copyJson } from './copy-json.ts';
 
-/** A user of calls in this process. `userAgent` names the program in audit events and, before a `/`, as field manager. Default: Podwright's. */
+/**
+ * A user making calls in this process. `userAgent` names the program in audit events; its part before `/` is the field manager. Default:
+ * Podwright's.
+ */
 export type LocalUser = UserInfo & { userAgent?: string };
 
-/** The exchange of a call in this process: handlers receive its body as a value, and must answer through the writer. */
+/** Returns the exchange for an in-process call: handlers receive its body as a value and must respond through the writer. */
 export function directExchange(
   call: Call,
   { userAgent = USER_AGENT }: Pick<LocalUser, 'userAgent'>,
@@ -37,7 +40,7 @@ function directRequest(
   });
 }
 
-/** The response of an exchange without a connection. */
+/** Response stub for exchanges without a connection. */
 class NoResponse extends EventEmitter implements HttpResponse {
   readonly headersSent = false;
   readonly statusCode = 0;

@@ -8,7 +8,7 @@ import { ResponseWriter } from '../wire/response-writer.ts';
 import type { WatchResponseOptions } from '../wire/watch-response.ts';
 import { copyJson } from './copy-json.ts';
 
-/** The answer to a call: an object, or text. */
+/** The response to a call: an object or text. */
 export type DirectAnswer = { status: number; value: JsonObject | string };
 
 /** Receives the events of a watch. The watch ends when the returned promise resolves. */
@@ -17,10 +17,10 @@ export type ReceiveWatch = (
   options: WatchResponseOptions,
 ) => Promise<void>;
 
-/** Keeps the answer to a call in this process as values, which the caller owns. */
+/** Captures the response to an in-process call as values, which the caller owns. */
 export class DirectWriter extends ResponseWriter {
   answer: DirectAnswer | undefined;
-  /** Must be set for a call that watches. */
+  /** Must be set for watch calls. */
   receiveWatch: ReceiveWatch | undefined;
 
   override async object(status: number, object: AnyObject, encoding: ResourceEncoding): Promise<void> {

@@ -5,8 +5,8 @@ import { DirectCalls } from './direct-calls.ts';
 import type { LocalUser } from './direct-exchange.ts';
 
 /**
- * Creates a client for a user in the server's process. Its calls are authorized, admitted and answered by the same functions as requests over
- * HTTP, but neither the call nor its answer is encoded or sent.
+ * Creates a client for a user in the server's process. Calls go through the same authorization, admission and handlers as HTTP requests,
+ * but neither they nor their responses are encoded or sent.
  */
 export function inProcessClient(parts: ServerParts, user: LocalUser): KubeClient {
   const calls = new DirectCalls(parts, user);

@@ -1,7 +1,7 @@
 import type { ObjectStore } from '@podwright/api-machinery';
 import { Gauge, type Registry } from '@podwright/base';
 
-/** Registers the number of stored objects, which is counted when the metrics are read. `resources` are names in the store. */
+/** Registers the number of stored objects, counted on each scrape. `resources`: store names. */
 export function objectMetrics(registry: Registry, store: ObjectStore, resources: readonly string[]): void {
   const gauge: Gauge<'group' | 'resource'> = new Gauge({
     name: 'apiserver_resource_objects',
@@ -17,7 +17,7 @@ export function objectMetrics(registry: Registry, store: ObjectStore, resources:
   });
 }
 
-/** Registers the size of all stored objects, under the name of upstream's metric for the size of its database. */
+/** Registers the total size of stored objects, under the name of upstream's metric for its database size. */
 export function sizeMetric(registry: Registry, store: Pick<ObjectStore, 'bytes'>): void {
   const gauge: Gauge<'storage_cluster_id'> = new Gauge({
     name: 'apiserver_storage_size_bytes',

@@ -4,7 +4,7 @@ import type { ObservedRequest } from '../server/request-observer.ts';
 import { headerOf } from '../wire/http-exchange.ts';
 import { mediaTypeOf } from '../wire/media-type.ts';
 
-/** The labels that upstream's metrics give a request. Their values are bounded: those of unknown resources are ''. */
+/** Labels of upstream's request metrics. Their values are bounded: '' for unknown resources. */
 export type RequestLabels = {
   verb: string;
   dry_run: string;
@@ -31,7 +31,7 @@ const APPLY = 'application/apply-patch+yaml';
 
 const OTHER = { group: '', version: '', resource: '', subresource: '', scope: '' };
 
-/** Returns the labels of a request that has been parsed. */
+/** Returns the labels for a parsed request. */
 export function requestLabels(schema: Schema, { request, info, query }: ObservedRequest): RequestLabels {
   const method = METHODS.includes(request.method ?? '') ? request.method! : 'OTHER';
   const common = { verb: method, dry_run: query?.has('dryRun') ? 'All' : '', component: 'apiserver' };

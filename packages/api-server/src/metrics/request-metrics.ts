@@ -8,7 +8,7 @@ const LABELS = ['verb', 'dry_run', 'group', 'version', 'resource', 'subresource'
 const SECONDS = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
 const READ_ONLY = ['get', 'list', 'watch', 'head'];
 
-/** Metrics of requests, by upstream's names (apiserver, endpoints/metrics). */
+/** Request metrics with upstream's names (apiserver, endpoints/metrics). */
 export class RequestMetrics implements RequestObserver {
   readonly #schema: Schema;
   readonly #requests;

@@ -18,13 +18,13 @@ const LONG_RUNNING_PER_NODE = 100;
 export const maxLongRunning = (nodes: number): number =>
   MAX_LONG_RUNNING + LONG_RUNNING_PER_NODE * Math.max(0, nodes - 1);
 
-/** The share of its time limit that a request may wait for a seat, as in upstream. */
+/** Share of its timeout that a request may spend waiting for a seat, as in upstream. */
 const WAITING_SHARE = 1 / 4;
 
 export type AdmittedRequest = {
   exchange: HttpExchange;
   info: RequestInfo;
-  /** The user of the request: the impersonated one, if there is one. */
+  /** The request's user, after impersonation. */
   user: UserInfo;
   isLongRunning: boolean;
 };
@@ -53,7 +53,7 @@ export async function admitRequest(
   }
 }
 
-/** Adds the UIDs of the FlowSchema and the priority level to the response. As upstream, clients do not get the names. */
+/** Adds the UIDs of the FlowSchema and priority level to the response. As in upstream, clients do not see their names. */
 function setFlowHeaders(response: HttpResponse, { schema, level }: FlowClass): void {
   if (schema.uid !== '') response.setHeader('x-kubernetes-pf-flowschema-uid', schema.uid);
   if (level.uid !== '') response.setHeader('x-kubernetes-pf-prioritylevel-uid', level.uid);

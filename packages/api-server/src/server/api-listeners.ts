@@ -24,17 +24,17 @@ import type { RequestInfo } from './request-info.ts';
 import type { ClientConnection } from './server-parts.ts';
 import { isUpgradable, upgradeCall } from './upgrade-call.ts';
 
-/** How long in-flight requests may take to complete when the server stops. */
+/** How long in-flight requests may take to complete on shutdown. */
 const MAX_DRAIN_MS = 10_000;
 
-/** The serving certificate with its key, and the CA certificates that verify client certificates, all in PEM format. */
+/** Serving certificate and key, and the CA certificates that verify client certificates, all PEM. */
 export type ServingCertificate = { certificate: string; key: string; clientAuthorities: string[] };
 
 export type SecureAddress = { host: string; port: number };
 
 type AnyRequest = IncomingMessage | Http2ServerRequest;
 
-/** Functions that limit the connections of unknown clients to the TLS port, before a handshake costs time and memory. */
+/** Hooks for limiting connections from unknown clients to the TLS port, before a handshake costs time and memory. */
 export type StrangerConnections = {
   onListening: (server: NetServer) => void;
   /** Called for each request of an authenticated user. */
@@ -52,7 +52,7 @@ export type ApiListenersParts = {
   isExtension?: (info: RequestInfo) => boolean;
 };
 
-/** Listens for clients on a unix socket that only root can access, and over TLS with HTTP/2 and HTTP/1.1. */
+/** Listens on a unix socket that only root can access, and over TLS with HTTP/2 and HTTP/1.1. */
 export class ApiListeners {
   readonly #parts: ApiListenersParts;
   readonly #connections = new OpenConnections();
@@ -69,7 +69,8 @@ export class ApiListeners {
   }
 
   /**
-   * Listens on a unix socket, whose clients are treated as administrators. Throws `already_exists` if a running server is using the socket.
+   * Listens on a unix socket whose clients are treated as administrators. Throws `already_exists` if the socket is in use by a running
+   * server.
    */
   async listenLocal(path: string): Promise<void> {
     const local: ClientConnection = { isLocal: true };
@@ -79,8 +80,8 @@ export class ApiListeners {
   }
 
   /**
-   * Listens over TLS. Returns the port; if `port` is 0, the operating system assigns one. Without `strangers`, unknown clients are limited
-   * only by the number of connections. Rejects with the error of listen(2).
+   * Listens over TLS. Returns the port, which the operating system assigns if `port` is 0. If `strangers` is unset, unknown clients are
+   * limited only by the maximum number of connections. Rejects with listen(2)'s error.
    */
   async listenSecure(
     { host, port }: SecureAddress,
@@ -157,7 +158,7 @@ export class ApiListeners {
 
   #accept(server: Server | Http2SecureServer, connectionOf: (request: AnyRequest) => ClientConnection): void {
     const { handler } = this.#parts;
-    /** `used`: when it closes, the connection is no longer in use. */
+    /** `used`: emits `close` once the connection is no longer in use. */
     const handle = (call: HttpCall, used: EventEmitter, connection: ClientConnection) => {
       if (!connection.isLocal) used.once('close', connection.use());
       handler.handle(call, connection);

@@ -25,7 +25,7 @@ export function attributesOf(info: RequestInfo, user: UserInfo, query: URLSearch
   };
 }
 
-/** Throws 403 unless the user may make the request. Returns the authorizer's reason. */
+/** Throws 403 if the user may not make the request. Returns the authorizer's reason. */
 export function authorize(authorizer: Authorizer, attributes: AuthorizationAttributes): string {
   const { decision, reason } = authorizer.authorize(attributes);
   if (decision === 'allow') return reason;

@@ -2,8 +2,8 @@
 const TERM = /^([^=!\\,]+)(==|=|!=)((?:[^\\,=]|\\[\\,=])*)$/;
 
 /**
- * Returns the name that a field selector requires, or '' if it requires none. A list or watch of a single object is authorized for that
- * object's name. Names that are not valid in a URL path, and malformed selectors, are ignored.
+ * Returns the name required by a field selector, or '' if there is none: a list or watch of a single object is authorized for that object's
+ * name. Ignores malformed selectors and names that are invalid in URL paths.
  */
 export function exactName(selector: string): string {
   if (!selector.includes('metadata.name')) return '';

@@ -88,7 +88,7 @@ test('ends a request when its time has expired', async () => {
     [wrong.status, wrong.json().message],
     [400, 'invalid timeout specified in the request URL - time: invalid duration "1x"'],
   );
-  // a body that never ends
+  // a body that is never completed
   const socket = connect(server.socketPath);
   socket.write(`POST ${PODS}?timeout=50ms HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\n{`);
   const [answer] = await once(socket, 'data');
@@ -168,7 +168,7 @@ test('refuses headers that are too large', async () => {
   assert.equal((await send(server, HTTP2, { path: '/livez' })).status, 200);
 });
 
-/** An HTTP/2 frame. */
+/** Builds an HTTP/2 frame. */
 function frame(type: number, flags: number, stream: number, payload: Buffer): Buffer {
   const head = Buffer.alloc(9);
   head.writeUIntBE(payload.length, 0, 3);
@@ -180,10 +180,10 @@ function frame(type: number, flags: number, stream: number, payload: Buffer): Bu
 
 const SETTINGS = frame(4, 0, 0, Buffer.alloc(0));
 
-/** HEADERS of `GET /`, whose fields are all in HPACK's static table except for the host. */
+/** HEADERS frame for `GET /`. All fields except the host are in HPACK's static table. */
 const GET = Buffer.concat([Buffer.from([0x82, 0x84, 0x87, 0x41, 0x01]), Buffer.from('a')]);
 
-/** Sends frames without reading, and resolves when the server has closed the connection. */
+/** Sends frames without reading. Resolves once the server has closed the connection. */
 async function flood(server: TestServer, frames: Iterable<Buffer>): Promise<void> {
   const socket = connectTls({
     port: server.port,

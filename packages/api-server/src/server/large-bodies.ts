@@ -5,9 +5,9 @@ import { MASTERS, type UserInfo } from '@podwright/kube-kinds';
 import { callerOf } from '../authorization/known-users.ts';
 import type { LargeBody } from '../wire/http-exchange.ts';
 
-/** Bodies up to this size are processed at once and not counted. */
+/** Bodies up to this size are not counted and are processed immediately. */
 const LARGE_BYTES = 64 << 10;
-/** Maximum size of all bodies that are being received or wait for their turn, except those of administrators. */
+/** Maximum total size of bodies being received or waiting for their turn, not counting those of administrators. */
 const MAX_BYTES = 64 << 20;
 const MAX_PAUSE_MS = 1000;
 
@@ -17,17 +17,17 @@ type Caller = { key: string; bodies: Set<Body>; bytes: number; isAdministrator: 
 type Body = { caller?: Caller; bytes: number; refusal: AbortController; start?: () => void };
 
 /**
- * Bounds the memory of large request bodies, and serializes their processing, because a body can take a second of CPU time to decode and
- * validate. In the pauses between them, the event loop serves other requests. Callers take turns. If all bodies together are too large, the
- * last body of the caller with the most bytes is refused, so a caller can fill the memory only while no other caller needs it.
+ * Limits the memory used by large request bodies and serializes their processing, because decoding and validating a body can take a second
+ * of CPU time. The event loop serves other requests in the pauses in between. Callers take turns. If the total size is exceeded, the last
+ * body of the caller with the most bytes is rejected, so a caller can only fill the memory while no other caller needs it.
  */
 export class LargeBodies {
-  /** The callers with large bodies. The one whose turn is next comes first. */
+  /** Callers with large bodies, in the order of their next turns. */
   readonly #callers = new Map<string, Caller>();
   #bytes = 0;
   #isBusy = false;
 
-  /** Begins to count the body of a request. The caller must dispose of the result at the end of the request. */
+  /** Starts tracking a request's body. The result must be disposed at the end of the request. */
   open(user: UserInfo): LargeBody & Disposable {
     const body: Body = { bytes: 0, refusal: new AbortController() };
     return {
@@ -38,7 +38,7 @@ export class LargeBodies {
     };
   }
 
-  /** Counts the bytes of a body. Throws 429 if all bodies together are too large and this caller has the most bytes. */
+  /** Counts a body's bytes. Throws 429 if the total size is exceeded and this caller has the most bytes. */
   #received(body: Body, bytes: number, user: UserInfo): void {
     body.refusal.signal.throwIfAborted();
     if (bytes <= LARGE_BYTES) return;
@@ -87,7 +87,7 @@ export class LargeBodies {
     if (caller.bodies.size === 0) this.#callers.delete(caller.key);
   }
 
-  /** Waits until a received body may be processed. Throws 429 if the body is refused in the meantime, or the signal's reason. */
+  /** Waits until a received body may be processed. Throws 429 if the body is rejected while waiting, or the signal's reason. */
   async #turn(body: Body, signal: AbortSignal | undefined): Promise<void> {
     if (body.caller === undefined) return body.refusal.signal.throwIfAborted();
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -115,7 +115,7 @@ export class LargeBodies {
   }
 }
 
-/** Resolves when the request has processed its body and a pause of the same length has passed. */
+/** Waits until the request has processed its body, and then for as long as that took (up to MAX_PAUSE_MS). */
 async function pauseAfterWork(): Promise<void> {
   const startedAtMs = performance.now();
   await setImmediate();

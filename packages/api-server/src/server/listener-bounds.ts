@@ -3,34 +3,34 @@ import type { SecureServerOptions } from 'node:http2';
 
 const MAX_HEADER_BYTES = 64 << 10;
 
-/** Time limit for a client to send the request headers, and to complete a TLS handshake. */
+/** Timeout for receiving request headers and for TLS handshakes. */
 const MAX_HEADERS_MS = 10_000;
 
-/** Slightly longer than client-go keeps idle connections open. */
+/** Slightly longer than client-go's idle timeout. */
 export const MAX_IDLE_MS = 120_000;
 
-/** A TLS connection is closed if no request on it has been authenticated within this time. */
+/** TLS connections are closed if no request on them is authenticated within this time. */
 export const MAX_UNAUTHENTICATED_MS = 20_000;
 
 /**
- * Limits for the connections of authenticated users, see `CallerConnections`. They must allow for many watches, because each watch over
- * HTTP/1.1 needs its own connection.
+ * Connection limits for authenticated users, see `CallerConnections`. High enough for many watches, because each HTTP/1.1 watch needs its
+ * own connection.
  */
 export const CALLER_CONNECTIONS = { total: 2000, perCaller: 1000 };
 
 /**
- * Leaves room for 1000 connections of clients that have not been authenticated (`WaitingClients`), so that one user with as many connections
- * as possible does not lock out others.
+ * Leaves room for 1000 unauthenticated connections (`WaitingClients`), so that a user who has opened as many connections as possible does
+ * not lock others out.
  */
 export const MAX_CONNECTIONS = 2 * CALLER_CONNECTIONS.total + 1000;
 
-/** Maximum number of connections waiting to be accepted. The kernel has the same limit (net.core.somaxconn). */
+/** Maximum number of connections waiting to be accepted. Same as the kernel's limit (net.core.somaxconn). */
 export const LISTEN_BACKLOG = 4096;
 
-/** Detects clients that have vanished, such as a suspended laptop. This is needed because nothing is sent on a watch without events. */
+/** Detects clients that are gone, e.g. suspended laptops. Needed because nothing is sent on a watch without events. */
 const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelay: 30_000, noDelay: true };
 
-/** Limits for HTTP/1.1 connections. The time to send a request body is limited by the request timeout. */
+/** Limits for HTTP/1.1 connections. Receiving the body is limited by the request timeout. */
 export const HTTP1_BOUNDS: ServerOptions = {
   ...KEEP_ALIVE,
   maxHeaderSize: MAX_HEADER_BYTES,
@@ -40,16 +40,16 @@ export const HTTP1_BOUNDS: ServerOptions = {
   connectionsCheckingInterval: 5000,
 };
 
-/** Limits for HTTP/2 connections. A client multiplexes all of its watches over one connection. */
+/** Limits for HTTP/2 connections, over which a client multiplexes all of its watches. */
 export const HTTP2_BOUNDS: SecureServerOptions = {
   settings: { maxConcurrentStreams: 1000, maxHeaderListSize: MAX_HEADER_BYTES, enablePush: false },
-  // in megabytes; includes unsent response data, of which each stream holds at most one group of parts (`write-parts.ts`)
+  // in MB, including unsent response data (at most one group of parts per stream, see `write-parts.ts`)
   maxSessionMemory: 64,
   maxSettings: 32,
   maxOutstandingPings: 10,
   maxSessionInvalidFrames: 100,
   maxSessionRejectedStreams: 100,
-  // a restarting informer cancels all of its watches at the same time
+  // a restarting informer cancels all of its watches at once
   streamResetBurst: 1000,
   streamResetRate: 33,
   handshakeTimeout: MAX_HEADERS_MS,

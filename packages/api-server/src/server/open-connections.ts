@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { Timer } from '@podwright/base';
 import { MAX_IDLE_MS } from './listener-bounds.ts';
 
-/** Tracks a server's connections. Closes those that are idle. */
+/** Tracks a server's connections and closes idle ones. */
 export class OpenConnections {
   readonly #sockets = new Set<Socket>();
   readonly #sessions = new Set<ServerHttp2Session>();
@@ -14,7 +14,7 @@ export class OpenConnections {
     socket.on('error', () => undefined); // the client has disconnected
   }
 
-  /** Closes an HTTP/2 connection after it has had no streams for some time. */
+  /** Closes an HTTP/2 connection once it has been idle for some time. */
   addSession(session: ServerHttp2Session): void {
     let streams = 0;
     this.#sessions.add(session);

@@ -8,8 +8,8 @@ import { encodingOf, namespaceOf, placeOf } from './resource-request.ts';
 import type { ResourceRequest } from './server-parts.ts';
 
 /**
- * Minimum duration of a watch without `timeoutSeconds`. As in upstream, a random time is added, so that watches do not all end at the same
- * time.
+ * Minimum duration of watches without `timeoutSeconds`. As in upstream, a random time is added as jitter, so that watches do not all end at
+ * once.
  */
 const MIN_WATCH_SECONDS = 1800;
 
@@ -31,13 +31,13 @@ export async function listMany(request: ResourceRequest): Promise<void> {
   await writer.list(page, encoding);
 }
 
-/** Sends the changes to a collection or a single object until the watch times out. */
+/** Streams changes to a collection or a single object until the watch times out. */
 export async function watchMany(request: ResourceRequest): Promise<void> {
   const { exchange, writer, served, parts, resource } = request;
   const encoding = encodingOf(request, negotiateWatch(exchange));
   const options = selectionOf(request);
   const timeoutSeconds = options.timeoutSeconds || MIN_WATCH_SECONDS * (1 + Math.random());
-  // the events of another definition would be those of another schema
+  // end the watch when the definition changes, because later events would follow a different schema
   const end = resource.isCustom ? parts.endOf?.(resource) : undefined;
   const until = end === undefined ? exchange.signal : AbortSignal.any([exchange.signal, end]);
   using signal = withTimeout(until, timeoutSeconds * 1000, 'watch');
@@ -51,7 +51,7 @@ export function selectionOf({ exchange, info: { name, verb } }: ResourceRequest)
   if (name === '') return options;
   if (options.fieldSelector !== '' && exactName(options.fieldSelector) !== name)
     throw badRequest("fieldSelector metadata.name doesn't match requested name");
-  // the request was authorized for this name only, so the name must be enforced regardless of how the registry parses the selector
+  // the request was authorized for this name only, so enforce it regardless of how the registry parses the selector
   const fieldSelector = [`metadata.name=${escaped(name)}`, options.fieldSelector].filter(Boolean).join();
   return { ...options, fieldSelector };
 }

@@ -22,7 +22,7 @@ const ANONYMOUS_USER: UserInfo = { username: ANONYMOUS, groups: [UNAUTHENTICATED
 /** A request, before its URL is parsed. */
 export type HttpCall = Pick<HttpExchange, 'request' | 'response' | 'upgrade'>;
 
-/** Handles the calls of all listeners. `stop` resolves once all calls have been answered. */
+/** Handles calls from all listeners. `stop` resolves once all of them have been answered. */
 export type CallHandler = Pick<RequestHandler, 'handle' | 'stop'>;
 
 type Handled = {
@@ -33,12 +33,12 @@ type Handled = {
   warnings: Warnings;
 };
 
-/** The error with which watches end when the server stops. */
+/** The error that ends watches on shutdown. */
 const STOPPING = new ApiError(503, 'ServiceUnavailable', { message: 'the server is shutting down' });
 
 /**
- * Handles requests. Authenticates the user, gives the request a seat, authorizes the request and dispatches it. Never throws; an error in
- * one request does not affect others.
+ * Handles requests: authenticates the user, assigns a seat, authorizes and dispatches. Never throws; an error in one request does not
+ * affect others.
  */
 export class RequestHandler {
   readonly #parts: ServerParts;
@@ -57,7 +57,7 @@ export class RequestHandler {
     this.#active.add(done);
   }
 
-  /** Ends watches and other long-running requests, and resolves once all requests have been answered. */
+  /** Ends watches and other long-running requests. Resolves once all requests have been answered. */
   async stop(): Promise<void> {
     for (const lifetime of this.#longRunning) lifetime.end(STOPPING);
     await Promise.all(this.#active);
@@ -120,7 +120,7 @@ export class RequestHandler {
     }
   }
 
-  /** Returns the user of the request: the impersonated one, if there is one. Throws 403 if the impersonation is not allowed. */
+  /** Returns the request's user after impersonation, if any. Throws 403 if the impersonation is not allowed. */
   #effectiveUser({ request, query }: HttpExchange, info: RequestInfo, observed: ObservedRequest): UserInfo {
     const user = observed.user!;
     observed.impersonated = this.#parts.impersonate(request.rawHeaders, attributesOf(info, user, query));
@@ -165,12 +165,12 @@ export class RequestHandler {
   }
 }
 
-/** Returns the status code that has been sent to the client, 0 if none. After an upgrade of the protocol it is 101. */
+/** Returns the status code sent to the client, or 0 if none was sent. After a protocol upgrade it is 101. */
 function sentCode({ headersSent, statusCode }: HttpExchange['response']): number {
   return headersSent || statusCode === 101 ? statusCode : 0;
 }
 
-/** Returns the audit ID of a request. The client's own ID is used if it is acceptable. */
+/** Returns a request's audit ID. The client's own ID is used if it is acceptable. */
 function auditIdOf(request: HttpRequest): string {
   const sent = headerOf(request, 'audit-id');
   return /^[\w.:-]{1,64}$/.test(sent) ? sent : randomUUID();

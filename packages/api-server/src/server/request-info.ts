@@ -2,26 +2,25 @@ import { QueryValues } from '../wire/query-values.ts';
 import { exactName } from './exact-name.ts';
 import type { RequestUrl } from './request-url.ts';
 
-/** Request attributes derived from the method and URL (apiserver, endpoints/request). Fields that do not apply are ''. */
+/** Request attributes derived from the method and URL (apiserver, endpoints/request). '' where not applicable. */
 export type RequestInfo = {
   /** Whether this is a request for API objects. If not, only `path` and `verb` apply. */
   isResourceRequest: boolean;
   path: string;
   /**
-   * `get`, `list`, `watch`, `create`, …. For a non-resource request, the HTTP method in lower case. '' if API objects do not support the
-   * method.
+   * `get`, `list`, `watch`, `create`, …; for non-resource requests, the lowercase HTTP method. '' if API objects do not support the method.
    */
   verb: string;
   apiGroup: string;
   apiVersion: string;
-  /** The namespace. For a request for a Namespace object, its own name. */
+  /** The namespace. For requests for a Namespace object, this is the object's name. */
   namespace: string;
   /** The plural resource name. */
   resource: string;
   subresource: string;
-  /** The object's name in the path, or the name that the field selector of a list or watch requires. */
+  /** The object's name from the path, or the one required by the field selector of a list or watch. */
   name: string;
-  /** The segments of the path, starting with the resource. */
+  /** Path segments, starting with the resource. */
   parts: readonly string[];
   /** Whether the path has a `/namespaces/NAME/` prefix before the resource. */
   isBelowNamespace: boolean;
@@ -38,7 +37,7 @@ const VERBS: Readonly<Record<string, string>> = {
   DELETE: 'delete',
 };
 
-/** Subresources of namespaces. They must be known, because `/namespaces/x/status` is not a list of a resource named `status`. */
+/** Subresources of namespaces. They must be listed because `/namespaces/x/status` would otherwise be a list of the resource `status`. */
 const OF_NAMESPACES = ['status', 'finalize'];
 
 const VERBS_IN_PATHS = ['proxy', 'watch'];
@@ -82,7 +81,7 @@ function targetOf(below: readonly string[], verb: string): Target {
   return { namespace, resource, name, subresource: verb === 'proxy' ? '' : subresource, parts, isBelowNamespace };
 }
 
-/** Returns the verb and name of a request. If the path contains no name, they depend on the query string. */
+/** Returns a request's verb and name. If the path contains no name, they depend on the query. */
 function collectionVerb({ verb, name }: Pick<RequestInfo, 'verb' | 'name'>, query: URLSearchParams) {
   if (name !== '') return { verb, name };
   if (verb === 'delete') return { verb: 'deletecollection', name };
@@ -91,15 +90,15 @@ function collectionVerb({ verb, name }: Pick<RequestInfo, 'verb' | 'name'>, quer
   return { verb: isWatch ? 'watch' : 'list', name: exactName(query.get('fieldSelector') ?? '') };
 }
 
-/** The subresource whose requests are forwarded to a backend with any method. */
+/** The subresource whose requests are forwarded to a backend, whatever their method. */
 export const PROXY = 'proxy';
 
-/** Subresources that connect the client to a backend: requests may be upgraded, and responses are the backend's. */
+/** Subresources that connect the client to a backend: requests can be upgraded, and the backend provides the response. */
 export const CONNECTING: readonly string[] = ['attach', 'exec', 'portforward', PROXY];
 
-/** Subresources whose requests may run for as long as the client wants. */
+/** Subresources whose requests have no time limit. */
 const LONG_RUNNING = [...CONNECTING, 'log'];
 
-/** Whether a request is long-running, so that it has no timeout. */
+/** Whether a request is long-running, which means that it has no timeout. */
 export const isLongRunning = ({ verb, subresource }: RequestInfo): boolean =>
   verb === 'watch' || verb === 'proxy' || LONG_RUNNING.includes(subresource);

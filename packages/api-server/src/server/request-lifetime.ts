@@ -6,7 +6,7 @@ import type { HttpRequest, HttpResponse } from '../wire/http-exchange.ts';
 /** Upstream's timeout for requests that are not long-running. */
 export const MAX_REQUEST_MS = 60_000;
 
-/** A response is dropped if its client does not read it within this time. */
+/** Responses are dropped if the client does not read them within this time. */
 const MAX_UNREAD_MS = 60_000;
 
 /** Returns the request's timeout, as set by the `timeout` parameter. Throws 400 if the parameter is not a duration. */
@@ -19,14 +19,14 @@ export function timeLimitMs(query: URLSearchParams): number {
   return limit > 0 ? Math.min(limit, MAX_REQUEST_MS) : MAX_REQUEST_MS;
 }
 
-/** Returns the error for a request that has timed out. */
+/** Returns the error for a timed-out request. */
 export const requestTimeout = (): ApiError =>
   new ApiError(504, 'Timeout', {
     message: 'Timeout: request did not complete within the allotted timeout',
     details: {},
   });
 
-/** Stops the work on a request when the client disconnects, the request times out, or the server stops. */
+/** Cancels a request's work when the client disconnects, the request times out or the server stops. */
 export class RequestLifetime implements Disposable {
   readonly #response: HttpResponse;
   /** Aborts when the client disconnects. */
@@ -38,12 +38,12 @@ export class RequestLifetime implements Disposable {
     this.#response = response;
     const disconnected = () => this.#disconnected();
     response.once('close', disconnected);
-    // an HTTP/1 client that closes only its own side of the connection has aborted its request
+    // an HTTP/1 client that half-closes the connection has aborted its request
     request.once('aborted', disconnected);
     for (const stream of [request, response]) stream.on('error', disconnected);
   }
 
-  /** Aborts when the work on the request must stop. The reason is the `ApiError` to send to the client, if there is one. */
+  /** Aborts when the request's work must stop. If the client is to be notified, the reason is the `ApiError` to send. */
   get signal(): AbortSignal {
     return this.#work.signal;
   }
@@ -61,7 +61,7 @@ export class RequestLifetime implements Disposable {
     this.#work.abort(reason);
   }
 
-  /** Stops the timeout timer. If the client does not read the response in time, the response is dropped. */
+  /** Stops the timeout timer. Drops the response if the client does not read it in time. */
   [Symbol.dispose](): void {
     this.#timer?.[Symbol.dispose]();
     if (this.#client.signal.aborted) return;

@@ -4,7 +4,7 @@ import type { UserInfo } from '@podwright/kube-kinds';
 import type { HttpRequest, ObservedBodies } from '../wire/http-exchange.ts';
 import type { RequestInfo } from './request-info.ts';
 
-/** A request as far as its handling has come. Fields that are not known yet are absent. */
+/** A request at its current stage of processing. Fields not known yet are absent. */
 export type ObservedRequest = {
   readonly auditId: string;
   readonly request: HttpRequest;
@@ -17,26 +17,26 @@ export type ObservedRequest = {
   isLongRunning?: boolean;
   /** The authenticated user. */
   user?: UserInfo;
-  /** The user as whom the request is made. */
+  /** The impersonated user, if any. */
   impersonated?: UserInfo;
   decision?: 'allow' | 'forbid';
   /** The authorizer's reason for allowing the request. */
   reason?: string;
-  /** Set if an observer needs the objects in the bodies. */
+  /** Set if an observer needs the objects in the request and response bodies. */
   bodies?: ObservedBodies;
 };
 
-/** Is informed about requests. Its methods must return quickly. */
+/** Notified of requests. Its methods must return quickly. */
 export interface RequestObserver {
-  /** The request was authenticated. */
+  /** The request has been authenticated. */
   received?(request: ObservedRequest): void;
-  /** The request is being answered: called for long-running requests, before their work begins. */
+  /** The request is being processed. Called only for long-running requests, before their work begins. */
   started?(request: ObservedRequest): void;
   /** The request has ended. `status`: the HTTP status, or 0 if the client disconnected before the response. */
   completed(request: ObservedRequest, status: number): void;
 }
 
-/** Informs several observers. An error of one of them is logged, and affects neither the others nor the request. */
+/** Notifies several observers. Errors thrown by an observer are logged and affect neither the others nor the request. */
 export class RequestObservers implements Required<RequestObserver> {
   readonly #observers: readonly RequestObserver[];
   readonly #logger: Pick<Logger, 'error'>;

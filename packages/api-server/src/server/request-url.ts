@@ -3,8 +3,9 @@ import { badRequest } from '@podwright/api-machinery';
 export type RequestUrl = { path: string; query: URLSearchParams };
 
 /**
- * Splits a request target into path and query, and decodes the path like Go. Unlike `URL`, does not resolve `..`. The decoded path is used
- * for both authorization and dispatch, so an encoded `/` also separates path segments. Throws 400 for malformed percent-encoding.
+ * Splits a request target into path and query, and decodes the path like Go. Unlike `URL`, does not resolve `..`. Since the decoded path is
+ * used for both authorization and dispatch, an encoded `/` separates path segments as well. Throws 400 if the percent-encoding is
+ * malformed.
  */
 export function parseRequestUrl(target: string): RequestUrl {
   const relative = target.replace(/^https?:\/\/[^/?]*/i, '').split('#', 1)[0]!;

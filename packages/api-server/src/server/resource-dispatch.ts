@@ -22,7 +22,7 @@ const HANDLERS: ReadonlyMap<string, SubresourceHandler> = new Map([
   ['deletecollection', deleteCollection],
 ]);
 
-/** Verbs for which the path contains no object name. */
+/** Verbs whose paths contain no object name. */
 const COLLECTION_VERBS = ['create', 'list', 'watch', 'deletecollection'];
 
 /** Methods that upstream routes only to backends, although HEAD is authorized like GET. */
@@ -60,9 +60,7 @@ const isReplaced = ({ info, exchange, parts }: AuthorizedRequest): boolean =>
 const isOf = ({ apiGroup, apiVersion, resource }: RequestInfo, { group, version, plural }: Resource): boolean =>
   apiGroup === group && apiVersion === version && resource === plural;
 
-/**
- * Like `handlerOf`, for a custom resource, whose paths are not routed one by one. Returns `undefined` for a path that does not exist.
- */
+/** Like `handlerOf`, but for custom resources, whose paths are not routed individually. Returns `undefined` if the path does not exist. */
 function customHandler(info: RequestInfo, resource: Resource, parts: ServerParts): SubresourceHandler | undefined {
   const { verb, name, subresource, isBelowNamespace } = info;
   const readsAll = ['list', 'watch'].includes(verb) && info.parts.length === 1;
@@ -88,7 +86,7 @@ const terminating = (resource: Resource): ApiError =>
 type Target = {
   info: RequestInfo;
   resource: Resource;
-  /** Whether only backends have the request's method. */
+  /** Whether the request's method is only supported by backends. */
   isProxied: boolean;
 };
 
@@ -122,8 +120,8 @@ function subresourceHandler(
 }
 
 /**
- * Checks the scope of the path. Namespaced objects must be addressed with their namespace, cluster-scoped objects, including namespaces,
- * without one: the request was authorized for the namespace of the path. Only reads may span all namespaces.
+ * Checks the path's scope. Namespaced objects must be addressed with their namespace, and cluster-scoped objects (including namespaces)
+ * without one, because the request was authorized for the namespace in the path. Only reads may span all namespaces.
  */
 function checkScope({ isBelowNamespace, parts, verb }: RequestInfo, { namespaced }: Resource): void {
   if (namespaced === isBelowNamespace) return;

@@ -9,10 +9,10 @@ import type { ResourceEncoding } from '../wire/response-content.ts';
 import { attributesOf, authorize } from './authorize-request.ts';
 import type { ResourceRequest } from './server-parts.ts';
 
-/** Returns the namespace of the request's objects. '' for cluster-scoped objects, including Namespaces. */
+/** Returns the namespace of the request's objects, or '' for cluster-scoped objects (including Namespaces). */
 export const namespaceOf = ({ info, resource }: ResourceRequest): string => (resource.namespaced ? info.namespace : '');
 
-/** Returns the namespace and name of the object in the URL. */
+/** Returns the namespace and name of the object addressed by the URL. */
 export const placeOf = (request: ResourceRequest): { namespace: string; name: string } => ({
   namespace: namespaceOf(request),
   name: request.info.name,
@@ -22,7 +22,7 @@ export const placeOf = (request: ResourceRequest): { namespace: string; name: st
 export const kindOf = ({ info, resource }: Pick<ResourceRequest, 'info' | 'resource'>): GroupVersionKind =>
   info.subresource === '' ? resource : resource.subresources![info.subresource]!;
 
-/** Returns how to encode the response. Throws 400 for an invalid `includeObject`. */
+/** Returns the response encoding. Throws 400 if `includeObject` is invalid. */
 export function encodingOf(request: ResourceRequest, format: OutputFormat): ResourceEncoding {
   const { served, parts, exchange } = request;
   return {
@@ -35,7 +35,7 @@ export function encodingOf(request: ResourceRequest, format: OutputFormat): Reso
   };
 }
 
-/** Returns the options of a write that the client sent in the query, without defaults. */
+/** Returns the write options sent by the client in the query, without defaults. */
 function sentOptions(query: URLSearchParams): object {
   const [dryRun, fieldManager, fieldValidation] = ['dryRun', 'fieldManager', 'fieldValidation'].map((name) =>
     query.getAll(name),
@@ -47,7 +47,7 @@ function sentOptions(query: URLSearchParams): object {
   };
 }
 
-/** Returns the request context for the registry. `sent`: the options that the client sent. Default: those in the query. */
+/** Returns the request context for the registry. `sent`: options sent by the client. Default: those in the query. */
 export function contextOf(
   request: ResourceRequest,
   { dryRun, fieldManager = '' }: { dryRun: boolean; fieldManager?: string },
@@ -71,7 +71,9 @@ export function contextOf(
   };
 }
 
-/** Returns a function that adds annotations to the audit event. The first value of a key is kept, and invalid keys are ignored, as in upstream. */
+/**
+ * Returns a function that adds annotations to the audit event. As in upstream, the first value of a key wins and invalid keys are ignored.
+ */
 const annotator =
   (bodies: ObservedBodies): AddAnnotation =>
   (key, value, level) => {

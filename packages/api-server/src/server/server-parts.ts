@@ -27,11 +27,11 @@ export type SubresourceHandler = (request: ResourceRequest) => Promise<void>;
 export interface PathDocuments {
   /** Throws `ApiError`. */
   respond(request: PathRequest): Promise<PathResponse>;
-  /** Returns the response to a request for a resource that the server does not have. May throw 404. */
+  /** Returns the response to a request for an unknown resource. May throw 404. */
   unknownResource(group: string): PathResponse;
 }
 
-/** A client's connection: the local unix socket, which only root can access, or TLS. */
+/** A client's connection: via the local unix socket, which only root can access, or TLS. */
 export type ClientConnection =
   | { isLocal: true }
   | {
@@ -39,7 +39,7 @@ export type ClientConnection =
       tlsSocket: TLSSocket;
       /** Marks the connection as in use until the returned function is called. */
       use: () => () => void;
-      /** Must be called when a request on the connection has been authenticated. Throws 429 if the user has too many connections. */
+      /** Must be called once a request on the connection is authenticated. Throws 429 if the user has too many connections. */
       authenticated: (username: string) => void;
     };
 
@@ -56,33 +56,33 @@ export type ServerParts = {
   /** Returns the registry of a resource, or `undefined` if the server does not have the resource. */
   servedResource: (resource: Resource) => ServedResource | undefined;
   /**
-   * Handlers by group resource and subresource, such as `pods/log` and `deployments.apps/scale`, and by group resource for objects that are
-   * only created, such as reviews.
+   * Handlers by group resource and subresource (e.g. `pods/log`, `deployments.apps/scale`), or by group resource for objects that are only
+   * created, such as reviews.
    */
   subresources: ReadonlyMap<string, SubresourceHandler>;
   /** Resources whose objects are not stored. */
   computed?: readonly ComputedResource[];
   /** Default: there are no extension API servers. */
   extensions?: ExtensionServers;
-  /** Returns a signal that aborts when a custom resource is no longer served as it is. Default: custom resources do not change. */
+  /** Returns a signal that aborts when a custom resource is removed or changes. Default: custom resources never change. */
   endOf?: (resource: Resource) => AbortSignal;
   documents: PathDocuments;
   /** Returns the user of a request over TLS, or `undefined` if the request has no credentials. Throws 401 if they are invalid. */
   authenticate: (request: { tlsSocket: TLSSocket; headers: IncomingHttpHeaders }) => Promise<UserInfo | undefined>;
-  /** The paths for which requests without credentials are those of the user `system:anonymous`, who may do what RBAC allows. Default: none. */
+  /** Paths where requests without credentials are treated as the user `system:anonymous`, who is subject to RBAC. Default: none. */
   anonymousPaths?: readonly string[];
-  /** Returns the user that a request impersonates, or `undefined` if it does not impersonate anyone. Throws 403 if that is not allowed. */
+  /** Returns the user impersonated by a request, or `undefined` if there is none. Throws 403 if the impersonation is not allowed. */
   impersonate: (rawHeaders: readonly string[], attributes: AuthorizationAttributes) => UserInfo | undefined;
   authorizer: Authorizer;
   /** Shared by all watches. */
   encoder: EventEncoder;
   logger: Logger;
   now: () => number;
-  /** Are informed about each request. */
+  /** Notified of each request. */
   observers?: readonly RequestObserver[];
   flowControl: FlowControl;
   longRunning: LongRunning;
-  /** Resolves once all writes so far are durable. Returns undefined if they are. Rejects with an `ApiError` if the disk fails. */
+  /** Resolves once all writes so far are durable. Returns `undefined` if they already are. Rejects with an `ApiError` if the disk fails. */
   untilDurable: () => Promise<void> | undefined;
 };
 

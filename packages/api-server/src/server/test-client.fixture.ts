@@ -6,10 +6,10 @@ import { request as secureRequest } from 'node:https';
 import type { Readable } from 'node:stream';
 import type { TestServer } from './test-server.fixture.ts';
 
-/** Where a server listens. */
+/** A server's listening addresses. */
 type Endpoint = Pick<TestServer, 'socketPath' | 'port' | 'certificate'>;
 
-/** How a client of a test reaches the server. */
+/** How test clients reach the server. */
 export const WAYS = ['the unix socket', 'HTTP/1.1 over TLS', 'HTTP/2 over TLS'] as const;
 
 export type Way = (typeof WAYS)[number];
@@ -24,7 +24,7 @@ export type Call = {
 
 export type OpenAnswer = { status: number; headers: IncomingHttpHeaders; body: Readable; close: () => void };
 
-/** Sends a request over a connection of its own. Over TLS, `user` defaults to root. */
+/** Sends a request over a dedicated connection. Over TLS, `user` defaults to root. */
 export async function open(server: Endpoint, way: Way, call: Call): Promise<OpenAnswer> {
   const { method = 'GET', path, user = 'root', body } = call;
   const token = way === 'the unix socket' || user === '' ? {} : { authorization: `Bearer token-${user}` };
@@ -69,7 +69,7 @@ export async function send(server: Endpoint, way: Way, call: Call): Promise<Answ
   return { status, headers, text, json: () => JSON.parse(text) };
 }
 
-/** The lines of a watch as they arrive. */
+/** Yields a watch's events as they arrive. */
 export async function* eventsOf(body: Readable): AsyncGenerator<Json> {
   let rest = '';
   for await (const chunk of body) {

@@ -5,8 +5,8 @@ const ALL = { verbs: ['*'], apiGroups: ['*'], resources: ['*'], clusterScope: tr
 const ANYTHING = { resourceRules: [ALL], nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }] };
 
 /**
- * Returns a flow control with `seats` for all users except administrators. A user has at most half of the seats, and at most `waiting`
- * requests that wait.
+ * Returns a flow control with `seats` for all users except administrators. Each user may have up to half of the seats and `waiting` queued
+ * requests.
  */
 export function testFlows(seats: number, waiting = 0): FlowControl {
   const control = new FlowControl({ seats });

@@ -27,27 +27,27 @@ import type { ServedResource, ServerParts } from './server-parts.ts';
 const schema = await Schema.load();
 
 export type TestServerOptions = Partial<Pick<ServerParts, 'documents' | 'anonymousPaths' | 'observers'>> & {
-  /** The handlers, or a function that returns those of a store. */
+  /** The handlers, or a function that builds them for a store. */
   subresources?: ServerParts['subresources'] | ((store: ObjectStore) => ServerParts['subresources']);
   /** Default: only the mandatory FlowSchemas and priority levels. */
   flowControl?: FlowControl;
-  /** Maximum number of a user's long-running requests. */
+  /** Maximum number of long-running requests per user. */
   maxLongRunning?: number;
   maxUnauthenticatedMs?: number;
   callerLimits?: CallerLimits;
   strangers?: StrangerConnections;
-  /** Default: everything is allowed. */
+  /** Default: allows everything. */
   decide?: (attributes: AuthorizationAttributes) => Verdict['decision'];
-  /** Replaces functions of all resources. */
+  /** Overrides functions of all resources. */
   resource?: Partial<ServedResource>;
 };
 
-/** A server with a store in memory, a unix socket, and a TLS port. Tokens are `token-USER`. */
+/** A server with an in-memory store, a unix socket and a TLS port. Tokens are `token-USER`. */
 export class TestServer implements AsyncDisposable {
   readonly directory = mkdtempSync(join(tmpdir(), 'api-server-'));
   readonly store: ObjectStore = new MemoryStore();
   readonly #registries = new Registries({ schema, strategies: {}, store: this.store });
-  /** The requests that were authorized, such as `alice list pods x/`. */
+  /** Authorized requests, e.g. `alice list pods x/`. */
   readonly authorized: string[] = [];
   readonly errors: unknown[] = [];
   /** The number of requests over TLS. */
@@ -136,7 +136,7 @@ function impersonated(rawHeaders: readonly string[], user: UserInfo): UserInfo |
   return { username: rawHeaders[at + 1]!, groups: [] };
 }
 
-/** The registry, with some functions replaced. */
+/** Returns the registry with some functions replaced. */
 const withChanges = (registry: ResourceRegistry, changes: Partial<ServedResource> = {}): ServedResource => ({
   create: (...given) => registry.create(...given),
   get: (...given) => registry.get(...given),

@@ -27,8 +27,7 @@ export function isUpgradable(
 }
 
 /**
- * Creates the call for an HTTP/1.1 request to upgrade the protocol. The server can send a regular HTTP response until `upgrade` takes over
- * the connection.
+ * Creates the call for an HTTP/1.1 upgrade request. The server can send a regular HTTP response until `upgrade` takes over the connection.
  */
 export function upgradeCall(request: IncomingMessage, socket: Duplex, head: Buffer): HttpCall {
   const response = new ServerResponse(request);

@@ -12,7 +12,7 @@ const PODS = '/api/v1/namespaces/x/pods';
 const ORIGIN = { origin: 'http://localhost' };
 const KEY = 'dGhlIHNhbXBsZSBub25jZQ==';
 
-/** Sends a handshake over the unix socket. */
+/** Sends a WebSocket handshake over the unix socket. */
 function handshake(server: TestServer, path: string, headers: Record<string, string> = ORIGIN): Socket {
   const upgrade = { host: 'a', connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' };
   const all = Object.entries({ ...upgrade, 'sec-websocket-key': KEY, ...headers });
@@ -23,7 +23,7 @@ function handshake(server: TestServer, path: string, headers: Record<string, str
 
 type Message = { opcode: number; payload: Buffer };
 
-/** The head of the response, and then the messages. */
+/** Yields the response head, then the messages. */
 async function* received(socket: Socket): AsyncGenerator<string | Message, undefined> {
   let buffer: Buffer<ArrayBufferLike> = Buffer.alloc(0);
   let hasHead = false;
@@ -43,7 +43,10 @@ async function* received(socket: Socket): AsyncGenerator<string | Message, undef
   }
 }
 
-/** The length of the first message with its head, if it is complete. Messages of this test are shorter than 64 KiB. */
+/**
+ * Returns the length of the first message including its header, or `undefined` if it is incomplete. Messages in this test are shorter than
+ * 64 KiB.
+ */
 function messageLength(buffer: Buffer): number | undefined {
   if (buffer.length < (buffer[1] === 126 ? 4 : 2)) return undefined;
   const length = buffer[1]! < 126 ? 2 + buffer[1]! : 4 + buffer.readUInt16BE(2);

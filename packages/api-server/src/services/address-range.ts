@@ -2,25 +2,28 @@ import { randomInt } from 'node:crypto';
 import { PodwrightError } from '@podwright/base';
 import { type Cidr, cidrContains, formatIp, type IpAddress, parseCidr, parseIp } from '@podwright/kube-kinds';
 
-/** Addresses at the start are not chosen, so that they remain free for services that name their address, as in upstream. */
+/**
+ * Addresses at the start of the range are not assigned automatically, so that they remain available to services that request a specific
+ * one, as in upstream.
+ */
 const MAX_RESERVED = 256;
 const MIN_RESERVED = 16;
 const RESERVED_SHARE = 16;
-/** Random choices before all addresses are tried in turn. */
+/** Random attempts before trying all addresses in order. */
 const RANDOM_TRIES = 100;
-/** Limits of the number of bits after the prefix, as in upstream: at most 20 for IPv6. */
+/** Limits for the number of host bits, as in upstream: at most 20 for IPv6. */
 const HOST_BITS = { IPv4: { width: 32, least: 4, most: 24 }, IPv6: { width: 128, least: 4, most: 20 } } as const;
 
-/** A range of IP addresses of one family, from which services get cluster IPs. */
+/** A range of IP addresses of one family, used for the cluster IPs of services. */
 export class AddressRange {
-  /** As in the configuration, such as `10.96.0.0/12`. */
+  /** As configured, e.g. `10.96.0.0/12`. */
   readonly cidr: string;
   readonly family: IpAddress['family'];
   readonly #block: Cidr;
   readonly #base: bigint;
   readonly #size: number;
 
-  /** Throws `invalid_argument`. */
+  /** Throws `invalid_argument` if the range is invalid. */
   constructor(cidr: string) {
     const block = parseCidr(cidr);
     const { width, least, most } = HOST_BITS[block?.address.family ?? 'IPv4'];
@@ -37,7 +40,7 @@ export class AddressRange {
     this.#base = (block.address.bits >> BigInt(hostBits)) << BigInt(hostBits);
   }
 
-  /** Parses one range, or two of different families such as `10.96.0.0/12,fd00:96::/112`. Throws `invalid_argument`. */
+  /** Parses one range, or two of different families such as `10.96.0.0/12,fd00:96::/112`. Throws `invalid_argument` if they are invalid. */
   static list(cidrs: string): [AddressRange, ...AddressRange[]] {
     const ranges = cidrs.split(',').map((cidr) => new AddressRange(cidr));
     if (ranges.length > 2 || (ranges.length === 2 && ranges[0]!.family === ranges[1]!.family))
@@ -57,7 +60,7 @@ export class AddressRange {
     return offset !== 0 && offset <= this.#last;
   }
 
-  /** A free address; undefined if there is none. */
+  /** Returns a free address, or `undefined` if there is none. */
   choose(isTaken: (ip: string) => boolean): string | undefined {
     const reserved = Math.min(Math.max(MIN_RESERVED, Math.floor(this.#size / RESERVED_SHARE)), MAX_RESERVED);
     const begin = Math.min(reserved + 1, this.#last);
@@ -68,7 +71,7 @@ export class AddressRange {
     return this.#firstFree(begin, this.#last, isTaken) ?? this.#firstFree(1, begin - 1, isTaken);
   }
 
-  /** The offset of the last address that a service may have. The last address of an IPv4 range is the broadcast address. */
+  /** Offset of the last usable address. In IPv4 ranges, the last address is the broadcast address. */
   get #last(): number {
     return this.family === 'IPv4' ? this.#size - 2 : this.#size - 1;
   }
@@ -81,7 +84,7 @@ export class AddressRange {
     return undefined;
   }
 
-  /** Returns the address at an offset from the begin of the range. */
+  /** Returns the address at an offset from the start of the range. */
   #at(offset: number): string {
     return formatIp(this.#base + BigInt(offset), this.family);
   }

@@ -25,18 +25,18 @@ import {
 } from './service-values.ts';
 
 /**
- * Assigns cluster IPs and node ports to services. The stored services are the record of all assigned values; those of services that are
- * being written are reserved until their write has ended.
+ * Assigns cluster IPs and node ports to services. The stored services are the only record of assigned values; values of services being
+ * written are reserved until the write has ended.
  */
 export class ServiceAllocator {
   readonly #store: ObjectStore;
   readonly #ranges: readonly [AddressRange, ...AddressRange[]];
-  /** Their values are computed once, too: many may wait for admission webhooks. */
+  /** Values of services being written. Cached as well, because many writes may be waiting for admission webhooks. */
   readonly #reserved = new Map<ApiObject, ServiceValues>();
-  /** The values of stored services. They are cached because decoding services with thousands of ports for each write would take seconds. */
+  /** Values of stored services. Cached because decoding services with thousands of ports on every write would take seconds. */
   readonly #known = new WeakMap<StoredObject, ServiceValues>();
 
-  /** `ranges`: one range, or one of each IP family. The family of the first is the default of services. */
+  /** `ranges`: one range, or one per IP family. The first one's family is the default for services. */
   constructor(store: ObjectStore, ranges: readonly [AddressRange, ...AddressRange[]]) {
     this.#store = store;
     this.#ranges = ranges;
@@ -66,7 +66,7 @@ export class ServiceAllocator {
     return [first.family, ...more.map(({ family }) => family)];
   }
 
-  /** Checks the addresses that the client chose, and assigns one for each other family of the service. */
+  /** Checks the addresses requested by the client, and assigns one for each of the service's remaining families. */
   #withClusterIps(service: ApiObject, used: ReadonlySet<string>): Assigned {
     if (typeOf(service) === 'ExternalName' || isHeadless(service)) return { object: service, errors: [] };
     const given = clusterIpsOf(service);
@@ -120,7 +120,7 @@ function withNodePorts(service: ApiObject, used: ReadonlySet<number>): Assigned 
   return { object: withValue(object, ['spec', 'healthCheckNodePort'], choose()), errors };
 }
 
-/** Ports with the same number and different protocols get the same node port. */
+/** Ports with the same number but different protocols get the same node port. */
 function withChosenPorts(service: ApiObject, choose: () => number): ApiObject {
   const chosen = new Map<number, number>();
   for (const port of objectsAt(service, 'spec', 'ports')) {

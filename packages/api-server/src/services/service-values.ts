@@ -1,9 +1,9 @@
-/** The addresses and ports that services occupy. */
+/** Addresses and ports occupied by services. */
 import { type ApiObject, numberAt, objectsAt, textAt, textsAt } from '@podwright/kube-kinds';
 
 export type Used = { ips: ReadonlySet<string>; ports: ReadonlySet<number> };
 
-/** The UID, the cluster IPs and the node ports of a service. */
+/** A service's UID, cluster IPs and node ports. */
 export type ServiceValues = { uid: string | undefined; ips: readonly string[]; ports: readonly number[] };
 
 const NONE = 'None';
@@ -13,7 +13,7 @@ export const isHeadless = (service: ApiObject): boolean => textsAt(service, 'spe
 export const clusterIpsOf = (service: ApiObject): string[] =>
   textsAt(service, 'spec', 'clusterIPs').filter((ip) => ip !== NONE && ip !== '');
 
-/** The node ports of a service, with that of its health check. */
+/** Returns a service's node ports, including its health check port. */
 export function nodePortsOf(service: ApiObject): number[] {
   const ports = objectsAt(service, 'spec', 'ports').map((port) => numberAt(port, 'nodePort') ?? 0);
   return [...ports, numberAt(service, 'spec', 'healthCheckNodePort') ?? 0].filter((port) => port !== 0);
@@ -25,7 +25,7 @@ export const valuesOf = (service: ApiObject): ServiceValues => ({
   ports: nodePortsOf(service),
 });
 
-/** The values of all services but one. */
+/** Returns the values used by all services except one. */
 export function usedBy(services: Iterable<ServiceValues>, exceptUid: string | undefined): Used {
   const ips = new Set<string>();
   const ports = new Set<number>();

@@ -6,8 +6,8 @@ import type { ResourceRequest } from '../server/server-parts.ts';
 type Created = { admission: Admission; object: ApiObject; name: string };
 
 /**
- * Runs admission for an object that a client sends to a subresource, such as a Binding. Returns the object after mutation. Throws
- * `ApiError` if the request is refused.
+ * Runs admission for an object sent to a subresource, such as a Binding. Returns the mutated object. Throws `ApiError` if the request is
+ * rejected.
  */
 export async function admittedObject(
   request: ResourceRequest,
@@ -22,7 +22,7 @@ export async function admittedObject(
   return admitted;
 }
 
-/** Returns the attributes, without the object, of a request that sends an object to a subresource. */
+/** Returns the admission attributes, without the object, of a request that sends an object to a subresource. */
 export function createAttributes(
   request: ResourceRequest,
   name: string,

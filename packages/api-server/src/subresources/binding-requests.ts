@@ -19,7 +19,7 @@ import { admittedObject } from './admitted-object.ts';
 import { coreResource } from './core-resource.ts';
 import { sendSuccess } from './send-success.ts';
 
-/** The handler for both paths. */
+/** Returns the handler for both paths. */
 export function bindingHandler(registries: Registries, admission: Admission): SubresourceHandler {
   return async (request) => {
     const { exchange, info, parts } = request;
@@ -40,7 +40,7 @@ export function bindingHandler(registries: Registries, admission: Admission): Su
   };
 }
 
-/** Upstream does not convert these errors to a Status of its own. */
+/** Upstream does not convert these errors to a proper Status. */
 function unknownError(errors: readonly FieldError[]): ApiError {
   const texts = errors.map(({ field, message }) => `${field}: ${message}`);
   return new ApiError(500, '', { message: texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]` });
@@ -53,8 +53,8 @@ function nameOf({ metadata }: ApiObject, nameInUrl: string): string {
 }
 
 /**
- * Returns the pod on the node, with the condition PodScheduled and the binding's annotations and labels. Throws 409 if it cannot be
- * assigned.
+ * Returns the pod as assigned to the node, with the PodScheduled condition and the binding's annotations and labels. Throws 409 if it
+ * cannot be assigned.
  */
 function assignedPod(pod: ApiObject, binding: ApiObject, nowMs: number): ApiObject {
   const { name = '', deletionTimestamp, uid, resourceVersion } = pod.metadata;

@@ -1,4 +1,4 @@
-/** A server for tests with pods on a node whose kubelet is the test. */
+/** A test server with pods on a node whose kubelet is provided by the test. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { request as plainRequest } from 'node:http';
@@ -33,7 +33,10 @@ export type ConnectedNodeOptions = {
   mutate?: (options: ApiObject) => ApiObject;
 };
 
-/** The pods `lone` with one container, `many` with three kinds of containers, and `waiting` without a node, all in `default`. */
+/**
+ * Pods in `default`: `lone` with one container, `many` with all three types of containers, `waiting` without a node, and `adrift` on a
+ * nonexistent node.
+ */
 const PODS: ApiObject[] = [
   pod('lone', { nodeName: 'n1', containers: [{ name: 'main' }] }),
   pod('many', {
@@ -53,7 +56,7 @@ function pod(name: string, spec: object): ApiObject {
 export class ConnectedNode implements AsyncDisposable {
   readonly server: TestServer;
   readonly #kubelet: Server;
-  /** Requests that the kubelet received, such as `GET /containerLogs/… by USER`. */
+  /** Requests received by the kubelet, e.g. `GET /containerLogs/… by USER`. */
   readonly received: string[] = [];
   readonly requests: IncomingMessage[] = [];
   readonly #sockets = new Set<Socket>();
@@ -106,7 +109,7 @@ export class ConnectedNode implements AsyncDisposable {
     this.server.store.create({ resource: plural, namespace, name }, object);
   }
 
-  /** Refuses further connections to the kubelet. */
+  /** Makes the kubelet refuse connections and closes existing ones. */
   stopKubelet(): Promise<void> {
     for (const socket of this.#sockets) socket.destroy();
     return new Promise((resolve) => void this.#kubelet.close(() => resolve()));

@@ -1,5 +1,5 @@
 import { isConditionTrue } from '@podwright/kube-api';
-/** Evictions: deletions of pods that their PodDisruptionBudgets allow (POST to `pods/NAME/eviction`). */
+/** Evictions: pod deletions that respect PodDisruptionBudgets (POST to `pods/NAME/eviction`). */
 
 import {
   type Admission,
@@ -63,13 +63,13 @@ function deletionOf(eviction: ApiObject): DeleteOptions & { dryRun: boolean } {
   return { ...(options as DeleteOptions), dryRun: (dryRun as string[]).length > 0 };
 }
 
-/** Pods that do not run, or are being deleted already, disrupt nothing. */
+/** Evicting a pod that is not running or is already being deleted is not a disruption. */
 function needsBudget(pod: ApiObject): boolean {
   const isIdle = ['Pending', 'Succeeded', 'Failed'].includes(textAt(pod, 'status', 'phase'));
   return !isIdle && pod.metadata.deletionTimestamp === undefined;
 }
 
-/** Takes one disruption of the pod's budget. Throws `ApiError` if none is left. */
+/** Consumes one of the disruptions allowed by the pod's budget. Throws `ApiError` if there are none left. */
 async function useBudget(
   { registries, store }: EvictionParts,
   { request, pod }: { request: ResourceRequest; pod: ApiObject },
@@ -98,7 +98,7 @@ function budgetsOf(store: ObjectStore, pod: ApiObject): ApiObject[] {
   return objects.map((object) => object.decode()).filter(selects);
 }
 
-/** Whether the budget lets pods that are not ready be evicted without counting them. */
+/** Whether the budget allows evicting pods that are not ready without counting them. */
 function mayEvictUnready(budget: ApiObject, pod: ApiObject): boolean {
   const conditions = (objectAt(pod, 'status')?.conditions ?? []) as { type?: string; status?: string }[];
   if (isConditionTrue(conditions, 'Ready')) return false;

@@ -2,7 +2,7 @@ import { badRequest, parseTime } from '@podwright/api-machinery';
 import { type FieldError, forbiddenField, invalidValue, notSupported } from '@podwright/kube-kinds';
 import { QueryValues } from '../wire/query-values.ts';
 
-/** The query of a request for logs (core/v1, PodLogOptions). */
+/** Query parameters of a log request (core/v1 PodLogOptions). */
 export type PodLogOptions = {
   container: string;
   follow: boolean;
@@ -10,7 +10,7 @@ export type PodLogOptions = {
   timestamps: boolean;
   skipVerification: boolean;
   sinceSeconds?: number;
-  /** In milliseconds since the epoch. */
+  /** Unix time in milliseconds. */
   sinceTimeMs?: number;
   tailLines?: number;
   limitBytes?: number;
@@ -20,7 +20,7 @@ export type PodLogOptions = {
 const STREAMS = ['All', 'Stderr', 'Stdout'];
 const LAYOUT = '2006-01-02T15:04:05Z07:00';
 
-/** Decodes the query. Throws 400 for a number or time that is none. */
+/** Decodes the query. Throws 400 if a number or time is malformed. */
 export function podLogOptions(query: URLSearchParams): PodLogOptions {
   const values = new QueryValues(query);
   return {
@@ -46,7 +46,7 @@ function timeOf(text: string | null): number | undefined {
   throw badRequest(`parsing time ${shown} as ${JSON.stringify(LAYOUT)}: cannot parse ${shown} as "2006"`);
 }
 
-/** Validates options in upstream's order and words. */
+/** Validates the options, with upstream's order and wording of errors. */
 export function validateLogOptions(options: PodLogOptions): FieldError[] {
   const { tailLines = 0, limitBytes = 1, sinceSeconds = 1, stream } = options;
   const errors: FieldError[] = [];
@@ -61,7 +61,7 @@ export function validateLogOptions(options: PodLogOptions): FieldError[] {
   return errors;
 }
 
-/** The query of the kubelet's path for logs. Kubelets do not all accept `stream`; it is sent only if it selects one. */
+/** Returns the query for the kubelet's log path. `stream` is omitted unless it selects one, because not all kubelets accept it. */
 export function kubeletLogQuery(options: PodLogOptions): string {
   const { sinceTimeMs, stream } = options;
   const sinceTime = sinceTimeMs === undefined ? undefined : new Date(sinceTimeMs).toISOString().replace(/\.\d+Z$/, 'Z');

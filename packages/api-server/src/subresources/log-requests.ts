@@ -1,4 +1,4 @@
-/** Logs of containers: GET of `pods/NAME/log`, answered by the kubelet of the pod's node. */
+/** Container logs: GET of `pods/NAME/log`, served by the kubelet of the pod's node. */
 import { ApiError, invalid } from '@podwright/api-machinery';
 import type { Backend } from '../backends/backend.ts';
 import { backendError } from '../backends/backend-error.ts';

@@ -5,8 +5,8 @@ import { proxyableAddress } from '../backends/proxyable-address.ts';
 import { type ProxyTarget, portNumber } from './proxy-target.ts';
 
 /**
- * Returns the kubelet of a node, or a server on another port of it. Only the kubelet receives this server's client certificate. The address,
- * which the node itself has published, must not be a loopback or link-local address.
+ * Returns a node's kubelet, or a server on another port of the node. Only the kubelet receives this server's client certificate. The
+ * address is published by the node itself, so it must not be loopback or link-local.
  */
 export async function nodeBackend(connector: NodeConnector, { scheme, name, port }: ProxyTarget): Promise<Backend> {
   const kubelet = connector.kubelet(name);

@@ -6,8 +6,8 @@ import { isProxyable } from '../backends/proxyable-address.ts';
 import { type ProxyTarget, portNumber } from './proxy-target.ts';
 
 /**
- * Returns the server in a pod. Without a port, it is the first port that a container declares. The pod's IP is from its status, which a node
- * may write: it must not be an address of this host or of its link-local network.
+ * Returns a server in a pod. The port defaults to the first one declared by a container. The pod's IP is from its status, which nodes can
+ * write, so it must not be an address of this host or its link-local network.
  */
 export function podBackend(store: ObjectStore, namespace: string, { scheme, name, port }: ProxyTarget): Backend {
   const pod = store.get({ resource: 'pods', namespace, name })?.decode();

@@ -2,8 +2,8 @@ import { badRequest } from '@podwright/api-machinery';
 import { type ApiObject, objectsAt, textAt } from '@podwright/kube-kinds';
 
 /**
- * Returns the name of the container that a request for a pod's logs or streams means: the requested one, or else the only one. Throws 400 if
- * the pod does not have it, or has several.
+ * Returns the container that a log or stream request refers to: the requested one or, by default, the only one. Throws 400 if the pod does
+ * not have it, or if none is requested and there are several.
  */
 export function containerOf(pod: ApiObject, requested: string): string {
   const containers = namesAt(pod, 'containers');

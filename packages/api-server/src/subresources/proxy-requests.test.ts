@@ -7,7 +7,7 @@ import { ConnectedNode } from './connected-node.fixture.ts';
 
 const PROXY = '/api/v1/nodes/n1/proxy';
 
-/** A node whose kubelet is in this process, because requests are not proxied to loopback addresses. */
+/** Starts a node whose kubelet is in this process, because requests are not proxied to loopback addresses. */
 function startLocal(listener: (request: IncomingMessage, response: ServerResponse) => void): Promise<ConnectedNode> {
   const kubelet = createServer(listener);
   const local = { nodeName: 'n1', serve: (connection: object) => void kubelet.emit('connection', connection) };

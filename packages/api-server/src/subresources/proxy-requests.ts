@@ -1,4 +1,4 @@
-/** Requests that are forwarded to a server in a pod, to an endpoint of a service, or to a node: `…/NAME/proxy/PATH`. */
+/** Requests forwarded to a server in a pod, an endpoint of a service, or a node: `…/NAME/proxy/PATH`. */
 import type { Admission, ObjectStore } from '@podwright/api-machinery';
 import { textAt } from '@podwright/kube-kinds';
 import type { Backend } from '../backends/backend.ts';
@@ -46,13 +46,15 @@ async function proxy(
   await forwardRequest(exchange, { backend, path, prefix: encodedPath(prefixOf(info)) });
 }
 
-/** Relative links of the backend's pages need a path that ends with a slash. */
+/** Relative links in a backend's pages only work if the path ends with a slash. */
 function redirectToRoot({ writer, info }: ResourceRequest, query: string): Promise<void> {
   const location = `${encodedPath(prefixOf(info))}/${query}`;
   return writer.bytes(301, { contentType: '', parts: [] }, { location });
 }
 
-/** The path up to and including `proxy`. It starts with a single slash: two would be followed by the name of a host. */
+/**
+ * Returns the path up to and including `proxy`. It starts with a single slash, because whatever follows two would be taken for a host name.
+ */
 function prefixOf({ path, parts }: ResourceRequest['info']): string {
   const behind = parts.slice(3).join('/');
   const trimmed = path.replace(/^\/+/, '/').replace(/\/+$/, '');

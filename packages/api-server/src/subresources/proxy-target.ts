@@ -1,16 +1,16 @@
 import { ApiError, badRequest } from '@podwright/api-machinery';
 
-/** The target in the name of a proxy request: `NAME`, `NAME:PORT` or `SCHEME:NAME:PORT`. Absent parts are ''. */
+/** The target named in a proxy request: `NAME`, `NAME:PORT` or `SCHEME:NAME:PORT`. Absent parts are ''. */
 export type ProxyTarget = {
   /** As requested. */
   id: string;
   scheme: '' | 'http' | 'https';
   name: string;
-  /** A number, or the name of a port. */
+  /** A port number or name. */
   port: string;
 };
 
-/** Parses the name in a proxy request. `kind` is such as `pod`. Throws 400 if it is malformed. */
+/** Parses the name in a proxy request. `kind`: e.g. `pod`. Throws 400 if the name is malformed. */
 export function proxyTarget(kind: string, id: string): ProxyTarget {
   const parts = id.split(':');
   const [scheme = '', name = '', port = ''] = parts.length > 2 ? parts : ['', ...parts];
@@ -19,7 +19,7 @@ export function proxyTarget(kind: string, id: string): ProxyTarget {
   return { id, scheme, name, port };
 }
 
-/** Returns the port to connect to. Throws 503, as upstream fails to connect, unless it is a number or absent. */
+/** Returns the port to connect to. Throws 503 if it is neither absent nor a valid number, as upstream does when it fails to connect. */
 export function portNumber({ scheme, port }: Pick<ProxyTarget, 'scheme' | 'port'>): number {
   if (port === '') return scheme === 'https' ? 443 : 80;
   const number = Number(port);

@@ -1,4 +1,4 @@
-/** Reviews: objects whose creation returns an answer and stores nothing. */
+/** Reviews: creating one returns a response and stores nothing. */
 import type { ApiObject, UserInfo } from '@podwright/kube-kinds';
 import type { RequestAuthenticator } from '../authentication/request-authenticator.ts';
 import { reviewSelf, reviewToken } from '../authentication/reviews.ts';
@@ -20,7 +20,7 @@ export type ReviewParts = {
 
 type Review = { object: ApiObject; user: UserInfo; namespace: string };
 
-/** The handlers of reviews by resource. */
+/** Returns the handlers for reviews, by resource. */
 export function reviewHandlers(parts: ReviewParts): Map<string, SubresourceHandler> {
   const { authorizer, rules, authenticator, audiences, now } = parts;
   const access = (kind: AccessReviewKind) => (review: Review) => reviewAccess(authorizer, { kind, ...review });

@@ -1,4 +1,4 @@
-/** The `scale` subresource of workloads: reads and writes of a Scale are reads and updates of the object. */
+/** The `scale` subresource of workloads: reading and writing a Scale reads and updates the object. */
 
 import { pageNotFound, type Registries, type RequestContext, type ScaleWrite } from '@podwright/api-machinery';
 import type { ScaleStrategy } from '@podwright/kube-kinds';
@@ -9,7 +9,7 @@ import { readObject, readPatchRequest } from '../server/write-requests.ts';
 import { negotiateObject } from '../wire/negotiation.ts';
 import { writeOptions } from '../wire/write-options.ts';
 
-/** The handler for the scale of a resource. */
+/** Returns the handler for a resource's scale. */
 export function scaleHandler(
   registries: Registries,
   scaleOf: (resource: Resource) => ScaleStrategy | undefined,

@@ -8,8 +8,8 @@ import { type ProxyTarget, serviceUnavailable } from './proxy-target.ts';
 type Place = { store: ObjectStore; namespace: string };
 
 /**
- * Returns an endpoint of a service, by the number or the name of the service's port. Endpoints whose address is not that of a pod in the
- * service's namespace are ignored: a user who may write Endpoints must not reach other addresses through this server.
+ * Returns an endpoint of a service, given the number or name of the service's port. Ignores endpoints whose address is not that of a pod in
+ * the service's namespace, so that users who can write Endpoints cannot reach other addresses through this server.
  */
 export function serviceBackend(store: ObjectStore, namespace: string, target: ProxyTarget): Backend {
   const { id, scheme, name } = target;
@@ -24,7 +24,7 @@ export function serviceBackend(store: ObjectStore, namespace: string, target: Pr
   return networkBackend({ scheme: scheme || 'http', ...found });
 }
 
-/** A port number is that of the service; the endpoints have its name. */
+/** A number is the service's port; endpoints refer to it by name. */
 function portNameOf({ store, namespace }: Place, { name, port }: ProxyTarget): string {
   if (!/^[+-]?\d+$/.test(port)) return port;
   const service = store.get({ resource: 'services', namespace, name })?.decode();
@@ -51,7 +51,7 @@ function isOfPod({ store, namespace }: Place, address: JsonObject): boolean {
   return objectsAt(pod, 'status', 'podIPs').some((one) => textAt(one, 'ip') === ip);
 }
 
-/** Returns the list from a random element on, so that the endpoints share the requests. */
+/** Rotates the list to start at a random element, to spread requests over the endpoints. */
 function rotated<T>(list: readonly T[]): T[] {
   const at = Math.floor(Math.random() * list.length);
   return [...list.slice(at), ...list.slice(0, at)];

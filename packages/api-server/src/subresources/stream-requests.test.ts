@@ -12,7 +12,7 @@ const pathOf = (kind: string, pod: string, query = '') => `/api/v1/namespaces/de
 
 const SWITCHED = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n';
 
-/** Echoes in capitals. */
+/** Echoes in uppercase. */
 const ECHO: KubeletStub = {
   upgrade: (_, socket, head) => {
     socket.write(`${SWITCHED}hello `);

@@ -1,4 +1,4 @@
-/** exec, attach and port-forward of pods: connections that the kubelet of the pod's node serves. */
+/** Pod exec, attach and port-forward: connections served by the kubelet of the pod's node. */
 import { type Admission, badRequest, forbidden } from '@podwright/api-machinery';
 import { booleanAt, type JsonObject, listAt, textAt, textsAt } from '@podwright/kube-kinds';
 import type { Authorizer } from '../authorization/authorizer.ts';
@@ -16,7 +16,7 @@ export type StreamParts = { connector: NodeConnector; admission: Admission; auth
 
 type StreamKind = 'exec' | 'attach' | 'portforward';
 
-/** Returns the handlers of all three kinds of streams by subresource. */
+/** Returns the handlers of all three types of streams, by subresource. */
 export function streamHandlers(parts: StreamParts): [string, SubresourceHandler][] {
   const kinds: StreamKind[] = ['exec', 'attach', 'portforward'];
   return kinds.map((kind) => [`pods/${kind}`, (request) => serveStream(request, parts, kind)]);
@@ -38,8 +38,8 @@ async function serveStream(request: ResourceRequest, parts: StreamParts, kind: S
 }
 
 /**
- * WebSocket clients send GET, which is the verb `get`. They must have `create` on the subresource, too, like clients that send POST: a user who
- * may only read pods must not run commands in them.
+ * WebSocket clients send GET, i.e. the verb `get`. Like clients that send POST, they must have `create` on the subresource: users who may
+ * only read pods must not run commands in them.
  */
 function requireCreate({ exchange, info, resource, user }: ResourceRequest, authorizer: Authorizer): void {
   if (info.verb === 'create') return;
@@ -83,7 +83,7 @@ function kubeletQuery(kind: StreamKind, options: JsonObject): URLSearchParams {
   ]);
 }
 
-/** The API's names of the streams, and the kubelet's. */
+/** Stream names in the API and in the kubelet. */
 const CHOICES = [
   ['stderr', 'error'],
   ['stdin', 'input'],

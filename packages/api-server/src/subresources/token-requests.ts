@@ -1,4 +1,4 @@
-/** Creates tokens of service accounts: POST of a TokenRequest to `serviceaccounts/NAME/token`. */
+/** Creates service account tokens: POST of a TokenRequest to `serviceaccounts/NAME/token`. */
 import type { Admission, AdmissionAttributes } from '@podwright/api-machinery';
 import { requestToken, type TokenRequestParts } from '../authentication/token-request.ts';
 import { contextOf, encodingOf, placeOf } from '../server/resource-request.ts';

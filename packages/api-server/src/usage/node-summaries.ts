@@ -1,27 +1,27 @@
-/** Reads the CPU and memory usage of nodes and pods from the statistics of kubelets. */
+/** Reads the CPU and memory usage of nodes and pods from kubelet statistics. */
 import { errorMessage, gatherBytes, isRecord, type Logger, withTimeout } from '@podwright/base';
 import { answerTo } from '../backends/backend-response.ts';
 import type { NodeConnector } from '../backends/node-connector.ts';
 
-/** The kubelet's path for CPU and memory only. For other statistics, the kubelet would have to measure files. */
+/** The kubelet's path for CPU and memory only. Other statistics would require it to measure files. */
 const PATH = '/stats/summary?only_cpu_and_memory=true';
 const TIMEOUT_MS = 10_000;
-/** Maximum size of a response. Statistics of a thousand containers have about 1 MiB. */
+/** Maximum size of a response. The statistics of a thousand containers take about 1 MiB. */
 const MAX_BYTES = 32 << 20;
 
-/** `cpuNanoCores` is the average since the kubelet's previous measurement; `memoryBytes` is the working set. */
+/** `cpuNanoCores`: the average since the kubelet's previous measurement. `memoryBytes`: the working set. */
 export type Use = { atMs: number; cpuNanoCores: number; memoryBytes: number };
 
 export type PodUse = { namespace: string; name: string; containers: { name: string; use: Use }[] };
 
 export type NodeUse = {
-  /** Undefined after the start of the kubelet until it has two measurements, which CPU usage needs. */
+  /** Undefined after a kubelet start until it has taken two measurements, which CPU usage requires. */
   node: Use | undefined;
   /** The usage of pods. Pods with a running container whose usage is unknown are omitted. */
   pods: PodUse[];
 };
 
-/** Reads the usage of a node and its pods. If its kubelet does not respond, logs that and returns `undefined`. */
+/** Reads the usage of a node and its pods. If the kubelet does not respond, logs this and returns `undefined`. */
 export async function readNodeUse(
   nodeName: string,
   { connector, logger }: { connector: NodeConnector; logger: Logger },
@@ -56,7 +56,7 @@ async function readSummary(connector: NodeConnector, nodeName: string, signal: A
   }
 }
 
-/** Decodes a summary. It comes from any kubelet, so values of wrong types are ignored. */
+/** Decodes a summary. Values of the wrong type are ignored, because the summary may be from any kubelet. */
 export function decodeUse(summary: unknown): NodeUse {
   const { node, pods } = isRecord(summary) ? summary : {};
   return { node: useOf(node), pods: listOf(pods).flatMap((pod) => podUse(pod) ?? []) };

@@ -32,7 +32,7 @@ const SUMMARY = {
 
 const refused = (code: number) => (error: unknown) => isApiStatus(error, code);
 
-/** A server whose local node has the pods `web` and `young`; `elsewhere` is on another node. */
+/** A server whose local node has the pods `web` and `young`; `elsewhere` is on a different node. */
 class Place implements AsyncDisposable {
   readonly #directory = mkdtempSync(join(tmpdir(), 'usage-'));
   readonly asked: string[] = [];

@@ -1,4 +1,4 @@
-/** The API `metrics.k8s.io`: the CPU and memory usage of pods and nodes, as in metrics-server. */
+/** The `metrics.k8s.io` API: CPU and memory usage of pods and nodes, as in metrics-server. */
 import type { ObjectStore } from '@podwright/api-machinery';
 import type { Logger } from '@podwright/base';
 import { formatTime } from '@podwright/kube-api';
@@ -8,9 +8,9 @@ import type { NodeConnector } from '../backends/node-connector.ts';
 import type { AskedObjects, ComputedResource } from '../server/computed-resource.ts';
 import type { NodeUse, PodUse, Use } from './node-summaries.ts';
 
-/** Both versions have the same fields. Clients of Kubernetes 1.36 use v1beta1; 1.37 adds v1. */
+/** Both versions have the same fields. Kubernetes 1.36 clients use v1beta1; 1.37 adds v1. */
 const VERSIONS = ['v1', 'v1beta1'];
-/** The value of `window`: the kubelet computes CPU usage from two measurements, which it makes every ten seconds. */
+/** Value of `window`: the kubelet computes CPU usage from two measurements ten seconds apart. */
 const WINDOW = '10s';
 
 export type UsageParts = { store: ObjectStore; connector: NodeConnector; logger: Logger; now: () => number };
@@ -102,7 +102,7 @@ function measuredPod({ containers }: PodUse) {
   return { ...measured({ atMs }), containers: containers.map(({ name, use }) => ({ name, usage: usageOf(use) })) };
 }
 
-/** Formats usage as quantities, in the form of metrics-server. */
+/** Formats usage as quantities, in the same notation as metrics-server. */
 const usageOf = ({ cpuNanoCores, memoryBytes }: Use) => ({
   cpu: cpuNanoCores === 0 ? '0' : `${cpuNanoCores}n`,
   memory: memoryBytes < 1024 ? `${memoryBytes}` : `${Math.round(memoryBytes / 1024)}Ki`,

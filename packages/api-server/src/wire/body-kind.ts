@@ -2,7 +2,7 @@ import { badRequest, DecodeError, invalid, namedKind } from '@podwright/api-mach
 import { invalidValue } from '@podwright/kube-kinds';
 import { apiVersionOf, type GroupVersionKind, type JsonObject } from '@podwright/kube-schema';
 
-/** Like `namedKind`, for a body of a custom kind. It must declare the expected one. */
+/** Like `namedKind`, but for bodies of custom kinds, which must declare the expected kind. */
 export function customKind(value: unknown, expected: GroupVersionKind): GroupVersionKind {
   const named = namedKind(value, expected);
   const { apiVersion = '', kind = '', metadata } = (value ?? {}) as JsonObject & { metadata?: { name?: unknown } };

@@ -1,14 +1,14 @@
 import { ApiError, badRequest } from '@podwright/api-machinery';
 
 /**
- * The number of JSON values in a body. An object with more of them would also exceed upstream's limit of 1.5 MiB for a stored object and
- * its managed fields.
+ * Maximum number of JSON values in a body. Objects with more would exceed upstream's 1.5 MiB limit for a stored object and its managed
+ * fields anyway.
  */
 export const MAX_VALUES = 100_000;
 
 /**
- * Throws 413 if a parsed body has too many values, because the time and memory for validation and managed fields depend on their number.
- * Throws 400 if a number was rounded, as is possible above 2^53, because clients would read another number than they wrote.
+ * Throws 413 if a parsed body has too many values, which determine the time and memory needed for validation and managed fields. Throws 400
+ * if a number may have been rounded (above 2^53), because clients would read back a different number than they wrote.
  */
 export function checkValues(value: unknown): void {
   const waiting = [value];

@@ -27,16 +27,13 @@ import { summaryOf } from './summary.ts';
 
 export type DecodeBodyOptions = {
   schema: Schema;
-  /** The kind that the URL implies. It is also the default for a body that declares none. */
+  /** The kind implied by the URL; also the default for bodies that do not declare one. */
   expected: GroupVersionKind;
   fieldValidation: FieldValidation;
   warn: Warn;
 };
 
-/**
- * Returns the media type of a body from its Content-Type header. Defaults to JSON if the header is absent; throws 415 for any unsupported
- * type.
- */
+/** Returns a body's media type from its Content-Type header. Defaults to JSON. Throws 415 if the type is not supported. */
 export function bodyMediaType(contentType: string, isCustom = false): ObjectMediaType {
   const supported = isCustom ? CUSTOM_MEDIA_TYPES : MEDIA_TYPES;
   const sent = contentType === '' ? MEDIA_TYPES[0] : mediaTypeOf(contentType);
@@ -46,8 +43,8 @@ export function bodyMediaType(contentType: string, isCustom = false): ObjectMedi
 }
 
 /**
- * Decodes the object in the body of a POST or PUT. Throws 400 with upstream's message if the body is malformed, if it declares another kind
- * or version, or, with `fieldValidation=Strict`, if it has unknown or duplicate fields.
+ * Decodes the object in a POST or PUT body. Throws 400 with upstream's message if the body is malformed, declares a different kind or
+ * version, or (with `fieldValidation=Strict`) has unknown or duplicate fields.
  */
 export function decodeBody(body: SentBody, mediaType: ObjectMediaType, options: DecodeBodyOptions): ApiObject {
   const { expected } = options;

@@ -1,4 +1,4 @@
-/** Delete options (meta/v1 DeleteOptions). They are read from the body, or from the query if there is no body. */
+/** Delete options (meta/v1 DeleteOptions), read from the body or, if there is none, from the query. */
 
 import { badRequest } from '@podwright/api-machinery';
 import { PodwrightError } from '@podwright/base';
@@ -18,7 +18,7 @@ export type DeleteOptions = {
   gracePeriodSeconds?: number;
   preconditions?: { uid?: string; resourceVersion?: string };
   propagationPolicy?: PropagationPolicy;
-  /** The deprecated predecessor of `propagationPolicy`. */
+  /** Deprecated in favor of `propagationPolicy`. */
   orphanDependents?: boolean;
 };
 

@@ -4,15 +4,15 @@ import { type HttpExchange, type HttpRequest, headerOf } from './http-exchange.t
 const MAX_DISCARDED_BYTES = 16 << 20;
 const MAX_DISCARD_MS = 5_000;
 
-/** Returns true if the client has sent, or may still send, parts of the body that have not been read. */
+/** Whether the client has sent, or may still send, unread parts of the body. */
 export const hasUnreadBody = (request: HttpRequest): boolean =>
   !request.readableEnded &&
   !request.destroyed &&
   (headerOf(request, 'transfer-encoding') !== '' || Number(headerOf(request, 'content-length')) > 0);
 
 /**
- * Reads and discards the rest of a request body after an early response such as 413. If the server closed the connection immediately, the
- * client would fail to send its body and might not read the response.
+ * Drains the rest of a request body after an early response such as 413. If the server closed the connection immediately, sending the body
+ * would fail and the client might not read the response.
  */
 export async function discardBody({ request, signal }: Pick<HttpExchange, 'request' | 'signal'>): Promise<void> {
   if (!hasUnreadBody(request)) return;

@@ -14,7 +14,7 @@ import { type AnyObject, decoded, metadataOf, type ResourceEncoding, revisionOf 
 /** A watch event. */
 export type OutputEvent =
   | { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: StoredObject }
-  /** The watch has sent all changes up to this revision. One bookmark may mark the end of the initial events. */
+  /** All changes up to this revision have been sent. One bookmark may mark the end of the initial events. */
   | { type: 'BOOKMARK'; revision: number; isInitialEnd: boolean }
   | { type: 'ERROR'; status: FailureStatus };
 
@@ -37,8 +37,8 @@ const JSON_FRAME_BEGINS = new Map(
 );
 
 /**
- * Encodes watch events. All of a server's watches share one encoder, so an event is encoded only once per format. Tables are the exception,
- * because they contain ages. The encodings are cached until the next garbage collection, like the decoded form of a `StoredObject`.
+ * Encodes watch events. All of a server's watches share one encoder, so that each event is encoded only once per format (except tables,
+ * because they contain ages). Encodings are cached until the next garbage collection, like the decoded form of a `StoredObject`.
  */
 export class EventEncoder {
   readonly #shared = new WeakMap<StoredObject, WeakRef<Frames>>();
@@ -70,10 +70,10 @@ export class EventEncoder {
   }
 }
 
-/** The bookmark annotation that marks the end of the initial events (KEP 3157). */
+/** Bookmark annotation that marks the end of the initial events (KEP-3157). */
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 
-/** Builds a bookmark's object. It has no name but, as in upstream, includes the fields that Go never omits. */
+/** Builds a bookmark's object. As in upstream, it has no name but includes the fields that Go never omits. */
 function bookmarkOf(
   { revision, isInitialEnd }: Extract<OutputEvent, { type: 'BOOKMARK' }>,
   { schema, resource }: ResourceEncoding,
@@ -88,14 +88,15 @@ function bookmarkOf(
 }
 
 /**
- * Makes the table row of the bookmark that ends the initial events include the metadata, because that is where clients find the annotation.
+ * Includes the metadata in the table row of the bookmark that ends the initial events, because that is where clients look for the
+ * annotation.
  */
 function withInitialEnd(event: OutputEvent, encoding: EventEncoding): EventEncoding {
   const isEnd = event.type === 'BOOKMARK' && event.isInitialEnd && encoding.includeObject === 'None';
   return isEnd ? { ...encoding, includeObject: 'Metadata' } : encoding;
 }
 
-/** Returns an event's object as it is encoded, converted if the client requests it. */
+/** Returns an event's object in the form to be encoded, converted if the client requested it. */
 export async function eventValue(event: OutputEvent, encoding: EventEncoding): Promise<JsonObject> {
   if (event.type === 'ERROR') return { ...event.status };
   const object = event.type === 'BOOKMARK' ? bookmarkOf(event, encoding) : event.object;

@@ -22,7 +22,7 @@ export async function encodeOne(object: AnyObject, encoding: ResourceEncoding): 
   return encodeValue(await oneValue(object, convertTo, encoding), format, encoding.schema);
 }
 
-/** Returns an object as it is encoded, converted if the client requests it. Throws 406 if it cannot be converted. */
+/** Returns an object in the form to be encoded, converted if the client requested it. Throws 406 if it cannot be converted. */
 export async function oneValue(
   object: AnyObject,
   convertTo: OutputFormat['convertTo'],
@@ -40,7 +40,7 @@ export async function oneValue(
   }
 }
 
-/** Returns true if stored bytes are already in the response format. */
+/** Whether stored bytes are already in the response format. */
 export const isStoredForm = ({ mediaType, isPretty }: OutputFormat): boolean =>
   mediaType === 'application/json' && !isPretty;
 
@@ -75,7 +75,7 @@ const listMetadata = ({ revision, remainingItemCount, ...page }: ObjectPage): Js
   ...(remainingItemCount !== undefined && { remainingItemCount }),
 });
 
-/** Like `oneValue`, for a list. */
+/** Like `oneValue`, but for lists. */
 export async function listValue(
   page: ObjectPage,
   convertTo: OutputFormat['convertTo'],

@@ -16,7 +16,7 @@ const AUTOSCALER: ApiObject = {
   status: { currentReplicas: 0, desiredReplicas: 0 },
 };
 
-/** The autoscaler in autoscaling/v2. */
+/** Returns the autoscaler as autoscaling/v2. */
 const toStored = ({ metadata, spec, status }: ApiObject): ApiObject => {
   const { targetCPUUtilizationPercentage: averageUtilization, ...others } = spec as Record<string, unknown>;
   const resource = { name: 'cpu', target: { type: 'Utilization', averageUtilization } };

@@ -1,7 +1,7 @@
 import { encodeObject, type JsonObject, PROTOBUF_MEDIA_TYPE, type Schema } from '@podwright/kube-schema';
 import type { OutputFormat } from './negotiation.ts';
 
-/** A response body. Its parts may share memory with stored objects, so they must not be modified. */
+/** A response body. Its parts must not be modified, because they may share memory with stored objects. */
 export type Body = { contentType: string; parts: readonly Uint8Array[] };
 
 export const NEWLINE = Buffer.from('\n');
@@ -21,7 +21,7 @@ export async function encodeValue(
 export const jsonText = (value: unknown, isPretty: boolean): string =>
   isPretty ? JSON.stringify(value, null, 2) : `${JSON.stringify(value)}\n`;
 
-/** Few clients request YAML, so the YAML library is loaded on first use. */
+/** The YAML library is loaded on first use, because few clients request YAML. */
 async function yamlText(value: JsonObject): Promise<string> {
   const { stringify } = await import('yaml');
   return stringify(value, {

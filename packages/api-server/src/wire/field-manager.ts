@@ -23,7 +23,7 @@ const codePoint = (character: string): string =>
   `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`;
 
 /**
- * Returns the field manager of a write. If the request does not name one, this is the User-Agent up to the first `/`, without non-printable
+ * Returns a write's field manager: the one named by the request or, by default, the User-Agent up to the first `/`, without non-printable
  * characters.
  */
 export function managerOf(fieldManager: string, userAgent: string): string {

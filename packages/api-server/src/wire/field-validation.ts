@@ -1,13 +1,15 @@
 import { strictDecodingMessage } from '@podwright/kube-schema';
 import { type ParsedBody, yamlStrictProblem } from './parsed-body.ts';
 
-/** How the server treats unknown and duplicate fields (the `fieldValidation` query parameter). */
+/** How to treat unknown and duplicate fields (`fieldValidation` query parameter). */
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 
 /** Adds a warning to the response. */
 export type Warn = (message: string) => void;
 
-/** Warns about problems or, with `Strict`, returns them as an error message instead. `problems` are those that `decodeJson` returned. */
+/**
+ * Adds warnings about the problems or, with `Strict`, returns them as an error message instead. `problems`: as returned by `decodeJson`.
+ */
 export function strictError(
   problems: readonly string[],
   { yamlProblems }: Pick<ParsedBody, 'yamlProblems'>,

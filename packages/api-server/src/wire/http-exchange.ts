@@ -8,7 +8,7 @@ export type HttpRequest = Readable & {
   /** The path and query, as sent. */
   readonly url?: string;
   readonly headers: IncomingHttpHeaders;
-  /** The header names and values, alternating. */
+  /** Alternating header names and values. */
   readonly rawHeaders: string[];
   readonly httpVersionMajor: number;
 };
@@ -33,19 +33,19 @@ export type HttpResponse = EventEmitter & {
   destroy(error?: Error): unknown;
 };
 
-/** The objects in the bodies of a request and its response, as far as they are single objects. */
+/** Objects in the request and response bodies, if they are single objects. */
 export type ObservedBodies = {
   request?: object;
   response?: object;
-  /** The annotations of the audit event that admission adds. `level`: the lowest level of events that have it; default: `Metadata`. */
+  /** Audit event annotations added by admission. `level`: the lowest event level that includes it. Default: `Metadata`. */
   annotations?: Map<string, { value: string; level: 'Request' | undefined }>;
 };
 
-/** The account of a request's body, by which the server bounds the bodies of all requests together. */
+/** Tracks a request's body, so that the server can limit the total size of all request bodies. */
 export type LargeBody = {
-  /** Aborts with a 429 if the server drops the body because all bodies together are too large. */
+  /** Aborts with a 429 if the server drops the body because the total size is exceeded. */
   refused: AbortSignal;
-  /** Counts the bytes of the body that are in memory now. Throws 429 if there are too many of them. */
+  /** Counts the bytes of the body currently in memory. Throws 429 if the total size is exceeded. */
   received(bytes: number): void;
   /** Waits until the body may be processed. Throws 429 if it was refused, or the signal's reason. */
   turn(signal?: AbortSignal): Promise<void>;
@@ -62,19 +62,19 @@ export type HttpExchange = {
   /** The ID of the request in the audit log. Absent for callers in this process. */
   auditId?: string;
   /**
-   * Set if the client requests an upgrade to another protocol, such as WebSocket, and the path supports one. Hands over the connection and
-   * any bytes that the client has already sent in the new protocol. The response must not be used afterwards.
+   * Set if the client requests an upgrade to another protocol (e.g. WebSocket) and the path supports one. Hands over the connection and any
+   * bytes the client has already sent in the new protocol. The response must not be used afterwards.
    */
   upgrade?: () => { socket: Duplex; head: Buffer };
-  /** Bounds the memory and the processing time of the body, if it is large. */
+  /** Limits the memory and processing time of the body if it is large. */
   largeBody?: LargeBody;
-  /** Where the objects in the bodies are recorded; undefined if they are not needed. */
+  /** Records the objects in the bodies; undefined if they are not needed. */
   bodies?: ObservedBodies;
-  /** The response is sent after this has resolved, so that no client reads what a power failure could undo. */
+  /** The response is sent only after this resolves, so that clients never read state that a power failure could undo. */
   untilDurable?: () => Promise<void> | undefined;
-  /** Whether the objects of the URL are of a custom kind, which cannot be encoded as protobuf. */
+  /** Whether the URL's objects are of a custom kind, which cannot be encoded as protobuf. */
   isCustom?: boolean;
-  /** Set if the caller is in this process: the body, which is not read from the request. It is undefined for a request without a body. */
+  /** Set for in-process callers: the body, which is not read from the request. `body` is undefined if there is none. */
   value?: { body: unknown };
 };
 

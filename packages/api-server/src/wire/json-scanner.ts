@@ -1,10 +1,10 @@
-/** Finds what `JSON.parse` does not report: duplicate fields, and syntax errors with the wording of Go's encoding/json. */
+/** Finds what `JSON.parse` does not report: duplicate fields, and syntax errors in the words of Go's encoding/json. */
 import type { JsonPath } from '@podwright/kube-schema';
 import { MAX_VALUES, tooManyValues } from './check-values.ts';
 
 /** Maximum number of duplicate fields to report. */
 const MAX_DUPLICATES = 100;
-/** Maximum nesting depth, the same as Go's. */
+/** Maximum nesting depth, as in Go. */
 const MAX_DEPTH = 10_000;
 
 const SPACE = /[ \t\r\n]*/y;
@@ -14,18 +14,18 @@ const STRING_PART = /[^"\\\u0000-\u001f]*/y;
 /** A JSON syntax error, with Go's message. */
 export class JsonSyntaxError extends Error {}
 
-/** A list or object that is being scanned. */
+/** A list or object being scanned. */
 type Level = {
-  /** The field names of an object seen so far; undefined for a list. */
+  /** An object's field names so far; undefined for lists. */
   names: Set<string> | undefined;
-  /** The name of the current field, or the index of the current list element. */
+  /** The current field name or list index. */
   step: string | number;
   isEmpty: boolean;
 };
 
 /**
- * Returns the paths of duplicate fields, at most 100. Throws `JsonSyntaxError` if the text is not valid JSON, and 413 at once if it has too
- * many values. Does not use recursion.
+ * Returns the paths of up to 100 duplicate fields. Throws `JsonSyntaxError` if the text is not valid JSON, and 413 as soon as it has too
+ * many values. Not recursive.
  */
 export function scanJson(text: string): JsonPath[] {
   return new JsonScanner(text).scan();

@@ -19,8 +19,8 @@ export type ListParameters = {
 };
 
 /**
- * Reads the list parameters. Throws 400 for values that are not numbers, and 422 with upstream's field errors. A watch that neither
- * specifies a resource version nor says otherwise starts with the existing objects.
+ * Reads the list parameters. Throws 400 if a number is malformed, and 422 with upstream's field errors. Watches start with the existing
+ * objects, unless a resource version or another parameter says otherwise.
  */
 export function listParameters(query: URLSearchParams, { isWatch }: { isWatch: boolean }): ListParameters {
   const values = new QueryValues(query);

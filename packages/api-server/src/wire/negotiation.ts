@@ -4,7 +4,7 @@ import { PROTOBUF_MEDIA_TYPE } from '@podwright/kube-schema';
 import { type HttpExchange, headerOf } from './http-exchange.ts';
 import { CUSTOM_MEDIA_TYPES, MEDIA_TYPES, mediaTypeOf, type ObjectMediaType } from './media-type.ts';
 
-/** The kind to which an object or list is converted for the response. */
+/** The kind an object or list is converted to for the response. */
 export type Conversion = {
   kind: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList';
   version: 'v1' | 'v1beta1';
@@ -17,7 +17,7 @@ export type OutputFormat = {
   convertTo?: Conversion;
 };
 
-/** Clients that people use directly; they receive indented JSON. */
+/** Clients used interactively. They receive indented JSON. */
 const HUMAN_CLIENTS = /^(?:curl|Wget|Mozilla\/5\.0)/;
 const KINDS = ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'];
 const VERSIONS = ['v1', 'v1beta1'];
@@ -26,8 +26,8 @@ const VERSIONS = ['v1', 'v1beta1'];
 const STREAM_MEDIA_TYPES = MEDIA_TYPES.filter((type) => type !== 'application/yaml');
 
 /**
- * Throws 406 as upstream's URL router does, before a request is handled: the Accept header must contain one of the media types, or a wildcard
- * for all. Parameters and qualities do not matter.
+ * Throws 406, as upstream's URL router does before a request is handled, unless the Accept header contains one of the media types or a
+ * wildcard for all of them. Parameters and quality values are ignored.
  */
 export function checkAccept({ request }: Pick<HttpExchange, 'request'>, { isList }: { isList: boolean }): void {
   const accept = headerOf(request, 'accept');
@@ -39,14 +39,14 @@ export function checkAccept({ request }: Pick<HttpExchange, 'request'>, { isList
 
 type Negotiated = Pick<HttpExchange, 'request' | 'query' | 'isCustom'>;
 
-/** Negotiates the response format of an object or list from the Accept header. Throws 406 if the client accepts no supported format. */
+/** Negotiates the response format of an object or list from the Accept header. Throws 406 if none of the accepted formats is supported. */
 export function negotiateObject(exchange: Negotiated): OutputFormat {
   const format = negotiate(exchange, { conversions: true, isCustom: exchange.isCustom });
   if (format === undefined) throw notAcceptable(exchange.isCustom ? CUSTOM_MEDIA_TYPES : MEDIA_TYPES);
   return format;
 }
 
-/** Negotiates the format of watch events. Throws 406 if the client accepts no supported format. */
+/** Negotiates the format of watch events. Throws 406 if none of the accepted formats is supported. */
 export function negotiateWatch(exchange: Negotiated): OutputFormat {
   const format = negotiateObject(exchange);
   if (format.mediaType === 'application/yaml')
@@ -55,7 +55,8 @@ export function negotiateWatch(exchange: Negotiated): OutputFormat {
 }
 
 /**
- * Negotiates the format of an error or other Status, which is never converted. Returns undefined if the client accepts no supported format.
+ * Negotiates the format of an error or other Status, which is never converted. Returns `undefined` if none of the accepted formats is
+ * supported.
  */
 export const negotiateStatus = (exchange: Negotiated): OutputFormat | undefined =>
   negotiate(exchange, { conversions: false });
@@ -78,7 +79,7 @@ function negotiate(
 }
 
 /**
- * Returns the conversion that an Accept clause requests: undefined for no conversion, or `none` if the server cannot satisfy the clause's
+ * Returns the conversion requested by an Accept clause: `undefined` for no conversion, or `none` if the server cannot satisfy the clause's
  * parameters with this media type.
  */
 function conversionOf({ params }: AcceptClause, mediaType: ObjectMediaType): Conversion | undefined | 'none' {
@@ -97,7 +98,7 @@ function prefersPretty({ request, query }: Negotiated): boolean {
   return HUMAN_CLIENTS.test(headerOf(request, 'user-agent'));
 }
 
-/** Returns true if the client accepts a gzipped response. */
+/** Whether the client accepts a gzipped response. */
 export const acceptsGzip = ({ request }: Pick<HttpExchange, 'request'>): boolean =>
   headerOf(request, 'accept-encoding')
     .split(',')

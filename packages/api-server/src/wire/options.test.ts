@@ -70,7 +70,7 @@ test('takes the manager from the User-Agent if the query names none', () => {
   assert.equal(managerOf('', ''), '');
 });
 
-/** Reads parameters of a watch if the query has `watch=1`. */
+/** Reads the parameters of a watch if the query starts with `watch=1`, otherwise those of a list. */
 const parameters = (text: string) => listParameters(query(text), { isWatch: text.startsWith('watch=1') });
 
 test('reads the parameters of lists and watches like Go', () => {

@@ -8,14 +8,14 @@ export type ParsedBody = {
   value: unknown;
   /** The paths of duplicate fields in a JSON body. */
   duplicates: readonly JsonPath[];
-  /** The duplicate fields in a YAML body, with upstream's wording, such as `line 3: key "a" already set in map`. */
+  /** Duplicate fields in a YAML body, worded as in upstream, e.g. `line 3: key "a" already set in map`. */
   yamlProblems: readonly string[];
 };
 
-/** Thrown if the body is malformed. The message is upstream's wherever a client may depend on it. */
+/** Thrown if the body is malformed. The message matches upstream's wherever clients may depend on it. */
 export class BodySyntaxError extends Error {}
 
-/** Parses JSON. Throws `BodySyntaxError` with the message of Go's encoding/json, and 413 if there are too many values. */
+/** Parses JSON. Throws `BodySyntaxError` with the message of Go's encoding/json, or 413 if there are too many values. */
 export function parseJsonBody(text: string): ParsedBody {
   try {
     // only the scanner finds duplicate fields, and only JSON.parse returns the value
@@ -29,7 +29,7 @@ export function parseJsonBody(text: string): ParsedBody {
   }
 }
 
-/** Parses the first document of a YAML text. Throws like `parseJsonBody`. */
+/** Parses the first document of a YAML text. Throws the same errors as `parseJsonBody`. */
 export function parseYamlBody(text: string): ParsedBody {
   const json = /^\s*\{/.test(text) ? parsedAsJson(text) : undefined;
   if (json !== undefined) return json;
@@ -44,7 +44,7 @@ export function parseYamlBody(text: string): ParsedBody {
   return { value: document?.value ?? null, duplicates: [], yamlProblems };
 }
 
-/** Returns `undefined` for a text that is not JSON, or has duplicate fields, which are reported as those of YAML. */
+/** Returns `undefined` if the text is not JSON, or if it has duplicate fields, which must be reported as YAML duplicates. */
 function parsedAsJson(text: string): ParsedBody | undefined {
   try {
     const parsed = parseJsonBody(text); // many times faster than the YAML reader, and clients send JSON as YAML

@@ -10,8 +10,8 @@ export const MAX_BODY_BYTES = 3 << 20;
 const gunzipped = promisify(gunzip);
 
 /**
- * Reads a request body and decompresses it if it is gzipped. Throws 413 if its size, before or after decompression, exceeds
- * `MAX_BODY_BYTES`. The rest of a body that is too large is left unread; `ResponseWriter` ends the connection or stream in that case.
+ * Reads a request body and decompresses it if gzipped. Throws 413 if its size before or after decompression exceeds `MAX_BODY_BYTES`. The
+ * rest of an oversized body is left unread; `ResponseWriter` then ends the connection or stream.
  */
 export async function readBody(exchange: Sent): Promise<Buffer> {
   const body = await plainBody(exchange);
@@ -32,7 +32,7 @@ async function plainBody(exchange: Sent): Promise<Buffer> {
   return decompressed(sent);
 }
 
-/** Collects the body without `for await`, which would destroy the request, and with it the connection, once the limit is exceeded. */
+/** Collects the body without `for await`, which would destroy the request and its connection once the limit is exceeded. */
 function collected({ request, largeBody, ...exchange }: Sent): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const signal = largeBody === undefined ? exchange.signal : AbortSignal.any([exchange.signal, largeBody.refused]);

@@ -9,8 +9,8 @@ export type PatchBody = {
   mediaType: PatchMediaType;
   patch: unknown;
   /**
-   * Duplicate fields in the patch, and unknown fields in JSON patch operations, with upstream's wording. The registry reports them together
-   * with the problems of the patched object.
+   * Duplicate fields in the patch and unknown fields in JSON patch operations, worded as in upstream. The registry reports them together
+   * with the patched object's problems.
    */
   problems: readonly string[];
 };

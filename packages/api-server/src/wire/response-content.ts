@@ -4,31 +4,30 @@ import type { ApiObject } from '@podwright/kube-kinds';
 import { apiVersionOf, type GroupVersionKind, type JsonObject, type Schema } from '@podwright/kube-schema';
 import type { Conversion, OutputFormat } from './negotiation.ts';
 
-/** An object from the store, or one that is not stored, such as the result of a dry run. */
+/** A stored object, or one that is not stored, e.g. the result of a dry run. */
 export type AnyObject = StoredObject | ApiObject;
 
 /** A list of objects, as returned by the registry. */
 export type ObjectPage = {
-  /** The revision of the state that was listed. */
+  /** The revision at which the list was read. */
   revision: number;
   objects: readonly AnyObject[];
-  /** The continue token for the next page. */
+  /** Continue token for the next chunk. */
   continue?: string;
   remainingItemCount?: number;
 };
 
-/** How to encode the objects of a resource. */
+/** How to encode a resource's objects. */
 export type ResourceEncoding = {
   format: OutputFormat;
   schema: Schema;
-  /** The kind of the objects, in the URL's version. */
+  /** The objects' kind, in the URL's version. */
   resource: GroupVersionKind & { listKind?: string };
   /**
-   * Converts objects to the version in which upstream stores them, from which table columns are computed. Absent if the objects are already
-   * in that version.
+   * Converts objects to the version stored by upstream, from which table columns are computed. Absent if they already have that version.
    */
   toStored?: (object: ApiObject) => ApiObject;
-  /** The `includeObject` query parameter, which applies to tables. */
+  /** The `includeObject` query parameter, for tables. */
   includeObject: IncludeObject;
   /** The current time, used to compute the ages in tables. */
   nowMs: number;

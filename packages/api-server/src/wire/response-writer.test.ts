@@ -35,7 +35,7 @@ const encoding: Omit<ResourceEncoding, 'format'> = {
   nowMs: 0,
 };
 
-/** A server that responds with an object at /one, else with a list. */
+/** A server that responds with an object at /one, and with a list elsewhere. */
 const serve = (protocol: (typeof PROTOCOLS)[number], objects: StoredObject[]) =>
   serveExchanges(protocol, async (exchange) => {
     const writer = new ResponseWriter(exchange, schema);

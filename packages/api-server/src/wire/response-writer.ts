@@ -17,13 +17,13 @@ const GZIP_THRESHOLD_BYTES = 128 << 10;
 
 const NOT_MODIFIED = 304;
 
-/** Sends the response to a request. The response carries all warnings added before it is sent. */
+/** Sends the response to a request, including all warnings added before. */
 export class ResponseWriter {
   readonly exchange: HttpExchange;
   readonly warnings: Warnings;
   readonly #schema: Schema;
 
-  /** `warnings`: those that earlier steps of the request have added. */
+  /** `warnings`: added by earlier steps of the request. */
   constructor(exchange: HttpExchange, schema: Schema, warnings = new Warnings()) {
     this.exchange = exchange;
     this.warnings = warnings;
@@ -44,7 +44,7 @@ export class ResponseWriter {
   async watch(events: AsyncIterable<readonly OutputEvent[]>, options: WatchResponseOptions): Promise<void> {
     const { exchange } = this;
     if (exchange.upgrade !== undefined) {
-      // Go's server requires it; scripts of web pages cannot leave it out
+      // required by Go's server; scripts on web pages cannot omit it
       if (headerOf(exchange.request, 'origin') === '') return this.#send(403, { contentType: '', parts: [] });
       const { sendWatchMessages } = await import('./watch-socket.ts');
       return sendWatchMessages(events, { ...options, exchange });
@@ -52,12 +52,12 @@ export class ResponseWriter {
     await sendWatch(events, { ...options, writer: this });
   }
 
-  /** Sends text, or bytes that are already encoded, such as a discovery document. */
+  /** Sends text or pre-encoded bytes, e.g. a discovery document. */
   async bytes(status: number, body: Body, headers?: OutgoingHttpHeaders): Promise<void> {
     await this.#send(status, body, headers);
   }
 
-  /** Sends an object that is never converted to a table, such as the Status of a deletion. */
+  /** Sends an object that is never converted to a table, e.g. the Status of a deletion. */
   async status(code: number, status: object, headers?: OutgoingHttpHeaders): Promise<void> {
     const { bodies } = this.exchange;
     if (bodies !== undefined) bodies.response = status;
@@ -68,7 +68,7 @@ export class ResponseWriter {
     await this.#send(code, body, headers);
   }
 
-  /** Sends an error. Any error other than an `ApiError` is sent as an internal error; the caller logs it. */
+  /** Sends an error. Errors other than `ApiError` are sent as internal errors and logged by the caller. */
   async error(error: unknown): Promise<void> {
     const { status } =
       error instanceof ApiError ? error : internalError(error instanceof Error ? error.message : String(error));
@@ -76,7 +76,7 @@ export class ResponseWriter {
     await this.status(status.code, status, seconds ? { 'retry-after': String(seconds) } : {});
   }
 
-  /** Sends the status line and headers immediately, before the first event of a stream. */
+  /** Sends the status line and headers immediately, before a stream's first event. */
   begin(status: number, headers: OutgoingHttpHeaders): void {
     const { response } = this.exchange;
     this.#addWarnings();

@@ -11,7 +11,7 @@ export type Protocol = (typeof PROTOCOLS)[number];
 
 export type SentRequest = { method?: string; path?: string; headers?: OutgoingHttpHeaders };
 
-/** The response as soon as its headers have arrived. `close` ends the connection of the client. */
+/** A response whose headers have arrived. `close` ends the client's connection. */
 export type OpenResponse = { status: number; headers: IncomingHttpHeaders; body: Readable; close: () => void };
 
 /** A server for one test. `send` opens a connection for each request. */
@@ -25,7 +25,7 @@ export type ServedExchange = AsyncDisposable & {
   ) => Promise<{ status: number; headers: IncomingHttpHeaders; body: Buffer }>;
 };
 
-/** Serves requests with a handler, over plain TCP. */
+/** Serves requests over plain TCP using the handler. */
 export async function serveExchanges(
   protocol: Protocol,
   handle: (exchange: HttpExchange) => Promise<void>,

@@ -1,4 +1,4 @@
-/** Maximum total length of a response's warnings, in characters. If the total is exceeded, each warning is truncated to MAX_ONE. */
+/** Maximum total length of a response's warnings, in characters. If exceeded, each warning is truncated to MAX_ONE. */
 const MAX_TOTAL = 4096;
 const MAX_ONE = 256;
 
@@ -6,12 +6,12 @@ const MAX_ONE = 256;
 export class Warnings {
   readonly #texts = new Set<string>();
 
-  /** Adds a warning, unless the same text was added before. */
+  /** Adds a warning unless it is a duplicate. */
   readonly add = (text: string): void => {
     if (text !== '' && this.#texts.size < MAX_TOTAL) this.#texts.add(text);
   };
 
-  /** Returns the values of the Warning headers, such as `299 - "unknown field \"spec.x\""`. */
+  /** Returns the Warning header values, e.g. `299 - "unknown field \"spec.x\""`. */
   headers(): string[] {
     const texts = [...this.#texts].filter((text) => !/\p{Cc}/u.test(text));
     const isTooLong = texts.reduce((total, text) => total + text.length, 0) > MAX_TOTAL;

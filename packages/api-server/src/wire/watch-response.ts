@@ -6,28 +6,29 @@ import type { HttpExchange } from './http-exchange.ts';
 import type { ResourceEncoding } from './response-content.ts';
 import { GROUP_BYTES, waitForRoom, writeGroup } from './write-parts.ts';
 
-/** A client that does not read for this long is disconnected. If it is still alive, it will resume the watch. */
+/** Clients that do not read for this long are disconnected. If they are still alive, they resume the watch. */
 const MAX_STALL_MS = 60_000;
 
 /** The events of a watch, and how to send them. */
 export type WatchResponseOptions = {
   encoding: ResourceEncoding;
   encoder: EventEncoder;
-  /** Aborts when the watch must end: at its timeout, or when the server shuts down. The iteration must end soon afterwards. */
+  /** Aborts when the watch must end: at its timeout or on shutdown. The iteration must end soon afterwards. */
   signal: AbortSignal;
   /** How long a client may go without reading. Default: one minute. */
   maxStallMs?: number;
 };
 
-/** The writer of the response, before its first byte. */
+/** The response writer, before the first byte is sent. */
 export type UnsentWriter = {
   exchange: Pick<HttpExchange, 'response'>;
   begin: (status: number, headers: OutgoingHttpHeaders) => void;
 };
 
 /**
- * Sends watch events until the iteration ends or the client disconnects. Batches are taken only as fast as the client reads them, so a slow
- * client costs no memory: the store drops the events and then ends the watch. An error thrown by the iteration is sent as an ERROR event.
+ * Sends watch events until the iteration ends or the client disconnects. Batches are consumed no faster than the client reads them, so that
+ * slow clients cost no memory: the store drops their events and then ends the watch. Errors thrown by the iteration are sent as ERROR
+ * events.
  */
 export async function sendWatch(
   events: AsyncIterable<readonly OutputEvent[]>,

@@ -7,12 +7,12 @@ import type { OutputEvent } from './encode-event.ts';
 import type { HttpExchange } from './http-exchange.ts';
 import type { WatchResponseOptions } from './watch-response.ts';
 
-/** The length of an event, before the event. Messages need none. */
+/** Size of the length prefix of protobuf events, which WebSocket messages do not need. */
 const LENGTH_BYTES = 4;
 
 /**
- * Upgrades the connection, and sends watch events until the iteration ends or the client closes the connection. As fast as the client reads
- * them, like `sendWatch`. Events are text if they are JSON.
+ * Upgrades the connection and sends watch events until the iteration ends or the client closes the connection. No faster than the client
+ * reads, like `sendWatch`. JSON events are sent as text messages.
  */
 export async function sendWatchMessages(
   events: AsyncIterable<readonly OutputEvent[]>,

@@ -6,8 +6,8 @@ import type { HttpResponse } from './http-exchange.ts';
 export const GROUP_BYTES = 256 << 10;
 
 /**
- * Writes buffers in one system call, without copying them. node:http's `response.cork` would not do this: it collects chunks and may then
- * never emit `drain` (node 24, lib/_http_outgoing.js).
+ * Writes buffers in a single system call, without copying. node:http's `response.cork` does not achieve this: it collects chunks and may
+ * then never emit `drain` (node 24, lib/_http_outgoing.js).
  */
 export function writeGroup(response: HttpResponse, group: readonly Uint8Array[]): void {
   const connection = response.stream ?? response.socket;
@@ -33,8 +33,8 @@ export async function waitForRoom(response: HttpResponse, signal: AbortSignal): 
 }
 
 /**
- * Writes buffers in groups, and waits if the client reads slowly, so the response buffers at most one group. Returns false if the signal
- * aborts or the client disconnects first.
+ * Writes buffers in groups and waits for slow clients, so that the response buffers at most one group. Returns false if the signal aborts
+ * or the client disconnects first.
  */
 export async function writeParts(
   response: HttpResponse,
@@ -55,7 +55,7 @@ export async function writeParts(
   return !signal.aborted;
 }
 
-/** Like `writeParts`, but gzips the data at the compression level that upstream uses. */
+/** Like `writeParts`, but gzips the data at the same compression level as upstream. */
 export async function writeGzipped(
   response: HttpResponse,
   parts: readonly Uint8Array[],

@@ -27,7 +27,7 @@ export const containerList = (containers: readonly JsonObject[]): string => {
   return `${plural('container', names.length)} ${quotedNames(names)}`;
 };
 
-/** Describes where a setting is made: in the pod's security context, in containers, or both. '' if in neither. */
+/** Returns where a setting is made: in the pod's security context, in containers, or both; '' if nowhere. */
 export function setters(isPod: boolean, containers: readonly JsonObject[]): string {
   return [...(isPod ? ['pod'] : []), ...(containers.length === 0 ? [] : [containerList(containers)])].join(' and ');
 }

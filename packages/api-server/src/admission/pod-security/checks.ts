@@ -15,16 +15,16 @@ import {
 import { allowPrivilegeEscalation, runAsNonRoot, runAsUser } from './user-checks.ts';
 import { hostPathVolumes, restrictedVolumes } from './volume-checks.ts';
 
-/** A check that applies from minor version `since` on. `overrides`: the baseline check that it replaces. */
+/** A check that applies from minor version `since` on. `overrides`: the baseline check it replaces. */
 type VersionedCheck = { since: number; check: CheckPod; overrides?: string };
 
-/** Windows pods are exempt from checks of settings that Windows does not have. */
+/** Skips the check for Windows pods, to which the setting does not apply. */
 const unlessWindows =
   (check: CheckPod): CheckPod =>
   (pod) =>
     isWindows(pod) ? undefined : check(pod);
 
-/** Skips the check for pods in a user namespace, where root in the pod is not root on the host. */
+/** Skips the check for pods with a user namespace, where root is not root on the host. */
 const unlessUserNamespace =
   (check: CheckPod): CheckPod =>
   (pod) =>
@@ -84,6 +84,6 @@ export function violationsOf({ level, version }: LevelVersion, pod: CheckedPod):
   return [...baseline, ...restricted].flatMap(({ check }) => check(pod) ?? []);
 }
 
-/** Formats the violations on one line, each with its details. */
+/** Formats the violations and their details on one line. */
 export const describeViolations = (violations: readonly Violation[]): string =>
   violations.map(({ reason, detail }) => (detail === '' ? reason : `${reason} (${detail})`)).join(', ');

@@ -35,7 +35,7 @@ const BASELINE_CAPABILITIES = [
   ...['SETGID', 'SETPCAP', 'SETUID', 'SYS_CHROOT'],
 ];
 
-/** Describes which containers add which disallowed capabilities. '' if none do. */
+/** Returns a description of the disallowed capabilities and the containers that add them, or '' if there are none. */
 function forbiddenAdditions(spec: unknown, allowed: readonly string[]): string {
   const added = (container: JsonObject) => addedTo(container).filter((name) => !allowed.includes(name));
   const bad = containersOf(spec).filter((container) => added(container).length > 0);

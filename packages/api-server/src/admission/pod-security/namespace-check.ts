@@ -2,13 +2,10 @@ import { type ApiObject, objectAt } from '@podwright/kube-kinds';
 import { violationsOf } from './checks.ts';
 import { formatLevel, type LevelVersion } from './policy.ts';
 
-/** Maximum number of pods to check. Checking a pod takes a few microseconds, and must not block the server for long. */
+/** Maximum number of pods to check. Each check takes a few microseconds and blocks the server. */
 const MAX_PODS = 3000;
 
-/**
- * Returns warnings about existing pods that violate a level to be enforced from now on. Pods with the same set of reasons share one
- * warning.
- */
+/** Returns warnings about existing pods that violate a newly enforced level. Pods that violate it for the same reasons share a warning. */
 export function violatingPods(namespace: string, level: LevelVersion, pods: readonly ApiObject[]): string[] {
   const checked = prioritized(pods).slice(0, MAX_PODS);
   const names = new Map<string, string[]>();
@@ -40,7 +37,7 @@ function described(names: readonly string[]): string {
   return `${first} (and ${others} other ${others === 1 ? 'pod' : 'pods'})`;
 }
 
-/** Moves one pod of each controller to the front, because pods of the same controller are alike. */
+/** Moves one pod of each controller to the front, because a controller's pods are alike. */
 function prioritized(pods: readonly ApiObject[]): ApiObject[] {
   const seen = new Set<string>();
   const isRepeated = ({ metadata }: ApiObject) => {

@@ -3,10 +3,10 @@ import { type FieldError, invalidValue } from '@podwright/kube-kinds';
 
 export type Level = 'privileged' | 'baseline' | 'restricted';
 
-/** A Pod Security level, as defined in a Kubernetes 1.x minor version. `Infinity` stands for the latest version. */
+/** A Pod Security level as of a Kubernetes 1.x minor version. `Infinity`: latest. */
 export type LevelVersion = { level: Level; version: number };
 
-/** The levels to enforce and to warn about. The `audit` mode is validated but has no effect, because there is no audit log. */
+/** Levels to enforce and to warn about. The `audit` mode is validated but ignored. */
 export type Policy = { enforce: LevelVersion; warn: LevelVersion };
 
 const PREFIX = 'pod-security.kubernetes.io/';
@@ -16,7 +16,7 @@ const LATEST = Number.POSITIVE_INFINITY;
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Returns the policy that the labels set, using the defaults for absent labels, and the errors in the labels. */
+/** Returns the policy set by the labels, using the defaults for absent labels, and the errors in the labels. */
 export function policyOf(labels: Labels, defaults: Policy): { policy: Policy; errors: FieldError[] } {
   const errors: FieldError[] = [];
   const read = <T>(name: string, parse: (text: string) => T | undefined, problem: string): T | undefined => {
@@ -72,7 +72,7 @@ export const formatLevel = ({ level, version }: LevelVersion): string =>
 export const isSameLevel = (a: LevelVersion, b: LevelVersion): boolean =>
   a.level === b.level && a.version === b.version;
 
-/** The policy for namespaces without labels. It rejects nothing. */
+/** Policy for namespaces without labels. Rejects nothing. */
 export const PRIVILEGED: Policy = {
   enforce: { level: 'privileged', version: LATEST },
   warn: { level: 'privileged', version: LATEST },

@@ -15,7 +15,7 @@ import {
 const APP_ARMOR_PREFIX = 'container.apparmor.security.beta.kubernetes.io/';
 const PROFILE_TYPES = ['RuntimeDefault', 'Localhost'];
 
-/** Returns the type of a profile in the security context of a pod or container, or `undefined` if no profile is set. */
+/** Returns a profile's type from a pod's or container's security context, or `undefined` if no profile is set. */
 const typeOf = (value: unknown, field: string): string | undefined =>
   objectAt(value, 'securityContext', field) && textAt(value, 'securityContext', field, 'type');
 
@@ -83,7 +83,7 @@ const isSet = (options: JsonObject, field: string): boolean => textAt(options, f
 const POD_ANNOTATION = 'seccomp.security.alpha.kubernetes.io/pod';
 const CONTAINER_ANNOTATION = 'container.seccomp.security.alpha.kubernetes.io/';
 
-/** Until 1.19, seccomp profiles were set by annotations. */
+/** Until Kubernetes 1.19, seccomp profiles were set by annotations. */
 export const seccompAnnotations: CheckPod = ({ annotations, spec }) => {
   const keys = [POD_ANNOTATION, ...containersOf(spec).map((one) => `${CONTAINER_ANNOTATION}${textAt(one, 'name')}`)];
   const isAllowed = (value: string) =>

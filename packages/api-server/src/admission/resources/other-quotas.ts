@@ -43,7 +43,7 @@ const CLAIM_QUOTA: QuotaEvaluator = {
 
 const NANOS = 1_000_000_000n;
 
-/** Returns the requested storage or, if larger, the allocated storage, in whole bytes. */
+/** Returns the requested storage, or the allocated storage if larger, in whole bytes. */
 function storageOf(claim: ApiObject): Amount | undefined {
   const amounts = (...path: string[]) => {
     const text = textAt(claim, ...path, 'storage');
@@ -89,8 +89,8 @@ function nodePortsOf(service: ApiObject, type: string): number {
 }
 
 /**
- * Resources whose quota names also work without the `count/` prefix, because they had quotas before object count quotas existed for all
- * resources.
+ * Resources whose quota names also work without the `count/` prefix, because they could be limited before generic object count quotas
+ * existed.
  */
 const ALIASES = ['configmaps', 'resourcequotas', 'replicationcontrollers', 'secrets'];
 
@@ -105,7 +105,7 @@ function countQuota(resource: string): QuotaEvaluator {
   };
 }
 
-/** Resources whose objects are not stored or have never been subject to quotas. */
+/** Resources that are not stored or have never been subject to quotas. */
 const IGNORED = [
   'bindings',
   'componentstatuses',
@@ -120,6 +120,6 @@ const EVALUATORS: ReadonlyMap<string, QuotaEvaluator> = new Map([
   ['services', SERVICE_QUOTA],
 ]);
 
-/** Returns the quota evaluator for a group resource, or `undefined` if its objects do not count against quotas. */
+/** Returns the quota evaluator for a group resource, or `undefined` if quotas do not apply to it. */
 export const quotaEvaluatorOf = (resource: string): QuotaEvaluator | undefined =>
   IGNORED.includes(resource) ? undefined : (EVALUATORS.get(resource) ?? countQuota(resource));

@@ -8,7 +8,7 @@ const NAMES = ['count/pods', 'pods', ...COMPUTE.flatMap((name) => [name, `reques
 /** If a quota limits one of these names, each container must set it unless it is set at pod level. */
 const REQUIRED = ['cpu', 'memory'].flatMap((name) => [name, `requests.${name}`, `limits.${name}`]);
 
-/** Counts pods, and adds up the requests and limits of those that have not terminated. */
+/** Counts pods and sums the requests and limits of non-terminal pods. */
 export const POD_QUOTA: QuotaEvaluator = {
   measures: (name) => NAMES.includes(name) || /^(?:requests\.)?hugepages-/.test(name) || isExtendedRequest(name),
   usageOf: (pod, nowMs) => new Map([['count/pods', count(1)], ...(isCharged(pod, nowMs) ? computeUsage(pod) : [])]),
@@ -75,8 +75,8 @@ function computeUsage({ spec }: ApiObject): [string, Amount][] {
 }
 
 /**
- * Whether the pod is charged to quotas, which ends when it terminates. A terminating pod on a lost node is no longer charged once its grace
- * period is over.
+ * Whether the pod is charged to quotas, which it is until it terminates. A terminating pod on a lost node is no longer charged after its
+ * grace period.
  */
 function isCharged(pod: ApiObject, nowMs: number): boolean {
   if (['Failed', 'Succeeded'].includes(textAt(pod, 'status', 'phase'))) return false;

@@ -1,7 +1,7 @@
 import type { ApiObject } from '@podwright/kube-kinds';
 import type { Amounts } from './resource-amounts.ts';
 
-/** A quota's scope requirement, which selects the objects that the quota counts (ScopedResourceSelectorRequirement). */
+/** A quota's scope requirement, which selects the objects it applies to (ScopedResourceSelectorRequirement). */
 export type QuotaScope = { name: string; operator: string; values: readonly string[] };
 
 /** Evaluates how the objects of one resource count against quotas. */
@@ -14,11 +14,11 @@ export type QuotaEvaluator = {
   meets: (scope: QuotaScope, object: ApiObject) => boolean;
   /** Whether a write can change an object's usage. */
   handles: (write: { operation: string; subresource: string; object: ApiObject; oldObject?: ApiObject }) => boolean;
-  /** Returns why the object is rejected if it does not set all of the limited amounts, or `undefined` if it does. */
+  /** Returns why the object is rejected for not setting all of the limited amounts, or `undefined` if it sets them. */
   missing?: (limited: readonly string[], object: ApiObject) => string | undefined;
 };
 
-/** Whether a value matches a scope requirement's operator and values. `value` is undefined if it is absent. */
+/** Whether a value satisfies a scope requirement's operator and values. `undefined`: the value is absent. */
 export function meetsValue({ operator, values }: QuotaScope, value: string | undefined): boolean {
   switch (operator) {
     case 'Exists':
@@ -34,5 +34,5 @@ export function meetsValue({ operator, values }: QuotaScope, value: string | und
   }
 }
 
-/** Returns the amount for a number of objects. */
+/** Returns the amount for an object count. */
 export const count = (number: number) => ({ nanos: BigInt(number) * 1_000_000_000n, like: '1' });

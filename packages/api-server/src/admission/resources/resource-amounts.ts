@@ -1,8 +1,8 @@
-/** Resource lists, such as a container's requests: amounts in billionths of a unit, by resource name. */
+/** Resource lists, such as a container's requests: amounts in nano-units, by resource name. */
 import { formatQuantity, parseQuantity } from '@podwright/kube-api';
 import { type JsonObject, objectAt, objectsAt, textAt } from '@podwright/kube-kinds';
 
-/** An amount, and a quantity string whose notation is used to format it. */
+/** An amount, and a quantity string whose notation is used when formatting it. */
 export type Amount = { nanos: bigint; like: string };
 export type Amounts = ReadonlyMap<string, Amount>;
 
@@ -31,7 +31,7 @@ export function hasSameAmounts(a: JsonObject | undefined, b: JsonObject | undefi
   return one.size === other.size && [...one].every(([name, { nanos }]) => other.get(name)?.nanos === nanos);
 }
 
-/** Combines two resource lists. An amount whose name is only in one of them is copied unchanged. */
+/** Combines two resource lists. Amounts present in only one of them are copied unchanged. */
 function combined(a: Amounts, b: Amounts, combine: (one: Amount, other: Amount) => Amount): Amounts {
   const all = new Map(a);
   for (const [name, amount] of b) all.set(name, all.has(name) ? combine(all.get(name) ?? ZERO, amount) : amount);
@@ -40,10 +40,7 @@ function combined(a: Amounts, b: Amounts, combine: (one: Amount, other: Amount) 
 
 export type AmountKind = 'requests' | 'limits';
 
-/**
- * Returns the total amounts for a pod's containers: the sum over those that run at the same time or, if higher, the peak of the init
- * containers.
- */
+/** Returns the total amounts of a pod's containers: the sum over those that run concurrently, or the init containers' peak if higher. */
 export function containersAmounts(spec: unknown, kind: AmountKind): Amounts {
   const ownOf = (container: JsonObject) => amountsOf(objectAt(container, 'resources', kind));
   let sidecars: Amounts = new Map();
@@ -60,7 +57,7 @@ export function containersAmounts(spec: unknown, kind: AmountKind): Amounts {
 const isPodLevelResource = (name: string): boolean =>
   name === 'cpu' || name === 'memory' || name.startsWith('hugepages-');
 
-/** Returns a pod's amounts. Amounts set at pod level take precedence over those of its containers. */
+/** Returns a pod's amounts. Pod-level amounts take precedence over those of its containers. */
 export function podAmounts(spec: unknown, kind: AmountKind): Amounts {
   const own = [...amountsOf(objectAt(spec, 'resources', kind))].filter(([name]) => isPodLevelResource(name));
   return new Map([...containersAmounts(spec, kind), ...own]);

@@ -1,4 +1,4 @@
-/** The bootstrap roles and bindings of a new cluster: those of Kubernetes 1.36 with its default feature gates. */
+/** Bootstrap roles and bindings of a new cluster, as in Kubernetes 1.36 with default feature gates. */
 import type { KubeMetadata } from '@podwright/kube-api';
 import { RBAC_GROUP, type Role, type RoleBinding } from '../rbac-objects.ts';
 import { CLUSTER_BINDINGS } from './cluster-bindings.ts';
@@ -17,7 +17,7 @@ export type BootstrapPolicy = {
   roleBindings: RoleBinding[];
 };
 
-/** The annotation that lets the server add missing rules and subjects at startup. Setting it to `false` disables that. */
+/** Annotation that lets the server add missing rules and subjects at startup. `false` opts out. */
 export const AUTO_UPDATE = 'rbac.authorization.kubernetes.io/autoupdate';
 
 const API_VERSION = `${RBAC_GROUP}/v1`;
@@ -27,7 +27,7 @@ const CONTROLLER = 'system:controller:';
 /** Roles that aggregate the rules of all roles with the label `aggregate-to-NAME`. */
 const AGGREGATED = ['admin', 'edit', 'view'];
 
-/** Maps each role to the aggregated role that it is aggregated into. */
+/** Maps each role to the role that aggregates it. */
 const COLLECTED_BY: Readonly<Record<string, string>> = {
   edit: 'admin',
   view: 'edit',
@@ -36,7 +36,7 @@ const COLLECTED_BY: Readonly<Record<string, string>> = {
   'system:aggregate-to-view': 'view',
 };
 
-/** Builds the bootstrap policy. Every call returns new objects. */
+/** Builds the bootstrap policy. Returns new objects on each call. */
 export function bootstrapPolicy(): BootstrapPolicy {
   const controllers = prefixed({ ...CLUSTER_CONTROLLERS, ...WORKLOAD_CONTROLLERS });
   return {
@@ -50,7 +50,7 @@ export function bootstrapPolicy(): BootstrapPolicy {
 const prefixed = (table: RoleTable): RoleTable =>
   Object.fromEntries(Object.entries(table).map(([name, lines]) => [`${CONTROLLER}${name}`, lines]));
 
-/** Binds each controller's role to the service account of the same name. */
+/** Binds each controller's role to the controller's service account. */
 const controllerAccounts = (names: readonly string[]): SubjectTable =>
   Object.fromEntries(names.map((name) => [name, [`account kube-system/${name.slice(CONTROLLER.length)}`]]));
 

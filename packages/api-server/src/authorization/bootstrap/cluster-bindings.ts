@@ -1,6 +1,6 @@
 import type { SubjectTable } from './subject-table.ts';
 
-/** ClusterRoleBindings. Each refers to the ClusterRole of the same name. */
+/** ClusterRoleBindings. Each refers to the ClusterRole with the same name. */
 export const CLUSTER_BINDINGS: SubjectTable = {
   'cluster-admin': ['group system:masters'],
   'system:basic-user': ['group system:authenticated'],
@@ -9,7 +9,7 @@ export const CLUSTER_BINDINGS: SubjectTable = {
   'system:kube-dns': ['account kube-system/kube-dns'],
   'system:kube-scheduler': ['user system:kube-scheduler'],
   'system:monitoring': ['group system:monitoring'],
-  // Nodes get their permissions from the Node authorizer. As in Kubernetes, an empty binding is created, so that the system:nodes group is
+  // Nodes get their permissions from the Node authorizer. As in Kubernetes, the binding is created empty, so that the system:nodes group is
   // not bound by default.
   'system:node': [],
   'system:node-proxier': ['user system:kube-proxy'],

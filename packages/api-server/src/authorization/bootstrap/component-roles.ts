@@ -1,6 +1,6 @@
 import type { RoleTable } from './role-table.ts';
 
-/** ClusterRoles of control plane components, nodes and common add-ons. */
+/** ClusterRoles for control plane components, nodes and common add-ons. */
 export const COMPONENT_ROLES: RoleTable = {
   'system:auth-delegator': [
     'create authentication.k8s.io tokenreviews',

@@ -4,10 +4,10 @@ import { type Reconciliation, reconcileBinding, reconcileRole } from './reconcil
 
 /** Reads and writes RBAC objects without authorization checks, but through the registry, which fills in their metadata. */
 export interface PolicyWriter {
-  /** Returns the stored object of the same kind, namespace and name. */
+  /** Returns the stored object with the same kind, namespace and name. */
   find<T extends Role | RoleBinding>(object: T): T | undefined;
   create(object: Role | RoleBinding): void;
-  /** Updates an object that was returned by `find` and then modified. Its resourceVersion must be current. */
+  /** Updates an object returned by `find` after modifying it. Its resourceVersion must be current. */
   update(object: Role | RoleBinding): void;
   delete(object: Role | RoleBinding): void;
   /** Creates a namespace if it does not exist. */
@@ -15,8 +15,8 @@ export interface PolicyWriter {
 }
 
 /**
- * Creates the bootstrap roles and bindings that do not exist yet, and adds missing rules, subjects and metadata to the existing ones.
- * Called at every server start.
+ * Creates missing bootstrap roles and bindings, and adds missing rules, subjects and metadata to existing ones. Called on every server
+ * start.
  */
 export function ensurePolicy(writer: PolicyWriter, policy: BootstrapPolicy = bootstrapPolicy()): void {
   const namespaces = [...policy.roles, ...policy.roleBindings].map(({ metadata }) => metadata.namespace!);

@@ -1,4 +1,7 @@
-/** The bindings with which nodes join by bootstrap tokens and renew their certificates, and with which this server uses kubelets. In other clusters, kubeadm creates them. */
+/**
+ * Roles and bindings that let nodes join with bootstrap tokens and renew their certificates, and let this server access kubelets. In other
+ * clusters, they are created by kubeadm.
+ */
 import { ANONYMOUS, KUBELET_CLIENTS, NODES } from '../known-users.ts';
 import { RBAC_GROUP, type Role, type RoleBinding, type Subject } from '../rbac-objects.ts';
 import { AUTO_UPDATE, type BootstrapPolicy } from './bootstrap-policy.ts';
@@ -13,7 +16,7 @@ const CLUSTER_INFO = {
   annotations: { [AUTO_UPDATE]: 'true' },
 };
 
-/** Builds the policy. Every call returns new objects. */
+/** Builds the policy. Returns new objects on each call. */
 export function joiningPolicy(): BootstrapPolicy {
   return {
     clusterRoles: [nodeReader()],
@@ -29,7 +32,7 @@ export function joiningPolicy(): BootstrapPolicy {
   };
 }
 
-/** A node that joins checks that no other node has its name. */
+/** Lets a joining node check that its name is not in use. */
 const nodeReader = (): Role => ({
   apiVersion: API_VERSION,
   kind: 'ClusterRole',

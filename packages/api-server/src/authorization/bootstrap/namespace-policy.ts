@@ -23,7 +23,7 @@ export const NAMESPACE_ROLES: Readonly<Record<string, RoleTable>> = {
   },
 };
 
-/** RoleBindings by namespace. Each refers to the Role of the same name, except for those in `OTHER_ROLES`. */
+/** RoleBindings by namespace. Each refers to the Role with the same name, except for those in `OTHER_ROLES`. */
 export const NAMESPACE_BINDINGS: Readonly<Record<string, SubjectTable>> = {
   'kube-public': { [`${CONTROLLER}bootstrap-signer`]: ['account kube-system/bootstrap-signer'] },
   'kube-system': {
@@ -43,7 +43,7 @@ export const NAMESPACE_BINDINGS: Readonly<Record<string, SubjectTable>> = {
   },
 };
 
-/** Maps a RoleBinding to its Role if their names differ. */
+/** Maps RoleBindings to their Roles where the names differ. */
 export const OTHER_ROLES: Readonly<Record<string, string>> = {
   'system::extension-apiserver-authentication-reader': 'extension-apiserver-authentication-reader',
 };

@@ -4,10 +4,10 @@ import type { LabelSelector, Role, RoleBinding, Subject } from '../rbac-objects.
 import { coverageOf } from '../rule-coverage.ts';
 import { AUTO_UPDATE } from './bootstrap-policy.ts';
 
-/** The operation that makes an existing object match the policy. `recreate` deletes the object and creates a new one. */
+/** The operation that brings an existing object in line with the policy. `recreate` deletes the object and creates a new one. */
 export type Reconciliation<T> = { operation: 'none' } | { operation: 'update' | 'recreate'; object: T };
 
-/** Adds the labels, annotations, rules and selectors that the existing role lacks. Additions made by users are preserved. */
+/** Adds missing labels, annotations, rules and selectors to the existing role. Preserves additions by users. */
 export function reconcileRole(existing: Role, expected: Role): Reconciliation<Role> {
   if (isProtected(existing)) return NOTHING;
   const { aggregationRule: _, ...role } = withExpectedMetadata(existing, expected);
@@ -20,10 +20,7 @@ export function reconcileRole(existing: Role, expected: Role): Reconciliation<Ro
   });
 }
 
-/**
- * Adds missing subjects, labels and annotations. The roleRef of a binding is immutable, so a binding that refers to another role is
- * recreated.
- */
+/** Adds missing subjects, labels and annotations. A binding that refers to a different role is recreated, because roleRef is immutable. */
 export function reconcileBinding(existing: RoleBinding, expected: RoleBinding): Reconciliation<RoleBinding> {
   if (isProtected(existing)) return NOTHING;
   if (!isDeepStrictEqual({ ...existing.roleRef }, { ...expected.roleRef }))
@@ -51,8 +48,8 @@ function withExpectedMetadata<T extends Role | RoleBinding>(existing: T, { metad
 }
 
 /**
- * Returns the expected permissions that the existing rules do not grant. If the existing role has too many rules for a complete comparison,
- * all expected rules count as missing.
+ * Returns the expected permissions not granted by the existing rules. If the existing role has too many rules for a full comparison, all
+ * expected rules count as missing.
  */
 function missingRules(existing: Role, expected: Role): readonly PolicyRule[] {
   const { missing, isComplete } = coverageOf(existing.rules ?? [], expected.rules ?? []);

@@ -2,7 +2,7 @@ import type { PolicyRule } from '../authorizer.ts';
 
 /**
  * Rules by role name. A rule is a line of space-separated words: `VERBS GROUPS RESOURCES [NAMES]` or `VERBS URLS`. Each word is a
- * comma-separated list. `core` stands for the API group '', and `read`, `write` and `readwrite` stand for the verbs below.
+ * comma-separated list. `core` is the API group ''; `read`, `write` and `readwrite` expand to the verbs below.
  */
 export type RoleTable = Readonly<Record<string, readonly string[]>>;
 

@@ -1,6 +1,6 @@
 import { RBAC_GROUP, type Subject } from '../rbac-objects.ts';
 
-/** Subjects by binding name. Each subject is written as `user NAME`, `group NAME` or `account NAMESPACE/NAME`. */
+/** Subjects by binding name, each written as `user NAME`, `group NAME` or `account NAMESPACE/NAME`. */
 export type SubjectTable = Readonly<Record<string, readonly string[]>>;
 
 /** Parses a subject. */

@@ -1,6 +1,6 @@
 /**
- * Compares the bootstrap policy with that of Kubernetes. Runs only if PODWRIGHT_KUBERNETES_DATA names a directory with `rbac/*.yaml`, the
- * files of Kubernetes' `plugin/pkg/auth/authorizer/rbac/bootstrappolicy/testdata`.
+ * Compares the bootstrap policy with that of Kubernetes. Runs only if PODWRIGHT_KUBERNETES_DATA is set to a directory containing
+ * `rbac/*.yaml`, the files from Kubernetes' `plugin/pkg/auth/authorizer/rbac/bootstrappolicy/testdata`.
  */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ const sorted = (objects: readonly RbacObject[]) =>
 
 const nameOf = ({ metadata }: RbacObject) => `${metadata.namespace}/${metadata.name}`;
 
-/** Kubernetes writes the rules of aggregated roles as null. */
+/** Kubernetes serializes the rules of aggregated roles as null. */
 const withoutNull = (object: RbacObject): RbacObject =>
   'rules' in object && object.rules === null ? { ...object, rules: [] } : object;
 

@@ -1,10 +1,10 @@
-/** The role with which users read `metrics.k8s.io`. In other clusters, it is part of metrics-server. */
+/** The role that lets users read `metrics.k8s.io`. In other clusters, it is part of metrics-server. */
 import { RBAC_GROUP } from '../rbac-objects.ts';
 import { AUTO_UPDATE, type BootstrapPolicy } from './bootstrap-policy.ts';
 
 const AGGREGATE_TO = `${RBAC_GROUP}/aggregate-to-`;
 
-/** Builds the policy: who may read the objects of a namespace may read what its pods use. */
+/** Builds the policy: users who may read a namespace's objects may also read its pods' usage. */
 export function usagePolicy(): BootstrapPolicy {
   const labels = Object.fromEntries(['admin', 'edit', 'view'].map((role) => [AGGREGATE_TO + role, 'true']));
   const role = {

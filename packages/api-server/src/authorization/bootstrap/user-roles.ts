@@ -1,6 +1,6 @@
 import type { RoleTable } from './role-table.ts';
 
-/** ClusterRoles for users, and the discovery roles that let every client find out what the server offers. */
+/** ClusterRoles for users, and the discovery roles that let every client find out what the server serves. */
 export const USER_ROLES: RoleTable = {
   admin: [],
   'cluster-admin': ['* * *', '* *'],

@@ -1,4 +1,4 @@
-/** Whether a field selector requires the field to have exactly this value, so that no other objects match. */
+/** Whether a field selector only matches objects where the field has this value. */
 export function requiresField(selector: string, field: string, value: string): boolean {
   return termsOf(selector).some((term) => {
     const [, name, operator, required] = TERM.exec(term) ?? [];
@@ -6,10 +6,10 @@ export function requiresField(selector: string, field: string, value: string): b
   });
 }
 
-/** Matches a field, its operator and a value. */
+/** Captures the field, the operator and the value. */
 const TERM = /^(.*?)(!=|==|=)(.*)$/s;
 
-/** Splits a field selector at its commas. A backslash escapes a comma. */
+/** Splits a field selector at its commas, except those escaped with a backslash. */
 function termsOf(selector: string): string[] {
   return selector.match(/(?:\\.|[^,\\])+/gs) ?? [];
 }

@@ -14,16 +14,16 @@ import { NodeRelations } from './node-relations.ts';
 import { NODE_RULES } from './node-rules.ts';
 
 export type NodeAuthorizerParts = {
-  /** A store that was opened with `NODE_INDEXES`. */
+  /** Must have been opened with `NODE_INDEXES`. */
   store: ObjectStore;
-  /** The rules of the ClusterRole `system:node`. They apply to resources of which a kubelet may access all objects. */
+  /** Rules of the ClusterRole `system:node`, which apply to resources where a kubelet may access all objects. */
   rules: readonly PolicyRule[];
 };
 
 /**
- * Restricts a kubelet to its node's own objects and to the objects that the node's pods refer to (upstream's Node authorizer). What a
- * kubelet may write to these objects is checked by the NodeRestriction admission plugin. Never denies a request, because RBAC may grant
- * additional permissions.
+ * Restricts kubelets to their node's own objects and to objects referenced by the node's pods (upstream's Node authorizer). Writes to these
+ * objects are further restricted by the NodeRestriction admission plugin. Never denies requests, because RBAC may grant additional
+ * permissions.
  */
 export class NodeAuthorizer implements Authorizer, RuleResolver {
   readonly #relations: NodeRelations;

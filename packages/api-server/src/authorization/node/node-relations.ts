@@ -7,22 +7,22 @@ const NODE_NAME = 'spec.nodeName';
 
 const nodeNameOf = (object: ApiObject): string | undefined => textAt(object, 'spec', 'nodeName') || undefined;
 
-/** The indexes that the store must be opened with. */
+/** Indexes the store must be opened with. */
 export const NODE_INDEXES: Readonly<Record<string, Readonly<Record<string, IndexValue>>>> = {
   pods: { [NODE_NAME]: nodeNameOf },
 };
 
-/** The object that a kubelet requests. */
+/** The object requested by a kubelet. */
 export type Requested = { namespace: string; name: string };
 
 /**
- * Determines whether an object is related to a node, that is, whether a pod on the node refers to it directly or through other objects.
- * Always reads the latest state of the store: a pod's objects become accessible as soon as the pod is assigned to the node, and stop being
- * accessible once the pod is deleted.
+ * Determines whether an object is related to a node, i.e. whether a pod on the node refers to it directly or indirectly. Always reads the
+ * latest state from the store: a pod's objects become accessible as soon as it is assigned to the node, and inaccessible once it is
+ * deleted.
  */
 export class NodeRelations {
   readonly #store: ObjectStore;
-  /** References by stored pod or volume state, so that each state is decoded at most once. */
+  /** Cached references by stored object, so that each version of a pod or volume is decoded only once. */
   readonly #ofPods = new WeakMap<StoredObject, ReadonlySet<Reference>>();
   readonly #ofVolumes = new WeakMap<StoredObject, { references: VolumeReferences | undefined }>();
 
@@ -36,7 +36,7 @@ export class NodeRelations {
     return object !== undefined && nodeNameOf(object) === node;
   }
 
-  /** Whether a pod on the node, in the given namespace, has the reference. */
+  /** Whether a pod on the node and in the namespace has the reference. */
   hasPodWith(node: string, namespace: string, reference: Reference): boolean {
     const { objects } = this.#store.list('pods', { namespace, index: { name: NODE_NAME, value: node } });
     return objects.some((pod) => this.#referencesOf(pod).has(reference));

@@ -1,11 +1,11 @@
-/** Rules for the resources of which a kubelet may access only some objects, by group resource. */
+/** Rules for resources where a kubelet may only access some objects, by group resource. */
 import type { AuthorizationAttributes } from '../authorizer.ts';
 import { requiresField } from './field-requirements.ts';
 import type { NodeRelations, Requested } from './node-relations.ts';
 
 type Requestor = { node: string; relations: NodeRelations };
 
-/** Checks a kubelet's request. Returns `undefined` if the request is allowed; otherwise returns the reason, which may be ''. */
+/** Checks a kubelet's request. Returns `undefined` if it is allowed, otherwise the reason, which may be ''. */
 type NodeRule = (attributes: AuthorizationAttributes, requestor: Requestor) => string | undefined;
 
 /** Whether the requested object is related to the node. */
@@ -15,19 +15,19 @@ const ALLOWED = undefined;
 const LEASE_NAMESPACE = 'kube-node-lease';
 const SINGLE = ['get', 'create', 'update', 'patch', 'delete'];
 
-/** Matches objects that a pod on the node refers to. */
+/** Matches objects referenced by a pod on the node. */
 const referred =
   (kind: string): Relation =>
   ({ node, relations }, { namespace, name }) =>
     relations.hasPodWith(node, namespace, `${kind}/${name}`);
 
-/** Matches objects that are assigned to the node by `spec.nodeName`. */
+/** Matches objects assigned to the node by `spec.nodeName`. */
 const assigned =
   (resource: string): Relation =>
   ({ node, relations }, requested) =>
     relations.names(node, resource, requested);
 
-/** Allows requests for objects that are related to the node. */
+/** Allows requests for objects related to the node. */
 function related(relation: Relation): NodeRule {
   return ({ namespace, name }, requestor) => {
     if (name === '') return 'No Object name found';
@@ -36,7 +36,7 @@ function related(relation: Relation): NodeRule {
   };
 }
 
-/** Allows reading an object that is related to the node: get, and list and watch of this single object. */
+/** Allows reading a related object: get, and list or watch of this object alone. */
 function readRelated(relation: Relation): NodeRule {
   const check = related(relation);
   return (attributes, requestor) => {
@@ -48,7 +48,7 @@ function readRelated(relation: Relation): NodeRule {
   };
 }
 
-/** Allows getting an object that is related to the node. */
+/** Allows getting a related object. */
 function getRelated(relation: Relation): NodeRule {
   const check = related(relation);
   return (attributes, requestor) => {
@@ -77,7 +77,7 @@ const serviceAccounts: NodeRule = (attributes, requestor) => {
   return related(serviceAccount)(attributes, requestor);
 };
 
-/** Does not check the name of a new Lease, which is not known at this point. Admission checks it. */
+/** Does not check the name of a new Lease, which is not known yet; admission does. */
 const leases: NodeRule = ({ verb, namespace, name }, { node }) => {
   if (!SINGLE.includes(verb)) return 'can only get, create, update, patch, or delete a node lease';
   if (namespace !== LEASE_NAMESPACE) return `can only access leases in the "${LEASE_NAMESPACE}" system namespace`;

@@ -9,11 +9,13 @@ export type Reference = string;
 const CONTAINERS = ['containers', 'initContainers', 'ephemeralContainers'];
 export const MIRROR_ANNOTATION = 'kubernetes.io/config.mirror';
 
-/** Whether a pod is the mirror pod of a static pod. Kubelets create mirror pods, and must not gain access to objects through them. */
+/**
+ * Whether a pod is the mirror pod of a static pod. Mirror pods are created by kubelets, which must not gain access to objects through them.
+ */
 export const isMirrorPod = (pod: ApiObject): boolean =>
   valueAt(pod, 'metadata', 'annotations', MIRROR_ANNOTATION) !== undefined;
 
-/** Returns references to the objects that the pod refers to. */
+/** Returns the pod's references to other objects. */
 export function referencesOf(pod: ApiObject): Reference[] {
   const pulls = objectsAt(pod, 'spec', 'imagePullSecrets').map((one) => secret(one, 'name'));
   const containers = CONTAINERS.flatMap((field) => objectsAt(pod, 'spec', field)).flatMap(containerReferences);
@@ -41,7 +43,7 @@ function containerReferences(container: unknown): Reference[] {
   ];
 }
 
-/** Volume sources that have a `secretRef` field. */
+/** Volume sources with a `secretRef` field. */
 const WITH_SECRET = ['cephfs', 'cinder', 'flexVolume', 'iscsi', 'rbd', 'scaleIO', 'storageos'];
 
 function volumeReferences({ metadata }: ApiObject, volume: unknown): Reference[] {
@@ -59,7 +61,7 @@ function volumeReferences({ metadata }: ApiObject, volume: unknown): Reference[]
   ];
 }
 
-/** Returns references to the ResourceClaims that the pod names, and to those created from its templates. */
+/** Returns references to the ResourceClaims named by the pod and to those created from its templates. */
 function claimReferences(pod: ApiObject): Reference[] {
   const created = new Map(
     objectsAt(pod, 'status', 'resourceClaimStatuses').map((one) => [

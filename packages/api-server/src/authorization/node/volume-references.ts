@@ -1,21 +1,18 @@
 import { type ApiObject, textAt, valueAt } from '@podwright/kube-kinds';
 
-/**
- * The claim that a PersistentVolume is bound to, and the Secrets that a node needs to mount the volume. All are in the form
- * `NAMESPACE/NAME`.
- */
+/** The claim a PersistentVolume is bound to, and the Secrets that nodes need to mount the volume, all as `NAMESPACE/NAME`. */
 export type VolumeReferences = { claim: string; secrets: readonly string[] };
 
 /**
- * Volume sources that have a `secretRef` field. If the reference has no namespace, the sources in the first list use the claim's namespace,
- * and those in the second list use none.
+ * Volume sources with a `secretRef` field. If the reference has no namespace, sources in the first list default to the claim's namespace;
+ * those in the second list have no default.
  */
 const IN_CLAIM_NAMESPACE = ['cephfs', 'flexVolume', 'iscsi', 'rbd', 'scaleIO'];
 const IN_OWN_NAMESPACE = ['cinder', 'storageos'];
-/** Secrets for a CSI driver's node service. A node has no access to the Secrets for the controller service. */
+/** Secrets for a CSI driver's node service. Nodes cannot access those of the controller service. */
 const CSI_NODE_SECRETS = ['nodePublishSecretRef', 'nodeStageSecretRef', 'nodeExpandSecretRef'];
 
-/** Returns the references of a PersistentVolume, or `undefined` if it has no claim, so that no pod can use it. */
+/** Returns a PersistentVolume's references, or `undefined` if it has no claim, in which case no pod can use it. */
 export function referencesOfVolume({ spec }: ApiObject): VolumeReferences | undefined {
   if (valueAt(spec, 'claimRef') === undefined) return undefined;
   const claimNamespace = textAt(spec, 'claimRef', 'namespace');
