@@ -1,4 +1,4 @@
-import { appendFile, chmod, rename, stat } from 'node:fs/promises';
+import { appendFile, chmod, rename, stat, truncate } from 'node:fs/promises';
 import { errorMessage, isErrno, type Logger, PRIVATE_FILE } from '@podwright/base';
 
 export type RotatedFileParts = {
@@ -47,10 +47,11 @@ export class RotatedFile {
   async #write(): Promise<void> {
     await Promise.resolve(); // lines of the same tick are written together
     while (this.#pending.length > 0) {
-      const text = this.#pending.join('');
+      const lines = this.#pending;
       this.#pending = [];
-      await this.#append(text).catch((error: unknown) => {
+      await this.#append(lines.join('')).catch((error: unknown) => {
         this.#sizeBytes = undefined;
+        this.#lost += lines.length;
         this.#parts.logger.warn({ path: this.#parts.path, error: errorMessage(error) }, 'write the audit log failed');
       });
       this.#pendingBytes = this.#pending.reduce((sum, line) => sum + Buffer.byteLength(line), 0);
@@ -65,7 +66,10 @@ export class RotatedFile {
     this.#sizeBytes ??= await sizeOf(path);
     const bytes = Buffer.byteLength(text);
     if (this.#sizeBytes > 0 && this.#sizeBytes + bytes > maxBytes) await this.#rotate();
-    await appendFile(path, text, { mode: PRIVATE_FILE });
+    await appendFile(path, text, { mode: PRIVATE_FILE }).catch(async (error: unknown) => {
+      await truncate(path, this.#sizeBytes).catch(ignoreMissing); // part of a line may have been written
+      throw error;
+    });
     if (this.#sizeBytes === 0) await chmod(path, PRIVATE_FILE);
     this.#sizeBytes += bytes;
   }
