@@ -135,7 +135,12 @@ async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiSer
   const serving: ServerParts = { ...parts, subresources: handlers };
   const clients = localClients(serving, undo);
   const handler = decorate(new RequestHandler(serving));
-  const listeners = new ApiListeners({ handler, logger, isExtension: aggregation.isExtension });
+  const listeners: ApiListeners = new ApiListeners({
+    handler,
+    logger,
+    isExtension: aggregation.isExtension,
+    beforeHandshake: () => certificates.check(),
+  });
   undo.add('stop the listeners', () => listeners.stop());
   await listeners.listenLocal(socketPath);
   const clientAuthorities = [authority.certificate];
@@ -143,9 +148,9 @@ async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiSer
     authority,
     names: () => servingNames([...names, clusterIp, ...(listen === undefined ? [] : [reachableHost(listen.host)])]),
     replace: (pair) => listeners.replaceCertificate({ ...pair, clientAuthorities }),
+    now,
   });
   health.certificates = certificates;
-  undo.add('stop the renewal of the serving certificate', () => certificates[Symbol.dispose]());
   const certificate = () => ({ ...certificates.start(), clientAuthorities });
   const secure = { listeners, certificate, clusterIp, listen, strangers, atClusterIp };
   const { bound, advertised, endpoint, forPods } = await listenSecurely(secure);

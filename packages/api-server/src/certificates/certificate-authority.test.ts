@@ -57,15 +57,65 @@ test('the names of the server are those of its Service and of the host', () => {
   assert.equal(new Set(names).size, names.length);
 });
 
-test('the serving certificate is replaced before it expires', async () => {
-  const authority = await open('e');
-  const { promise, resolve } = Promise.withResolvers<string>();
-  using certificates = new ServingCertificates({
-    authority,
-    names: () => ['localhost'],
-    replace: ({ certificate }) => resolve(certificate),
-    lifeMs: 50,
-  });
-  const first = certificates.start().certificate;
-  assert.notEqual(await promise, first);
+const DAY_MS = 86_400_000;
+const validityOf = (certificate: string) => {
+  const { validFromDate, validToDate } = new X509Certificate(certificate);
+  return { fromMs: validFromDate.getTime(), toMs: validToDate.getTime() };
+};
+
+test('the serving certificate is replaced before it expires, and when the system time is set', async () => {
+  let nowMs = NOW;
+  const authority = await CertificateAuthority.open(join(scratch, 'e'), () => nowMs);
+  const served: string[] = [];
+  const replace = ({ certificate }: { certificate: string }) => void served.push(certificate);
+  const certificates = new ServingCertificates({ authority, names: () => ['localhost'], replace, now: () => nowMs });
+  const countAt = (days: number) => {
+    nowMs = NOW + days * DAY_MS;
+    certificates.check();
+    for (const certificate of served.slice(-1)) {
+      const { fromMs, toMs } = validityOf(certificate);
+      assert.ok(fromMs <= nowMs && nowMs < toMs);
+    }
+    return served.length;
+  };
+  served.push(certificates.start().certificate);
+  assert.deepEqual([countAt(0), countAt(100), countAt(260), countAt(260)], [1, 1, 2, 2]);
+  assert.deepEqual([countAt(2000), countAt(0), countAt(0)], [3, 4, 4], 'set forward, and back again');
+});
+
+test('the serving certificate is replaced if the host has another address', async () => {
+  const names = ['localhost', '192.0.2.1'];
+  const served: string[] = [];
+  const replace = ({ certificate }: { certificate: string }) => void served.push(certificate);
+  const parts = { authority: await open('h'), names: () => names, replace, now: () => NOW };
+  const certificates = new ServingCertificates(parts);
+  certificates.start();
+  names.push('fe80::1');
+  certificates.check();
+  assert.equal(served.length, 0);
+  names.push('192.0.2.2');
+  certificates.check();
+  certificates.check();
+  assert.equal(served.length, 1);
+  assert.equal(new X509Certificate(served[0]!).checkIP('192.0.2.2'), '192.0.2.2');
+});
+
+test('certificates are valid if the clock was ahead by a time zone when they were issued', async () => {
+  const authority = await open('f');
+  for (const certificate of [authority.certificate, authority.server(['localhost']).certificate])
+    assert.ok(validityOf(certificate).fromMs <= NOW - 14 * 3_600_000);
+});
+
+test('an authority whose certificate is not valid by the clock gets one with the same key', async () => {
+  const openAt = (days: number) => CertificateAuthority.open(join(scratch, 'g'), () => NOW + days * DAY_MS);
+  const ahead = await openAt(1000);
+  const client = new X509Certificate(ahead.client({ commonName: 'alice' }).certificate);
+  const renewed = await openAt(0);
+  const issuer = new X509Certificate(renewed.certificate);
+  const { fromMs, toMs } = validityOf(renewed.certificate);
+  assert.ok(fromMs <= NOW && toMs === validityOf(ahead.certificate).toMs, 'the validity is only extended');
+  assert.ok(client.verify(issuer.publicKey) && client.checkIssued(issuer));
+  assert.equal((await openAt(0)).certificate, renewed.certificate, 'once');
+  const old = await openAt(20_000);
+  assert.ok(validityOf(old.certificate).toMs > NOW + 20_000 * DAY_MS);
 });

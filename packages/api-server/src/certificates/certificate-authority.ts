@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
-import { makePrivateDirectory, PodwrightError, wrapError } from '@podwright/base';
+import { isShortage, makePrivateDirectory, PodwrightError, wrapError } from '@podwright/base';
 import { bitString, sequence, TRUE } from '@podwright/certificates/der';
 import { alternativeNames, distinguishedName, extendedKeyUsage, extension, OID } from '@podwright/certificates/x509';
 import { pathExists, readRegularFile, removeUnfinished, writeFileDurable } from '@podwright/host';
@@ -23,8 +23,11 @@ const AUTHORITY_LIFE_MS = 3650 * DAY_MS;
 const LEAF_LIFE_MS = 365 * DAY_MS;
 /** Lifetime of client certificates. */
 export const CLIENT_CERTIFICATE_LIFE_MS = LEAF_LIFE_MS;
-/** Backdating, in case clients' clocks are slightly behind. */
-const BEFORE_MS = 5 * 60_000;
+/**
+ * Certificates begin this long before they are issued. Clients' clocks may be behind, and that of this host may be ahead until it is
+ * synchronized: by the offset of a time zone, if the hardware clock has the local time.
+ */
+const BEFORE_MS = DAY_MS;
 /** keyUsage bits: digitalSignature and keyEncipherment; for the CA also keyCertSign. */
 const LEAF_USAGE = bitString(Buffer.from([0b1010_0000]), 5);
 const AUTHORITY_USAGE = bitString(Buffer.from([0b1010_0100]), 2);
@@ -47,8 +50,9 @@ export class CertificateAuthority {
   }
 
   /**
-   * Reads the authority in the directory. Creates the directory and the authority if they do not exist. Throws `data_loss` for a damaged
-   * file. `commonName`: the authority's own name. Default: that of the authority of the cluster.
+   * Reads the authority in the directory. Creates the directory and the authority if they do not exist. If the authority's certificate is not
+   * currently valid, for example because it was created with a wrong clock, it is replaced by one that is, with the same key. Throws
+   * `data_loss` for a damaged file. `commonName`: the authority's own name. Default: that of the authority of the cluster.
    */
   static async open(
     directory: string,
@@ -58,16 +62,21 @@ export class CertificateAuthority {
     const path = join(directory, FILE);
     makePrivateDirectory(directory);
     await removeUnfinished(path);
-    if (!(await pathExists(path))) {
-      const { certificate, key } = newAuthority(commonName, now());
-      await writeFileDurable(path, certificate + key);
-    }
+    if (!(await pathExists(path))) await write(path, newAuthority(commonName, now()));
     const content = await readRegularFile(path, MAX_FILE_BYTES);
+    const known = pairIn(content.toString());
+    let authority: CertificateAuthority;
     try {
-      return new CertificateAuthority(pairIn(content.toString()), now, commonName);
+      authority = new CertificateAuthority(known, now, commonName);
     } catch (error) {
       throw wrapError(`read the certificate authority ${path}`, new PodwrightError('data_loss', String(error)));
     }
+    const renewed = renewedAuthority(known, commonName, now());
+    if (renewed === undefined) return authority;
+    await write(path, renewed).catch((error: unknown) => {
+      if (!isShortage(error)) throw error; // the next start tries again
+    });
+    return new CertificateAuthority(renewed, now, commonName);
   }
 
   /** Issues a client certificate: the common name is the user name, the organizations are the groups. */
@@ -76,9 +85,9 @@ export class CertificateAuthority {
   }
 
   /** Issues a serving certificate for DNS names and IP addresses. */
-  server(names: readonly string[], lifeMs: number = LEAF_LIFE_MS): KeyPair {
+  server(names: readonly string[]): KeyPair {
     const extensions = [extendedKeyUsage(OID.serverAuth), alternativeNames(names)];
-    return this.#issue({ commonName: 'kube-apiserver' }, extensions, lifeMs);
+    return this.#issue({ commonName: 'kube-apiserver' }, extensions, LEAF_LIFE_MS);
   }
 
   /** Signs a certificate, clamping its expiry to that of the CA. Returns PEM. */
@@ -100,17 +109,41 @@ export class CertificateAuthority {
   }
 }
 
+const write = (path: string, { certificate, key }: KeyPair): Promise<void> => writeFileDurable(path, certificate + key);
+
 function newAuthority(commonName: string, nowMs: number): KeyPair {
-  const { privateKey, publicKey } = newKey();
+  const { privateKey } = newKey();
+  const certificate = authorityCertificate(commonName, privateKey, validity(nowMs, AUTHORITY_LIFE_MS));
+  return { certificate, key: pemOf(privateKey) };
+}
+
+/**
+ * Returns the authority with a certificate that is valid at present, unless it has one that will be for as long as those that it signs. The
+ * validity is only extended: the clock may be wrong now.
+ */
+function renewedAuthority({ certificate, key }: KeyPair, commonName: string, nowMs: number): KeyPair | undefined {
+  const { validFromDate: from, validToDate: to } = new X509Certificate(certificate);
+  if (from.getTime() <= nowMs && nowMs + LEAF_LIFE_MS <= to.getTime()) return undefined;
+  const { notBefore, notAfter } = validity(nowMs, AUTHORITY_LIFE_MS);
+  const extended = {
+    notBefore: new Date(Math.min(from.getTime(), notBefore.getTime())),
+    notAfter: new Date(Math.max(to.getTime(), notAfter.getTime())),
+  };
+  return { certificate: authorityCertificate(commonName, createPrivateKey(key), extended), key };
+}
+
+type Validity = { notBefore: Date; notAfter: Date };
+
+function authorityCertificate(commonName: string, privateKey: KeyObject, valid: Validity): string {
   const subject = { commonName };
+  const publicKey = createPublicKey(privateKey);
   const signer = { name: distinguishedName(subject), privateKey, publicKey };
   const extensions = [
     extension(OID.basicConstraints, sequence(TRUE), true),
     extension(OID.keyUsage, AUTHORITY_USAGE, true),
     subjectKey(publicKey),
   ];
-  const fields = { subject, publicKey, extensions, ...validity(nowMs, AUTHORITY_LIFE_MS) };
-  return { certificate: issueCertificate(signer, fields), key: pemOf(privateKey) };
+  return issueCertificate(signer, { subject, publicKey, extensions, ...valid });
 }
 
 /** Extracts the certificate and the key from a PEM file. */

@@ -2,11 +2,9 @@
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
-import { Timer } from '@podwright/base';
 import type { CertificateAuthority, KeyPair } from './certificate-authority.ts';
 
 const SERVICE = 'kubernetes';
-const LIFE_MS = 365 * 86_400_000;
 const RENEWAL_SHARE = 0.7;
 
 /** Returns all names by which clients reach the server: those of its Service, the host's name and addresses, and `more`. */
@@ -18,6 +16,8 @@ export function servingNames(more: readonly string[]): string[] {
 }
 
 const DNS_NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
+/** Each pod may bring an interface with such an address. Clients need a zone to use it. */
+const LINK_LOCAL = /^fe[89ab]/i;
 
 export type ServingCertificateParts = {
   authority: CertificateAuthority;
@@ -25,36 +25,46 @@ export type ServingCertificateParts = {
   names: () => readonly string[];
   /** Uses a new certificate for new connections. */
   replace: (pair: KeyPair) => void;
-  lifeMs?: number;
+  /** Returns Unix time in milliseconds. */
+  now: () => number;
 };
 
-/** Issues the serving certificate and replaces it before it expires, until disposed. */
-export class ServingCertificates implements Disposable {
+/**
+ * Issues the serving certificate, and replaces it while the server runs: in time before it expires, if the host has got another address, and
+ * if the system time has been set to one at which it is not valid. Hosts without a clock that runs while they are off get their time late.
+ */
+export class ServingCertificates {
   readonly #parts: ServingCertificateParts;
-  readonly #lifeMs: number;
-  #timer: Timer | undefined;
-  #expiresAtMs: number | undefined;
+  #valid: { fromMs: number; toMs: number } | undefined;
+  #names: ReadonlySet<string> = new Set();
 
   constructor(parts: ServingCertificateParts) {
     this.#parts = parts;
-    this.#lifeMs = parts.lifeMs ?? LIFE_MS;
   }
 
   /** Returns the first certificate. Renewed ones are passed to `replace`. */
   start(): KeyPair {
-    this.#timer = new Timer(() => this.#parts.replace(this.start()), this.#lifeMs * RENEWAL_SHARE);
     const { authority, names } = this.#parts;
-    const pair = authority.server(names(), this.#lifeMs);
-    this.#expiresAtMs = new X509Certificate(pair.certificate).validToDate.getTime();
+    const wanted = names();
+    const pair = authority.server(wanted);
+    this.#names = new Set(wanted);
+    const { validFromDate, validToDate } = new X509Certificate(pair.certificate);
+    this.#valid = { fromMs: validFromDate.getTime(), toMs: validToDate.getTime() };
     return pair;
   }
 
-  /** Expiry of the current certificate in Unix milliseconds; undefined before the start. */
-  get expiresAtMs(): number | undefined {
-    return this.#expiresAtMs;
+  /** Replaces the certificate if that is due. Must be called before each handshake. */
+  check(): void {
+    if (this.#valid === undefined) return;
+    const nowMs = this.#parts.now();
+    const { fromMs, toMs } = this.#valid;
+    const isFresh = fromMs <= nowMs && nowMs < fromMs + (toMs - fromMs) * RENEWAL_SHARE;
+    const isComplete = this.#parts.names().every((name) => this.#names.has(name) || LINK_LOCAL.test(name));
+    if (!isFresh || !isComplete) this.#parts.replace(this.start());
   }
 
-  [Symbol.dispose](): void {
-    this.#timer?.[Symbol.dispose]();
+  /** When the current certificate ends, in Unix milliseconds; undefined before the start. */
+  get expiresAtMs(): number | undefined {
+    return this.#valid?.toMs;
   }
 }

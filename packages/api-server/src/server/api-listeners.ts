@@ -44,6 +44,8 @@ export type StrangerConnections = {
 export type ApiListenersParts = {
   handler: CallHandler;
   logger: Logger;
+  /** Called for each connection over TLS. May replace the certificate, also for this connection. */
+  beforeHandshake?: () => void;
   /** Default: MAX_UNAUTHENTICATED_MS. */
   maxUnauthenticatedMs?: number;
   /** Default: CALLER_CONNECTIONS. */
@@ -108,6 +110,8 @@ export class ApiListeners {
     };
     server.on('session', (session) => this.#connections.addSession(session));
     server.on('sessionError', () => undefined);
+    const { beforeHandshake } = this.#parts;
+    if (beforeHandshake !== undefined) server.prependListener('connection', beforeHandshake); // the first listener begins the handshake
     server.on('connection', (socket: Socket) => this.#waiting.add(socket));
     server.on('tlsClientError', (error) =>
       this.#parts.logger.debug({ error: errorMessage(error) }, 'a TLS handshake failed'),
