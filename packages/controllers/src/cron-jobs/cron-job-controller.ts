@@ -31,7 +31,10 @@ export const cronJobController: Controller = async (parts) => {
     signal,
   });
   const sync = new CronJobSync(parts, (key, delayMs) => queue.addAfter(key, delayMs));
-  cronJobs.onChange((change) => queue.addAfter(placeText(change.object.metadata), delayOf(change, parts.now())));
+  cronJobs.onChange((change) => {
+    sync.note(change);
+    queue.add(placeText(change.object.metadata));
+  });
   jobs.onChange(({ object }) => {
     const controller = controllerOf(object);
     if (controller === undefined || !isOfKind(controller, CRON_JOBS)) return;
@@ -40,16 +43,8 @@ export const cronJobController: Controller = async (parts) => {
   await queue.ended;
 };
 
-/** A new schedule applies from its next time on: times that it had before the change do not start a Job. */
-function delayOf({ object, before }: ObjectChange<CronJob>, nowMs: number): number {
-  const { schedule, timeZone } = object.spec;
-  if (before === undefined || (before.spec.schedule === schedule && before.spec.timeZone === timeZone)) return 0;
-  try {
-    return untilNextMs(object, parseSchedule(schedule, timeZone), nowMs) ?? 0;
-  } catch {
-    return 0; // the sync reports it
-  }
-}
+/** Times of a schedule before `ms` do not count. `lastMs`: the time in the future for which the system time was found to be set back. */
+type Begin = { ms: number; lastMs?: number };
 
 export class CronJobSync {
   readonly #parts: ControllerParts;
@@ -57,6 +52,8 @@ export class CronJobSync {
   readonly #cronJobs: ObjectCache<CronJob>;
   readonly #jobs: ObjectCache<Job>;
   readonly #events: EventRecorder;
+  /** By the UIDs of CronJobs. In memory only. */
+  readonly #begins = new Map<string, Begin>();
 
   /** `again` is called if a CronJob is to be synchronized after a delay in milliseconds. */
   constructor(parts: ControllerParts, again: (key: string, delayMs: number) => void) {
@@ -67,6 +64,18 @@ export class CronJobSync {
     this.#events = parts.events('cronjob-controller');
   }
 
+  /**
+   * Must be called for each change: a new schedule applies from its change on. Upstream starts a Job for a time that the new schedule had
+   * between the last Job and the change.
+   */
+  note({ type, object, before }: ObjectChange<CronJob>): void {
+    const { uid } = object.metadata;
+    const scheduleOf = ({ spec: { schedule, timeZone } }: CronJob) => JSON.stringify([schedule, timeZone]);
+    if (type === 'DELETED') this.#begins.delete(uid);
+    else if (before !== undefined && before.metadata.uid === uid && scheduleOf(before) !== scheduleOf(object))
+      this.#begins.set(uid, { ms: this.#parts.now() });
+  }
+
   async sync(key: string): Promise<void> {
     const known = this.#cronJobs.get(placeOfText(key));
     if (known === undefined) return;
@@ -75,7 +84,7 @@ export class CronJobSync {
     const failures: unknown[] = [];
     const cleaned = await this.#withoutOldJobs(cronJob, jobs, failures);
     const missing = await this.#missing(cleaned, jobs);
-    const decision = decideCronJob({ cronJob: cleaned, jobs, missing, nowMs: this.#parts.now() });
+    const decision = decideCronJob({ cronJob: cleaned, jobs, missing, ...this.#times(cronJob) });
     for (const event of decision.events) this.#record(cronJob, event);
     let { status, againInMs } = decision;
     try {
@@ -181,7 +190,17 @@ export class CronJobSync {
 
   #untilNextMs(cronJob: CronJob): number | undefined {
     const { schedule, timeZone } = cronJob.spec;
-    return untilNextMs(cronJob, parseSchedule(schedule, timeZone), this.#parts.now());
+    return untilNextMs(cronJob, parseSchedule(schedule, timeZone), this.#times(cronJob));
+  }
+
+  /** If the last time that was handled is in the future, the system time was set back, and times count from now on. */
+  #times({ metadata: { uid, creationTimestamp }, status }: CronJob): { nowMs: number; beginMs: number } {
+    const nowMs = this.#parts.now();
+    const lastMs = Date.parse(status?.lastScheduleTime ?? creationTimestamp ?? '');
+    const known = this.#begins.get(uid);
+    const isSetBack = lastMs > nowMs && known?.lastMs !== lastMs;
+    if (isSetBack || (known !== undefined && known.ms > nowMs)) this.#begins.set(uid, { ms: nowMs, lastMs });
+    return { nowMs, beginMs: this.#begins.get(uid)?.ms ?? 0 };
   }
 
   async #write(cronJob: CronJob, status: NonNullable<CronJob['status']>): Promise<void> {

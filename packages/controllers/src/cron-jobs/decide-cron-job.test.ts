@@ -6,10 +6,20 @@ import type { Job } from '../objects/job.ts';
 import { minute, newCronJob, START_MS, startedJob } from './cron-job.fixture.ts';
 import { type CronJobState, decideCronJob, jobName, jobsBeyondHistory } from './decide-cron-job.ts';
 
-type Given = { spec?: Partial<CronJobSpec>; status?: CronJobStatus; jobs?: Job[]; missing?: string[]; at: number };
+type Given = {
+  spec?: Partial<CronJobSpec>;
+  status?: CronJobStatus;
+  jobs?: Job[];
+  missing?: string[];
+  /** The minute of the decision, and the one before which times do not count. */
+  at: number;
+  begin?: number;
+};
 
-function decide({ spec, status, jobs = [], missing = [], at }: Given) {
-  const state: CronJobState = { cronJob: newCronJob(spec, status), jobs, missing: new Set(missing), nowMs: minute(at) };
+function decide({ spec, status, jobs = [], missing = [], at, begin }: Given) {
+  const cronJob = newCronJob(spec, status);
+  const beginMs = begin === undefined ? 0 : minute(begin);
+  const state: CronJobState = { cronJob, jobs, missing: new Set(missing), beginMs, nowMs: minute(at) };
   return decideCronJob(state);
 }
 
@@ -35,6 +45,19 @@ test('a Job starts for the last time that has passed', () => {
   check({ at: 47 }, { start: 40 });
   check({ at: 12, status: last(10) }, { again: 480 });
   check({ at: 25, status: last(10) }, { start: 20 });
+});
+
+test('a system time that was set back does not delay the next Job', () => {
+  check({ at: 25, status: last(600), begin: 22 }, { again: 300 });
+  check({ at: 30, status: last(600), begin: 22 }, { start: 30 });
+  check({ at: -25, begin: -28 }, { again: 300 });
+});
+
+test('times that a schedule had before it was changed start no Job', () => {
+  const hourly = { schedule: '30 * * * *' };
+  check({ at: 40, status: last(10), spec: hourly }, { start: 30 });
+  check({ at: 40, status: last(10), spec: hourly, begin: 35 }, { again: 3000 });
+  check({ at: 90, status: last(10), spec: hourly, begin: 35 }, { start: 90 });
 });
 
 test('more than a hundred missed times are reported', () => {

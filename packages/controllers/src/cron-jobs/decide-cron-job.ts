@@ -13,6 +13,8 @@ export type CronJobState = {
   jobs: readonly Job[];
   /** UIDs of the Jobs in its status that do not exist any longer. */
   missing: ReadonlySet<string>;
+  /** Times of the schedule before this one do not count: since then it has this schedule, or the system time was set back. */
+  beginMs: number;
   nowMs: number;
 };
 
@@ -31,16 +33,16 @@ export type CronJobDecision = {
 };
 
 export function decideCronJob(state: CronJobState): CronJobDecision {
-  const { cronJob, nowMs } = state;
+  const { cronJob, beginMs, nowMs } = state;
   const { status, events } = withoutEnded(state);
   const idle: CronJobDecision = { status, events, replaces: [] };
   if (cronJob.metadata.deletionTimestamp !== undefined || !hasZone(cronJob, events) || cronJob.spec.suspend === true)
     return idle;
   const current = { ...cronJob, status };
   const schedule = scheduleOf(cronJob, events);
-  const missed = schedule === undefined ? undefined : timesOf(current, schedule, { nowMs, events });
+  const missed = schedule === undefined ? undefined : timesOf(current, schedule, { beginMs, nowMs, events });
   if (schedule === undefined || missed === undefined) return idle;
-  const waits = { ...idle, againInMs: untilNextMs(current, schedule, nowMs) };
+  const waits = { ...idle, againInMs: untilNextMs(current, schedule, { beginMs, nowMs }) };
   const { lastMs } = missed;
   if (lastMs === undefined || !mayStart(current, lastMs, { nowMs, events })) return waits;
   const replaces = cronJob.spec.concurrencyPolicy === 'Replace' ? (status.active ?? []) : [];
@@ -114,9 +116,13 @@ function scheduleOf({ spec: { schedule, timeZone } }: CronJob, events: CronJobEv
 
 type Moment = { nowMs: number; events: CronJobEvent[] };
 
-function timesOf(cronJob: CronJob, schedule: Schedule, { nowMs, events }: Moment): MissedTimes | undefined {
+function timesOf(
+  cronJob: CronJob,
+  schedule: Schedule,
+  { beginMs, nowMs, events }: Moment & Pick<CronJobState, 'beginMs'>,
+): MissedTimes | undefined {
   try {
-    const times = missedTimes(cronJob, schedule, { nowMs, respectsDeadline: true });
+    const times = missedTimes(cronJob, schedule, { beginMs, nowMs, respectsDeadline: true });
     const tooMany = 'too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew';
     if (times.areMany && times.lastMs !== undefined) events.push(['Warning', 'TooManyMissedTimes', tooMany]);
     return times;

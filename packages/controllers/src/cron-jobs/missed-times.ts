@@ -17,16 +17,18 @@ export type MissedTimes = {
 /** The schedule has no sensible times, such as the 31st of February. */
 export class InvalidScheduleError extends Error {}
 
-/**
- * Returns the times that have passed since the last one that was handled. `respectsDeadline`: times before the starting deadline do not count.
- * Throws `InvalidScheduleError`.
- */
+/** `beginMs`: times before it do not count. `respectsDeadline`: nor do those before the starting deadline. */
+type MissedInput = { nowMs: number; beginMs: number; respectsDeadline: boolean };
+
+/** Returns the times that have passed since the last one that was handled. Throws `InvalidScheduleError`. */
 export function missedTimes(
   { metadata, spec, status }: CronJob,
   schedule: Schedule,
-  { nowMs, respectsDeadline }: { nowMs: number; respectsDeadline: boolean },
+  { nowMs, beginMs, respectsDeadline }: MissedInput,
 ): MissedTimes & { sinceMs: number } {
-  const handledMs = Date.parse(status?.lastScheduleTime ?? metadata.creationTimestamp ?? '') || nowMs;
+  const lastMs = Date.parse(status?.lastScheduleTime ?? metadata.creationTimestamp ?? '') || nowMs;
+  // a time in the future was handled before the system time was set back; upstream starts no Job until it has come again
+  const handledMs = Math.max(lastMs > nowMs ? 0 : lastMs, beginMs);
   const { startingDeadlineSeconds } = spec;
   const hasDeadline = respectsDeadline && startingDeadlineSeconds !== undefined;
   const sinceMs = hasDeadline ? Math.max(handledMs, nowMs - startingDeadlineSeconds * 1000) : handledMs;
@@ -43,17 +45,21 @@ export function missedTimes(
 }
 
 /** Returns the time until the schedule's next time, in milliseconds. */
-export function untilNextMs(cronJob: CronJob, schedule: Schedule, nowMs: number): number | undefined {
-  const next = schedule.next(lastKnownMs(cronJob, schedule, nowMs));
+export function untilNextMs(
+  cronJob: CronJob,
+  schedule: Schedule,
+  { nowMs, beginMs }: Omit<MissedInput, 'respectsDeadline'>,
+): number | undefined {
+  const next = schedule.next(lastKnownMs(cronJob, schedule, { nowMs, beginMs, respectsDeadline: false }));
   return next === undefined ? undefined : Math.max(0, next + PADDING_MS - nowMs);
 }
 
-function lastKnownMs(cronJob: CronJob, schedule: Schedule, nowMs: number): number {
+function lastKnownMs(cronJob: CronJob, schedule: Schedule, input: MissedInput): number {
   try {
-    const { lastMs, areMany, sinceMs } = missedTimes(cronJob, schedule, { nowMs, respectsDeadline: false });
-    return lastMs ?? (areMany ? nowMs : sinceMs);
+    const { lastMs, areMany, sinceMs } = missedTimes(cronJob, schedule, input);
+    return lastMs ?? (areMany ? input.nowMs : sinceMs);
   } catch (error) {
-    if (error instanceof InvalidScheduleError) return nowMs;
+    if (error instanceof InvalidScheduleError) return input.nowMs;
     throw error;
   }
 }
