@@ -197,3 +197,13 @@ test('changes are remembered for the longest period of their direction', () => {
   assert.deepEqual([down.downs.length, down.ups.length], [1, 4]);
   assert.equal(withChange(known, undefined, { from: 2, to: 5, nowMs: NOW }), known);
 });
+
+test('what happened before the system time was set back limits nothing', () => {
+  const later = NOW + 86_400_000;
+  const history = { ...NO_HISTORY, recommendations: [{ replicas: 9, atMs: later }], ups: [{ by: 90, atMs: later }] };
+  const input = { ...inputOf({ from: 10, wants: 2 }), history };
+  const { replicas, recommendations } = stabilize(input);
+  assert.deepEqual([replicas, recommendations], [2, [{ replicas: 2, atMs: NOW }]]);
+  assert.equal(limit({ ...input, desired: 50 }).replicas, 20);
+  assert.deepEqual(withChange(history, input.behavior, { from: 1, to: 2, nowMs: NOW }).ups, [{ by: 1, atMs: NOW }]);
+});

@@ -72,7 +72,7 @@ export function stabilize(input: LimitInput): Limited & { recommendations: Recom
   const { behavior, history, current, desired, nowMs } = input;
   const upWindowMs = behavior === undefined ? 0 : windowMs(behavior.scaleUp, 0);
   const downWindowMs = windowMs(behavior?.scaleDown, DOWN_WINDOW_SECONDS);
-  const known = history.recommendations;
+  const known = history.recommendations.filter(({ atMs }) => atMs <= nowMs); // the system time may have been set back
   const since = (ms: number) => known.filter(({ atMs }) => atMs > nowMs - ms).map(({ replicas }) => replicas);
   const highest = since(downWindowMs).reduce((a, b) => Math.max(a, b), desired);
   const lowest = since(upWindowMs).reduce((a, b) => Math.min(a, b), desired);
@@ -137,13 +137,14 @@ function proposalsOf(
   if (selectPolicy === 'Disabled' || policies.length === 0) return undefined;
   return policies.map((policy) => {
     const sinceMs = nowMs - policy.periodSeconds * 1000;
-    const start = current - changed(history.ups, sinceMs) + changed(history.downs, sinceMs);
+    const period = { sinceMs, nowMs };
+    const start = current - changed(history.ups, period) + changed(history.downs, period);
     return propose(policy, start);
   });
 }
 
-const changed = (changes: readonly ScaleChange[], sinceMs: number) =>
-  changes.reduce((sum, { by, atMs }) => (atMs > sinceMs ? sum + by : sum), 0);
+const changed = (changes: readonly ScaleChange[], { sinceMs, nowMs }: { sinceMs: number; nowMs: number }) =>
+  changes.reduce((sum, { by, atMs }) => (atMs > sinceMs && atMs <= nowMs ? sum + by : sum), 0);
 
 /** Returns the history with a change of the replicas. Changes older than all periods of their direction are left out. */
 export function withChange(
@@ -155,6 +156,6 @@ export function withChange(
   const name = to > from ? 'ups' : 'downs';
   const { policies = [] } = (to > from ? behavior.scaleUp : behavior.scaleDown) ?? {};
   const longestMs = policies.reduce((longest, { periodSeconds }) => Math.max(longest, periodSeconds * 1000), 0);
-  const kept = history[name].filter(({ atMs }) => atMs >= nowMs - longestMs);
+  const kept = history[name].filter(({ atMs }) => atMs >= nowMs - longestMs && atMs <= nowMs);
   return { ...history, [name]: [...kept, { by: Math.abs(to - from), atMs: nowMs }] };
 }

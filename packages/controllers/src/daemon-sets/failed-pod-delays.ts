@@ -1,3 +1,5 @@
+import { remainingMs } from '../framework/remaining-time.ts';
+
 /** Delays before failed pods are deleted: a kubelet that rejects a pod would reject the next one as fast (failedPodsBackoff). */
 const FIRST_DELAY_MS = 1000;
 const MAX_DELAY_MS = 15 * 60_000;
@@ -10,7 +12,7 @@ export class FailedPodDelays {
   /** Returns the time until the next failed pod of the key may be deleted, in milliseconds. */
   waitMs(key: string, nowMs: number): number {
     const known = this.#delays.get(key);
-    return known === undefined ? 0 : Math.max(0, known.sinceMs + known.delayMs - nowMs);
+    return known === undefined ? 0 : remainingMs(known.sinceMs, known.delayMs, nowMs);
   }
 
   /** Doubles the delay of the key because one of its pods is deleted now. Keys without failures for a long time are forgotten. */

@@ -89,3 +89,12 @@ test('the condition says whether disruptions are allowed, and its time changes w
     [0, [{ ...condition, status: 'False', reason: 'SyncFailed', message: 'no', lastTransitionTime: time(-9) }]],
   );
 });
+
+test('an eviction before the system time was set back is not waited for', () => {
+  const given = { spec: { minAvailable: 1 }, pods: ready(3), disruptedPods: { p0: time(-86_400) } };
+  const { status, notDeleted, recheckMs } = decide(given);
+  assert.deepEqual(
+    [status.disruptedPods, status.disruptionsAllowed, notDeleted.length, recheckMs],
+    [undefined, 2, 1, undefined],
+  );
+});

@@ -1,5 +1,6 @@
 /** The status of a PodDisruptionBudget (pkg/controller/disruption/disruption.go). Pure. */
 import { findCondition, formatTime, type Pod } from '@podwright/kube-api';
+import { isFromBefore } from '../framework/remaining-time.ts';
 import { stableJson } from '../framework/stable-hash.ts';
 import type { BudgetCondition, BudgetStatus, PodDisruptionBudget } from '../objects/pod-disruption-budget.ts';
 import { isReady } from '../pods/pod-state.ts';
@@ -94,9 +95,10 @@ function disruptions({ budget, pods, nowMs }: BudgetInput) {
   const waiting = pods.flatMap((pod) => {
     const time = before[pod.metadata.name];
     const isExpected = pod.metadata.deletionTimestamp === undefined && time !== undefined;
-    return isExpected ? [{ pod, time, leftMs: Date.parse(time) + DELETION_TIMEOUT_MS - nowMs }] : [];
+    const evictedMs = isExpected ? Date.parse(time) : 0;
+    return isExpected ? [{ pod, time, evictedMs, leftMs: evictedMs + DELETION_TIMEOUT_MS - nowMs }] : [];
   });
-  const kept = waiting.filter(({ leftMs }) => leftMs >= 0);
+  const kept = waiting.filter(({ evictedMs, leftMs }) => leftMs >= 0 && !isFromBefore(evictedMs, nowMs));
   return {
     disruptedPods: Object.fromEntries(kept.map(({ pod, time }) => [pod.metadata.name, time] as const)),
     notDeleted: waiting.filter((one) => !kept.includes(one)).map(({ pod }) => pod),

@@ -1,5 +1,6 @@
 /** The condition `DisruptionTarget` of pods that were to be evicted, but were not deleted. Pure. */
 import { findCondition, formatTime, type Pod } from '@podwright/kube-api';
+import { remainingMs } from '../framework/remaining-time.ts';
 import { isEnded } from '../pods/pod-state.ts';
 
 const TARGET = 'DisruptionTarget';
@@ -14,7 +15,7 @@ export function staleInMs(pod: Pod, nowMs: number): number | undefined {
   const condition = findCondition(pod.status?.conditions, TARGET);
   if (condition?.status !== 'True' || condition.reason === 'TerminationByKubelet') return undefined;
   const since = Date.parse(condition.lastTransitionTime ?? '');
-  return Number.isNaN(since) ? 0 : Math.max(0, since + STALE_AFTER_MS - nowMs);
+  return Number.isNaN(since) ? 0 : remainingMs(since, STALE_AFTER_MS, nowMs);
 }
 
 /** Returns the pod with the condition set to false. */

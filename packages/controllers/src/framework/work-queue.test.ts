@@ -125,3 +125,17 @@ test('timers run while a key is added again by each of its syncs', async () => {
   await queue.ended;
   assert.ok(syncs < 100_000);
 });
+
+test('a long delay ends when the system time is set, because it was computed from the time before', async (t) => {
+  let offsetMs = 0;
+  const { queue, untilStarted, started, abort } = open({ clockOffsetMs: () => offsetMs });
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  queue.addAfter('a', 86_400_000);
+  t.mock.timers.tick(60_000);
+  assert.deepEqual(started, []);
+  offsetMs = -3_600_000;
+  t.mock.timers.tick(60_000);
+  await untilStarted(1);
+  assert.deepEqual(started, ['a']);
+  abort.abort();
+});

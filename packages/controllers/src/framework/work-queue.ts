@@ -13,6 +13,8 @@ export type WorkQueueOptions = {
   maxRetryMs?: number;
   /** Number of keys that are handled at the same time. Default: 5, as in upstream's controllers. */
   workers?: number;
+  /** Returns by how much the system time is ahead of the monotonic clock, in milliseconds. */
+  clockOffsetMs?: () => number;
   logger: Pick<Logger, 'warn'>;
   signal: AbortSignal;
 };
@@ -20,8 +22,13 @@ export type WorkQueueOptions = {
 /** Delays before a failed key is handled again: the first one, doubled with each further failure, up to the second (client-go's default). */
 const FIRST_RETRY_MS = 5;
 const MAX_RETRY_MS = 1_000_000;
-/** Longest delay of a timer of Node.js. A longer one is divided. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
+/**
+ * A longer delay is divided. Delays are computed from the system time, but timers do not follow it: after each part it is checked whether the
+ * system time was set or the machine was suspended.
+ */
+const MAX_TIMER_MS = 60_000;
+/** A larger difference between the clocks than before, in milliseconds, is no correction of their rates. */
+const CLOCK_STEP_MS = 1000;
 
 /**
  * Keys of objects to handle, with the rules of client-go's rate-limited work queue: a key that is added several times is handled once, never
@@ -33,10 +40,12 @@ export class WorkQueue {
   readonly #running = new Set<string>();
   readonly #failures = new Map<string, number>();
   readonly #timers = new Map<string, { atMs: number; timer: NodeJS.Timeout }>();
+  readonly #clockOffsetMs: () => number;
   readonly #stopped = Promise.withResolvers<void>();
 
   constructor(options: WorkQueueOptions) {
     this.#options = options;
+    this.#clockOffsetMs = options.clockOffsetMs ?? (() => Date.now() - performance.now());
     options.signal.addEventListener('abort', () => this.#stop(), { once: true });
   }
 
@@ -51,7 +60,10 @@ export class WorkQueue {
     this.#startWorkers();
   }
 
-  /** Adds the key after a delay in milliseconds. Of several delays of a key, the one that ends first applies. */
+  /**
+   * Adds the key after a delay in milliseconds, or within a minute after a change of the system time. Of several delays of a key, the one
+   * that ends first applies.
+   */
   addAfter(key: string, delayMs: number): void {
     if (!(delayMs > 0)) return this.add(key);
     if (this.#options.signal.aborted) return;
@@ -59,13 +71,15 @@ export class WorkQueue {
     const known = this.#timers.get(key);
     if (known !== undefined && known.atMs <= atMs) return;
     clearTimeout(known?.timer);
-    const timer = setTimeout(() => this.#expired(key, atMs), Math.min(delayMs, MAX_TIMER_MS));
+    const offsetMs = this.#clockOffsetMs();
+    const timer = setTimeout(() => this.#expired(key, { atMs, offsetMs }), Math.min(delayMs, MAX_TIMER_MS));
     this.#timers.set(key, { atMs, timer });
   }
 
-  #expired(key: string, atMs: number): void {
+  #expired(key: string, { atMs, offsetMs }: { atMs: number; offsetMs: number }): void {
     this.#timers.delete(key);
-    this.addAfter(key, Math.floor(atMs - performance.now()));
+    const isStep = Math.abs(this.#clockOffsetMs() - offsetMs) > CLOCK_STEP_MS;
+    this.addAfter(key, isStep ? 0 : Math.floor(atMs - performance.now()));
   }
 
   #startWorkers(): void {

@@ -34,3 +34,7 @@ test('the delay doubles from ten seconds to ten minutes', () => {
   assert.equal(remainingBackoffMs({ failures: 1, lastFailureMs: START }, second(4)), 6000);
   assert.equal(remainingBackoffMs({ failures: 1, lastFailureMs: START }, second(40)), 0);
 });
+
+test('a failure before the system time was set back delays nothing', () => {
+  assert.equal(remainingBackoffMs({ failures: 1, lastFailureMs: second(86_400) }, START), 0);
+});

@@ -1,5 +1,6 @@
 /** The exponential back-off of new pods after failures (upstream's pkg/controller/job/backoff_utils.go). */
 import type { Pod } from '@podwright/kube-api';
+import { remainingMs } from '../framework/remaining-time.ts';
 import { finishedAtMs } from './finish-time.ts';
 
 /** Failures of a Job since its last success. Kept in memory only, as in upstream. */
@@ -30,5 +31,5 @@ export function backoffAfter(known: JobBackoff | undefined, { succeeded, failed 
 export function remainingBackoffMs({ failures, lastFailureMs }: JobBackoff, nowMs: number): number {
   if (failures === 0) return 0;
   const delayMs = Math.min(FIRST_DELAY_MS * 2 ** Math.min(failures - 1, 10), MAX_DELAY_MS);
-  return Math.max(0, lastFailureMs + delayMs - nowMs);
+  return remainingMs(lastFailureMs, delayMs, nowMs);
 }

@@ -1,4 +1,5 @@
 import { findCondition, type Pod } from '@podwright/kube-api';
+import { remainingMs } from '../framework/remaining-time.ts';
 
 /** Whether the pod counts as a replica: it has not ended and is not being deleted (controller.IsPodActive). */
 export function isActive(pod: Pod): boolean {
@@ -27,7 +28,7 @@ export function isAvailable(pod: Pod, minReadySeconds: number, nowMs: number): b
 export function availableInMs(pod: Pod, minReadySeconds: number, nowMs: number): number {
   if (minReadySeconds === 0) return 0;
   const since = Date.parse(readyCondition(pod)?.lastTransitionTime ?? '');
-  return Number.isNaN(since) ? minReadySeconds * 1000 : Math.max(0, since + minReadySeconds * 1000 - nowMs);
+  return Number.isNaN(since) ? minReadySeconds * 1000 : remainingMs(since, minReadySeconds * 1000, nowMs);
 }
 
 export function readyCondition({ status }: Pod) {

@@ -28,3 +28,11 @@ test('keys are independent, and a pod that has lived long is replaced at once', 
   assert.equal(delays.take('a', ['u1', 'u2'], 20_000), 0);
   assert.equal(delays.take('a', ['u3'], 20_010), 990);
 });
+
+test('a system time that is set back does not prolong a delay', () => {
+  const delays = new ReplacementDelays();
+  const day = 86_400_000;
+  assert.equal(delays.take('a', ['u1'], day), 0);
+  assert.equal(delays.take('a', ['u1', 'u2'], 0), 0);
+  assert.equal(delays.take('a', ['u1', 'u2', 'u3'], 10), 1990);
+});

@@ -1,3 +1,5 @@
+import { remainingMs } from '../framework/remaining-time.ts';
+
 /** Delays before failed pods are replaced: a kubelet that has rejected or evicted a pod would often do the same with its replacement. */
 const FIRST_DELAY_MS = 1000;
 const MAX_DELAY_MS = 5 * 60_000;
@@ -19,7 +21,7 @@ export class ReplacementDelays {
     if (known !== undefined && failed.every((uid) => known.replaced.has(uid))) return 0;
     if (failed.length === 0) return 0;
     const isOld = known === undefined || nowMs - known.sinceMs > 2 * known.delayMs + GRACE_MS;
-    const waitMs = isOld ? 0 : Math.max(0, known.sinceMs + known.delayMs - nowMs);
+    const waitMs = isOld ? 0 : remainingMs(known.sinceMs, known.delayMs, nowMs);
     if (waitMs > 0) return waitMs;
     const delayMs = isOld ? FIRST_DELAY_MS : Math.min(2 * known.delayMs, MAX_DELAY_MS);
     this.#forget(nowMs);
