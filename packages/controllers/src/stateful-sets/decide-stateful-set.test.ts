@@ -35,6 +35,7 @@ function check(spec: Partial<StatefulSetSpec>, pods: Record<number, PodOptions>,
 const NEW: PodOptions = { revision: 'db-2' };
 const PENDING: PodOptions = { phase: 'Pending', revision: 'db-2' };
 const LEAVING: PodOptions = { isDeleting: true, revision: 'db-2' };
+const RUNNING = { running: { startedAt: '2026-01-01T00:00:00Z' } };
 const PARALLEL = { podManagementPolicy: 'Parallel' as const };
 
 test('pods are created in order, each after the earlier ones are available', () => {
@@ -83,6 +84,21 @@ test('an update replaces the highest ordinal first and waits until it is availab
   check({}, { 0: {}, 1: {}, 2: LEAVING }, []);
   check(PARALLEL, { 0: {}, 1: {}, 2: PENDING }, []);
   check(PARALLEL, { 0: {}, 1: {}, 2: { isReady: false } }, ['-db-2']);
+});
+
+test('a pod that does not run does not hold up the update that may correct it', () => {
+  const waits = (reason: string): PodOptions => ({ isReady: false, state: { waiting: { reason } } });
+  const image: PodOptions = { ...waits('ImagePullBackOff'), phase: 'Pending' };
+  const crashing = waits('CrashLoopBackOff');
+  check({}, { 0: image }, ['-db-0']);
+  check({}, { 0: NEW, 1: crashing, 2: {} }, ['-db-1']);
+  check({}, { 0: { phase: 'Pending' } }, ['-db-0']); // not scheduled
+  check({}, { 0: { ...image, isDeleting: true } }, []);
+  check({}, { 0: { ...image, revision: 'db-2' } }, []);
+  check({}, { 0: { isReady: false, state: RUNNING } }, []); // it may become ready
+  check({}, { 0: { phase: 'Pending', state: RUNNING } }, []); // an init container runs
+  check({ updateStrategy: { type: 'OnDelete' } }, { 0: image }, []);
+  check({ updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 1 } } }, { 0: image }, []);
 });
 
 test('pods below the partition keep the current revision', () => {

@@ -98,7 +98,9 @@ function replicaActions(state: StatefulSetState, places: Places, isOrdered: bool
   for (const { ordinal, pod } of places.replicas) {
     if (fill(next, ordinal) && isOrdered) return { actions, isBlocked: true };
     next = ordinal + 1;
-    if (isEnded(pod)) {
+    if (isOrdered && isStuck(state, { ordinal, pod }, places)) {
+      actions.push({ type: 'delete', pod });
+    } else if (isEnded(pod)) {
       if (pod.metadata.deletionTimestamp === undefined && state.mayReplace(pod)) actions.push({ type: 'delete', pod });
     } else if (!isOrdered || !isUnavailable(state, pod) || pod.status?.phase === 'Pending')
       actions.push({ type: 'repair', pod, createsClaims: pod.status?.phase === 'Pending' });
@@ -154,6 +156,22 @@ function updateActions(state: StatefulSetState, { replicas, start, end }: Places
     if (isUnavailable(state, replica.pod)) return [];
   }
   return [];
+}
+
+/**
+ * Whether an update would replace the pod, and it does not run: it has not started, or crashes again and again. In order, the update would
+ * wait for it, so that a correction of the template would have no effect. Upstream waits until somebody deletes the pod.
+ */
+function isStuck({ set, update }: StatefulSetState, { ordinal, pod }: Replica, { start }: Places): boolean {
+  const { type, rollingUpdate: { partition = 0 } = {} } = set.spec.updateStrategy ?? {};
+  if (type === 'OnDelete' || ordinal < start + partition || revisionOf(pod) === update.revision) return false;
+  const { metadata, status } = pod;
+  if (metadata.deletionTimestamp !== undefined || isEnded(pod)) return false;
+  const states = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])].map(
+    ({ state }) => state,
+  );
+  if (states.some((state) => state?.waiting?.reason === 'CrashLoopBackOff')) return true;
+  return status?.phase === 'Pending' && states.every((state) => state?.running === undefined);
 }
 
 function isUnavailable({ set, nowMs }: StatefulSetState, pod: Pod): boolean {

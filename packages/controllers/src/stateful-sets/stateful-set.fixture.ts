@@ -1,4 +1,4 @@
-import type { KubeObject, Pod, PodPhase } from '@podwright/kube-api';
+import type { ContainerState, KubeObject, Pod, PodPhase } from '@podwright/kube-api';
 import type { StatefulSet, StatefulSetSpec, StatefulSetStatus } from '../objects/stateful-set.ts';
 import { newStatefulPod } from './pod-identity.ts';
 
@@ -35,12 +35,15 @@ export type PodOptions = {
   revision?: string;
   readyAt?: string;
   reason?: string;
+  /** The state of the only container. Default: unknown. */
+  state?: ContainerState;
 };
 
 /** A pod of the set. It is running and ready by default. */
 export function statefulPod(set: StatefulSet, ordinal: number, options: PodOptions = {}): Pod {
   const { phase = 'Running', isReady = phase === 'Running', isDeleting = false, revision = 'db-1' } = options;
-  const { readyAt = '2026-01-01T00:00:00Z', reason } = options;
+  const { readyAt = '2026-01-01T00:00:00Z', reason, state } = options;
+  const main = { name: 'main', lastState: {}, ready: isReady, restartCount: 0, image: 'db:1', imageID: 'i' };
   const { metadata, ...pod } = newStatefulPod(set, ordinal, { template: set.spec.template, revision });
   return {
     ...pod,
@@ -53,6 +56,7 @@ export function statefulPod(set: StatefulSet, ordinal: number, options: PodOptio
     status: {
       phase,
       ...(reason === undefined ? {} : { reason }),
+      ...(state === undefined ? {} : { containerStatuses: [{ ...main, state }] }),
       conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False', lastTransitionTime: readyAt }],
     },
   };
