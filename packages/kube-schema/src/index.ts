@@ -12,6 +12,7 @@ export { formatGoValue } from './patches/go-value.ts';
 export { jsonPatch } from './patches/json-patch.ts';
 export { mergePatch } from './patches/merge-patch.ts';
 export { strategicMerge } from './patches/strategic-merge.ts';
+export { encodeListItem, listFrame } from './protobuf/encode-list.ts';
 export type { DecodeLimits } from './protobuf/limits.ts';
 export {
   type DefaultKind,

@@ -1,5 +1,6 @@
 import { PodwrightError } from '@podwright/base';
 import type { JsonObject } from '../json.ts';
+import type { StructType } from '../schema/field.ts';
 import type { Schema } from '../schema/schema.ts';
 import { knownFields } from './known-fields.ts';
 import type { DecodeLimits } from './limits.ts';
@@ -9,7 +10,7 @@ import { BYTES, malformed, WireReader } from './wire-reader.ts';
 import { WireWriter } from './wire-writer.ts';
 
 /** `k8s\0`: the first bytes of every protobuf-encoded object (k8s.io/apimachinery, runtime/serializer/protobuf). */
-const MAGIC = Buffer.from('k8s\0');
+export const MAGIC = Buffer.from('k8s\0');
 
 /** The media type of protobuf-encoded objects. */
 export const PROTOBUF_MEDIA_TYPE = 'application/vnd.kubernetes.protobuf';
@@ -62,22 +63,32 @@ function readUnknown(reader: WireReader): Unknown {
 
 /** Encodes an object of a built-in kind. Throws `invalid_argument` for values of the wrong type and `not_found` for unknown kinds. */
 export function encodeObject(schema: Schema, object: JsonObject): Uint8Array {
-  const { apiVersion, kind } = object;
+  const { type, ...named } = typeOf(schema, object);
+  const writer = new WireWriter();
+  writer.stringField(4, '');
+  writer.stringField(3, '');
+  writer.messageField(2, () => new StructEncoder(schema, writer).struct(type, object));
+  writeKind(writer, named);
+  return Buffer.concat([MAGIC, writer.finish()]);
+}
+
+/** Returns the kind that an object names, and its type. Throws `not_found` for unknown kinds. */
+export function typeOf(schema: Schema, { apiVersion, kind }: JsonObject): DefaultKind & { type: StructType } {
   const named = {
     apiVersion: typeof apiVersion === 'string' ? apiVersion : '',
     kind: typeof kind === 'string' ? kind : '',
   };
   const type = schema.kindOf(named);
   if (type === undefined) throw unknownKind('encode', named);
-  const writer = new WireWriter();
-  writer.stringField(4, '');
-  writer.stringField(3, '');
-  writer.messageField(2, () => new StructEncoder(schema, writer).struct(type, object));
+  return { ...named, type };
+}
+
+/** Writes the field of the envelope that names the kind of the object. */
+export function writeKind(writer: WireWriter, { apiVersion, kind }: DefaultKind): void {
   writer.messageField(1, () => {
-    writer.stringField(2, named.kind);
-    writer.stringField(1, named.apiVersion);
+    writer.stringField(2, kind);
+    writer.stringField(1, apiVersion);
   });
-  return Buffer.concat([MAGIC, writer.finish()]);
 }
 
 function unknownKind(verb: string, { apiVersion, kind }: DefaultKind): PodwrightError {
