@@ -19,6 +19,11 @@ export type RequestContext = {
   subresource?: string;
   /** Throws a Forbidden error if the user may not create the object. Called if an update or apply would create it. */
   authorizeCreate?: () => Promise<void>;
+  /**
+   * Throws a Forbidden error if the user may no longer make the request. Called before the write: the body and admission webhooks may have
+   * taken a minute, in which the namespace may have been deleted and created again for others.
+   */
+  authorizeAgain?: () => void;
   signal?: AbortSignal;
   /** The options that the client sent, such as `fieldManager`, without defaults. Only admission reads them. */
   options?: JsonObject;

@@ -87,6 +87,7 @@ function store(parts: ResourceParts, { namespace, object }: NewObject, context: 
   if (context.dryRun) return kind.fromStored(storable);
   if (resourceVersion && resourceVersion !== '0')
     throw new ApiError(500, '', { message: 'resourceVersion should not be set on objects to be created' });
+  context.authorizeAgain?.();
   const space = spaceOf(key.resource, 'create', context);
   const create = () => parts.store.transaction([{ type: 'create', key, object: storable, space }])[0]!;
   return kind.fromStored(written({ resource: kind.resource, name }, create).decode());

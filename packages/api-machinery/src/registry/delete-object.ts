@@ -42,6 +42,7 @@ export async function deleteObject(
     const admission = admissionOf(parts, context);
     await admission.mutate(attributes);
     await admission.validate(attributes);
+    context.authorizeAgain?.();
     try {
       const apply = () => applyStep(parts, { key, stored, step });
       const object = context.dryRun ? tried(step, old) : written({ resource: kind.resource, name }, apply);

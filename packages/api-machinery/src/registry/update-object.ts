@@ -128,6 +128,7 @@ async function replaceAllocated(
   if (subresource === '') for (const one of kind.strategy.warnings?.(object, old) ?? []) context.warn(one);
   const subject = { operation: 'UPDATE', namespace, name, object, oldObject: old } as const;
   await admissionOf(parts, context).validate(admissionAttributes(parts, subject, context));
+  context.authorizeAgain?.();
   if (isRemovable(parts, object, old)) {
     if (!context.dryRun) written({ resource: kind.resource, name }, () => store.delete(key, stored.revision));
     return kind.fromStored(object);

@@ -128,11 +128,13 @@ export class RequestHandler {
   }
 
   /** Throws 403 unless the user may make the request. */
-  #authorize({ query }: HttpExchange, info: RequestInfo, given: { user: UserInfo; observed: ObservedRequest }): void {
+  #authorize(exchange: HttpExchange, info: RequestInfo, given: { user: UserInfo; observed: ObservedRequest }): void {
+    const { query } = exchange;
     const { user, observed } = given;
     observed.decision = 'forbid';
     observed.reason = authorize(this.#parts.authorizer, attributesOf(info, user, query));
     observed.decision = 'allow';
+    exchange.authorizedMs = performance.now();
   }
 
   async #authenticate({ headers }: HttpRequest, path: string, connection: ClientConnection): Promise<UserInfo> {

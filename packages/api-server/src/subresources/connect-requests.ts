@@ -1,6 +1,6 @@
 import { type Admission, badRequest } from '@podwright/api-machinery';
 import type { JsonObject } from '@podwright/kube-kinds';
-import { kindOf, placeOf } from '../server/resource-request.ts';
+import { authorizeAgain, kindOf, placeOf } from '../server/resource-request.ts';
 import type { ResourceRequest } from '../server/server-parts.ts';
 
 /**
@@ -28,5 +28,6 @@ export async function admitConnect(
   } as const;
   const admitted = (await admission.mutate(attributes)) ?? object;
   await admission.validate({ ...attributes, object: admitted });
+  authorizeAgain(request);
   return { ...admitted };
 }

@@ -24,7 +24,10 @@ export function tokenHandler(parts: TokenRequestParts, admission: Admission): Su
       warn: context.warn,
       admission: {
         mutate: async (given) => (await admission.mutate(attributes(given))) ?? given,
-        validate: (given) => admission.validate(attributes(given)),
+        validate: async (given) => {
+          await admission.validate(attributes(given));
+          context.authorizeAgain?.();
+        },
       },
     });
     await writer.object(201, created, encoding);

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { send, WAYS } from './test-client.fixture.ts';
+import { TestServer } from './test-server.fixture.ts';
+
+const MAPS = '/api/v1/namespaces/x/configmaps';
+
+/** Begins to send a body. The returned function sends the rest, and returns the status code of the response. */
+function begin(server: TestServer, method: string, path: string, body: object): () => Promise<number> {
+  const text = JSON.stringify(body);
+  const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+  const headers = { 'content-type': type, 'content-length': Buffer.byteLength(text) };
+  const sent = request({ socketPath: server.socketPath, method, path, headers });
+  sent.write(text.slice(0, 5));
+  return async () => {
+    sent.end(text.slice(5));
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    response.resume();
+    return response.statusCode ?? 0;
+  };
+}
+
+test('a write whose body comes late is refused if the user may not make it any longer', async () => {
+  let isAllowed = true;
+  await using server = await TestServer.start({ decide: () => (isAllowed ? 'allow' : 'no opinion') });
+  await send(server, WAYS[0], { method: 'POST', path: MAPS, body: JSON.stringify({ metadata: { name: 'a' } }) });
+  const finish = [
+    begin(server, 'POST', MAPS, { metadata: { name: 'late' } }),
+    begin(server, 'PATCH', `${MAPS}/a`, { data: { late: 'x' } }),
+    begin(server, 'PUT', `${MAPS}/a`, { metadata: { name: 'a' }, data: { late: 'x' } }),
+    begin(server, 'DELETE', `${MAPS}/a`, { kind: 'DeleteOptions', apiVersion: 'v1' }),
+  ];
+  while (server.authorized.length < 1 + finish.length) await sleep(5);
+  await sleep(1100); // the authorization is repeated after a second
+  isAllowed = false;
+  for (const one of finish) assert.equal(await one(), 403);
+  isAllowed = true;
+  const { text } = await send(server, WAYS[0], { method: 'GET', path: MAPS });
+  const { items } = JSON.parse(text) as { items: { metadata: { name: string }; data?: object }[] };
+  assert.deepEqual(
+    items.map(({ metadata, data }) => [metadata.name, data]),
+    [['a', undefined]],
+  );
+});
