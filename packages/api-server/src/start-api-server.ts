@@ -40,6 +40,7 @@ import { startControllers } from './start-controllers.ts';
 import { subresourceHandlers } from './subresource-handlers.ts';
 import { usageResources } from './usage/usage-resources.ts';
 import { EventEncoder } from './wire/encode-event.ts';
+import { SliceTurns } from './wire/slice-turns.ts';
 
 export type ApiServerOptions = {
   /** Persistent data: objects, certificate authority and token keys. */
@@ -261,6 +262,7 @@ function serverParts(composed: Composed, listen: SecureAddress | undefined) {
     impersonate: access.impersonate,
     authorizer: access.authorizer,
     encoder: new EventEncoder(),
+    sliceTurns: new SliceTurns(),
     flowControl,
     longRunning: new LongRunning(() => maxLongRunning(countOf(store, 'nodes'))),
     untilDurable: () => untilDurable(store),

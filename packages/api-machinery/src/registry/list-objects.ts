@@ -4,7 +4,7 @@ import type { ObjectStore } from '../store/object-store.ts';
 import { ExpiredRevision } from '../store/store-errors.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import type { ListOptions } from './list-options.ts';
-import { type Position, readSelected } from './read-selected.ts';
+import { type Position, readSelected, servedObjects } from './read-selected.ts';
 import type { ResourceParts } from './resource-parts.ts';
 import { formatContinue, listVersion, parseContinue } from './resource-version.ts';
 import { type Selection, selectionOf } from './selection.ts';
@@ -40,35 +40,35 @@ export async function listObjects(
   await untilVersion(parts, version, signal);
   const position = isExact ? { revision: version } : {};
   try {
-    return page(parts, { selection, limit: resourceVersion === '0' ? 0 : limit, position });
+    return await page(parts, { selection, limit: resourceVersion === '0' ? 0 : limit, position, turn: options.turn });
   } catch (error) {
     throw storeAnswer(error);
   }
 }
 
 /** Returns the next page of a list. */
-function listRest(parts: ResourceParts, selection: Selection, options: ListOptions): ObjectList {
+async function listRest(parts: ResourceParts, selection: Selection, options: ListOptions): Promise<ObjectList> {
   const position = parseContinue(options.continue);
   if (options.resourceVersion !== '' && options.resourceVersion !== '0')
     throw badRequest('specifying resource version is not allowed when using continue');
   try {
-    return page(parts, { selection, limit: options.limit, position });
+    return await page(parts, { selection, limit: options.limit, position, turn: options.turn });
   } catch (error) {
     if (error instanceof ExpiredRevision) throw expiredToken(position.after);
     throw storeAnswer(error);
   }
 }
 
-type Page = { selection: Selection; limit: number; position: Position };
+type Page = { selection: Selection; limit: number; position: Position; turn: ListOptions['turn'] };
 
-function page(parts: ResourceParts, { selection, limit, position }: Page): ObjectList {
-  const { kind } = parts;
-  const { revision, objects: matching } = readSelected(parts, selection, position);
-  if (limit <= 0 || matching.length <= limit) return { revision, objects: matching.map((one) => kind.served(one)) };
+async function page(parts: ResourceParts, { selection, limit, position, turn }: Page): Promise<ObjectList> {
+  const most = limit > 0 ? limit : Number.POSITIVE_INFINITY;
+  const { revision, objects: matching } = await readSelected(parts, selection, { position, limit: most, turn });
+  if (matching.length <= most) return { revision, objects: await servedObjects(parts, matching, { turn }) };
   const objects = matching.slice(0, limit);
   return {
     revision,
-    objects: objects.map((one) => kind.served(one)),
+    objects: await servedObjects(parts, objects, { turn }),
     continue: formatContinue({ revision, after: objects.at(-1)!.key }),
     ...(selection.isFiltered ? {} : { remainingItemCount: matching.length - limit }),
   };

@@ -14,4 +14,6 @@ export type ListOptions = {
   /** Whether a watch starts with the existing objects. By default it does if it has no resource version, or version 0. */
   sendInitialEvents: boolean | undefined;
   timeoutSeconds: number | undefined;
+  /** Not a parameter: waits until the next slice of a long computation for the request may run. Default: other work runs between slices. */
+  turn?: () => Promise<void>;
 };

@@ -1,4 +1,5 @@
 import type { StoredObject } from '../store/stored-object.ts';
+import { inSlices, type SliceOptions } from './in-slices.ts';
 import { keyIn } from './keys.ts';
 import type { ResourceParts } from './resource-parts.ts';
 import type { Selection } from './selection.ts';
@@ -6,15 +7,28 @@ import type { Selection } from './selection.ts';
 /** A position in a list: after the given key, in the state at the given revision. Without a revision, in the latest state. */
 export type Position = { revision?: number; after?: string };
 
-/** Returns the selected objects after a position, in the storage version. Throws the store's errors. */
-export function readSelected(
+/**
+ * Returns the selected objects after a position, in the storage version, all of the same state; with `limit`, at least one more than that if
+ * there are. Rejects with the store's errors.
+ */
+export async function readSelected(
   parts: ResourceParts,
   selection: Selection,
-  position: Position = {},
-): { revision: number; objects: StoredObject[] } {
+  { position = {}, ...slices }: SliceOptions & { position?: Position } = {},
+): Promise<{ revision: number; objects: StoredObject[] }> {
   const { revision, objects } = readCandidates(parts, selection, position);
   if (!selection.isFiltered) return { revision, objects };
-  return { revision, objects: objects.filter((one) => selection.matches(one.decode())) };
+  const matching = (one: StoredObject) => (selection.matches(one.decode()) ? [one] : []);
+  return { revision, objects: await inSlices(objects, matching, slices) };
+}
+
+/** Converts objects to the served version. */
+export async function servedObjects(
+  { kind }: ResourceParts,
+  objects: StoredObject[],
+  slices: SliceOptions = {},
+): Promise<StoredObject[]> {
+  return kind.conversion === undefined ? objects : inSlices(objects, (one) => [kind.served(one)], slices);
 }
 
 /**

@@ -13,10 +13,15 @@ export const STORE_INDEXES: Readonly<Record<string, Readonly<Record<string, Inde
   pods: { 'spec.nodeName': ({ spec }) => (spec as { nodeName?: string } | undefined)?.nodeName ?? '' },
 };
 
+/** The selectors of usual clients have a few comparisons. */
+const COSTLY_COMPARISONS = 100;
+
 /** Specifies which objects a request selects. */
 export type Selection = {
   /** Whether the selectors may exclude objects. */
   isFiltered: boolean;
+  /** Whether it takes so long to match an object that thousands of watches must not do it at once. */
+  isCostly: boolean;
   /** The namespace to read. `undefined` for all namespaces. */
   namespace: string | undefined;
   /** The only name that can match, if the field selector requires one. */
@@ -35,8 +40,10 @@ export function selectionOf(kind: ServedKind, namespace: string, texts: Selector
     (one) => requiredValue(fields, one) !== undefined,
   );
   const isNamespaced = kind.resource.namespaced;
+  const comparisons = labels.reduce((sum, { values }) => sum + 1 + values.length, fields.length);
   return {
     isFiltered: labels.length > 0 || fields.length > 0,
+    isCostly: comparisons > COSTLY_COMPARISONS,
     namespace: isNamespaced ? namespace || requiredValue(fields, 'metadata.namespace') : undefined,
     name: requiredValue(fields, 'metadata.name'),
     index: field === undefined ? undefined : { name: field, value: requiredValue(fields, field)! },

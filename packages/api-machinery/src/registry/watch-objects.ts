@@ -1,12 +1,13 @@
 /**
  * Watches a resource. Combines the existing objects, the changes since a version, and bookmarks into a single ordered stream without gaps.
  */
+import { setImmediate } from 'node:timers/promises';
 import { expired } from '../status/api-error.ts';
 import type { StoreEvent, StoreWatch } from '../store/object-store.ts';
 import { ExpiredRevision } from '../store/store-errors.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import type { ListOptions } from './list-options.ts';
-import { readSelected } from './read-selected.ts';
+import { readSelected, servedObjects } from './read-selected.ts';
 import type { ResourceParts } from './resource-parts.ts';
 import { watchVersion } from './resource-version.ts';
 import { type Selection, selectionOf } from './selection.ts';
@@ -56,7 +57,7 @@ async function* batches(parts: ResourceParts, watching: Watching): AsyncGenerato
   const from = hasInitial || version === 0 ? parts.store.revision : version;
   using clock = new WatchClock(options.timeoutSeconds, signal);
   const reader = new WatchReader(openWatch(parts, { from, selection, signal: clock.signal }));
-  const initial = hasInitial ? initialEvents(parts, selection) : [];
+  const initial = hasInitial ? await initialEvents(parts, selection, options) : [];
   // also if there are none: a deletion may not be durable yet
   if (hasInitial) await untilDurable(parts.store);
   if (initial.length > 0) yield initial;
@@ -69,6 +70,7 @@ async function* batches(parts: ResourceParts, watching: Watching): AsyncGenerato
     }
     const batch = await reader.next(clock.untilBookmark(awaitsEnd ? INITIAL_END_EVERY_MS : undefined));
     if (batch === 'end') return;
+    if (batch !== 'time' && selection.isCostly) await (options.turn ?? setImmediate)();
     const events = batch === 'time' ? bookmark(reader, options, awaitsEnd) : changes(parts, selection, batch);
     if (events.length > 0) yield events;
   }
@@ -86,9 +88,9 @@ function openWatch(
   }
 }
 
-function initialEvents(parts: ResourceParts, selection: Selection): WatchEvent[] {
-  const { objects } = readSelected(parts, selection);
-  return objects.map((object) => ({ type: 'ADDED', object: parts.kind.served(object) }));
+async function initialEvents(parts: ResourceParts, selection: Selection, { turn }: ListOptions): Promise<WatchEvent[]> {
+  const { objects } = await readSelected(parts, selection, { turn });
+  return (await servedObjects(parts, objects, { turn })).map((object) => ({ type: 'ADDED', object }));
 }
 
 function bookmark({ progress }: WatchReader, options: ListOptions, awaitsEnd: boolean): WatchEvent[] {

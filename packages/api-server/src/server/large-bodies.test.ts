@@ -36,6 +36,20 @@ test('other work is done between large bodies, and small ones do not wait', asyn
   assert.deepEqual(order, ['large 1', 'large 2', 'small', 'large 3']);
 });
 
+test('small bodies for large objects wait like large bodies, once', async () => {
+  const bodies = new LargeBodies();
+  const order: string[] = [];
+  const patch = async (name: string, username: string, objectBytes = MIB) => {
+    const body = received(bodies, 100, userOf(username));
+    await body.turn();
+    await body.turnFor(objectBytes);
+    await body.turnFor(objectBytes);
+    order.push(name);
+  };
+  await Promise.all([patch('a1', 'a'), patch('a2', 'a'), patch('a3', 'a'), patch('b1', 'b'), patch('small', 'c', 100)]);
+  assert.deepEqual(order, ['small', 'a1', 'a2', 'b1', 'a3']);
+});
+
 test('callers take turns', async () => {
   const bodies = new LargeBodies();
   const order: string[] = [];

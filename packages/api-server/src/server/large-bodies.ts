@@ -14,7 +14,7 @@ const MAX_PAUSE_MS = 1000;
 /** The large bodies of a caller (`callerOf`). */
 type Caller = { key: string; bodies: Set<Body>; bytes: number; isAdministrator: boolean };
 
-type Body = { caller?: Caller; bytes: number; refusal: AbortController; start?: () => void };
+type Body = { caller?: Caller; bytes: number; refusal: AbortController; start?: () => void; hadTurn?: boolean };
 
 /**
  * Limits the memory used by large request bodies and serializes their processing, because decoding and validating a body can take a second
@@ -34,6 +34,7 @@ export class LargeBodies {
       refused: body.refusal.signal,
       received: (bytes) => this.#received(body, bytes, user),
       turn: (signal) => this.#turn(body, signal),
+      turnFor: (objectBytes, signal) => this.#turnFor(body, { objectBytes, user, signal }),
       [Symbol.dispose]: () => this.#remove(body),
     };
   }
@@ -96,6 +97,17 @@ export class LargeBodies {
     await raceAbort(promise, AbortSignal.any([body.refusal.signal, ...(signal === undefined ? [] : [signal])]));
   }
 
+  /** Waits for the turn of a small body whose processing takes as long as that of a large one. Its bytes are not counted. */
+  async #turnFor(
+    body: Body,
+    { objectBytes, user, signal }: { objectBytes: number; user: UserInfo; signal: AbortSignal | undefined },
+  ): Promise<void> {
+    if (objectBytes <= LARGE_BYTES || body.hadTurn) return;
+    body.caller ??= this.#callerOf(user);
+    body.caller.bodies.add(body);
+    await this.#turn(body, signal);
+  }
+
   #startNext(): void {
     if (this.#isBusy) return;
     for (const caller of this.#callers.values()) {
@@ -105,6 +117,7 @@ export class LargeBodies {
       this.#callers.set(caller.key, caller); // behind the others
       this.#remove(next);
       this.#isBusy = true;
+      next.hadTurn = true;
       next.start!();
       void pauseAfterWork().then(() => {
         this.#isBusy = false;

@@ -1,5 +1,6 @@
 import { badRequest } from '@podwright/api-machinery';
 import { withTimeout } from '@podwright/base';
+import { callerOf } from '../authorization/known-users.ts';
 import { type ListParameters, listParameters } from '../wire/list-options.ts';
 import { negotiateObject, negotiateWatch } from '../wire/negotiation.ts';
 import { QueryValues } from '../wire/query-values.ts';
@@ -45,9 +46,12 @@ export async function watchMany(request: ResourceRequest): Promise<void> {
   await writer.watch(events, { encoding, encoder: parts.encoder, signal });
 }
 
+type Selected = ListParameters & { turn: () => Promise<void> };
+
 /** Returns the parameters that select the request's objects. Throws 400 or 422 for invalid parameters. */
-export function selectionOf({ exchange, info: { name, verb } }: ResourceRequest): ListParameters {
-  const options = listParameters(exchange.query, { isWatch: verb === 'watch' });
+export function selectionOf({ exchange, user, parts, info: { name, verb } }: ResourceRequest): Selected {
+  const turn = () => parts.sliceTurns.next(callerOf(user.username));
+  const options = { ...listParameters(exchange.query, { isWatch: verb === 'watch' }), turn };
   if (name === '') return options;
   if (options.fieldSelector !== '' && exactName(options.fieldSelector) !== name)
     throw badRequest("fieldSelector metadata.name doesn't match requested name");

@@ -1,6 +1,7 @@
 import type { AddAnnotation, RequestContext } from '@podwright/api-machinery';
 import { qualifiedNameProblems } from '@podwright/kube-kinds';
 import type { GroupVersionKind } from '@podwright/kube-schema';
+import { callerOf } from '../authorization/known-users.ts';
 import { includeObjectOf } from '../wire/encode-table.ts';
 import { managerOf } from '../wire/field-manager.ts';
 import { headerOf, type ObservedBodies } from '../wire/http-exchange.ts';
@@ -24,7 +25,7 @@ export const kindOf = ({ info, resource }: Pick<ResourceRequest, 'info' | 'resou
 
 /** Returns the response encoding. Throws 400 if `includeObject` is invalid. */
 export function encodingOf(request: ResourceRequest, format: OutputFormat): ResourceEncoding {
-  const { served, parts, exchange } = request;
+  const { served, parts, exchange, user } = request;
   return {
     format,
     schema: parts.schema,
@@ -32,6 +33,7 @@ export function encodingOf(request: ResourceRequest, format: OutputFormat): Reso
     toStored: (object) => served.toStored(object),
     includeObject: format.convertTo?.kind === 'Table' ? includeObjectOf(exchange.query) : 'Metadata',
     nowMs: parts.now(),
+    turn: () => parts.sliceTurns.next(callerOf(user.username)),
   };
 }
 
@@ -47,7 +49,18 @@ function sentOptions(query: URLSearchParams): object {
   };
 }
 
-/** Returns the request context for the registry. `sent`: options sent by the client. Default: those in the query. */
+/** An authorization that is older is repeated before a write. */
+const MAX_AUTHORIZATION_AGE_MS = 1000;
+
+/** Throws 403 if the user may no longer make the request, whose body or admission may have taken long. */
+export function authorizeAgain({ exchange, info, user, parts }: ResourceRequest): void {
+  const { authorizedMs, query } = exchange;
+  if (authorizedMs === undefined || performance.now() - authorizedMs <= MAX_AUTHORIZATION_AGE_MS) return;
+  authorize(parts.authorizer, attributesOf(info, user, query));
+  exchange.authorizedMs = performance.now();
+}
+
+/** Returns the request context for the registry. `sent`: the options that the client sent. Default: those in the query. */
 export function contextOf(
   request: ResourceRequest,
   { dryRun, fieldManager = '' }: { dryRun: boolean; fieldManager?: string },
@@ -65,6 +78,7 @@ export function contextOf(
     authorizeCreate: async () => {
       authorize(parts.authorizer, { ...attributesOf(info, user, exchange.query), verb: 'create' });
     },
+    authorizeAgain: () => authorizeAgain(request),
     signal: exchange.signal,
     options: { ...sent },
     ...(exchange.bodies && { annotate: annotator(exchange.bodies) }),

@@ -10,6 +10,7 @@ import type { AuthorizationAttributes, Authorizer } from '../authorization/autho
 import type { EventEncoder } from '../wire/encode-event.ts';
 import type { HttpExchange } from '../wire/http-exchange.ts';
 import type { ResponseWriter } from '../wire/response-writer.ts';
+import type { SliceTurns } from '../wire/slice-turns.ts';
 import type { ComputedResource } from './computed-resource.ts';
 import type { RequestInfo } from './request-info.ts';
 import type { RequestObserver } from './request-observer.ts';
@@ -76,6 +77,8 @@ export type ServerParts = {
   authorizer: Authorizer;
   /** Shared by all watches. */
   encoder: EventEncoder;
+  /** Shared by all lists. */
+  sliceTurns: SliceTurns;
   logger: Logger;
   now: () => number;
   /** Notified of each request. */

@@ -19,6 +19,7 @@ import { Schema } from '@podwright/kube-schema';
 import type { CallerLimits } from '@podwright/streaming';
 import type { AuthorizationAttributes, Verdict } from '../authorization/authorizer.ts';
 import { EventEncoder } from '../wire/encode-event.ts';
+import { SliceTurns } from '../wire/slice-turns.ts';
 import { maxLongRunning } from './admit-request.ts';
 import { ApiListeners, type StrangerConnections } from './api-listeners.ts';
 import { RequestHandler } from './request-handler.ts';
@@ -76,6 +77,7 @@ export class TestServer implements AsyncDisposable {
       impersonate: (rawHeaders, { user }) => impersonated(rawHeaders, user),
       authorizer: { authorize: (attributes) => this.#authorize(attributes, options.decide) },
       encoder: new EventEncoder(),
+      sliceTurns: new SliceTurns(),
       logger: { ...silentLogger, error: (...error: unknown[]) => this.errors.push(error) } as never,
       now: () => 0,
       flowControl: options.flowControl ?? new FlowControl(),

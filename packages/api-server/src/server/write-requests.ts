@@ -33,7 +33,23 @@ export async function updateOne(request: ResourceRequest): Promise<void> {
 /** Patches an object, or applies a configuration. */
 export async function patchOne(request: ResourceRequest): Promise<void> {
   const { patch, options } = await readPatchRequest(request);
+  await takeTurn(request);
   await sendWritten(request, await request.served.patch(placeOf(request), patch, contextOf(request, options)));
+}
+
+/** Waits like for a large body if the object is large: a small patch of it takes as much time. */
+async function takeTurn(request: ResourceRequest): Promise<void> {
+  const { largeBody, signal } = request.exchange;
+  await largeBody?.turnFor(storedBytes(request), signal);
+}
+
+/** Returns the size of the object; 0 if it does not exist. */
+function storedBytes(request: ResourceRequest): number {
+  try {
+    return request.served.get(placeOf(request)).bytes.length;
+  } catch {
+    return 0; // a patch that applies a configuration creates the object; others report the error
+  }
 }
 
 /** Reads the patch in the body, and the options in the query. */

@@ -1,5 +1,6 @@
 import { itemParts, StoredObject } from '@podwright/api-machinery';
 import { apiVersionOf, type GroupVersionKind, type JsonObject, listKind, type Schema } from '@podwright/kube-schema';
+import { type SlicedBody, slicedList } from './encode-slices.ts';
 import { tableValue } from './encode-table.ts';
 import { type Body, encodeValue, NEWLINE } from './encode-value.ts';
 import type { OutputFormat } from './negotiation.ts';
@@ -44,8 +45,11 @@ export async function oneValue(
 export const isStoredForm = ({ mediaType, isPretty }: OutputFormat): boolean =>
   mediaType === 'application/json' && !isPretty;
 
+/** Lists whose stored objects have more bytes are encoded in slices, unless the stored form can be sent. */
+const MAX_WHOLE_BYTES = 256 << 10;
+
 /** Encodes a list. Stored objects are not decoded if the client accepts JSON. */
-export async function encodeList(page: ObjectPage, encoding: ResourceEncoding): Promise<Body> {
+export async function encodeList(page: ObjectPage, encoding: ResourceEncoding): Promise<Body | SlicedBody> {
   const { objects } = page;
   const { format } = encoding;
   const isCustom = isCustomKind(encoding.schema, encoding.resource);
@@ -54,8 +58,20 @@ export async function encodeList(page: ObjectPage, encoding: ResourceEncoding): 
     const parts = [Buffer.from(head.slice(0, -2)), ...itemParts(objects), LIST_END];
     return { contentType: format.mediaType, parts };
   }
-  return encodeValue(await listValue(page, format.convertTo, encoding), format, encoding.schema);
+  const listWith = (some: readonly AnyObject[]) => listValue({ ...page, objects: some }, format.convertTo, encoding);
+  if (areStored(objects) && !isOrdered(encoding) && sizeOf(objects) > MAX_WHOLE_BYTES) {
+    await listWith([]); // throws if the list cannot be converted
+    const { schema, turn } = encoding;
+    return slicedList({ objects, listWith, format, schema, turn });
+  }
+  return encodeValue(await listWith(objects), format, encoding.schema);
 }
+
+const sizeOf = (objects: readonly StoredObject[]): number => objects.reduce((sum, { bytes }) => sum + bytes.length, 0);
+
+/** Whether the rows of the table are sorted, so that all must be known before the first can be sent. Only administrators create such objects. */
+const isOrdered = ({ format, resource }: ResourceEncoding): boolean =>
+  format.convertTo?.kind === 'Table' && resource.group === 'flowcontrol.apiserver.k8s.io';
 
 const LIST_END = Buffer.from(']}\n');
 

@@ -21,8 +21,19 @@ export async function encodeValue(
 export const jsonText = (value: unknown, isPretty: boolean): string =>
   isPretty ? JSON.stringify(value, null, 2) : `${JSON.stringify(value)}\n`;
 
-/** The YAML library is loaded on first use, because few clients request YAML. */
-async function yamlText(value: JsonObject): Promise<string> {
+/**
+ * YAML of more characters is written as JSON, which is YAML as well: the YAML library takes about a second for a megabyte. Names of fields
+ * must be shorter than 1,024 characters, as all but those of managed fields are.
+ */
+const MAX_YAML = 32 << 10;
+
+/** Characters that JSON, but not YAML, allows without escapes. */
+const UNPRINTABLE = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g;
+
+/** Serializes a value as YAML. Few clients request YAML, so the YAML library is loaded on first use. */
+export async function yamlText(value: unknown): Promise<string> {
+  const json = JSON.stringify(value);
+  if (json.length > MAX_YAML) return `${json.replaceAll(UNPRINTABLE, escaped)}\n`;
   const { stringify } = await import('yaml');
   return stringify(value, {
     sortMapEntries: true,
@@ -32,3 +43,5 @@ async function yamlText(value: JsonObject): Promise<string> {
     compat: 'yaml-1.1',
   });
 }
+
+const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;

@@ -49,6 +49,8 @@ export type LargeBody = {
   received(bytes: number): void;
   /** Waits until the body may be processed. Throws 429 if it was refused, or the signal's reason. */
   turn(signal?: AbortSignal): Promise<void>;
+  /** Waits like for a large body, unless the body has had its turn, before work on a stored object of this size. */
+  turnFor(objectBytes: number, signal?: AbortSignal): Promise<void>;
 };
 
 /** A request and its response. */
@@ -66,7 +68,9 @@ export type HttpExchange = {
    * bytes the client has already sent in the new protocol. The response must not be used afterwards.
    */
   upgrade?: () => { socket: Duplex; head: Buffer };
-  /** Limits the memory and processing time of the body if it is large. */
+  /** When the request was authorized, in milliseconds of `performance.now`. Absent if it needs no authorization. */
+  authorizedMs?: number;
+  /** Bounds the memory and the processing time of the body, if it is large. */
   largeBody?: LargeBody;
   /** Records the objects in the bodies; undefined if they are not needed. */
   bodies?: ObservedBodies;

@@ -31,6 +31,8 @@ export type ResourceEncoding = {
   includeObject: IncludeObject;
   /** The current time, used to compute the ages in tables. */
   nowMs: number;
+  /** Waits until the next slice of a long list may be encoded (`SliceTurns`). */
+  turn?: () => Promise<void>;
 };
 
 export const decoded = (object: AnyObject): ApiObject => (object instanceof StoredObject ? object.decode() : object);

@@ -4,13 +4,14 @@ import type { Schema } from '@podwright/kube-schema';
 import { discardBody, hasUnreadBody } from './discard-body.ts';
 import type { OutputEvent } from './encode-event.ts';
 import { encodeList, encodeOne } from './encode-response.ts';
+import type { SlicedBody } from './encode-slices.ts';
 import { type Body, encodeValue, jsonText } from './encode-value.ts';
 import { type HttpExchange, headerOf } from './http-exchange.ts';
 import { acceptsGzip, negotiateStatus } from './negotiation.ts';
 import type { AnyObject, ObjectPage, ResourceEncoding } from './response-content.ts';
 import { Warnings } from './warnings.ts';
 import { sendWatch, type WatchResponseOptions } from './watch-response.ts';
-import { writeGzipped, writeParts } from './write-parts.ts';
+import { writeGzipped, writeParts, writeSlices } from './write-parts.ts';
 
 /** Responses larger than this are compressed, as in upstream. */
 const GZIP_THRESHOLD_BYTES = 128 << 10;
@@ -37,7 +38,8 @@ export class ResponseWriter {
   }
 
   async list(page: ObjectPage, encoding: ResourceEncoding): Promise<void> {
-    await this.#send(200, await encodeList(page, encoding));
+    const body = await encodeList(page, encoding);
+    await ('slices' in body ? this.#sendSlices(body) : this.#send(200, body));
   }
 
   /** Sends watch events until the iteration ends or the client disconnects. See `sendWatch`. */
@@ -100,6 +102,24 @@ export class ResponseWriter {
     });
     const write = isGzipped ? writeGzipped : writeParts;
     if (request.method !== 'HEAD' && !(await write(response, parts, signal))) return void response.destroy();
+    await discardBody(this.exchange);
+    response.end();
+  }
+
+  /** Sends a long list while it is encoded. Its length is not known, and it is compressed if the client accepts that. */
+  async #sendSlices({ contentType, slices }: SlicedBody): Promise<void> {
+    const { request, response, signal, untilDurable } = this.exchange;
+    if (response.headersSent) return;
+    await untilDurable?.();
+    const isGzipped = acceptsGzip(this.exchange);
+    this.#addWarnings();
+    response.writeHead(200, {
+      'content-type': contentType,
+      ...(request.httpVersionMajor === 1 && hasUnreadBody(request) && { connection: 'close' }),
+      ...(isGzipped && { 'content-encoding': 'gzip', vary: varyOf({}) }),
+    });
+    const write = isGzipped ? writeGzipped : writeSlices;
+    if (request.method !== 'HEAD' && !(await write(response, slices, signal))) return void response.destroy();
     await discardBody(this.exchange);
     response.end();
   }

@@ -2,8 +2,18 @@ import { once } from 'node:events';
 import { constants, createGzip } from 'node:zlib';
 import type { HttpResponse } from './http-exchange.ts';
 
-/** Buffers are written in groups of this size. The next group is written once the client has read most of the previous one. */
-export const GROUP_BYTES = 256 << 10;
+/**
+ * Buffers are written in groups of this size, which fit in the window of an HTTP/2 stream. The next group is written once the client has read
+ * most of the previous one. A connection over TLS has an encrypted copy of the group, and a user may have a thousand connections.
+ */
+export const GROUP_BYTES = 48 << 10;
+
+/** Splits buffers that are larger than a group. The pieces share their memory. */
+export function* piecesOf(parts: Iterable<Uint8Array>): Generator<Uint8Array> {
+  for (const part of parts)
+    if (part.length <= GROUP_BYTES) yield part;
+    else for (let at = 0; at < part.length; at += GROUP_BYTES) yield part.subarray(at, at + GROUP_BYTES);
+}
 
 /**
  * Writes buffers in a single system call, without copying. node:http's `response.cork` does not achieve this: it collects chunks and may
@@ -43,7 +53,7 @@ export async function writeParts(
 ): Promise<boolean> {
   let group: Uint8Array[] = [];
   let bytes = 0;
-  for (const part of parts) {
+  for (const part of piecesOf(parts)) {
     group.push(part);
     bytes += part.length;
     if (bytes < GROUP_BYTES) continue;
@@ -55,15 +65,27 @@ export async function writeParts(
   return !signal.aborted;
 }
 
-/** Like `writeParts`, but gzips the data at the same compression level as upstream. */
+/** Like `writeParts`, for buffers that are made while they are written. */
+export async function writeSlices(
+  response: HttpResponse,
+  slices: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  for await (const slice of slices)
+    for (const piece of piecesOf([slice]))
+      if (!response.write(piece) && !(await waitForRoom(response, signal))) return false;
+  return !signal.aborted;
+}
+
+/** Like `writeParts`, but gzips the data at the compression level that upstream uses. */
 export async function writeGzipped(
   response: HttpResponse,
-  parts: readonly Uint8Array[],
+  parts: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
   signal: AbortSignal,
 ): Promise<boolean> {
   const gzip = createGzip({ level: constants.Z_BEST_SPEED });
   const feed = async () => {
-    for (const part of parts) if (!gzip.write(part)) await once(gzip, 'drain', { signal });
+    for await (const part of parts) if (!gzip.write(part)) await once(gzip, 'drain', { signal });
     gzip.end();
   };
   try {
