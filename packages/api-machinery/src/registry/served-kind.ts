@@ -37,6 +37,7 @@ export class ServedKind {
   readonly emptyStored: ApiObject;
   readonly #schema: Schema;
   readonly #storedType: StructType;
+  readonly #served = new WeakMap<StoredObject, WeakRef<StoredObject>>();
 
   constructor(resource: Resource, { schema, strategies, conversions = {}, customRules }: KindData) {
     const stored = storedResource(schema, resource);
@@ -97,10 +98,14 @@ export class ServedKind {
     return this.conversion?.storable?.(object) ?? object;
   }
 
-  /** Converts a stored object to the served version. */
+  /** Converts a stored object to the served version. The result is cached until the next garbage collection: many watches need it at once. */
   served(stored: StoredObject): StoredObject {
     if (this.conversion === undefined) return stored;
-    return StoredObject.encode(stored.key, stored.revision, this.conversion.fromStored(stored.decode()));
+    const known = this.#served.get(stored)?.deref();
+    if (known !== undefined) return known;
+    const served = StoredObject.encode(stored.key, stored.revision, this.conversion.fromStored(stored.decode()));
+    this.#served.set(stored, new WeakRef(served));
+    return served;
   }
 
   /** Converts a decoded object to the storage version and applies the kind's defaults. */

@@ -16,6 +16,8 @@ export class StoredObject {
   /** The complete JSON document; its `metadata.resourceVersion` is equal to `revision`. */
   readonly bytes: Buffer;
   #decoded: WeakRef<ApiObject> | undefined;
+  /** The result of the last call of `withRevision`. */
+  #revised: WeakRef<StoredObject> | undefined;
 
   constructor(key: string, revision: number, bytes: Buffer) {
     this.key = key;
@@ -46,12 +48,19 @@ export class StoredObject {
     return object;
   }
 
-  /** Returns the same state with another revision: that of its deletion, or of the change that made it stop matching a watch. */
+  /**
+   * Returns the same state with another revision: that of its deletion, or of the change that made it stop matching a watch. Many watches
+   * need the same revision at once, so the result is cached until the next garbage collection.
+   */
   withRevision(revision: number): StoredObject {
+    const known = this.#revised?.deref();
+    if (known?.revision === revision) return known;
     const begin = this.bytes.indexOf(METADATA) + METADATA.length;
     const end = this.bytes.indexOf('"', begin);
     const parts = [this.bytes.subarray(0, begin), Buffer.from(String(revision)), this.bytes.subarray(end)];
-    return new StoredObject(this.key, revision, joined(parts));
+    const revised = new StoredObject(this.key, revision, joined(parts));
+    this.#revised = new WeakRef(revised);
+    return revised;
   }
 
   /** The document from its metadata on. With an opening brace prepended, it is a list item, which has no kind or apiVersion. */

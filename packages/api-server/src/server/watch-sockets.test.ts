@@ -130,3 +130,27 @@ test('handshakes that upstream refuses are refused, and other requests are not u
   assert.match(String((await once(list, 'data'))[0]), /^HTTP\/1\.1 200 OK[\s\S]*"kind":"PodList"/);
   list.destroy();
 });
+
+test('a large event is one message of several fragments', async () => {
+  await using server = await TestServer.start();
+  const annotations = { a: 'ä'.repeat(60_000) };
+  await send(server, WAYS[0], {
+    method: 'POST',
+    path: PODS,
+    body: JSON.stringify({ metadata: { name: 'a', annotations } }),
+  });
+  const socket = handshake(server, `${PODS}?watch=1&resourceVersion=0`);
+  const events = received(socket);
+  await events.next();
+  const opcodes: number[] = [];
+  let body = Buffer.alloc(0);
+  while (!body.toString().endsWith('}\n')) {
+    const { opcode, payload } = await next(events);
+    opcodes.push(opcode);
+    body = Buffer.concat([body, payload]);
+  }
+  assert.ok(opcodes.length > 2, `${opcodes.length} fragments`);
+  assert.deepEqual([opcodes[0], new Set(opcodes.slice(1))], [TEXT, new Set([0])]);
+  assert.deepEqual(JSON.parse(body.toString()).object.metadata.annotations, annotations);
+  socket.destroy();
+});

@@ -26,7 +26,8 @@ export type EventEncoding = ResourceEncoding & {
 /** The buffers that make up an encoded event, to be written in order. */
 type Frame = readonly Uint8Array[];
 
-type Frames = Map<string, Frame>;
+/** The frames of an object by their format. `second`: that of the ages in a table. */
+type Frames = Map<string, { frame: Promise<Frame>; second: number }>;
 
 const FRAME_END = Buffer.from('}\n');
 const JSON_FRAME_BEGINS = new Map(
@@ -37,28 +38,34 @@ const JSON_FRAME_BEGINS = new Map(
 );
 
 /**
- * Encodes watch events. All of a server's watches share one encoder, so that each event is encoded only once per format (except tables,
- * because they contain ages). Encodings are cached until the next garbage collection, like the decoded form of a `StoredObject`.
+ * Encodes watch events. All of a server's watches share one encoder, so an event is encoded only once per format, also if thousands of
+ * watches send it at the same time; tables, which contain ages, once a second. The encodings are cached until the next garbage collection,
+ * like the decoded form of a `StoredObject`.
  */
 export class EventEncoder {
   readonly #shared = new WeakMap<StoredObject, WeakRef<Frames>>();
 
   async encode(event: OutputEvent, encoding: EventEncoding): Promise<Frame> {
     const { type } = event;
-    const { format, resource } = encoding;
+    const { format, resource, includeObject, isFirst, nowMs } = encoding;
     const { mediaType, convertTo } = format;
     if (event.type === 'ERROR') return frameOf(type, { ...event.status }, encoding);
     const object = event.type === 'BOOKMARK' ? bookmarkOf(event, encoding) : event.object;
     const options = withInitialEnd(event, encoding);
     const encode = async () => frameOf(type, await converted(object, options), encoding);
-    if (!(object instanceof StoredObject) || convertTo?.kind === 'Table') return encode();
+    if (!(object instanceof StoredObject)) return encode();
     if (convertTo === undefined && isStoredForm(format)) return [JSON_FRAME_BEGINS.get(type)!, object.bytes, FRAME_END];
     const { group, version } = resource;
-    const key = [type, mediaType, convertTo?.kind, convertTo?.version, group, version].join();
+    const isTable = convertTo?.kind === 'Table';
+    const conversion = [convertTo?.kind, convertTo?.version, ...(isTable ? [includeObject, isFirst] : [])];
+    const key = [type, mediaType, ...conversion, group, version].join();
+    const second = isTable ? Math.floor(nowMs / 1000) : 0;
     const frames = this.#framesOf(object);
-    const shared = frames.get(key) ?? (await encode());
-    frames.set(key, shared);
-    return shared;
+    const known = frames.get(key);
+    if (known?.second === second) return known.frame;
+    const frame = encode(); // not awaited before it is shared
+    frames.set(key, { frame, second });
+    return frame;
   }
 
   #framesOf(object: StoredObject): Frames {

@@ -218,3 +218,24 @@ test('ends a watch whose client disconnects without reading', async () => {
   socket.destroy();
   await server.ended;
 });
+
+test('a large event needs little memory for a client that does not read', async () => {
+  const object = stored('a', 1, { large: 'x'.repeat(8 << 20) });
+  let waiting = 0;
+  await using server = await serveExchanges('HTTP/1.1', async (exchange) => {
+    const writer = new ResponseWriter(exchange, schema);
+    const { signal, response } = exchange;
+    const sampling = setInterval(() => {
+      waiting = Math.max(waiting, (response as unknown as { writableLength: number }).writableLength);
+    }, 1);
+    const format = negotiateWatch(exchange);
+    const events = batches([{ type: 'ADDED', object }]);
+    await sendWatch(events, { writer, encoding: { ...encoding, format }, encoder: new EventEncoder(), signal });
+    clearInterval(sampling);
+  });
+  const { body, close } = await server.open({});
+  const [event] = lines(Buffer.concat(await body.toArray()));
+  assert.equal(event.object.data.large.length, 8 << 20);
+  assert.ok(waiting < 300_000, `${waiting} bytes`);
+  close();
+});

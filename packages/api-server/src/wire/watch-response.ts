@@ -4,7 +4,7 @@ import { withTimeout } from '@podwright/base';
 import type { EventEncoder, OutputEvent } from './encode-event.ts';
 import type { HttpExchange } from './http-exchange.ts';
 import type { ResourceEncoding } from './response-content.ts';
-import { GROUP_BYTES, waitForRoom, writeGroup } from './write-parts.ts';
+import { GROUP_BYTES, piecesOf, waitForRoom, writeGroup } from './write-parts.ts';
 
 /** Clients that do not read for this long are disconnected. If they are still alive, they resume the watch. */
 const MAX_STALL_MS = 60_000;
@@ -39,19 +39,26 @@ export async function sendWatch(
   const isJson = mediaType === 'application/json';
   writer.begin(200, { 'content-type': isJson ? mediaType : `${mediaType};stream=watch` });
   let isFirst = true;
+  /** Whether the last event was sent only in part. */
+  let isCut = false;
   const send = async (batch: readonly OutputEvent[]): Promise<boolean> => {
     let group: Uint8Array[] = [];
     let bytes = 0;
     for (const event of batch) {
-      for (const part of await encoder.encode(event, { ...encoding, nowMs: Date.now(), isFirst })) {
+      let isBegun = false;
+      for (const part of piecesOf(await encoder.encode(event, { ...encoding, nowMs: Date.now(), isFirst }))) {
+        if (bytes >= GROUP_BYTES) {
+          writeGroup(response, group);
+          [group, bytes] = [[], 0];
+          isCut = isBegun;
+          if (!(await hasRoom())) return false;
+        }
         group.push(part);
         bytes += part.length;
+        isBegun = true;
       }
       isFirst = false;
-      if (bytes < GROUP_BYTES) continue;
-      writeGroup(response, group);
-      [group, bytes] = [[], 0];
-      if (!(await hasRoom())) return false;
+      isCut = false;
     }
     writeGroup(response, group);
     return hasRoom();
@@ -66,7 +73,7 @@ export async function sendWatch(
   } catch (error) {
     if (!signal.aborted) await send([{ type: 'ERROR', status: statusOf(error) }]);
   }
-  if (response.writableNeedDrain && !signal.aborted) response.destroy();
+  if (isCut || (response.writableNeedDrain && !signal.aborted)) response.destroy();
   else response.end();
 }
 

@@ -24,9 +24,10 @@ export async function sendWatchMessages(
   const isText = encoding.format.mediaType !== PROTOBUF_MEDIA_TYPE;
   let isFirst = true;
   const send = async (event: OutputEvent): Promise<boolean> => {
-    const frame = Buffer.concat(await encoder.encode(event, { ...encoding, nowMs: Date.now(), isFirst }));
+    const parts = await encoder.encode(event, { ...encoding, nowMs: Date.now(), isFirst });
     isFirst = false;
-    return socket.send(isText ? frame : frame.subarray(LENGTH_BYTES), { isText });
+    // copies of a large event for thousands of clients would need too much memory
+    return socket.send(isText ? parts : [parts[0]!.subarray(LENGTH_BYTES)], { isText });
   };
   try {
     for await (const batch of events) for (const event of batch) if (signal.aborted || !(await send(event))) return;

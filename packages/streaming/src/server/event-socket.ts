@@ -8,6 +8,9 @@ import { answerPings } from './websocket-channels.ts';
 /** Maximum size of a message from the client, which has nothing to say. A larger message closes the connection. */
 const MAX_MESSAGE_BYTES = 64 << 10;
 
+/** Maximum size of a message in one piece, and of a fragment of a larger one. */
+const MAX_FRAGMENT_BYTES = 32 << 10;
+
 /** A client that does not read for this long is disconnected. */
 const MAX_STALL_MS = 60_000;
 
@@ -36,8 +39,21 @@ export class EventSocket {
     return this.#closed.signal;
   }
 
-  /** Sends a message, and waits until the connection has room for the next. Resolves with false if the connection has been closed. */
-  async send(message: Uint8Array, { isText }: { isText: boolean }): Promise<boolean> {
+  /**
+   * Sends a message, and waits until the connection has room for the next. A large message is sent in fragments, as fast as the client reads
+   * them, so its parts are not copied. Resolves with false if the connection has been closed.
+   */
+  async send(parts: readonly Uint8Array[], { isText }: { isText: boolean }): Promise<boolean> {
+    const bytes = parts.reduce((sum, { length }) => sum + length, 0);
+    const fragments = bytes <= MAX_FRAGMENT_BYTES ? [Buffer.concat(parts)] : fragmentsOf(parts);
+    for (const [index, fragment] of fragments.entries()) {
+      const isSent = await this.#send(fragment, { binary: !isText, fin: index === fragments.length - 1 });
+      if (!isSent) return false;
+    }
+    return true;
+  }
+
+  async #send(fragment: Uint8Array, options: { binary: boolean; fin: boolean }): Promise<boolean> {
     if (this.#closed.signal.aborted) return false;
     using patience = withTimeout(this.#closed.signal, MAX_STALL_MS, 'send a message');
     const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -46,7 +62,7 @@ export class EventSocket {
       resolve(false);
     };
     patience.addEventListener('abort', giveUp, { once: true });
-    this.#socket.send(message, { binary: !isText }, (error) => resolve(!error));
+    this.#socket.send(fragment, options, (error) => resolve(!error));
     const isSent = await promise;
     patience.removeEventListener('abort', giveUp);
     return isSent;
@@ -55,4 +71,13 @@ export class EventSocket {
   close(): void {
     this.#socket.close();
   }
+}
+
+function fragmentsOf(parts: readonly Uint8Array[]): Uint8Array[] {
+  return parts.flatMap((part) => {
+    const count = Math.ceil(part.length / MAX_FRAGMENT_BYTES);
+    return Array.from({ length: count }, (_, index) =>
+      part.subarray(index * MAX_FRAGMENT_BYTES, (index + 1) * MAX_FRAGMENT_BYTES),
+    );
+  });
 }
