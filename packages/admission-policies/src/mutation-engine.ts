@@ -42,7 +42,7 @@ export class MutationEngine {
    * evaluations of expressions.
    */
   async mutate(attributes: WithObject): Promise<ApiObject> {
-    const invocations = this.#source.invocations(attributes);
+    const invocations = await this.#source.invocations(attributes);
     if (invocations.length === 0) return attributes.object;
     this.#checkNamespace(attributes);
     const hooks = InvokedHooks.of(attributes, NAME);

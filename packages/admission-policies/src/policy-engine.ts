@@ -39,7 +39,7 @@ export class PolicyEngine {
     const annotations = new PolicyAnnotations();
     const state = { attributes, annotations, eventLoop: new EventLoopBudget() };
     const denials: Denial[] = [];
-    for (const one of this.#source.invocations(attributes)) denials.push(...(await this.#apply(one, state)));
+    for (const one of await this.#source.invocations(attributes)) denials.push(...(await this.#apply(one, state)));
     annotations.publish(attributes);
     if (denials.length > 0) throw denied(denials[0]!, attributes);
   }

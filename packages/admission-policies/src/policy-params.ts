@@ -1,5 +1,6 @@
 /** The parameters of a binding (apiserver, plugin/policy/generic, CollectParams). */
 import { type ObjectStore, storeResource } from '@podwright/api-machinery';
+import { EventLoopBudget } from '@podwright/base';
 import { type ApiObject, matchesSelector, objectAt, textAt } from '@podwright/kube-kinds';
 import { apiVersionOf } from '@podwright/kube-schema';
 import type { MatchingParts } from './request-matching.ts';
@@ -17,13 +18,17 @@ export class ConfigurationProblem extends Error {
 type ParamParts = Pick<MatchingParts, 'store' | 'schema' | 'versioned'>;
 
 /**
- * Returns the parameter objects in the version that the policy names. The policy is evaluated once with each; `undefined` means without
- * parameters. Throws `ConfigurationProblem`.
+ * Returns the parameter objects. The policy is evaluated once with each; `undefined` means without parameters. Rejects with
+ * `ConfigurationProblem`. Other work runs meanwhile: users may have created thousands of objects that a selector selects.
  */
-export function paramsOf(
+export async function paramsOf(
   { policy, binding, namespace }: { policy: ApiObject; binding: ApiObject; namespace: string },
+<<<<<<< HEAD
   { store, schema, versioned }: ParamParts,
 ): (ApiObject | undefined)[] {
+=======store, schema : store: ObjectStore; schema: Schema ,
+): Promise<(ApiObject | undefined)[]> {
+>>>>>>> 1a3b994b (Read the parameters of policies without blocking the event loop)
   const kind = objectAt(policy, 'spec', 'paramKind');
   const reference = objectAt(binding, 'spec', 'paramRef');
   if (kind === undefined || reference === undefined) return [undefined];
@@ -42,18 +47,26 @@ export function paramsOf(
     throw new ConfigurationProblem(
       'cannot use namespaced paramRef in policy binding that matches cluster-scoped resources',
     );
-  const params = read(reference, { resource: storeResource(schema, resource), namespace: place }, store);
+  const params = await read(reference, { resource: storeResource(schema, resource), namespace: place }, store);
   if (params.length === 0 && textAt(reference, 'parameterNotFoundAction') === 'Deny')
     throw new ConfigurationProblem('no params found for policy binding with `Deny` parameterNotFoundAction');
   return params.map((param) => ({ ...versioned(resource, param), apiVersion, kind: name }));
 }
 
-function read(reference: object, place: { resource: string; namespace: string }, store: ObjectStore): ApiObject[] {
+async function read(
+  reference: object,
+  place: { resource: string; namespace: string },
+  store: ObjectStore,
+): Promise<ApiObject[]> {
   const name = textAt(reference, 'name');
   if (name !== '') return [store.get({ ...place, name })?.decode() ?? []].flat();
   const selector = objectAt(reference, 'selector') ?? {};
-  return store
-    .list(place.resource, { namespace: place.namespace })
-    .objects.map((one) => one.decode())
-    .filter((one) => matchesSelector(selector, one.metadata.labels));
+  const budget = new EventLoopBudget();
+  const found: ApiObject[] = [];
+  for (const stored of store.list(place.resource, { namespace: place.namespace }).objects) {
+    if (budget.isSpent) await budget.renew();
+    const object = stored.decode();
+    if (matchesSelector(selector, object.metadata.labels)) found.push(object);
+  }
+  return found;
 }

@@ -39,36 +39,38 @@ export class PolicySource<C> {
   }
 
   /**
-   * Returns an invocation for each policy, binding and parameter object that apply to a request. Throws 404 if a selector needs the labels
-   * of the request's namespace, and the namespace does not exist.
+   * Returns an invocation for each policy, binding and parameter object that apply to a request. Rejects with 404 if a selector needs the
+   * labels of the request's namespace, and the namespace does not exist.
    */
-  invocations(attributes: AdmissionAttributes): (Invocation<C> | Misconfigured)[] {
+  async invocations(attributes: AdmissionAttributes): Promise<(Invocation<C> | Misconfigured)[]> {
     const policies = this.#list(this.#options.policies);
     const bindings = Map.groupBy(this.#list(this.#options.bindings), (one) => textAt(one, 'spec', 'policyName'));
     this.#dropDeleted(policies);
     const matcher = new RequestMatcher(attributes, this.#parts);
-    return policies.flatMap((policy) => {
+    const found: (Invocation<C> | Misconfigured)[] = [];
+    for (const policy of policies) {
       const bound = bindings.get(policy.metadata.name ?? '') ?? [];
       const constraints = objectAt(policy, 'spec', 'matchConstraints');
       const resource =
         bound.length === 0 || constraints === undefined ? undefined : matcher.matched(policyMatch(constraints));
-      if (resource === undefined) return [];
-      const applied = bound.filter((binding) => {
+      if (resource === undefined) continue;
+      for (const binding of bound) {
         const match = objectAt(binding, 'spec', 'matchResources');
-        return match === undefined || matcher.matched(policyMatch(match)) !== undefined;
-      });
-      return applied.flatMap((binding) => this.#invocation({ policy, binding, resource }, attributes));
-    });
+        if (match !== undefined && matcher.matched(policyMatch(match)) === undefined) continue;
+        for (const one of await this.#invocation({ policy, binding, resource }, attributes)) found.push(one);
+      }
+    }
+    return found;
   }
 
   #list = (resource: string): ApiObject[] => this.#parts.store.list(resource).objects.map((one) => one.decode());
 
-  #invocation(
+  async #invocation(
     { policy, binding, resource }: Pick<Invocation<C>, 'policy' | 'binding' | 'resource'>,
     { namespace }: AdmissionAttributes,
-  ): (Invocation<C> | Misconfigured)[] {
+  ): Promise<(Invocation<C> | Misconfigured)[]> {
     try {
-      const params = paramsOf({ policy, binding, namespace }, this.#parts);
+      const params = await paramsOf({ policy, binding, namespace }, this.#parts);
       const compiled = this.#compile(policy);
       return params.map((param) => ({ policy, binding, compiled, resource, param }));
     } catch (error) {
