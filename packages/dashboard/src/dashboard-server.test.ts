@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { connect } from 'node:net';
 import { test } from 'node:test';
 import { waitFor, withTimeout } from '@podwright/base';
 import { MAX_BODY_BYTES, MAX_DASHBOARD_BODY_BYTES, MAX_SESSION_REQUESTS } from './limits.ts';
@@ -29,6 +30,16 @@ test('a request without the cookie or the key of a session reaches no API server
       assert.deepEqual([answer.status, reason(answer.text)], [401, 'Unauthorized'], path);
     }
   assert.equal(dashboard.seen.length, 0);
+});
+
+test('connections without a session do not lock out those with one', async (t) => {
+  const dashboard = await ServedDashboard.start(t, (_request, response) => response.end('{}'));
+  const headers = await dashboard.logIn();
+  const silent = Array.from({ length: 1100 }, () => connect(dashboard.port, '127.0.0.1').on('error', () => undefined));
+  await Promise.all(silent.map((socket) => once(socket, 'connect')));
+  assert.equal((await dashboard.call({ path: PODS, headers })).status, 200);
+  assert.ok(silent.some(({ destroyed, readableEnded }) => !destroyed && !readableEnded));
+  for (const socket of silent) socket.destroy();
 });
 
 test('a session ends when its page logs out', async (t) => {

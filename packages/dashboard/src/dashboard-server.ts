@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { errorMessage, type Logger, PodwrightError } from '@podwright/base';
+import { WaitingClients } from '@podwright/streaming';
 import { credentialsOf, setCookie } from './access/credentials.ts';
 import { Links } from './access/links.ts';
 import { requestProblem } from './access/request-guard.ts';
@@ -39,6 +40,8 @@ export class DashboardServer {
   readonly #options: DashboardServerOptions;
   readonly #links = new Links();
   readonly #sessions = new Sessions();
+  /** Connections without a session: other users of the host can open them, and must not lock out those with one. */
+  readonly #strangers = new WaitingClients(REQUEST_TIMEOUT_MS);
   readonly #usage: NodeUsageReader;
   readonly #dashboardPaths: Record<string, (call: DashboardCall) => Promise<unknown>>;
   readonly #server: Server;
@@ -58,6 +61,7 @@ export class DashboardServer {
     this.#server = createServer(limits, (request, response) => void this.#answer({ request, response }));
     this.#server.maxConnections = MAX_CONNECTIONS;
     this.#server.maxHeadersCount = MAX_HEADERS;
+    this.#server.on('connection', (socket) => this.#strangers.add(socket));
     this.#server.on('upgrade', (request, socket, head) => void this.#upgrade({ request, socket, head }));
   }
 
@@ -82,6 +86,7 @@ export class DashboardServer {
   async close(): Promise<void> {
     this.#sessions.endAll();
     this.#usage.stop();
+    this.#strangers.close();
     this.#server.closeAllConnections();
     await new Promise<void>((resolve) => this.#server.close(() => resolve()));
     this.#options.api.close();
@@ -146,7 +151,10 @@ export class DashboardServer {
 
   #sessionOf(request: IncomingMessage): Session {
     const session = this.#sessions.find(credentialsOf(request, this.#port), Date.now());
-    if (session !== undefined) return session;
+    if (session !== undefined) {
+      this.#strangers.admit(request.socket);
+      return session;
+    }
     throw new PodwrightError('unauthenticated', 'the request has no session: open a link that the command prints');
   }
 

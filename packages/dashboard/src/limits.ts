@@ -12,8 +12,8 @@ export const MAX_SESSIONS = 16;
 export const MAX_SESSION_REQUESTS = 100;
 /** Maximum number of concurrent WebSockets of a session. */
 export const MAX_SESSION_SOCKETS = 64;
-/** Maximum number of connections to the server. */
-export const MAX_CONNECTIONS = 512;
+/** Maximum number of connections to the server. 1000 of them may be without a session (`WaitingClients`); of those, the oldest are closed. */
+export const MAX_CONNECTIONS = 4096;
 /** Maximum length of a request's path and query. */
 export const MAX_TARGET_LENGTH = 8 << 10;
 /** Maximum number of headers of a request. */
