@@ -50,7 +50,7 @@ function sentOptions(query: URLSearchParams): object {
 }
 
 /** An authorization that is older is repeated before a write. */
-const MAX_AUTHORIZATION_AGE_MS = 1000;
+const MAX_AUTHORIZATION_AGE_MS = 100;
 
 /** Throws 403 if the user may no longer make the request, whose body or admission may have taken long. */
 export function authorizeAgain({ exchange, info, user, parts }: ResourceRequest): void {
