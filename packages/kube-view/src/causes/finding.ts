@@ -35,7 +35,7 @@ export type PodFacts = {
 /** A node's taints and conditions. */
 export type NodeFacts = {
   metadata: { name?: string };
-  spec?: { taints?: { key: string; value?: string; effect: string }[] };
+  spec?: { unschedulable?: boolean; taints?: { key: string; value?: string; effect: string }[] };
   status?: { conditions?: { type: string; status: string; message?: string }[] };
 };
 

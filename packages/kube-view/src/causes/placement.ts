@@ -62,6 +62,8 @@ export const unschedulable: PodCause = (facts) => {
   const claim = unboundClaims[0];
   if (claim !== undefined && /unbound immediate|persistentvolumeclaim/i.test(message)) return pendingClaim(claim);
   if (message.includes('untolerated taint')) return tainted(facts);
+  if (message.includes('were unschedulable'))
+    return cordoned(facts.nodes.find(({ spec }) => spec?.unschedulable)?.metadata.name);
   for (const [cause, pattern, sentence, advice] of UNFIT) {
     const match = pattern.exec(message);
     if (match === null) continue;
@@ -80,6 +82,15 @@ const CONDITION_OF: Record<string, string> = {
   'node.kubernetes.io/network-unavailable': 'NetworkUnavailable',
 };
 
+/** Returns the finding for nodes that users have cordoned. `name` is that of one, if the user may list nodes. */
+function cordoned(name: string | undefined): Finding {
+  return {
+    cause: 'cordoned',
+    sentence: `it cannot be scheduled: ${name === undefined ? 'the nodes are' : `node ${name} is`} cordoned`,
+    advice: [`Make it schedulable again: \`kubectl uncordon ${name ?? 'NODE'}\`.`],
+  };
+}
+
 function tainted({ nodes }: PodFacts): Finding {
   for (const { metadata, spec, status } of nodes) {
     for (const { key } of spec?.taints ?? []) {
@@ -90,12 +101,7 @@ function tainted({ nodes }: PodFacts): Finding {
           sentence: `it cannot be scheduled: node ${metadata.name} reports ${condition.type}=${condition.status}: ${firstLine(condition.message ?? '')}`,
           advice: ['Fix what the node reports; the pod is scheduled afterwards.'],
         };
-      if (key === 'node.kubernetes.io/unschedulable')
-        return {
-          cause: 'cordoned',
-          sentence: `it cannot be scheduled: node ${metadata.name} is cordoned`,
-          advice: [`Make it schedulable again: \`kubectl uncordon ${metadata.name}\`.`],
-        };
+      if (key === 'node.kubernetes.io/unschedulable') return cordoned(metadata.name);
     }
   }
   const keys = [...new Set(nodes.flatMap(({ spec }) => (spec?.taints ?? []).map(({ key }) => key)))];

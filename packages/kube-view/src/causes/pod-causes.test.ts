@@ -84,6 +84,13 @@ test('each kind of trouble has its cause', () => {
       }),
     ],
     [
+      'cordoned',
+      explain(unfit('0/1 nodes are available: 1 node(s) were unschedulable. preemption: none.'), {
+        nodes: [{ metadata: { name: 'n' }, spec: { unschedulable: true } }],
+      }),
+    ],
+    ['cordoned', explain(unfit('0/1 nodes are available: 1 node(s) were unschedulable. preemption: none.'))],
+    [
       'node-not-ready',
       explain(unfit('0/1 nodes are available: 1 node(s) had untolerated taint(s).'), {
         nodes: [
