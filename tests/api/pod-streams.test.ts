@@ -151,6 +151,14 @@ suite('kubectl on the pods of a joined node', () => {
     await proxy.ended();
   });
 
+  test("the steps of a pod's start are read from its kubelet by users who may get nodes/proxy", () => {
+    const uid = node.ok('get', 'pod', 'web', '-o', 'jsonpath={.metadata.uid}');
+    const path = `/api/v1/nodes/${NODE}/proxy/podwright/v1/traces/${uid}`;
+    const spans = JSON.parse(node.ok('get', '--raw', path)) as { name: string }[];
+    assert.ok(spans.some(({ name }) => name === 'RunPodSandbox'));
+    assert.match(node.fails('get', '--raw', path, '--as', 'eve'), /is forbidden/);
+  });
+
   test('a pod of a manifest has a mirror pod, with logs and commands', async () => {
     node.writeManifest('static.json', { name: 'static', scripts: { main: 'echo of a file; sleep 3600' } });
     const name = `static-${NODE}`;
