@@ -50,17 +50,20 @@ function chartOf(rows: Row[]): Chart {
   return { beginMs, endMs, bars };
 }
 
+/** Maximum depth of a span. Deeper ones, which only a faulty kubelet reports, are left out. */
+const MAX_DEPTH = 50;
+
 /** Returns each span followed by its children. A span whose parent is unknown has depth 0. */
 function nested(ordered: TraceSpan[]): Row[] {
-  const ids = new Set(ordered.flatMap(({ id }) => (id === undefined ? [] : [id])));
-  const isTop = ({ parentId }: TraceSpan) => parentId === undefined || !ids.has(parentId);
+  const ids = new Set(ordered.map(({ id }) => id));
+  const parts = Map.groupBy(ordered, ({ parentId }) => (ids.has(parentId) ? parentId : undefined));
   const seen = new Set<TraceSpan>();
-  const rowsOf = (spans: TraceSpan[], depth: number): Row[] =>
+  const rowsOf = (spans: readonly TraceSpan[], depth: number): Row[] =>
     spans.flatMap((span) => {
-      if (seen.has(span)) return [];
+      if (seen.has(span) || depth > MAX_DEPTH) return [];
       seen.add(span);
-      const parts = span.id === undefined ? [] : ordered.filter(({ parentId }) => parentId === span.id);
-      return [{ span, depth }, ...rowsOf(parts, depth + 1)];
+      const own = span.id === undefined ? [] : (parts.get(span.id) ?? []);
+      return [{ span, depth }, ...rowsOf(own, depth + 1)];
     });
-  return rowsOf(ordered.filter(isTop), 0);
+  return rowsOf(parts.get(undefined) ?? [], 0);
 }
