@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { after, before, test } from 'node:test';
+import axe from 'axe-core';
 import { DashboardPlace } from './dashboard-place.fixture.ts';
 import { configMap, pod, service, together } from './manifests.fixture.ts';
 import { OpenedDashboard, type OpenedPage } from './opened-dashboard.fixture.ts';
@@ -39,6 +40,9 @@ metadata: {name: bob}
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: namespaces}
 subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: bob}]
 `;
+
+/** The rules of axe-core that appearance.test.ts checks for other pages. */
+const WCAG = { runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'] } };
 
 const inShop = (manifest: string) => manifest.replace(/(metadata: \{name: [\w-]+)/, '$1, namespace: shop');
 
@@ -110,6 +114,14 @@ test('a user who may not list namespaces enters one', async () => {
   await field.fill('shop');
   await field.press('Enter');
   await tab.getByRole('link', { name: 'shop/crash' }).waitFor();
+  await tab.evaluate(axe.source);
+  const { violations } = (await tab.evaluate(`axe.run(${JSON.stringify(WCAG)})`)) as axe.AxeResults;
+  assert.deepEqual(
+    violations.map(({ id }) => id),
+    [],
+  );
+  await tab.setViewportSize({ width: 360, height: 740 });
+  assert.ok(Number(await tab.evaluate('document.scrollingElement.scrollWidth')) <= 360);
   await close(page);
 });
 
