@@ -115,6 +115,33 @@ test('an edit is reviewed before it is applied, and merged with the change of an
   await page.close();
 });
 
+test('an edit sends integers of 64 bits as they were read', async () => {
+  const page = await place.open();
+  const { tab } = page;
+  const stored =
+    '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"large","namespace":"default"},' +
+    '"data":{"a":"blue"},"count":9007199254740993}';
+  let sent = '';
+  // the test answers in place of the API server, which has no such object
+  await tab.route('**/api/v1/namespaces/default/configmaps/large', async (route) => {
+    const request = route.request();
+    if (request.method() === 'PUT') sent = request.postData() ?? '';
+    await route.fulfill({ contentType: 'application/json', body: sent || stored });
+  });
+  await page.show('/object/v1/configmaps/default/large/yaml');
+  const editor = tab.getByRole('textbox', { name: 'YAML of large' });
+  await editor.getByText('count: 9007199254740993').waitFor();
+  await editor.getByText('blue').click();
+  await tab.keyboard.press('End');
+  await tab.keyboard.type('-green');
+  await tab.getByRole('button', { name: 'Review changes' }).click();
+  await tab.getByRole('button', { name: 'Apply' }).click();
+  await tab.getByText('Applied.').waitFor();
+  assert.equal(sent, stored.replace('blue', 'blue-green'));
+  assertNoProblems(page);
+  await page.close();
+});
+
 test('an object can be found and opened by keyboard alone', async () => {
   const page = await place.open();
   const { tab } = page;
