@@ -34,10 +34,10 @@ const MARKED: Record<string, string> = {
   'docs/cri-proxy.md: podwright cri-proxy --listen unix:///run/p.sock --to unix:///run/containerd/containerd.sock':
     'needs a kubelet and containerd: tests/cri-proxy',
   'docs/dashboard.md: podwright dashboard': 'needs a browser: tests/dashboard',
-  'docs/dashboard.md: kubectl podwright why deploy/web -n shop':
-    'needs kubectl and a cluster: tests/workloads/kubectl-plugin.test.ts',
   'docs/dashboard.md: ssh -t -L 8080:127.0.0.1:8080 HOST podwright dashboard --listen 8080':
     'needs another machine; tests/dashboard opens the page through another port',
+  'docs/dashboard.md: kubectl podwright why deploy/web -n shop':
+    'needs kubectl and a cluster: tests/workloads/kubectl-plugin.test.ts',
   'docs/dockershim.md: podwright kubelet --container-runtime=docker --docker-endpoint=unix:///var/run/docker.sock --network-plugin=cni':
     ON_DOCKER,
   'docs/dockershim.md: podwright dockershim --docker-endpoint unix:///var/run/docker.sock --listen unix:///run/podwright/dockershim.sock':
