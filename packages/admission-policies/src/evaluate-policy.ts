@@ -7,19 +7,25 @@ import { evaluateConditions, joinedProblems } from './match-conditions.ts';
 
 const MAX_MESSAGE_BYTES = 5 * 1024;
 
-/** A validation that the request violates or, if `isError`, that could not be evaluated. `index`: of the validation in the policy. */
+/**
+ * A validation that the request violates or, if `isError`, that could not be evaluated. `index`: of the validation in the policy. `seconds`:
+ * how long the evaluation took.
+ */
 export type Failure = {
   readonly message: string;
   readonly reason: string;
   readonly isError: boolean;
   readonly index: number;
+  readonly seconds: number;
 };
 export type Evaluated = { readonly failures: readonly Failure[]; readonly annotations: readonly Annotation[] };
 /** An audit annotation, or the reason why its value could not be computed. */
 export type Annotation = { readonly key: string } & ({ readonly value: string } | { readonly problem: string });
 
 /** A failure of the policy as a whole. */
-export const policyFailure = (message: string): Failure => ({ message, reason: '', isError: true, index: 0 });
+export const policyFailure = (message: string): Failure => ({
+  ...{ message, reason: '', isError: true, index: 0, seconds: 0 },
+});
 
 /**
  * Evaluates a policy. `variables` are those of the request, such as `object` and `oldObject`. An expression can take a tenth of a second,
@@ -55,12 +61,14 @@ export async function evaluatePolicy(
 
 class PolicyRun extends ExpressionRun {
   validate(validation: CompiledValidation, index: number): Failure | undefined {
+    const startMs = performance.now();
     const outcome = this.evaluate(validation.expression);
-    if ('problem' in outcome) return { message: outcome.problem, reason: '', isError: true, index };
-    if (outcome.value === true) return undefined;
+    if ('value' in outcome && outcome.value === true) return undefined;
+    const seconds = (performance.now() - startMs) / 1000;
+    if ('problem' in outcome) return { message: outcome.problem, reason: '', isError: true, index, seconds };
     const { message, expression, reason } = validation;
     const text = this.#message(validation) || message.trim() || `failed expression: ${expression.text.trim()}`;
-    return { message: text, reason, isError: false, index };
+    return { message: text, reason, isError: false, index, seconds };
   }
 
   /** Returns the value of the message expression; '' if there is none or its value cannot be used as a message. */

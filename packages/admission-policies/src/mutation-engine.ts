@@ -1,7 +1,7 @@
 /** Mutates objects by MutatingAdmissionPolicies (apiserver, plugin/policy/mutating/dispatcher.go). */
 import { isDeepStrictEqual } from 'node:util';
 import { type AdmissionAttributes, ApiError, forbidden, notFound } from '@podwright/api-machinery';
-import { EventLoopBudget } from '@podwright/base';
+import { EventLoopBudget, errorMessage } from '@podwright/base';
 import type { ApiObject } from '@podwright/kube-kinds';
 import { type CompiledMutations, compileMutations } from './compiled-mutations.ts';
 import { OutOfBudget } from './expression-run.ts';
@@ -9,6 +9,7 @@ import { evaluateConditions, joinedProblems } from './match-conditions.ts';
 import { MutationProblem, mutatedObject } from './mutated-object.ts';
 import { toStorageVersion, versionedObject } from './object-versions.ts';
 import type { EngineParts } from './policy-engine.ts';
+import { PolicyMetrics } from './policy-metrics.ts';
 import { type Invocation, ignoresFailures, type Misconfigured, nameInErrors, PolicySource } from './policy-source.ts';
 import { InvokedHooks } from './reinvocation.ts';
 import { requestVariables } from './request-values.ts';
@@ -30,10 +31,12 @@ type RequestState = { hooks: InvokedHooks; problems: Problem[]; eventLoop: Event
 /** Applies the stored policies and their bindings to the objects of requests. */
 export class MutationEngine {
   readonly #parts: EngineParts;
+  readonly #metrics: PolicyMetrics;
   readonly #source: PolicySource<CompiledMutations>;
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
+    this.#metrics = new PolicyMetrics(parts.metrics);
     this.#source = new PolicySource(parts, SOURCE);
   }
 
@@ -89,17 +92,28 @@ export class MutationEngine {
     let isMutated = false;
     for (const mutation of compiled.mutations) {
       if (eventLoop.isSpent) await eventLoop.renew();
+      const startMs = performance.now();
+      let message: string | undefined;
       try {
         object = this.#mutated(mutation, invocation, { ...attributes, object });
         isMutated = true;
       } catch (error) {
+        message = errorMessage(error);
         if (!(error instanceof MutationProblem)) throw error;
-        fail(error.message);
+        fail(message);
+      } finally {
+        this.#count(invocation, message, startMs);
       }
     }
     if (!isDeepStrictEqual(attributes.object, object)) hooks.changed();
     hooks.invoked(key, (policy.spec as { reinvocationPolicy?: string }).reinvocationPolicy === 'IfNeeded');
     return { object, isMutated };
+  }
+
+  #count({ policy, binding }: Invocation<unknown>, message: string | undefined, startMs: number): void {
+    const seconds = (performance.now() - startMs) / 1000;
+    const names = { policy: policy.metadata.name ?? '', binding: binding.metadata.name ?? '' };
+    this.#metrics.mutated({ ...names, message, seconds });
   }
 
   /** Returns whether the match conditions are true, or why they cannot be evaluated. */

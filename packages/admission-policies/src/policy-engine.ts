@@ -1,11 +1,12 @@
 /** Validates requests by ValidatingAdmissionPolicies (apiserver, plugin/policy/validating/dispatcher.go). */
 import { type AdmissionAttributes, ApiError, forbidden } from '@podwright/api-machinery';
-import { EventLoopBudget } from '@podwright/base';
+import { EventLoopBudget, type Registry } from '@podwright/base';
 import { type ApiObject, textAt, textsAt } from '@podwright/kube-kinds';
 import { type CompiledPolicy, compilePolicy } from './compiled-policy.ts';
 import { type Evaluated, evaluatePolicy, type Failure, policyFailure } from './evaluate-policy.ts';
 import { PolicyAnnotations } from './policy-annotations.ts';
 import type { PolicyAuthorizer } from './policy-authorizer.ts';
+import { type EnforcementAction, PolicyMetrics } from './policy-metrics.ts';
 import { type Invocation, ignoresFailures, type Misconfigured, nameInErrors, PolicySource } from './policy-source.ts';
 import type { MatchingParts } from './request-matching.ts';
 import { requestVariables } from './request-values.ts';
@@ -18,7 +19,11 @@ const SOURCE = {
 
 const CODES: Readonly<Record<string, number>> = { Forbidden: 403, Unauthorized: 401, RequestEntityTooLarge: 413 };
 
-export type EngineParts = MatchingParts & { authorizer: PolicyAuthorizer };
+export type EngineParts = MatchingParts & {
+  authorizer: PolicyAuthorizer;
+  /** Default: evaluations are not counted. */
+  metrics?: Registry;
+};
 
 /** What the policies for one request share. */
 type RequestState = { attributes: AdmissionAttributes; annotations: PolicyAnnotations; eventLoop: EventLoopBudget };
@@ -27,10 +32,12 @@ type Denial = { policy: ApiObject; binding?: ApiObject; failure: Failure };
 /** Evaluates the stored ValidatingAdmissionPolicies for requests. */
 export class PolicyEngine {
   readonly #parts: EngineParts;
+  readonly #metrics: PolicyMetrics;
   readonly #source: PolicySource<CompiledPolicy>;
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
+    this.#metrics = new PolicyMetrics(parts.metrics);
     this.#source = new PolicySource(parts, SOURCE);
   }
 
@@ -56,26 +63,46 @@ export class PolicyEngine {
     const variables = requestVariables(attributes, { resource, param }, this.#parts);
     const evaluated = await evaluatePolicy(compiled, variables, eventLoop);
     annotations.add(policy, evaluated);
-    return denialsOf({ policy, binding: invocation.binding, evaluated, ignores }, attributes);
+    const applied = { policy, binding: invocation.binding, evaluated, ignores };
+    return denialsOf(applied, attributes, this.#metrics);
   }
 }
 
 type Applied = { policy: ApiObject; binding: ApiObject; evaluated: Evaluated; ignores: boolean };
 
 /** Warns the client and annotates the audit event, as the binding requires. Returns the failures that deny the request. */
-function denialsOf({ policy, binding, evaluated, ignores }: Applied, attributes: AdmissionAttributes): Denial[] {
+function denialsOf(
+  { policy, binding, evaluated, ignores }: Applied,
+  attributes: AdmissionAttributes,
+  metrics: PolicyMetrics,
+): Denial[] {
   const actions = textsAt(binding, 'spec', 'validationActions');
   const denials: Denial[] = [];
+  const names = { policy: policy.metadata.name ?? '', binding: binding.metadata.name ?? '' };
+  const count = ({ message, seconds }: Failure, action: EnforcementAction) =>
+    metrics.validated({ ...names, message, seconds }, action);
+  const deny = (failure: Failure) => {
+    count(failure, 'deny');
+    denials.push({ policy, binding, failure });
+  };
   for (const failure of evaluated.failures) {
-    if (failure.isError && ignores) continue;
-    const by = `ValidatingAdmissionPolicy '${policy.metadata.name}' with binding '${binding.metadata.name}'`;
-    if (actions.includes('Warn')) attributes.warn(`Validation failed for ${by}: ${failure.message}`);
-    if (actions.includes('Audit')) annotateFailure({ binding, failure }, attributes);
-    if (actions.includes('Deny')) denials.push({ policy, binding, failure });
+    if (failure.isError && ignores) {
+      count(failure, 'allow');
+      continue;
+    }
+    if (actions.includes('Warn')) {
+      const by = `ValidatingAdmissionPolicy '${names.policy}' with binding '${names.binding}'`;
+      attributes.warn(`Validation failed for ${by}: ${failure.message}`);
+      count(failure, 'warn');
+    }
+    if (actions.includes('Audit')) {
+      annotateFailure({ binding, failure }, attributes);
+      count(failure, 'audit');
+    }
+    if (actions.includes('Deny')) deny(failure);
   }
   for (const annotation of evaluated.annotations)
-    if ('problem' in annotation && !ignores)
-      denials.push({ policy, binding, failure: policyFailure(annotation.problem) });
+    if ('problem' in annotation && !ignores) deny(policyFailure(annotation.problem));
   return denials;
 }
 

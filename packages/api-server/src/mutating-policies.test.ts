@@ -113,6 +113,24 @@ test('variables, parameters and conditions are evaluated', async () => {
   assert.equal(await replicas({ matchConditions, mutations: [PLUS_ONE] }), 0);
 });
 
+test('mutations are counted', async () => {
+  const count = async (errorType: string) => {
+    const { text } = await call('GET', '/metrics');
+    const labels = `{policy="p",policy_binding="b",error_type="${errorType}"}`;
+    const name = `apiserver_mutating_admission_policy_check_total${labels} `;
+    return Number(
+      text
+        .split('\n')
+        .find((line) => line.startsWith(name))
+        ?.slice(name.length) ?? 0,
+    );
+  };
+  const [before, failedBefore] = [await count('no_error'), await count('invalid_error')];
+  await replicas({ mutations: [PLUS_ONE] });
+  await mutated({ mutations: [apply('Object{spec: Object.spec{replicas: object.spec.none}}')] });
+  assert.deepEqual([await count('no_error'), await count('invalid_error')], [before + 1, failedBefore + 1]);
+});
+
 test('a policy with IfNeeded runs again after a mutation', async () => {
   assert.equal(await replicas({ reinvocationPolicy: 'IfNeeded', mutations: [PLUS_ONE] }), 2);
   assert.equal(await replicas({ mutations: [PLUS_ONE] }), 1);

@@ -83,8 +83,8 @@ export async function openObjects(options: ObjectsOptions, undo: Undo): Promise<
   const isServed = (resource: Resource) => resource.isCustom === true || served.has(resource);
   const { authorizer, escalation } = access;
   const versioned = (resource: Resource, object: ApiObject) => registries.for(resource).fromStored(object);
-  const parts = { store, schema, authorizer, isServed, versioned };
-  const webhooks = webhookPlugins({ ...parts, callerOf, metrics, logger }, undo);
+  const parts = { store, schema, authorizer, isServed, versioned, metrics };
+  const webhooks = webhookPlugins({ ...parts, callerOf, logger }, undo);
   const admission = defaultAdmission({ ...parts, now, escalation, webhooks });
   const ranges = AddressRange.list(serviceRange);
   const services = new ServiceAllocator(store, ranges);

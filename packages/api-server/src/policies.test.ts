@@ -102,4 +102,8 @@ test('parameters are in the version that the policy names', async () => {
   const allowed = await create('seven', 7);
   assert.equal(allowed.status, 201, allowed.text);
   assert.equal((await create('eight', 8)).status, 422);
+  const metrics = (await call('GET', '/metrics')).text;
+  const labels = '{policy="q",policy_binding="q",error_type="invalid_error",enforcement_action="deny"}';
+  assert.ok(metrics.includes(`apiserver_validating_admission_policy_check_total${labels} 1\n`), metrics);
+  assert.ok(metrics.includes(`apiserver_validating_admission_policy_check_duration_seconds_count${labels} 1\n`));
 });

@@ -1,0 +1,57 @@
+import { Counter, Histogram, metricIn, type Registry } from '@podwright/base';
+
+/** The buckets of upstream's metrics. */
+const SECONDS = [0.0000005, 0.001, 0.01, 0.1, 1];
+
+/** What a binding did about a validation. `allow`: an error was ignored. */
+export type EnforcementAction = 'allow' | 'audit' | 'deny' | 'warn';
+
+/** An evaluated expression of a policy. `message`: why it has failed; undefined if it has not. */
+export type Check = { policy: string; binding: string; message: string | undefined; seconds: number };
+
+/** Metrics of policies with the names and labels of upstream's (apiserver, plugin/policy/…/metrics). */
+export class PolicyMetrics {
+  readonly #registry: Registry | undefined;
+
+  /** Without a registry, nothing is counted. */
+  constructor(registry: Registry | undefined) {
+    this.#registry = registry;
+  }
+
+  /** Counts a validation that a binding enforced. */
+  validated({ seconds, ...check }: Check, action: EnforcementAction): void {
+    const labels = { ...labelsOf(check), enforcement_action: action };
+    this.#observe('validating', labels, seconds);
+  }
+
+  /** Counts a mutation, or its failure. */
+  mutated({ seconds, ...check }: Check): void {
+    this.#observe('mutating', labelsOf(check), seconds);
+  }
+
+  #observe(type: 'validating' | 'mutating', labels: Record<string, string>, seconds: number): void {
+    const registry = this.#registry;
+    if (registry === undefined) return;
+    const options = (name: string, help: string) => ({
+      ...{ name: `apiserver_${type}_admission_policy_${name}`, help, registers: [registry] },
+      labelNames: Object.keys(labels),
+    });
+    const total = options('check_total', 'Evaluated expressions of policies.');
+    const duration = options('check_duration_seconds', 'Time to evaluate an expression, in seconds.');
+    metricIn(registry, total.name, () => new Counter(total)).inc(labels);
+    metricIn(registry, duration.name, () => new Histogram({ ...duration, buckets: SECONDS })).observe(labels, seconds);
+  }
+}
+
+const labelsOf = ({ policy, binding, message }: Omit<Check, 'seconds'>): Record<string, string> => ({
+  policy,
+  policy_binding: binding,
+  error_type: errorTypeOf(message),
+});
+
+/** As upstream, the type depends on the message, and a violated validation counts as `invalid_error`. */
+function errorTypeOf(message: string | undefined): string {
+  if (message === undefined) return 'no_error';
+  if (message.startsWith('compilation')) return 'compile_error';
+  return message.startsWith('validation failed due to running out of cost budget') ? 'out_of_budget' : 'invalid_error';
+}
