@@ -256,6 +256,51 @@ describe('documents', () => {
     assert.equal((await get(`${BASE}/things`)).status, 404);
   });
 
+  it('have only what discovery knows, of resources as of lists of older servers', async () => {
+    const deep = `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`;
+    const things = '"resource":"things","scope":"Namespaced","verbs":["get",7],"shortNames":["th"]';
+    const version = `{"version":"v1","resources":[{${things},"deep":${deep}},7],"more":${deep}}`;
+    const groups = `{"items":[{"metadata":{"name":"${GROUP}"},"versions":[${version}]}],"deep":${deep}}`;
+    let isAggregated = true;
+    extension.handle = ({ url }, response) => {
+      const list = [
+        {
+          name: 'others',
+          singularName: 'other',
+          namespaced: false,
+          kind: 'Other',
+          verbs: ['list'],
+          categories: ['all'],
+        },
+        { name: 'others/status', namespaced: false, kind: 'Other', verbs: ['get'] },
+      ];
+      if (url === '/apis' && isAggregated) response.setHeader('content-type', V2).end(groups);
+      else if (url === '/apis') response.writeHead(404).end();
+      else if (url === BASE) response.end(JSON.stringify({ kind: 'APIResourceList', resources: list }));
+      else return false;
+      return true;
+    };
+    await register();
+    const kind = { group: '', version: '', kind: '' };
+    const { resources } = await discovered();
+    assert.equal(resources.length, 1);
+    assert.deepEqual(resources[0], {
+      ...{ resource: 'things', responseKind: kind, scope: 'Namespaced', singularResource: '' },
+      ...{ verbs: ['get', ''], shortNames: ['th'] },
+    });
+    isAggregated = false;
+    await extension.call('PATCH', `${API_SERVICES}/${NAME}`, { spec: { versionPriority: 11 } });
+    const other = { group: '', version: '', kind: 'Other' };
+    const expected = {
+      ...{ resource: 'others', responseKind: other, scope: 'Cluster', singularResource: 'other', verbs: ['list'] },
+      ...{ categories: ['all'], subresources: [{ subresource: 'status', responseKind: other, verbs: ['get'] }] },
+    };
+    await until(async () => {
+      const { resources } = await discovered();
+      return resources[0].resource === 'others' ? (assert.deepEqual(resources, [expected]) ?? true) : undefined;
+    });
+  });
+
   it('of OpenAPI include those of the extension API server', async () => {
     await register();
     await discovered();

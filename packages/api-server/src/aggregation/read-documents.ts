@@ -48,16 +48,36 @@ async function aggregatedResources(
     return undefined;
   const groups = objectsAt(parsed(answer), 'items').filter((one) => textAt(one, 'metadata', 'name') === group);
   const found = groups.flatMap((one) => objectsAt(one, 'versions')).find((one) => textAt(one, 'version') === version);
-  return found && bounded(objectsAt(found, 'resources')).map(entryOf);
+  const named = objectsAt(found, 'resources').filter((one) => textAt(one, 'resource') !== '');
+  return found && bounded(named).map(entryOf);
 }
 
-/** Entries without a kind would confuse clients older than 1.26.4. */
-function entryOf(resource: JsonObject): JsonObject {
-  const subresources = objectsAt(resource, 'subresources').map(withKind);
-  return { ...withKind(resource), ...(subresources.length > 0 && { subresources }) };
+/** Returns the fields that discovery has. Entries without a kind would confuse clients older than 1.26.4. */
+function entryOf(one: JsonObject): JsonObject {
+  const subresources = objectsAt(one, 'subresources').map((other) => ({
+    subresource: textAt(other, 'subresource'),
+    responseKind: kindOf(objectAt(other, 'responseKind') ?? {}),
+    ...given('acceptedTypes', objectsAt(other, 'acceptedTypes').map(kindOf)),
+    verbs: textsAt(other, 'verbs'),
+  }));
+  return {
+    resource: textAt(one, 'resource'),
+    responseKind: kindOf(objectAt(one, 'responseKind') ?? {}),
+    scope: textAt(one, 'scope'),
+    singularResource: textAt(one, 'singularResource'),
+    verbs: textsAt(one, 'verbs'),
+    ...listsOf(one),
+    ...given('subresources', subresources),
+  };
 }
 
-const withKind = (entry: JsonObject): JsonObject => ({ ...entry, responseKind: objectAt(entry, 'responseKind') ?? {} });
+const listsOf = (one: JsonObject): JsonObject => ({
+  ...given('shortNames', textsAt(one, 'shortNames')),
+  ...given('categories', textsAt(one, 'categories')),
+});
+
+/** A field with a list that is not empty. */
+const given = (name: string, list: readonly unknown[]): JsonObject => (list.length > 0 ? { [name]: list } : {});
 
 /** Converts the list of an older server (apiserver, endpoints/groupversion.go, ConvertGroupVersionIntoToDiscovery). */
 async function legacyResources(
@@ -84,19 +104,15 @@ async function legacyResources(
     });
 }
 
-function legacyEntry(one: JsonObject, subresources: readonly JsonObject[]): JsonObject {
-  const [shortNames, categories] = [textsAt(one, 'shortNames'), textsAt(one, 'categories')];
-  return {
-    resource: textAt(one, 'name'),
-    responseKind: kindOf(one),
-    scope: one.namespaced === true ? 'Namespaced' : 'Cluster',
-    singularResource: textAt(one, 'singularName'),
-    verbs: textsAt(one, 'verbs'),
-    ...(shortNames.length > 0 && { shortNames }),
-    ...(categories.length > 0 && { categories }),
-    ...(subresources.length > 0 && { subresources }),
-  };
-}
+const legacyEntry = (one: JsonObject, subresources: readonly JsonObject[]): JsonObject => ({
+  resource: textAt(one, 'name'),
+  responseKind: kindOf(one),
+  scope: one.namespaced === true ? 'Namespaced' : 'Cluster',
+  singularResource: textAt(one, 'singularName'),
+  verbs: textsAt(one, 'verbs'),
+  ...listsOf(one),
+  ...given('subresources', subresources),
+});
 
 const kindOf = (one: JsonObject): JsonObject => ({
   group: textAt(one, 'group'),
