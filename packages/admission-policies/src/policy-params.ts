@@ -23,12 +23,8 @@ type ParamParts = Pick<MatchingParts, 'store' | 'schema' | 'versioned'>;
  */
 export async function paramsOf(
   { policy, binding, namespace }: { policy: ApiObject; binding: ApiObject; namespace: string },
-<<<<<<< HEAD
   { store, schema, versioned }: ParamParts,
-): (ApiObject | undefined)[] {
-=======store, schema : store: ObjectStore; schema: Schema ,
 ): Promise<(ApiObject | undefined)[]> {
->>>>>>> 1a3b994b (Read the parameters of policies without blocking the event loop)
   const kind = objectAt(policy, 'spec', 'paramKind');
   const reference = objectAt(binding, 'spec', 'paramRef');
   if (kind === undefined || reference === undefined) return [undefined];

@@ -23,6 +23,23 @@ test('the Service and its endpoints are restored', async () => {
   await test.until(() => objectsAt(test.find('endpoints', PATH), 'subsets').length === 1);
 });
 
+test('after a change of the range, also to the other IP family, the Service and its slice are created again', async () => {
+  await using test = new TestCluster();
+  const ports = [{ name: 'https', port: 443, protocol: 'TCP', targetPort: 6443 }];
+  await test.create('services', PATH, { spec: { clusterIP: '10.96.0.1', type: 'ClusterIP', ports } });
+  const slice = {
+    addressType: 'IPv4',
+    endpoints: [{ addresses: ['10.96.0.1'] }],
+    ports: [{ name: 'https', port: 6443 }],
+  };
+  await test.create(SLICES, PATH, slice);
+  const endpoint = { address: 'fd00:96::1', port: 6443 };
+  test.start((parts) => keepKubernetesService({ ...parts, service: { clusterIp: 'fd00:96::1', endpoint } }));
+  await test.until(() => valueAt(test.find('services', PATH), 'spec', 'clusterIP') === 'fd00:96::1');
+  await test.until(() => valueAt(test.find(SLICES, PATH), 'addressType') === 'IPv6');
+  assert.deepEqual(test.warnings, []);
+});
+
 test('a server that pods cannot reach has no endpoints, not even those of an earlier start', async () => {
   await using test = new TestCluster();
   const ports = [{ name: 'https', port: 6443, protocol: 'TCP' }];

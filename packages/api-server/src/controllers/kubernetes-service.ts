@@ -1,7 +1,7 @@
 /** The Service `kubernetes`, which pods use to find the API, and its endpoints. */
 import { isIPv6 } from 'node:net';
 import type { StoreEvent } from '@podwright/api-machinery';
-import { type ApiObject, isSameValue } from '@podwright/kube-kinds';
+import { type ApiObject, isSameValue, valueAt } from '@podwright/kube-kinds';
 import type { ControllerParts } from './controller-parts.ts';
 import { followResource } from './follow-resource.ts';
 import { ignoreOvertaken } from './ignore-overtaken.ts';
@@ -18,7 +18,9 @@ const PLACE = { namespace: 'default', name: 'kubernetes' };
 const KEY = `${PLACE.namespace}/${PLACE.name}`;
 const SLICES = 'endpointslices.discovery.k8s.io';
 const LABELS = { component: 'apiserver', provider: 'kubernetes' };
-/** The Service's port. Upstream's server listens for pods on the same port. */
+/** The fields of a Service and of an EndpointSlice that an update cannot change. */
+const IMMUTABLE = [['spec', 'clusterIP'], ['addressType']];
+/** The port of the Service, on which upstream serves the API to pods, too. */
 export const SECURE_PORT = 443;
 
 /**
@@ -49,12 +51,20 @@ async function removeObsolete({ store, registryOf, context }: Parts, resource: s
   await registryOf(resource).delete(PLACE, {}, context()).catch(ignoreOvertaken);
 }
 
-/** Creates the object, or restores fields whose values differ. */
-async function ensure({ store, registryOf, context }: Parts, resource: string, expected: ApiObject): Promise<void> {
+/**
+ * Creates the object, or restores the fields that have another value. If one of them is immutable, as after a change of the range of
+ * Services, the object is created again.
+ */
+async function ensure(parts: Parts, resource: string, expected: ApiObject): Promise<void> {
+  const { store, registryOf, context } = parts;
   const { metadata, kind: _, apiVersion: __, ...fields } = expected;
   const present = store.get({ resource, ...PLACE })?.decode();
   const registry = registryOf(resource);
   if (present === undefined) return void (await registry.create(PLACE.namespace, expected, context()));
+  if (IMMUTABLE.some((path) => !isSameValue(valueAt(present, ...path), valueAt(expected, ...path)))) {
+    await removeObsolete(parts, resource);
+    return void (await registry.create(PLACE.namespace, expected, context()));
+  }
   if (Object.entries(fields).every(([name, value]) => includes(present[name], value))) return;
   await registry.change(PLACE, (object) => ({ ...object, ...withPresent(fields, object) }), context());
 }
