@@ -16,7 +16,7 @@ process.exit();
 
 async function claim(config: NodeConfig): Promise<() => Promise<void>> {
   const addresses = await claimAddresses(config, createLogger({ name: 'claim' }));
-  return async () => addresses?.release();
+  return async () => addresses?.release({ rulesStay: false });
 }
 
 async function start(config: NodeConfig): Promise<() => Promise<void>> {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,6 +14,8 @@ import { HostFixture, type HostPod, inNamespace } from '../network/host.fixture.
 const RANGE = '10.174.41.0/24';
 const SIX = 'fd00:174:41::/112';
 const OTHER_RANGE = '10.174.42.0/24';
+const THIRD_RANGE = '10.174.43.0/24';
+const CLAIMS = '/run/podwright-services';
 const PODS = '/api/v1/namespaces/default/pods';
 const WAIT = () => ({ intervalMs: 50, signal: AbortSignal.timeout(100_000) });
 
@@ -188,6 +190,61 @@ test('a start after a kill keeps the addresses, and pods reach the API again', a
   assert.deepEqual(ownAddresses(), []);
 });
 
+/** The ranges that nodes of this test have recorded, by the names of their directories. */
+function recordedRanges(): Record<string, string[]> {
+  const records = readdirSync(CLAIMS).map((name) => join(CLAIMS, name, 'claim.json'));
+  const claims = records.filter((path) => existsSync(path)).map((path) => JSON.parse(readFileSync(path, 'utf8')));
+  const own = claims.filter(({ root }: { root: string }) => root.startsWith(scratch));
+  return Object.fromEntries(own.map(({ root, ranges }) => [root.split('/').at(-2), ranges]));
+}
+
+const tablesOnHost = () =>
+  host
+    .onHost('nft list tables')
+    .split('\n')
+    .filter((line) => line.includes('podwright-'))
+    .map((line) => line.replace(/^table inet podwright-/, ''))
+    .sort();
+
+test('the next start of any node removes what killed nodes have left, and nothing of a running one', async () => {
+  const running = await RunningApi.start({ name: 'running', range: OTHER_RANGE, bridge: 'pwt1' });
+  const ofRunning = ['policies-pwt1', 'services-10.174.42.0-24'];
+  const killed = await RunningApi.start();
+  await waitFor(() => tablesOnHost().length === 4 || undefined, WAIT());
+  await killed.kill();
+  const moved = await RunningApi.start({ range: THIRD_RANGE });
+  assert.deepEqual(
+    ownAddresses(),
+    [running, moved].flatMap(({ address }) => [`${address}/32`, `${address}0/32`]),
+  );
+  await waitFor(() => tablesOnHost().includes('services-10.174.43.0-24') || undefined, WAIT());
+  assert.deepEqual(tablesOnHost(), [
+    'policies-pwt0',
+    'policies-pwt1',
+    'services-10.174.42.0-24',
+    'services-10.174.43.0-24',
+  ]);
+  await moved.kill();
+  assert.deepEqual(recordedRanges(), { running: [OTHER_RANGE], node: [THIRD_RANGE] });
+  const another = await RunningApi.start({ name: 'another', range: RANGE, bridge: 'pwt2', claimOnly: true });
+  assert.equal(ownAddresses().length, 4);
+  assert.ok(tablesOnHost().includes('policies-pwt0'), 'policies still protect the pods of a node that may start again');
+  await another.stop();
+  rmSync(join(scratch, 'node'), { recursive: true });
+  const last = await RunningApi.start({ name: 'last', range: RANGE, bridge: 'pwt2', claimOnly: true });
+  assert.deepEqual(tablesOnHost(), ofRunning);
+  assert.deepEqual(recordedRanges(), { running: [OTHER_RANGE], last: [RANGE] });
+  await last.stop();
+  await running.credentials();
+  await running.until(places.pod, 200);
+  await running.stop();
+  assert.deepEqual([ownAddresses(), tablesOnHost(), recordedRanges()], [[], [], {}]);
+  assert.deepEqual(
+    readdirSync(CLAIMS).filter((name) => name.startsWith('10.174.4')),
+    [],
+  );
+});
+
 test('two nodes on a host have different ranges, and a start that fails leaves no address', async () => {
   const one = await RunningApi.start();
   const two = await RunningApi.start({ name: 'other', range: OTHER_RANGE, bridge: 'pwt1' });
@@ -215,6 +272,12 @@ test('pods reach the API in an IPv6 range, and with a range of each family Servi
   assert.deepEqual(lines(), ['fd00:174:41::a/128', 'fd00:174:41::1/128']);
   await six.stop();
   assert.equal(lines(), null);
+  const four = await RunningApi.start({ name: 'six', range: RANGE }); // the same objects, with addresses of the other family
+  await four.credentials();
+  for (const place of ['pod', 'host'] as const) await four.until(places[place], 200);
+  const dns = await four.call<{ spec: { clusterIP: string } }>('/api/v1/namespaces/kube-system/services/kube-dns');
+  assert.equal(dns.spec.clusterIP, `${four.address}0`);
+  await four.stop();
   const dual = await RunningApi.start({ name: 'dual', range: `${RANGE},${SIX}` });
   await dual.credentials();
   for (const place of ['pod', 'host'] as const) await dual.until(places[place], 200);

@@ -60,9 +60,10 @@ async function hostOfNode(config: NodeConfig): Promise<Finding[]> {
   const { shutdownFindings } = await import('./doctor-shutdown.ts');
   const cluster = clusterFiles(config) && (await import('./doctor-cluster.ts')).clusterFindings(config);
   const { nameFindings } = await import('./doctor-names.ts');
+  const { leftoverFindings } = await import('./doctor-leftovers.ts');
   const findings = [
     ...[cluster ?? [], runtimeFindings(config), limitFindings()],
-    ...[nameFindings(), shutdownFindings(config)],
+    ...[nameFindings(), shutdownFindings(config), leftoverFindings()],
   ];
   return (await Promise.all(findings)).flat();
 }

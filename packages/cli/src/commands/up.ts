@@ -13,6 +13,7 @@ import { Interrupted, type Interrupts, listenForInterrupts } from '../run/interr
 import { apiServerPaths } from '../settings/api-server-paths.ts';
 import { commandContext } from '../settings/command-context.ts';
 import type { CommandContext } from '../settings/node-config.ts';
+import { SERVICE_CLAIMS } from '../settings/service-claims.ts';
 
 export type UpOptions = { ephemeral?: boolean };
 
@@ -111,7 +112,7 @@ async function ephemeralContext(directory: string, given: string[]): Promise<Com
     given.flatMap((word, index) => (index % 2 === 0 ? [[camelCase(word), given[index + 1]]] : [])),
   );
   const { subnet, serviceCidr } = names;
-  const ranges = await freeRanges({ ...(subnet && { subnet }), ...(serviceCidr && { serviceCidr }) });
+  const ranges = await freeRanges(SERVICE_CLAIMS, { ...(subnet && { subnet }), ...(serviceCidr && { serviceCidr }) });
   return commandContext({ ...flags, ...ranges, ...names });
 }
 

@@ -2,18 +2,25 @@
 import { readdirSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import type { ApiServer } from '@podwright/api-server';
-import { errorMessage, ignoreFailure, type Logger } from '@podwright/base';
+import { errorMessage, ignoreFailure, type Logger, Undo } from '@podwright/base';
 import { type DnsServer, startDns } from '@podwright/dns';
 import type { KubeObject } from '@podwright/kube-api';
 import { isApiStatus, type KubeClient, SERVICES } from '@podwright/kube-client';
-import { type RunningProxy, ServiceAddresses, startNetworkPolicies, startProxy } from '@podwright/proxy';
+import {
+  type RunningProxy,
+  removeLeftClaims,
+  ServiceAddresses,
+  startNetworkPolicies,
+  startProxy,
+} from '@podwright/proxy';
 import type { NodeConfig } from '../settings/node-config.ts';
+import { SERVICE_CLAIMS } from '../settings/service-claims.ts';
 
 const CLUSTER_DOMAIN = 'cluster.local';
 /** The bridge of pods on a Docker Engine, unless they have a CNI network. */
 const DOCKER_BRIDGE = 'docker0';
-/** The networks that may contain the pods of a CNI network, whose subnet is not known: RFC 1918 and RFC 6598. */
-const PRIVATE_NETWORKS = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10'];
+/** The networks that may contain the pods of a CNI network, whose subnet is not known: RFC 1918, RFC 6598 and RFC 4193. */
+const PRIVATE_NETWORKS = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7'];
 /** A service proxy ignores a Service with this label. The DNS server listens at the cluster IP itself, so it needs no rules. */
 const OTHER_PROXY = { 'service.kubernetes.io/service-proxy-name': 'podwright.dev' };
 const MAX_LOGGED_ROUTES = 10;
@@ -33,7 +40,10 @@ export type ClusterServices = {
 export async function claimAddresses(config: NodeConfig, logger: Logger): Promise<ServiceAddresses | undefined> {
   const range = config.api.service_cidr;
   try {
-    const addresses = await ServiceAddresses.claim(range.split(','));
+    const places = { root: config.root, directory: SERVICE_CLAIMS };
+    const addresses = await ServiceAddresses.claim({
+      ...{ ...places, ranges: range.split(','), tables: tablesOf(config), logger },
+    });
     const { routedElsewhere } = addresses;
     if (routedElsewhere.length > 0)
       logger.warn(
@@ -45,9 +55,16 @@ export async function claimAddresses(config: NodeConfig, logger: Logger): Promis
     const advice =
       'Services and their names do not work, and pods cannot reach the Kubernetes API at its cluster IP; give this node another service_cidr in the table api';
     logger.warn({ range, error: errorMessage(error) }, advice);
+    await removeLeftClaims(SERVICE_CLAIMS, config.root, logger);
     return undefined;
   }
 }
+
+/** The names of the nf_tables tables of a node. */
+const tablesOf = ({ network, api }: NodeConfig) => ({
+  servicesTable: `podwright-services-${api.service_cidr.replace(/[/:,]/g, '-')}`,
+  policiesTable: `podwright-policies-${network.bridge}`,
+});
 
 /** What the Services of a node depend on. */
 export type ClusterServicesParts = {
@@ -67,25 +84,51 @@ export async function openClusterServices(parts: ClusterServicesParts): Promise<
   const dns = addresses && (await dnsOf(config, client, { address: addresses.dns, logger }));
   return {
     dnsAddress: dns && addresses?.dns,
-    close: async ({ removeHostState }) => {
-      await policies.stop({ removeRules: removeHostState });
-      await proxy?.stop({ removeRules: removeHostState });
-      await dns?.close();
-      await addresses?.release();
-    },
+    close: ({ removeHostState }) => closeAll({ policies, proxy, dns, addresses }, removeHostState),
   };
 }
 
-function policiesOf({ node_name: nodeName, network }: NodeConfig, client: KubeClient, logger: Logger): RunningProxy {
-  const { bridge } = network;
-  const policies = startNetworkPolicies({ client, nodeName, bridge, logger, table: `podwright-policies-${bridge}` });
+type Stopped = Pick<RunningProxy, 'stop'>;
+
+type Closed = {
+  policies: Stopped;
+  proxy: Stopped | undefined;
+  dns: Pick<DnsServer, 'close'> | undefined;
+  addresses: Pick<ServiceAddresses, 'release'> | undefined;
+};
+
+/** Ends the parts. A part that fails does not keep the others from ending. Rejects with the first error. */
+export async function closeAll({ policies, proxy, dns, addresses }: Closed, removeHostState: boolean): Promise<void> {
+  const undo = new Undo();
+  let rulesStay = !removeHostState;
+  const stop = async (part: Stopped | undefined) => {
+    try {
+      await part?.stop({ removeRules: removeHostState });
+    } catch (error) {
+      rulesStay = true; // their record stays, too: the next start removes them
+      throw error;
+    }
+  };
+  undo.add('remove the addresses', () => addresses?.release({ rulesStay }));
+  undo.add('close the DNS server', () => dns?.close());
+  undo.add('stop the proxy', () => stop(proxy));
+  undo.add('stop network policies', () => stop(policies));
+  const [failure] = await undo.run();
+  if (failure !== undefined) throw failure.error;
+}
+
+function policiesOf(config: NodeConfig, client: KubeClient, logger: Logger): RunningProxy {
+  const { node_name: nodeName, network } = config;
+  const table = tablesOf(config).policiesTable;
+  const policies = startNetworkPolicies({ client, nodeName, bridge: network.bridge, logger, table });
   ignoreFailure(policies.synced, 'it rejects if it is stopped before; problems are logged');
   return policies;
 }
 
-function proxyOf({ node_name: nodeName, network, api }: NodeConfig, client: KubeClient, logger: Logger): RunningProxy {
+function proxyOf(config: NodeConfig, client: KubeClient, logger: Logger): RunningProxy {
+  const { node_name: nodeName, network, api } = config;
   const bridgedCidrs = network.subnet.split(',');
-  const table = `podwright-services-${api.service_cidr.replace(/[/:,]/g, '-')}`;
+  const table = tablesOf(config).servicesTable;
   const ranges = { podCidrs: bridgedCidrs, bridgedCidrs, serviceCidrs: api.service_cidr.split(',') };
   const proxy = startProxy({ client, nodeName, logger, ...ranges, bridge: network.bridge, table });
   ignoreFailure(proxy.synced, 'it rejects if the proxy is stopped before; problems are logged');
@@ -135,7 +178,12 @@ function hasCniNetwork({ network, container_runtime: runtime, dockershim }: Node
   }
 }
 
-/** Creates the Service of the DNS server, so that no other Service gets its address, and clients find it where clusters have it. */
+type DnsServiceObject = KubeObject & { spec?: { clusterIP?: string } };
+
+/**
+ * Creates the Service of the DNS server, so that no other Service gets its address, and clients find it where clusters have it. After a
+ * change of the range of Services, it is created again: an address cannot be changed.
+ */
 async function reserve(client: KubeClient, clusterIP: string): Promise<void> {
   const labels = { ...OTHER_PROXY, 'k8s-app': 'kube-dns', 'kubernetes.io/name': 'CoreDNS' };
   const ports = ['UDP', 'TCP'].map((protocol) => ({
@@ -150,9 +198,13 @@ async function reserve(client: KubeClient, clusterIP: string): Promise<void> {
     ...{ spec: { clusterIP, ports } },
   };
   const place = { namespace: 'kube-system', name: 'kube-dns' };
-  const existing = await client.get<KubeObject>(SERVICES, place).catch((error: unknown) => {
+  const existing = await client.get<DnsServiceObject>(SERVICES, place).catch((error: unknown) => {
     if (!isApiStatus(error, 404)) throw error;
     return undefined;
   });
-  if (existing === undefined) await client.create(SERVICES, service);
+  const [label] = Object.keys(OTHER_PROXY);
+  const isOwn = existing?.metadata.labels?.[label!] !== undefined;
+  if (existing !== undefined && (!isOwn || existing.spec?.clusterIP === clusterIP)) return;
+  if (existing !== undefined) await client.delete(SERVICES, place);
+  await client.create(SERVICES, service);
 }

@@ -1,7 +1,10 @@
 /** The parts of a node besides its kubelet. */
+import { existsSync } from 'node:fs';
+import { createLogger, Undo } from '@podwright/base';
 import { discoverCgroups, removeCgroup } from '@podwright/host';
 import { type RuntimeHandle, startRuntime } from '@podwright/runtime';
 import type { NodeConfig } from '../settings/node-config.ts';
+import { SERVICE_CLAIMS } from '../settings/service-claims.ts';
 import { claimCgroupPlace, closeCgroupPlace, openCgroupPlace } from './cgroup-place.ts';
 import type { KubeletPlace } from './kubelet-options.ts';
 import { runtimeOptions } from './runtime-options.ts';
@@ -34,14 +37,40 @@ export async function closeUnused(runtime: NodeRuntime): Promise<void> {
 
 /** Closes the API of a node whose start has failed. */
 export async function closeApi(api: StandaloneApi | undefined): Promise<void> {
-  await api?.services.close({ removeHostState: true });
-  await api?.close();
+  try {
+    await api?.services.close({ removeHostState: true });
+  } finally {
+    await api?.close();
+  }
 }
 
-/** Loads the API server only if the node has one. */
+/**
+ * Ends the Services and the runtime of a node, and removes their state from the host if requested. If one fails, the other is still ended.
+ * Rejects with the first error.
+ */
+export async function closeParts(
+  { runtime, standaloneApi }: NodeParts,
+  options: { removeHostState: boolean },
+): Promise<void> {
+  const undo = new Undo();
+  undo.add('close the container runtime', () => runtime.close(options));
+  undo.add('close the Services', () => standaloneApi?.services.close(options));
+  const [failure] = await undo.run();
+  if (failure !== undefined) throw failure.error;
+}
+
+/** Loads the API server only if the node has one. Every node removes what ended nodes have left on the host. */
 async function openStandaloneApi(config: NodeConfig): Promise<StandaloneApi | undefined> {
-  if (!config.api.enabled) return undefined;
+  if (!config.api.enabled) {
+    if (existsSync(SERVICE_CLAIMS)) await removeLeft(config);
+    return undefined;
+  }
   return (await import('./standalone-api.ts')).startStandaloneApi(config);
+}
+
+async function removeLeft({ root, log_level: level }: NodeConfig): Promise<void> {
+  const { removeLeftClaims } = await import('@podwright/proxy'); // loaded only on a host that has had a node with an API
+  await removeLeftClaims(SERVICE_CLAIMS, root, createLogger({ name: 'services', level }));
 }
 
 /** The container runtime running in a node's process. */

@@ -11,7 +11,7 @@ import { beginDaemon } from './begin-daemon.ts';
 import { STANDALONE_NODE_DEFAULTS, UPSTREAM_DEFAULTS } from './kubelet-options.ts';
 import { noteLeftBehind } from './left-behind.ts';
 import { openMetrics } from './metrics.ts';
-import { closeApi, closeUnused, startNodeParts } from './node-parts.ts';
+import { closeApi, closeParts, closeUnused, startNodeParts } from './node-parts.ts';
 import { serveKubelet } from './serve-kubelet.ts';
 import { serviceManagerOf } from './service-manager.ts';
 import { guardPort } from './stranger-connections.ts';
@@ -74,7 +74,6 @@ export async function runNode(config: NodeConfig): Promise<StopOptions> {
   const hasPodsLeft = stop.endPods && !isEmpty;
   await kubelet.close();
   const removeHostState = !stop.restart && ((stop.removeHostState && !hasPodsLeft) || runtime.isEmpty());
-  await standaloneApi?.services.close({ removeHostState });
-  await noteLeftBehind(config.state, runtime.close({ removeHostState }));
+  await noteLeftBehind(config.state, closeParts({ runtime, standaloneApi }, { removeHostState }));
   return stop;
 }

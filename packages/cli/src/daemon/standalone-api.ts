@@ -36,7 +36,7 @@ export async function startStandaloneApi(config: NodeConfig): Promise<Standalone
   try {
     return await startAt(addresses, config, logger);
   } catch (error) {
-    await addresses?.release();
+    await addresses?.release({ rulesStay: true }); // those of an earlier process, whose pods may still run
     throw error;
   }
 }

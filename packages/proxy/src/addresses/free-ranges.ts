@@ -20,14 +20,14 @@ const PRIVATE_NETWORKS = [() => `10.${randomInt(256)}`, () => `172.${randomInt(1
 
 /**
  * Chooses ranges in which the host has no addresses, to which it has no routes, and which no node of the host serves. `given`: the ranges
- * that the user has chosen.
+ * that the user has chosen. `directory`: that of the claims of the host's nodes.
  */
-export async function freeRanges(given: Partial<NodeRanges>): Promise<NodeRanges> {
+export async function freeRanges(directory: string, given: Partial<NodeRanges>): Promise<NodeRanges> {
   const socket = new NetlinkSockets().open('route');
   try {
     const { addresses, routed } = await readHostNetwork(socket);
     const held = addresses.map(({ address, prefixLength }) => `${address}/${prefixLength}`);
-    return chooseRanges([...held, ...routed, ...rangesOfNodes()], given);
+    return chooseRanges([...held, ...routed, ...rangesOfNodes(directory)], given);
   } finally {
     socket.close();
   }

@@ -1,14 +1,32 @@
 /** The addresses that a standalone node itself uses in its range of Services. They are on the loopback interface while the node runs. */
-import { PodwrightError, Undo } from '@podwright/base';
+import { type Logger, PodwrightError } from '@podwright/base';
 import { addAddress, type LinkAddress, type NetlinkSocket, NetlinkSockets, removeAddress } from '@podwright/system';
 import { LOOPBACK, readHostNetwork } from './host-network.ts';
-import { addressIn, blockOf, LOCKS, lockServiceRange, prefixOf, routesInto } from './service-range.ts';
+import { sweep } from './left-claims.ts';
+import {
+  type NodeClaim,
+  ownNetworkNamespace,
+  placeOfNode,
+  removePlace,
+  takeTurn,
+  tryLock,
+  writeClaim,
+} from './node-claim.ts';
+import { blockOf, lockServiceRange, nodeAddresses, placeOfRange, prefixOf, routesInto } from './service-range.ts';
 
-/** The first address is that of the Service `kubernetes`, as in upstream, and the tenth that of the DNS server, as in clusters of kubeadm. */
-const API_OFFSET = 1;
-const DNS_OFFSET = 10;
+export type ClaimOptions = {
+  /** The ranges of Services: one, or one of each IP family. The node's own addresses are in the first one. */
+  ranges: readonly string[];
+  /** The root directory of the node. */
+  root: string;
+  /** The names of the nf_tables tables that the node is going to write. */
+  tables: Pick<NodeClaim, 'servicesTable' | 'policiesTable'>;
+  /** The directory with the locks and records of all nodes of the host. */
+  directory: string;
+  logger: Logger;
+};
 
-/** The ranges of Services that this node has locked (one, or one of each IP family), and its own addresses in the first one. */
+/** The ranges of Services that this node has locked, and its own addresses in the first one. */
 export class ServiceAddresses {
   readonly ranges: readonly string[];
   /** The cluster IP of the Service `kubernetes`. */
@@ -20,54 +38,106 @@ export class ServiceAddresses {
    * then cannot reach.
    */
   routedElsewhere: readonly string[] = [];
-  readonly #undo = new Undo();
+  readonly #options: ClaimOptions;
+  readonly #claim: NodeClaim;
+  readonly #socket: NetlinkSocket;
+  /** The directories that this node has locked, with the functions that unlock them. */
+  readonly #locked = new Map<string, () => void>();
+  /** The node's addresses that are on the loopback interface. */
+  readonly #added = new Set<string>();
+  #isRecorded = false;
 
-  private constructor(ranges: readonly string[]) {
+  private constructor(options: ClaimOptions) {
+    const { ranges, root, tables } = options;
+    this.#options = options;
     this.ranges = ranges;
-    this.api = addressIn(ranges[0]!, API_OFFSET);
-    this.dns = addressIn(ranges[0]!, DNS_OFFSET);
+    [this.api, this.dns] = nodeAddresses(ranges[0]!);
+    this.#claim = { root, ranges, netns: ownNetworkNamespace(), addresses: [this.api, this.dns], ...tables };
+    this.#socket = new NetlinkSockets().open('route');
   }
 
   /**
-   * Locks the ranges and adds the two addresses, which are in the first range, to the loopback interface. If a killed process has left them
-   * there, they are used. Rejects with `already_exists` if a running node of this host serves an overlapping range, and with
-   * `failed_precondition` if another interface has one of the addresses, or a route within the ranges leads to it. Nothing is changed then.
+   * Locks the ranges, records the claim, and adds the two addresses, which are in the first range, to the loopback interface. If a killed
+   * process has left them there, they are used. Also removes what nodes have left that have ended (`left-claims.ts`). Rejects with
+   * `already_exists` if a running node of this host serves an overlapping range, and with `failed_precondition` if another interface has
+   * one of the addresses, or a route within the ranges leads to it. Nothing is claimed then.
    */
-  static async claim(ranges: readonly string[], locks: string = LOCKS): Promise<ServiceAddresses> {
-    const claimed = new ServiceAddresses(ranges);
+  static async claim(options: ClaimOptions): Promise<ServiceAddresses> {
+    const claimed = new ServiceAddresses(options);
     try {
-      await claimed.#claim(locks);
+      await claimed.#lock();
+      claimed.routedElsewhere = await claimed.#checkRoutes();
+      for (const address of claimed.#claim.addresses) await claimed.#add(address);
       return claimed;
     } catch (error) {
-      await claimed.#undo.run();
+      await Promise.allSettled([claimed.release({ rulesStay: false })]); // the caller reports the first error
       throw error;
     }
   }
 
-  /** Removes the addresses and unlocks the ranges. Rejects with the first error after all steps were tried. */
-  async release(): Promise<void> {
-    const [failure] = await this.#undo.run();
-    if (failure !== undefined) throw failure.error;
+  /**
+   * Removes the addresses and unlocks the ranges. `rulesStay`: the node leaves its tables to the pods that go on, so its record stays.
+   * Rejects with the first error after all steps were tried; the record of what has remained stays for the next start.
+   */
+  async release({ rulesStay }: { rulesStay: boolean }): Promise<void> {
+    const endTurn = await takeTurn(this.#options.directory).catch(() => undefined);
+    try {
+      const removals = await Promise.allSettled([...this.#added].map((address) => this.#remove(address)));
+      if (endTurn !== undefined) this.#removeLocks(rulesStay); // otherwise, a later start removes them
+      const failure = removals.find(({ status }) => status === 'rejected');
+      if (failure !== undefined) throw (failure as PromiseRejectedResult).reason;
+    } finally {
+      for (const unlock of this.#locked.values()) unlock();
+      this.#locked.clear();
+      this.#socket.close();
+      endTurn?.();
+    }
   }
 
-  async #claim(locks: string): Promise<void> {
-    for (const range of this.ranges) {
-      const unlock = await lockServiceRange(locks, range);
-      this.#undo.add(`unlock the range ${range}`, unlock);
+  /** Locks the ranges and the node's own directory, removes what other nodes have left, and writes the record. */
+  async #lock(): Promise<void> {
+    const { directory, root, logger } = this.#options;
+    const endTurn = await takeTurn(directory);
+    try {
+      for (const range of this.ranges)
+        this.#locked.set(placeOfRange(directory, range), lockServiceRange(directory, range));
+      const place = placeOfNode(directory, root);
+      const unlock = tryLock(place);
+      if (unlock === undefined)
+        throw new PodwrightError('already_exists', `another node has the root directory ${root}`);
+      this.#locked.set(place, unlock);
+      await sweep(directory, { root, claim: this.#claim }, logger);
+      writeClaim(place, this.#claim);
+      this.#isRecorded = true;
+    } finally {
+      endTurn();
     }
-    const socket = new NetlinkSockets().open('route');
-    this.#undo.add('close the netlink socket', () => socket.close());
-    this.routedElsewhere = await this.#checkRoutes(socket);
-    for (const address of [this.api, this.dns]) {
-      const link: LinkAddress = { linkIndex: LOOPBACK, address, prefixLength: prefixOf(blockOf(address)) };
-      this.#undo.add(`remove ${address}`, async () => void (await socket.request([removeAddress(link)])));
-      await socket.request([addAddress(link)]); // an existing one was left by an earlier process, as this one holds the lock
-    }
+  }
+
+  /** Removes the directories that this node has locked, during its turn. The record stays if something of the node remains on the host. */
+  #removeLocks(rulesStay: boolean): void {
+    const { directory, root } = this.#options;
+    const own = placeOfNode(directory, root);
+    const hasRemains = rulesStay || this.#added.size > 0;
+    for (const place of this.#locked.keys()) if (place !== own) removePlace(place);
+    if (!this.#isRecorded) return; // a record of an earlier process is still true
+    if (hasRemains) writeClaim(own, { ...this.#claim, addresses: [...this.#added] });
+    else removePlace(own);
+  }
+
+  async #add(address: string): Promise<void> {
+    this.#added.add(address);
+    await this.#socket.request([addAddress(onLoopback(address))]); // an existing one was left by an earlier process, as this one holds the lock
+  }
+
+  async #remove(address: string): Promise<void> {
+    await this.#socket.request([removeAddress(onLoopback(address))]);
+    this.#added.delete(address);
   }
 
   /** Checks that the host does not use the node's addresses. Returns the value of `routedElsewhere`. */
-  async #checkRoutes(socket: NetlinkSocket): Promise<string[]> {
-    const { addresses, routed } = await readHostNetwork(socket);
+  async #checkRoutes(): Promise<string[]> {
+    const { addresses, routed } = await readHostNetwork(this.#socket);
     const own = [this.api, this.dns];
     const held = addresses.find(({ address, linkIndex }) => own.includes(address) && linkIndex !== LOOPBACK);
     if (held !== undefined) throw this.#conflict(`an interface of this host has the address ${held.address}`);
@@ -81,3 +151,9 @@ export class ServiceAddresses {
     return new PodwrightError('failed_precondition', `serve Services in ${this.ranges.join(' and ')}: ${reason}`);
   }
 }
+
+const onLoopback = (address: string): LinkAddress => ({
+  linkIndex: LOOPBACK,
+  address,
+  prefixLength: prefixOf(blockOf(address)),
+});

@@ -5,18 +5,18 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { addressIn, lockServiceRange, rangesOfNodes, routesInto } from './service-range.ts';
 
-test('running nodes of a host cannot serve overlapping ranges, and the range of a stopped node is free again', async (t) => {
+test('running nodes of a host cannot serve overlapping ranges, and the range of a stopped node is free again', (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'podwright-ranges-'));
   t.after(() => rmSync(directory, { recursive: true }));
-  const unlock = await lockServiceRange(directory, '10.96.0.0/12');
+  const unlock = lockServiceRange(directory, '10.96.0.0/12');
   for (const range of ['10.96.0.0/12', '10.96.0.0/16', '10.97.1.2/24', '10.0.0.0/8'])
-    await assert.rejects(lockServiceRange(directory, range), /another node of this host serves the range/);
-  const other = await lockServiceRange(directory, '10.112.0.0/12');
+    assert.throws(() => lockServiceRange(directory, range), /another node of this host serves the range/);
+  const other = lockServiceRange(directory, '10.112.0.0/12');
   assert.deepEqual(rangesOfNodes(directory).sort(), ['10.112.0.0/12', '10.96.0.0/12']);
   assert.deepEqual(rangesOfNodes(join(directory, 'none')), []);
   unlock();
-  const again = await lockServiceRange(directory, '10.96.0.0/16');
-  await assert.rejects(lockServiceRange(directory, '10.96.0.0/12'), /serves the range 10\.96\.0\.0\/16/);
+  const again = lockServiceRange(directory, '10.96.0.0/16');
+  assert.throws(() => lockServiceRange(directory, '10.96.0.0/12'), /serves the range 10\.96\.0\.0\/16/);
   for (const end of [other, again]) end();
 });
 

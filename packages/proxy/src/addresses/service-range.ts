@@ -1,59 +1,51 @@
-import { readdirSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
-import { isAlreadyExists, isErrno, PodwrightError, waitFor } from '@podwright/base';
+import { PodwrightError } from '@podwright/base';
 import { addressBytes, addressText, lockDirectory } from '@podwright/system';
+import { hasRoot, namesIn, placesOfNodes, readClaim, tryLock } from './node-claim.ts';
 
-/** Nodes of one host may not serve ranges that overlap: each holds the lock in a directory named after its range. */
-export const LOCKS = '/run/podwright-services';
 const TAKEN = 'another node of this host serves the range';
-/** How often, and how long, a node waits for its turn if several check the ranges of each other at the same time. */
-const TURN_INTERVAL_MS = 20;
-const TURN_LIMIT_MS = 5000;
+/** The first address is that of the Service `kubernetes`, as in upstream, and the tenth that of the DNS server, as in clusters of kubeadm. */
+const API_OFFSET = 1;
+const DNS_OFFSET = 10;
 
 /**
- * Locks a range of Services, a CIDR block, for a node of this host. `directory` has a directory for each range that a node has served,
- * which that node holds locked. Returns a function that unlocks the range. Throws `already_exists` if a running node serves a range that
- * overlaps.
+ * Locks a range of Services, a CIDR block, for a node of this host: nodes of one host may not serve ranges that overlap. `directory` has a
+ * directory for each range that a node serves, which that node holds locked. Called during the caller's turn (`takeTurn`). Returns a
+ * function that unlocks the range. Throws `already_exists` if a running node serves a range that overlaps.
  */
-export async function lockServiceRange(directory: string, range: string): Promise<() => void> {
-  const endTurn = await waitFor(() => tryLock(directory), {
-    intervalMs: TURN_INTERVAL_MS,
-    signal: AbortSignal.timeout(TURN_LIMIT_MS),
-  });
-  try {
-    for (const name of readdirSync(directory)) {
-      if (!overlap(name.replace('-', '/'), range)) continue;
-      const unlock = tryLock(join(directory, name));
-      if (unlock === undefined) throw new PodwrightError('already_exists', `${TAKEN} ${name.replace('-', '/')}`);
-      unlock();
-    }
-    return lockDirectory(join(directory, range.replace('/', '-')), TAKEN);
-  } finally {
-    endTurn();
+export function lockServiceRange(directory: string, range: string): () => void {
+  for (const name of namesIn(directory)) {
+    const other = rangeOfName(name);
+    if (other === undefined || !overlap(other, range)) continue;
+    const unlock = tryLock(join(directory, name));
+    if (unlock === undefined) throw new PodwrightError('already_exists', `${TAKEN} ${other}`);
+    unlock();
   }
+  return lockDirectory(placeOfRange(directory, range), TAKEN);
 }
 
-/** Returns the ranges of the host's nodes with an API. Those of stopped nodes may be among them. */
-export function rangesOfNodes(directory: string = LOCKS): string[] {
-  try {
-    return readdirSync(directory)
-      .map((name) => name.replace('-', '/'))
-      .filter((name) => bounds(name) !== undefined);
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return [];
-    throw error;
-  }
+/** The directory with the lock of a range. */
+export const placeOfRange = (directory: string, range: string): string => join(directory, range.replace('/', '-'));
+
+/** Returns the range whose lock is in the directory of this name; `undefined` for other directories and files. */
+export function rangeOfName(name: string): string | undefined {
+  const range = name.replace('-', '/');
+  return bounds(range) === undefined ? undefined : range;
 }
 
-function tryLock(directory: string): (() => void) | undefined {
-  try {
-    return lockDirectory(directory, TAKEN);
-  } catch (error) {
-    if (isAlreadyExists(error)) return undefined;
-    throw error;
-  }
+/** Returns the ranges of the host's nodes with an API, also of those that have ended and may start again. */
+export function rangesOfNodes(directory: string): string[] {
+  const locked = namesIn(directory).flatMap((name) => rangeOfName(name) ?? []);
+  const recorded = placesOfNodes(directory).flatMap((place) => readClaim(place) ?? []);
+  return [...new Set([...locked, ...recorded.filter(hasRoot).flatMap(({ ranges }) => ranges)])];
 }
+
+/** Returns the addresses in its range that a node itself uses: those of its API and its DNS server. */
+export const nodeAddresses = (range: string): [api: string, dns: string] => [
+  addressIn(range, API_OFFSET),
+  addressIn(range, DNS_OFFSET),
+];
 
 /** Returns the address at an offset from the first address of a range. */
 export function addressIn(range: string, offset: number): string {

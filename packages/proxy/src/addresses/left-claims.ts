@@ -1,0 +1,210 @@
+/** Finds and removes what nodes of this host have left behind that were killed: addresses, nf_tables tables and locks. */
+import { join } from 'node:path';
+import { errorMessage, type Logger } from '@podwright/base';
+import { NetlinkSockets, removeAddress, removeTable } from '@podwright/system';
+import { LOOPBACK, readHostNetwork } from './host-network.ts';
+import {
+  hasRoot,
+  type NodeClaim,
+  namesIn,
+  ownNetworkNamespace,
+  placeOfNode,
+  placesOfNodes,
+  readClaim,
+  removePlace,
+  takeTurn,
+  tryLock,
+  writeClaim,
+} from './node-claim.ts';
+import { blockOf, nodeAddresses, overlap, prefixOf, rangeOfName } from './service-range.ts';
+
+/** What a node that has ended has left on this host. */
+export type LeftClaim = {
+  /** The root directory of the node; `undefined` if an older version of the node left no record. */
+  root: string | undefined;
+  /** Addresses of the loopback interface. */
+  addresses: readonly string[];
+  /** nf_tables tables of family `inet`. */
+  tables: readonly string[];
+};
+
+/** A node that has ended, and what is to be removed. `keeps`: its record stays, because its pods may still need its other table. */
+type DeadClaim = LeftClaim & { place: string | undefined; keeps: NodeClaim | undefined };
+
+type Claims = { dead: DeadClaim[]; deadRanges: string[] };
+
+/** Returns what dead nodes have left that the next start of a node will remove. Requires root. */
+export async function findLeftClaims(directory: string): Promise<LeftClaim[]> {
+  if (namesIn(directory).length === 0) return [];
+  const endTurn = await takeTurn(directory);
+  try {
+    const { dead } = lookAt(directory, undefined);
+    const present = await loopbackAddresses();
+    const shown = dead.map(({ root, addresses, tables }) => ({
+      root,
+      addresses: addresses.filter((address) => present.has(address)),
+      tables,
+    }));
+    return shown.filter(({ addresses, tables }) => addresses.length > 0 || tables.length > 0);
+  } finally {
+    endTurn();
+  }
+}
+
+/**
+ * Removes what dead nodes have left, for a node that starts without claims of its own. `root` is its root directory: nothing of an earlier
+ * process of the same node is kept. A failure is logged.
+ */
+export async function removeLeftClaims(directory: string, root: string, logger: Logger): Promise<void> {
+  if (namesIn(directory).length === 0) return;
+  try {
+    const endTurn = await takeTurn(directory);
+    try {
+      await sweep(directory, { root }, logger);
+    } finally {
+      endTurn();
+    }
+  } catch (error) {
+    logger.warn({ error: errorMessage(error) }, 'cannot look for what ended nodes have left on this host');
+  }
+}
+
+/** The node that starts: its root directory, and its claim if it has one. */
+export type StartingNode = { root: string; claim?: NodeClaim };
+
+/** Removes what dead nodes have left. Called during the caller's turn, after it has locked its own claims. Failures are logged. */
+export async function sweep(directory: string, starting: StartingNode, logger: Logger): Promise<void> {
+  const { dead, deadRanges } = lookAt(directory, starting);
+  for (const claim of dead) await removeClaim(claim, logger);
+  for (const name of deadRanges) removePlace(join(directory, name));
+}
+
+/** Removes what a node has left, and then its record. After a failure the record stays, and the next start tries again. */
+async function removeClaim({ root, addresses, tables, place, keeps }: DeadClaim, logger: Logger): Promise<void> {
+  try {
+    await removeAddresses(addresses);
+    await removeTables(tables);
+    if (place !== undefined && keeps !== undefined) writeClaim(place, keeps);
+    else if (place !== undefined) removePlace(place);
+    if (addresses.length + tables.length > 0)
+      logger.info({ root, addresses, tables }, 'removed what a node has left that has ended');
+  } catch (error) {
+    const what = { root, addresses, tables, error: errorMessage(error) };
+    logger.warn(what, 'cannot remove what a node has left that has ended; the next start tries again');
+  }
+}
+
+async function removeAddresses(addresses: readonly string[]): Promise<void> {
+  if (addresses.length === 0) return;
+  const socket = new NetlinkSockets().open('route');
+  try {
+    for (const address of addresses)
+      await socket.request([removeAddress({ linkIndex: LOOPBACK, address, prefixLength: prefixOf(blockOf(address)) })]);
+  } finally {
+    socket.close();
+  }
+}
+
+async function removeTables(tables: readonly string[]): Promise<void> {
+  if (tables.length === 0) return;
+  const socket = new NetlinkSockets().open('netfilter');
+  try {
+    for (const table of tables) await socket.request(removeTable(table));
+  } finally {
+    socket.close();
+  }
+}
+
+async function loopbackAddresses(): Promise<Set<string>> {
+  const socket = new NetlinkSockets().open('route');
+  try {
+    const { addresses } = await readHostNetwork(socket);
+    return new Set(addresses.filter(({ linkIndex }) => linkIndex === LOOPBACK).map(({ address }) => address));
+  } finally {
+    socket.close();
+  }
+}
+
+type RecordedClaim = { place: string; claim: NodeClaim };
+
+/** Sorts the claims of the host into those of running nodes and those of others. The starting node holds its locks already. */
+export function lookAt(directory: string, starting: StartingNode | undefined): Claims {
+  const living: RecordedClaim[] = [];
+  const ended: RecordedClaim[] = [];
+  const own = starting && placeOfNode(directory, starting.root);
+  for (const place of placesOfNodes(directory)) {
+    const claim = readClaim(place);
+    const isLockedHere = place === own && starting?.claim !== undefined;
+    const isEnded = isLockedHere || isUnlocked(place);
+    if (claim !== undefined) (isEnded ? ended : living).push({ place, claim });
+    else if (isEnded && !isLockedHere) removePlace(place);
+  }
+  const ranges = namesIn(directory).filter((name) => rangeOfName(name) !== undefined);
+  const deadRanges = ranges.filter((name) => isUnlocked(join(directory, name)));
+  const livingRanges = ranges.filter((name) => !deadRanges.includes(name)).map((name) => rangeOfName(name)!);
+  const running = living.map(({ claim }) => claim);
+  const used = usedBy(starting?.claim === undefined ? running : [...running, starting.claim], livingRanges);
+  const elsewhere = ended.filter(({ claim }) => isElsewhere(claim));
+  const here = ended.filter((one) => !elsewhere.includes(one));
+  const dead = here.map(({ place, claim }) => {
+    const isOwn = place === own;
+    const found = leftBy(claim, { used, livingRanges, isOwn });
+    return { ...found, place: isOwn && starting?.claim !== undefined ? undefined : place };
+  });
+  const isNamed = (name: string) => ended.some(({ claim }) => claim.ranges.includes(rangeOfName(name)!));
+  const unrecorded = deadRanges.filter((name) => !isNamed(name));
+  return {
+    dead: [...dead, ...unrecorded.map((name) => unrecordedClaim(name, used))],
+    deadRanges: deadRanges.filter((name) => !elsewhere.some(({ claim }) => claim.ranges.includes(rangeOfName(name)!))),
+  };
+}
+
+/**
+ * Whether what the node has left is in another network namespace, where this process cannot remove it. Without the root directory, the record
+ * is obsolete: the namespace of a simulated host or container ends with its processes.
+ */
+const isElsewhere = (claim: NodeClaim): boolean => claim.netns !== ownNetworkNamespace() && hasRoot(claim);
+
+function isUnlocked(place: string): boolean {
+  const unlock = tryLock(place);
+  unlock?.();
+  return unlock !== undefined;
+}
+
+/** Addresses and tables of running nodes. A node of an older version has locked its range, but has no record. */
+type Used = { addresses: ReadonlySet<string>; tables: ReadonlySet<string> };
+
+function usedBy(living: readonly NodeClaim[], livingRanges: readonly string[]): Used {
+  const recorded = new Set(living.flatMap(({ ranges }) => ranges));
+  const others = livingRanges.filter((range) => !recorded.has(range)).flatMap(nodeAddresses);
+  return {
+    addresses: new Set([...living.flatMap(({ addresses }) => addresses), ...others]),
+    tables: new Set(living.flatMap(({ servicesTable, policiesTable }) => [servicesTable, policiesTable])),
+  };
+}
+
+/**
+ * Returns what an ended node has left. No process answers at its addresses. Its tables may be needed by its pods until it starts again; they
+ * are obsolete without its root directory, for the node itself, which starts now, and if another node serves the range.
+ */
+function leftBy(
+  claim: NodeClaim,
+  { used, livingRanges, isOwn }: { used: Used; livingRanges: readonly string[]; isOwn: boolean },
+): Omit<DeadClaim, 'place'> {
+  const { root, ranges, servicesTable, policiesTable } = claim;
+  if (claim.netns !== ownNetworkNamespace()) return { root, addresses: [], tables: [], keeps: undefined };
+  const isObsolete = isOwn || !hasRoot(claim);
+  const isServed = ranges.some((range) => livingRanges.some((one) => overlap(one, range)));
+  const tables = [...(isObsolete || isServed ? [servicesTable] : []), ...(isObsolete ? [policiesTable] : [])];
+  return {
+    root,
+    addresses: claim.addresses.filter((address) => !used.addresses.has(address)),
+    tables: tables.filter((table) => !used.tables.has(table)),
+    keeps: isObsolete ? undefined : { ...claim, addresses: [] },
+  };
+}
+
+function unrecordedClaim(name: string, used: Used): DeadClaim {
+  const addresses = nodeAddresses(rangeOfName(name)!).filter((address) => !used.addresses.has(address));
+  return { root: undefined, addresses, tables: [], place: undefined, keeps: undefined };
+}
