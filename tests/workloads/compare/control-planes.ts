@@ -18,7 +18,13 @@ import { RealControlPlane } from '../../cluster/real-control-plane.fixture.ts';
 /** The first one is the reference for the others. */
 export const SIDES = ['upstream', 'podwright', 'our controllers', 'our API'] as const;
 export type SideName = (typeof SIDES)[number];
-export type Side = { name: SideName; client: KubeClient; stop(): Promise<void> };
+export type Side = {
+  name: SideName;
+  client: KubeClient;
+  /** Returns a client with the identity of another user, which the caller must close. */
+  connectAs(username: string, groups: string[]): Promise<KubeClient>;
+  stop(): Promise<void>;
+};
 
 const MASTERS = ['system:masters', 'system:authenticated'];
 /** Period of the autoscalers. Upstream's default is 15 seconds. */
@@ -58,10 +64,13 @@ async function onKubeApiserver(name: SideName, controllers: string): Promise<Sid
   const managerFlags = [`--controllers=${controllers}`, ...MANAGER_FLAGS];
   const plane = new RealControlPlane(binaries, { hasScheduler: false, managerFlags });
   await plane.start();
-  const admin = plane.certificate('kubernetes-admin', MASTERS);
-  if (admin.kind !== 'certificate') throw new Error('an administrator without a certificate');
-  const tls = { ca: plane.certificateAuthority, certificate: admin.certificate, key: admin.key };
-  const connect = () => createKubeClient({ server: plane.url, tls });
+  const connectAs = (username: string, groups: string[]) => {
+    const credential = plane.certificate(username, groups);
+    if (credential.kind !== 'certificate') throw new Error(`the user ${username} has no certificate`);
+    const { certificate, key } = credential;
+    return createKubeClient({ server: plane.url, tls: { ca: plane.certificateAuthority, certificate, key } });
+  };
+  const connect = () => connectAs('kubernetes-admin', MASTERS);
   const client = connect();
   const stopOurs = name === 'our controllers' ? startOurControllers(connect()) : undefined;
   const stop = async () => {
@@ -69,7 +78,7 @@ async function onKubeApiserver(name: SideName, controllers: string): Promise<Sid
     client.close();
     await plane.stop();
   };
-  return { name, client, stop };
+  return { name, client, connectAs: async (...user) => connectAs(...user), stop };
 }
 
 function startOurControllers(client: KubeClient): () => Promise<void> {
@@ -107,7 +116,12 @@ async function onPodwrightServer(name: SideName): Promise<Side> {
     await server.stop();
     rmSync(directory, { recursive: true });
   };
-  return { name, client, stop };
+  const connectAs = async (username: string, groups: string[]) => {
+    const file = path('user.kubeconfig');
+    writeFileSync(file, server.kubeconfig({ username, groups }), { mode: 0o600 });
+    return createKubeClient(await readKubeconfig(file));
+  };
+  return { name, client, connectAs, stop };
 }
 
 /** The directory of the keys that sign service account tokens, below the API server's directory. Its first key is in `1.pem`. */

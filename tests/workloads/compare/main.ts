@@ -82,10 +82,10 @@ type StepPlace = { namespace: string; names: GeneratedNames; restMs: number };
 /** Does a step, and waits until the objects no longer change. */
 async function takeStep(
   step: Step,
-  { client, heartbeats, watched }: RunningSide,
+  { client, connectAs, heartbeats, watched }: RunningSide,
   { namespace, names, restMs }: StepPlace,
 ) {
-  const given: Place = { client, namespace, heartbeats };
+  const given: Place = { client, connectAs, namespace, heartbeats };
   const answer = await step.run(given).catch((error: unknown) => errorMessage(error));
   watched.resetRest();
   const endMs = performance.now() + MAX_STEP_MS;

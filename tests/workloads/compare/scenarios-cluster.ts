@@ -16,6 +16,7 @@ import { CLUSTER_ROLES, DEPLOYMENTS, QUOTAS } from './resources.ts';
 import {
   create,
   createIn,
+  decide,
   deployment,
   type Place,
   patch,
@@ -77,13 +78,6 @@ const request = (name: string, signerName: string, usages = ['client auth', 'dig
   create(CERTIFICATE_SIGNING_REQUESTS, name, {
     spec: { request: REQUEST, signerName, usages, expirationSeconds: 3600 },
   });
-const decide = (name: string, type: 'Approved' | 'Denied'): Step =>
-  step(`${type}: ${name}`, ({ client, namespace }) => {
-    const body = { status: { conditions: [{ type, status: 'True', reason: 'Test', message: 'by the test' }] } };
-    const place = { name: `${namespace}-${name}` };
-    return client.patch(CERTIFICATE_SIGNING_REQUESTS, place, { type: 'merge', body, subresource: 'approval' });
-  });
-
 const addThird = step('add the node n3', async ({ client, heartbeats }) => {
   await addNode(client, 'n3');
   await heartbeats.add('n3');

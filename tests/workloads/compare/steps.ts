@@ -1,12 +1,18 @@
 /** Functions that return the steps of scenarios. A step is what a user does to the objects of one namespace. */
 import { waitFor, withTimeout } from '@podwright/base';
 import type { KubeObject, Pod, Resource } from '@podwright/kube-api';
-import { isApiStatus, type KubeClient, PODS } from '@podwright/kube-client';
+import { CERTIFICATE_SIGNING_REQUESTS, isApiStatus, type KubeClient, PODS } from '@podwright/kube-client';
 import type { Heartbeats } from './heartbeats.ts';
 import { DEPLOYMENTS } from './resources.ts';
 
 /** The control plane and the namespace in which a step is done. */
-export type Place = { client: KubeClient; namespace: string; heartbeats: Heartbeats };
+export type Place = {
+  client: KubeClient;
+  /** Returns a client with the identity of another user, which the caller must close. */
+  connectAs: (username: string, groups: string[]) => Promise<KubeClient>;
+  namespace: string;
+  heartbeats: Heartbeats;
+};
 /** `run` may return a text or reject. The texts and error messages of all control planes are compared. */
 export type Step = { name: string; run: (place: Place) => Promise<unknown> };
 /**
@@ -149,3 +155,11 @@ export const spec = (resource: Resource, name: string, value: object): Step => p
 /** Sets the image of the template. */
 export const image = (resource: Resource, name: string, value: string): Step =>
   patch(resource, name, { spec: { template: { spec: { containers: [{ name: 'main', image: value }] } } } });
+
+/** Decides on a certificate signing request, as an administrator. */
+export const decide = (name: string, type: 'Approved' | 'Denied'): Step =>
+  step(`${type}: ${name}`, ({ client, namespace }) => {
+    const body = { status: { conditions: [{ type, status: 'True', reason: 'Test', message: 'by the test' }] } };
+    const place = { name: `${namespace}-${name}` };
+    return client.patch(CERTIFICATE_SIGNING_REQUESTS, place, { type: 'merge', body, subresource: 'approval' });
+  });
