@@ -63,6 +63,11 @@ export class PrivateHost implements AsyncDisposable {
     throw new Error('make a private host: see the error above');
   }
 
+  /** A process in the network namespace of the host. */
+  get pid(): number {
+    return this.#init.pid!;
+  }
+
   /** The command line that runs `words` on the host, in `workingDirectory`. */
   command(workingDirectory: string, ...words: string[]): string[] {
     const of = `/proc/${this.#init.pid}/ns`;

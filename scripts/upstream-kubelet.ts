@@ -25,6 +25,10 @@ export type UpstreamKubeletOptions = {
   cgroupRoot: string;
   /** Further flags. */
   flags?: string[];
+  /** Fields that override those of the configuration. */
+  configuration?: object;
+  /** Returns the command line that runs a program at the kubelet's place, such as another network namespace. Default: here. */
+  command?: (...words: string[]) => string[];
 };
 
 /** The first address of the host that is not a loopback address, which upstream rejects as a node's. */
@@ -37,16 +41,17 @@ export type UpstreamKubelet = { child: ChildProcess; stop: () => Promise<void> }
 
 /** Starts the kubelet with settings for cgroup v1 and without a cluster. Its pods keep running when it is stopped. */
 export async function startUpstreamKubelet(options: UpstreamKubeletOptions): Promise<UpstreamKubelet> {
-  const { program, directory, root, flags = [], cgroupRoot } = options;
+  const { program, directory, root, flags = [], cgroupRoot, command = (...words) => words } = options;
   await createCgroup(await discoverCgroups(), cgroupRoot);
-  const file = join(directory, 'kubelet.json');
-  writeFileSync(file, JSON.stringify(configuration(options)));
+  const settings = join(directory, 'kubelet.json');
+  writeFileSync(settings, JSON.stringify({ ...configuration(options), ...options.configuration }));
   const log = openSync(join(directory, 'kubelet.log'), 'a');
-  const places = ['--config', file, '--root-dir', root, '--cert-dir', join(directory, 'pki')];
+  const places = ['--config', settings, '--root-dir', root, '--cert-dir', join(directory, 'pki')];
   const node = ['--hostname-override', NODE_NAME, '--node-ip', nodeAddress()];
   const PATH = `${process.env.PATH}:/usr/sbin:/sbin`;
   const env = { ...process.env, PATH };
-  const child = spawn(program, [...places, ...node, ...flags], { stdio: ['ignore', log, log], env });
+  const [file, ...args] = command(program, ...places, ...node, ...flags);
+  const child = spawn(file!, args, { stdio: ['ignore', log, log], env });
   const ended = new Promise((resolve) => child.once('exit', resolve));
   const stop = async () => {
     if (child.exitCode === null && child.kill('SIGTERM')) await ended;

@@ -28,6 +28,7 @@ const MARKED: Record<string, string> = {
   'docs/cluster.md: podwright join 192.0.2.1:6443 --token abcdef.0123456789abcdef --discovery-token-ca-cert-hash sha256:1f3c…':
     IN_CLUSTER,
   'docs/cluster.md: kubectl get nodes': IN_CLUSTER,
+  'docs/cluster.md: podwright apply -f token.yaml': 'needs a node with a port: tests/cluster/second-node.test.ts',
   'docs/cluster.md: kubectl drain worker --ignore-daemonsets --delete-emptydir-data': IN_CLUSTER,
   'docs/cluster.md: podwright node --kubeconfig /etc/kubernetes/kubelet.conf --kubelet-configuration /var/lib/kubelet/config.yaml':
     IN_CLUSTER,
