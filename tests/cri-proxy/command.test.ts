@@ -1,6 +1,6 @@
 /** The command `podwright cri-proxy`. */
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,8 +25,12 @@ after(() => {
 
 const place = (name: string) => join(directory, name);
 
-function start(...args: string[]): { child: ChildProcess; output: () => string; errors: () => string } {
-  const child = spawn(process.execPath, [bundle.program, 'cri-proxy', '--listen', place('p.sock'), ...args]);
+type Observed = { child: ChildProcess; output: () => string; errors: () => string };
+
+const start = (...args: string[]) =>
+  observed(spawn(process.execPath, [bundle.program, 'cri-proxy', '--listen', place('p.sock'), ...args]));
+
+function observed(child: ChildProcessWithoutNullStreams): Observed {
   const texts = { output: '', errors: '' };
   child.stdout.on('data', (bytes) => {
     texts.output += bytes;
@@ -69,6 +73,24 @@ test('calls are printed and recorded, and the recording is replayed', async () =
   assert.equal(replay.output(), '');
 });
 
+test('one command shows how a client behaves when a sandbox takes long', async () => {
+  const { handlers } = new FakeRuntime();
+  const server = await createCriServer({ socket: place('r.sock'), handlers, logger: silentLogger });
+  const script = "<(echo 'rules: [{method: RunPodSandbox, delay: 300ms, count: 1}]')";
+  const command = `exec "$0" "$@" --seed 1 --script ${script}`;
+  const args = [bundle.program, 'cri-proxy', '--listen', place('p.sock'), '--to', place('r.sock'), '-o', 'json'];
+  const proxy = observed(spawn('bash', ['-c', command, process.execPath, ...args]));
+  const cri = await connectCri({ runtimeEndpoint: place('p.sock'), logger: silentLogger });
+  await cri.runtime.runPodSandbox({ config: { metadata: { name: 'p', uid: 'u', namespace: 'n', attempt: 0 } } });
+  cri.close();
+  assert.equal(await stop(proxy.child), 0);
+  await server.close(0);
+  const calls = proxy.output().trimEnd().split('\n');
+  const { durationMs, script: changes } = JSON.parse(calls.find((line) => line.includes('"RunPodSandbox"'))!);
+  assert.ok(durationMs >= 300);
+  assert.deepEqual(changes, ['line 1: delayed 300 ms']);
+});
+
 test('bad scripts, recordings and flags are refused with the line, and nothing is served', async () => {
   writeFileSync(place('bad.yaml'), 'rules:\n- method: Version\n  dealy: 1s\n');
   writeFileSync(place('bad.jsonl'), '{"recording":"podwright-cri","version":9}\n');
@@ -90,7 +112,13 @@ test('bad scripts, recordings and flags are refused with the line, and nothing i
   }
 });
 
-test('the script in docs/cri-proxy.md is valid', () => {
+test('the scripts in docs/cri-proxy.md and in the help are valid', () => {
+  const help = readFileSync(
+    new URL('../../packages/cli/src/command-line/cri-proxy-command.ts', import.meta.url),
+    'utf8',
+  );
+  const [, inHelp = ''] = /^ +(rules:\n(?: +- .*\n)+)/m.exec(help) ?? [];
+  assert.equal(parseScript(inHelp, { name: 'help', methods: criMethodNames() }).rules.length, 1);
   const text = readFileSync(new URL('../../docs/cri-proxy.md', import.meta.url), 'utf8');
   const [, script = ''] = /```yaml\n([\s\S]*?)```/.exec(text) ?? [];
   assert.equal(parseScript(script, { name: 'script', methods: criMethodNames() }).rules.length, 4);

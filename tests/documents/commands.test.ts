@@ -34,6 +34,8 @@ const MARKED: Record<string, string> = {
     IN_CLUSTER,
   'docs/cri-proxy.md: podwright cri-proxy --listen unix:///run/p.sock --to unix:///run/containerd/containerd.sock':
     'needs a kubelet and containerd: tests/cri-proxy',
+  "docs/cri-proxy.md: podwright cri-proxy --listen unix:///run/p.sock --to unix:///run/containerd/containerd.sock --script <(echo 'rules: [{method: RunPodSandbox, delay: 3m}]')":
+    'needs a kubelet and containerd: tests/cri-proxy/command.test.ts delays a call by the same command',
   'docs/dashboard.md: podwright dashboard': 'needs a browser: tests/dashboard',
   'docs/dashboard.md: ssh -t -L 8080:127.0.0.1:8080 HOST podwright dashboard --listen 8080':
     'needs another machine; tests/dashboard opens the page through another port',

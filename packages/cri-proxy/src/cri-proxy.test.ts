@@ -157,6 +157,25 @@ test('a client survives a restart of the runtime', async (t) => {
   assert.equal((await cri.runtime.version({})).runtimeName, 'fake');
 });
 
+test('a stream ends when the runtime does, and can be opened again when the runtime is back', async (t) => {
+  const { cri, lines, restart, runtime } = await proxied(t);
+  const opened = (count: number) => () => lines.filter((line) => line.includes('"stream":"open"')).length === count;
+  const read = async () => {
+    for await (const { containerEventType } of cri.runtime.getContainerEvents({})) return containerEventType;
+    return undefined;
+  };
+  const first = read();
+  await until(opened(1));
+  await cri.runtime.version({}); // the runtime has received the watch before it answers this
+  const ended = assert.rejects(first, (error) => errorCode(error) === 'unavailable');
+  await restart(() => ended);
+  const second = read();
+  await until(opened(2));
+  await cri.runtime.version({});
+  await runtime.client.runtime.runPodSandbox({ config: SANDBOX });
+  assert.equal(await second, 0);
+});
+
 test('errors of the runtime keep their codes and messages', async (t) => {
   const { cri, runtime } = await proxied(t);
   const message = 'name "web" is reserved für 100%\n';

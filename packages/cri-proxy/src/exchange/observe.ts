@@ -9,7 +9,7 @@ export type SeenCall = {
   readonly fields: readonly HeaderField[];
   /** The request, if the method is known. */
   readonly request: Buffer | undefined;
-  /** Milliseconds since 1970. */
+  /** When the proxy received the call, in milliseconds since 1970. */
   readonly atMs: number;
   /** What a script did to the call. */
   readonly faults: string[];
@@ -56,7 +56,7 @@ export class CallWatch {
         path,
         fields,
         request: message,
-        atMs: Date.now(),
+        atMs: Date.now() - (performance.now() - receivedAtMs),
         faults: [],
       };
       this.#calls.set(request, seen);

@@ -8,6 +8,8 @@ import { RECORDING_FORMAT, RECORDING_VERSION } from './format.ts';
 
 /** Maximum size of a recording to replay, which is kept in memory. */
 const MAX_BYTES = 1 << 30;
+/** Greatest error of recorded times. Greater differences are changes of the clock. */
+const TIME_ERROR_MS = 100;
 
 /** A recorded call of a known method. Times are in ms since 1970. */
 export type RecordedCall = {
@@ -59,6 +61,7 @@ class RecordingReader {
   readonly #streams = new Map<unknown, RecordedCall>();
   readonly #unknown = new Map<string, number>();
   #startedAtMs: number | undefined;
+  #lastEndMs = 0;
   #line = 0;
   /** The error of the last line so far. It is thrown only if another line follows. */
   #broken: RecordingProblem | undefined;
@@ -123,10 +126,20 @@ class RecordingReader {
     const call: RecordedCall = { method, atMs, endMs: Number.POSITIVE_INFINITY, request, answers: [] };
     this.#calls.push(call);
     if (line.stream === 'open') return void this.#streams.set(line.call, call);
-    call.endMs = atMs + this.#number(line, 'tookMs');
+    call.endMs = this.#endAfter(atMs + this.#number(line, 'tookMs'));
     const answer = this.#message(line, 'response', method.output);
     if (answer !== undefined) call.answers.push({ atMs: call.endMs, message: answer });
     Object.assign(call, this.#ending(line));
+  }
+
+  /**
+   * Returns the end of a call, corrected if it is shortly before that of the previous one. Calls are recorded in the order of their ends,
+   * but the recorded times are inexact, so that a short call may seem to end before the one that it followed.
+   */
+  #endAfter(endMs: number): number {
+    const isInexact = endMs < this.#lastEndMs && endMs > this.#lastEndMs - TIME_ERROR_MS;
+    this.#lastEndMs = isInexact ? this.#lastEndMs : endMs;
+    return this.#lastEndMs;
   }
 
   #ending({ status, trailers }: Line): Pick<RecordedCall, 'status' | 'trailers'> {

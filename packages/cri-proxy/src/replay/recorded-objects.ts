@@ -16,6 +16,8 @@ import {
   type PodSandboxStatusResponse,
   type RunPodSandboxRequest,
   type RunPodSandboxResponse,
+  type StreamContainersResponse,
+  type StreamPodSandboxesResponse,
 } from '@podwright/cri';
 import { KnownPods } from '../methods/known-pods.ts';
 import { podText, type Subject } from '../methods/subject.ts';
@@ -101,8 +103,13 @@ export class RecordedObjects {
       case 'ListPodSandbox':
         for (const item of (message as ListPodSandboxResponse).items) this.#seeSandbox(item, atMs);
         return;
+      case 'StreamPodSandboxes':
+        for (const item of (message as StreamPodSandboxesResponse).podSandboxes) this.#seeSandbox(item, atMs);
+        return;
       case 'ListContainers':
-        for (const item of (message as ListContainersResponse).containers) this.#seeContainer(item, atMs);
+      case 'StreamContainers':
+        for (const item of (message as ListContainersResponse | StreamContainersResponse).containers)
+          this.#seeContainer(item, atMs);
         return;
       case 'PodSandboxStatus': {
         const { status, containersStatuses } = message as PodSandboxStatusResponse;

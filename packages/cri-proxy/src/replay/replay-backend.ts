@@ -9,10 +9,13 @@ import {
   type ImageStatusRequest,
   ListContainersResponseSchema,
   ListPodSandboxResponseSchema,
+  messagePages,
   type PodSandboxFilter,
   PodSandboxStatusResponseSchema,
   PullImageResponseSchema,
   type RunPodSandboxRequest,
+  StreamContainersResponseSchema,
+  StreamPodSandboxesResponseSchema,
 } from '@podwright/cri';
 import type { Backend, ProxyAnswer, ProxyRequest } from '../exchange/backend.ts';
 import { answerOf, failedAnswer } from '../exchange/made-answer.ts';
@@ -36,6 +39,8 @@ export class ReplayBackend {
   readonly #runtime: ReplayRuntime;
   readonly #methods: ReadonlyMap<string, CriMethod>;
   readonly #packages: ReadonlySet<string>;
+  /** Names of the methods that the recorded runtime has answered. */
+  readonly #answered: ReadonlySet<string>;
   readonly #handlers: Record<string, Handler>;
 
   constructor(recording: Recording, methods: ReadonlyMap<string, CriMethod>) {
@@ -43,6 +48,7 @@ export class ReplayBackend {
     this.#methods = methods;
     const answered = recording.calls.filter(({ answers }) => answers.length > 0);
     this.#packages = new Set(answered.map(({ method }) => method.packageName));
+    this.#answered = new Set(answered.map(({ method }) => method.name));
     this.#handlers = this.#makeHandlers();
   }
 
@@ -66,7 +72,9 @@ export class ReplayBackend {
       RunPodSandbox: (asked) => this.#run(asked),
       CreateContainer: (asked) => this.#create(asked),
       ListPodSandbox: (asked) => this.#listSandboxes(asked),
+      StreamPodSandboxes: (asked) => this.#ifAnswered(asked, () => this.#listSandboxes(asked)),
       ListContainers: (asked) => this.#listContainers(asked),
+      StreamContainers: (asked) => this.#ifAnswered(asked, () => this.#listContainers(asked)),
       PodSandboxStatus: (asked) => this.#sandboxStatus(asked),
       ContainerStatus: (asked) => this.#containerStatus(asked),
       ImageStatus: async ({ method, message }) =>
@@ -151,6 +159,11 @@ export class ReplayBackend {
     return recordedAnswer(method, recorded);
   }
 
+  /** Answers a call of a method that not every runtime has: fails if the recorded runtime has not answered such a call. */
+  async #ifAnswered({ method }: Asked, answer: () => Promise<ProxyAnswer>): Promise<ProxyAnswer> {
+    return this.#answered.has(method.name) ? await answer() : notRecorded(method);
+  }
+
   async #listSandboxes({ method, message }: Asked): Promise<ProxyAnswer> {
     const { filter } = message as { filter?: PodSandboxFilter };
     const nowMs = Date.now();
@@ -158,7 +171,9 @@ export class ReplayBackend {
     const items = visible
       .map((one) => one.entry(one.timeline.at(nowMs)))
       .filter((entry) => matchesSandbox(entry, filter));
-    return answerWith(method, create(ListPodSandboxResponseSchema, { items }));
+    const isStream = method.name === 'StreamPodSandboxes';
+    if (!isStream) return answerWith(method, create(ListPodSandboxResponseSchema, { items }));
+    return answerPages(method, items, (podSandboxes) => create(StreamPodSandboxesResponseSchema, { podSandboxes }));
   }
 
   async #listContainers({ method, message }: Asked): Promise<ProxyAnswer> {
@@ -168,7 +183,9 @@ export class ReplayBackend {
     const containers = visible
       .map((one) => one.entry(one.timeline.at(nowMs)))
       .filter((entry) => matchesContainer(entry, filter));
-    return answerWith(method, create(ListContainersResponseSchema, { containers }));
+    const isStream = method.name === 'StreamContainers';
+    if (!isStream) return answerWith(method, create(ListContainersResponseSchema, { containers }));
+    return answerPages(method, containers, (some) => create(StreamContainersResponseSchema, { containers: some }));
   }
 
   async #sandboxStatus({ method, message }: Asked): Promise<ProxyAnswer> {
@@ -226,9 +243,7 @@ export class ReplayBackend {
     const bytes = Buffer.from(toBinary(method.input, message));
     const isSame = (call: RecordedCall) => bytes.equals(toBinary(method.input, call.request));
     const recorded = this.#runtime.recordedCall(method.name, { nowMs: Date.now(), isSame });
-    if (recorded === undefined)
-      return failedAnswer(new PodwrightError('unimplemented', `the recording has no ${method.name}`));
-    return recordedAnswer(method, recorded);
+    return recorded === undefined ? notRecorded(method) : recordedAnswer(method, recorded);
   }
 }
 
@@ -247,8 +262,19 @@ function recordedAnswer(method: CriMethod, { answers, status, trailers = [] }: R
   );
 }
 
+const notRecorded = ({ name }: CriMethod) =>
+  failedAnswer(new PodwrightError('unimplemented', `the recording has no ${name}`));
+
 function answerWith(method: CriMethod, message: Message): ProxyAnswer {
   return answerOf(each(method.output, [message]));
+}
+
+/** Answers a streamed list, in messages of at most the size of one message of the CRI. */
+function answerPages<T>(method: CriMethod, items: T[], message: (some: T[]) => Message): ProxyAnswer {
+  async function* pages() {
+    for await (const some of messagePages(items, (page) => [...page])) yield toBinary(method.output, message(some));
+  }
+  return answerOf(pages());
 }
 
 async function* each(schema: DescMessage, messages: Message[]) {

@@ -4,7 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { PodwrightError, silentLogger, sleep, waitFor } from '@podwright/base';
-import { ContainerState, type CriClient, connectCri, createCriServer } from '@podwright/cri';
+import {
+  ContainerState,
+  type CriApiVersion,
+  type CriClient,
+  connectCri,
+  createCriServer,
+  type RuntimeHandlers,
+} from '@podwright/cri';
 import { FakeRuntime } from '@podwright/cri/testing';
 import { type Endpoint, parseEndpoint } from '@podwright/grpc';
 import { startCriProxy } from '../cri-proxy.ts';
@@ -17,11 +24,13 @@ async function directoryOf(t: TestContext): Promise<string> {
   return directory;
 }
 
-async function clientOf(t: TestContext, to: Endpoint | Recording, record?: string) {
+type ClientOptions = { record?: string; apiVersion?: CriApiVersion };
+
+async function clientOf(t: TestContext, to: Endpoint | Recording, { record, apiVersion }: ClientOptions = {}) {
   const socket = join(await directoryOf(t), 'proxy.sock');
   const proxy = await startCriProxy({ socket, to, logger: silentLogger, record });
   t.after(() => proxy.close());
-  const cri = await connectCri({ runtimeEndpoint: proxy.endpoint, logger: silentLogger });
+  const cri = await connectCri({ runtimeEndpoint: proxy.endpoint, logger: silentLogger, apiVersion });
   t.after(() => cri.close());
   return { cri, proxy };
 }
@@ -59,7 +68,7 @@ async function record(t: TestContext): Promise<string> {
   const server = await createCriServer({ socket, handlers: runtime.handlers, logger: silentLogger });
   t.after(() => server.close(0));
   const file = join(directory, 'recording.jsonl');
-  const { cri, proxy } = await clientOf(t, parseEndpoint(socket), file);
+  const { cri, proxy } = await clientOf(t, parseEndpoint(socket), { record: file });
   const watching = new AbortController();
   const events = cri.runtime.getContainerEvents({}, { signal: watching.signal });
   await cri.runtime.version({});
@@ -138,6 +147,93 @@ test('the time of a replay waits for the client, and what was not recorded fails
   await assert.rejects(cri.runtime.podSandboxStatus({ podSandboxId: 'x' }), { code: 'not_found' });
   await assert.rejects(cri.runtime.runtimeConfig({}), { code: 'unimplemented' });
   await cri.runtime.removePodSandbox({ podSandboxId });
+});
+
+test('a call that is recorded in the millisecond in which the one before has ended is replayed after it', async (t) => {
+  const file = await record(t);
+  const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
+  const lineOf = (method: string) => lines.findIndex((line) => line.includes(`Service/${method}"`));
+  const change = (index: number, fields: object) => {
+    lines[index] = JSON.stringify({ ...JSON.parse(lines[index]!), ...fields });
+  };
+  const created = Date.parse(JSON.parse(lines[lineOf('CreateContainer')]!).at);
+  const at = (ms: number) => new Date(ms).toISOString();
+  change(lineOf('CreateContainer'), { at: at(created), tookMs: 3.9 });
+  change(lineOf('StartContainer'), { at: at(created + 3), tookMs: 0.5 }); // it began at 3.95 ms
+  await writeFile(file, `${lines.join('\n')}\n`);
+  const { cri } = await clientOf(t, await readRecording(file, criMethods()));
+  const { containerId } = await startPod(cri, 'another');
+  assert.equal((await stateOf(cri, containerId)).state, ContainerState.CONTAINER_RUNNING);
+});
+
+/** Records the calls that `use` makes on a runtime in memory, which also has the methods `more`. */
+async function recordedUse(
+  t: TestContext,
+  use: (cri: CriClient) => Promise<unknown>,
+  { apiVersion, more }: { apiVersion?: CriApiVersion; more?: (fake: FakeRuntime) => Partial<RuntimeHandlers> } = {},
+): Promise<Recording> {
+  const runtime = new FakeRuntime();
+  const directory = await directoryOf(t);
+  const [socket, file] = [join(directory, 'runtime.sock'), join(directory, 'recording.jsonl')];
+  const handlers = { ...runtime.handlers, runtime: { ...runtime.handlers.runtime, ...more?.(runtime) } };
+  const server = await createCriServer({ socket, handlers, logger: silentLogger });
+  t.after(() => server.close(0));
+  const { cri, proxy } = await clientOf(t, parseEndpoint(socket), { record: file, apiVersion });
+  await use(cri);
+  await proxy.close();
+  return await readRecording(file, criMethods());
+}
+
+/** The names of the pods and containers in streamed lists. */
+async function streamed({ runtime }: CriClient): Promise<string[]> {
+  const names: string[] = [];
+  for await (const { podSandboxes } of runtime.streamPodSandboxes({}))
+    names.push(...podSandboxes.map(({ metadata }) => `${metadata?.name} ${metadata?.uid}`));
+  for await (const { containers } of runtime.streamContainers({}))
+    names.push(...containers.map(({ metadata }) => `${metadata?.name}`));
+  return names;
+}
+
+test('streamed lists are replayed like other lists', async (t) => {
+  const recording = await recordedUse(
+    t,
+    async (cri) => {
+      await startPod(cri, 'recorded');
+      await streamed(cri);
+    },
+    {
+      more: ({ client: { runtime } }) => ({
+        async *streamPodSandboxes({ filter }) {
+          yield { podSandboxes: (await runtime.listPodSandbox({ filter })).items };
+        },
+        async *streamContainers({ filter }) {
+          yield { containers: (await runtime.listContainers({ filter })).containers };
+        },
+      }),
+    },
+  );
+  const { cri } = await clientOf(t, recording);
+  assert.deepEqual(await streamed(cri), []);
+  const { containerId } = await startPod(cri, 'another');
+  assert.deepEqual(await streamed(cri), ['web another', 'app']);
+  await cri.runtime.removeContainer({ containerId });
+  assert.deepEqual(await streamed(cri), ['web another']);
+});
+
+test('streamed lists that the recorded runtime did not have are not replayed', async (t) => {
+  const { cri } = await clientOf(t, await recordedUse(t, (recorded) => startPod(recorded, 'recorded')));
+  await assert.rejects(streamed(cri), { code: 'unimplemented', message: /the recording has no StreamPodSandboxes/ });
+});
+
+test('a recording of v1alpha2 is replayed to clients of v1alpha2', async (t) => {
+  const use = async (cri: CriClient) => {
+    await cri.runtime.version({});
+    await startPod(cri, 'recorded');
+  };
+  const { cri } = await clientOf(t, await recordedUse(t, use, { apiVersion: 'v1alpha2' }));
+  assert.equal(cri.apiVersion, 'v1alpha2', 'the client that speaks both versions has found out');
+  const { containerId } = await startPod(cri, 'another');
+  assert.equal((await stateOf(cri, containerId)).state, ContainerState.CONTAINER_RUNNING);
 });
 
 test('a recording that is cut is read up to there; other broken files are refused with the line', async (t) => {

@@ -17,7 +17,7 @@ const sandboxOf = (name: string) => ({ config: { metadata: { name, uid: name, na
 async function scripted(t: TestContext, rules: string, seed = 1) {
   const directory = await mkdtemp(join(tmpdir(), 'podwright-script-'));
   t.after(() => rm(directory, { recursive: true }));
-  const runtime = new FakeRuntime();
+  const runtime = new FakeRuntime({ images: ['busybox'] });
   const socket = join(directory, 'runtime.sock');
   const server = await createCriServer({ socket, handlers: runtime.handlers, logger: silentLogger });
   t.after(() => server.close(0));
@@ -65,6 +65,58 @@ test('a delayed call ends with the deadline of its client, and the runtime is no
   const { cri, calls } = await scripted(t, '- {method: Status, delay: 1h}');
   await assert.rejects(cri.runtime.status({}, { timeoutMs: 100 }), { code: 'deadline_exceeded' });
   assert.equal(calls('status'), 0);
+});
+
+test('calls and answers are delayed', async (t) => {
+  const { cri, calls } = await scripted(
+    t,
+    `
+- {method: Status, delay: 60ms, jitter: 20ms}
+- {method: ListImages, delayAnswer: 60ms}`,
+  );
+  const tookMs = async (call: () => Promise<unknown>) => {
+    const beganMs = performance.now();
+    await call();
+    return performance.now() - beganMs;
+  };
+  assert.ok((await tookMs(() => cri.runtime.status({}))) >= 60);
+  let isAnswered = false;
+  const listing = tookMs(() => cri.image.listImages({})).finally(() => {
+    isAnswered = true;
+  });
+  await waitFor(async () => calls('listImages') === 1 || undefined, {
+    intervalMs: 1,
+    signal: AbortSignal.timeout(5000),
+  });
+  assert.equal(isAnswered, false, 'the runtime has completed the call before its answer is sent');
+  assert.ok((await listing) >= 60);
+});
+
+test('calls are chosen by container and by patterns of methods', async (t) => {
+  const { cri } = await scripted(t, "- {method: '*Container', container: app-*, fail: aborted}");
+  const { podSandboxId } = await cri.runtime.runPodSandbox(sandboxOf('web'));
+  const create = (name: string) =>
+    cri.runtime.createContainer({
+      podSandboxId,
+      config: { metadata: { name, attempt: 0 }, image: { image: 'busybox' } },
+      sandboxConfig: sandboxOf('web').config,
+    });
+  assert.equal(await codeOf(create('app-1')), 'aborted');
+  const { containerId } = await create('other');
+  assert.equal(await codeOf(cri.runtime.startContainer({ containerId })), 'ok');
+});
+
+test('with the same seed, the same calls are changed', async (t) => {
+  const codesOf = async (seed: number) => {
+    const { cri } = await scripted(t, '- {method: Status, probability: 0.5, fail: unavailable}', seed);
+    const codes: string[] = [];
+    for (let call = 0; call < 20; call++) codes.push(await codeOf(cri.runtime.status({})));
+    return codes.join(' ');
+  };
+  const first = await codesOf(1);
+  assert.equal(await codesOf(1), first);
+  assert.notEqual(await codesOf(2), first);
+  assert.match(first, /ok.*unavailable|unavailable.*ok/);
 });
 
 test('a repeated call reaches the runtime several times', async (t) => {
