@@ -82,6 +82,14 @@ test('encoded literals are decoded to the same fields', () => {
   assert.deepEqual(new HpackDecoder(LIMITS).decode(encodeLiterals(fields)), fields);
 });
 
+test('strings of every length are decoded as they were encoded', () => {
+  const fields: HeaderField[] = [0, 1, 126, 127, 128, 254, 255, 256, 16_510, 16_511].map((length) => [
+    'a'.repeat(length),
+    'b'.repeat(length),
+  ]);
+  for (const field of fields) assert.deepEqual(new HpackDecoder(LIMITS).decode(encodeLiterals([field])), [field]);
+});
+
 test('the shortest and the longest Huffman codes are those of RFC 7541', () => {
   assert.equal(decodeHuffman(hex('ffc7')).toString('latin1'), '\0');
   assert.equal(decodeHuffman(hex('07')).toString('latin1'), '0');

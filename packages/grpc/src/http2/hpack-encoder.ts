@@ -1,23 +1,47 @@
 import type { HeaderField } from './static-table.ts';
 
+/** Greatest integer that fits in a 7-bit prefix; it is also the prefix of larger ones (RFC 7541, 5.1). */
+const MOST_IN_PREFIX = 127;
+
 /** Encodes fields as literals without indexing (RFC 7541, 6.2.2), which neither use nor change the dynamic table. */
 export function encodeLiterals(fields: readonly HeaderField[]): Buffer {
-  return Buffer.concat(
-    fields.flatMap(([name, value]) => [Buffer.of(0), ...encodeString(name), ...encodeString(value)]),
-  );
+  let sizeBytes = 0;
+  for (const [name, value] of fields) sizeBytes += 1 + sizeOfString(name.length) + sizeOfString(value.length);
+  const block = Buffer.allocUnsafe(sizeBytes);
+  let at = 0;
+  for (const [name, value] of fields) {
+    block[at] = 0;
+    at = putString(block, at + 1, name);
+    at = putString(block, at, value);
+  }
+  return block;
 }
 
-function encodeString(text: string): Buffer[] {
-  const bytes = Buffer.from(text, 'latin1');
-  return [encodeLength(bytes.length), bytes];
+/** Returns the size of an encoded string: its length, and a byte for each character. */
+function sizeOfString(length: number): number {
+  let sizeBytes = 1 + length;
+  if (length < MOST_IN_PREFIX) return sizeBytes;
+  sizeBytes++;
+  for (let rest = (length - MOST_IN_PREFIX) >>> 7; rest > 0; rest >>>= 7) sizeBytes++;
+  return sizeBytes;
 }
 
-/** Encodes an integer with a 7-bit prefix (RFC 7541, 5.1). */
-function encodeLength(length: number): Buffer {
-  if (length < 127) return Buffer.of(length);
-  const octets = [127];
-  let rest = length - 127;
-  for (; rest >= 128; rest = Math.floor(rest / 128)) octets.push((rest % 128) | 0x80);
-  octets.push(rest);
-  return Buffer.from(octets);
+/** Writes an encoded string at an offset. Returns the offset of its end. */
+function putString(block: Buffer, offset: number, text: string): number {
+  const at = putLength(block, offset, text.length);
+  return at + block.write(text, at, 'latin1');
+}
+
+/** Writes an integer with a 7-bit prefix (RFC 7541, 5.1). Returns the offset of its end. */
+function putLength(block: Buffer, offset: number, length: number): number {
+  let at = offset;
+  if (length < MOST_IN_PREFIX) {
+    block[at++] = length;
+    return at;
+  }
+  block[at++] = MOST_IN_PREFIX;
+  let rest = length - MOST_IN_PREFIX;
+  for (; rest >= 128; rest >>>= 7) block[at++] = (rest & 0x7f) | 0x80;
+  block[at++] = rest;
+  return at;
 }
