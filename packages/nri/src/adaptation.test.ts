@@ -168,6 +168,24 @@ test('without plugins, no message is made', async () => {
   await host.adaptation.removeContainer(container);
 });
 
+test('no message is made for events to which no plugin has subscribed', async () => {
+  await using host = await new AdaptationUnderTest().listen();
+  const started: string[] = [];
+  await host.plugin('10-a', { startContainer: ({ container }) => void started.push(container!.id) });
+  const pod = { ...podSource('pod'), message: () => assert.fail('a message') };
+  const container = { ...containerSource('c', {}, pod), message: () => assert.fail('a message') };
+  const { adaptation } = host;
+  await adaptation.runPodSandbox(pod);
+  assert.equal(await adaptation.createContainer(container), undefined);
+  await adaptation.notifyContainer('postCreateContainer', container);
+  await adaptation.startContainer(containerSource('c'));
+  assert.equal(await adaptation.updateContainer(container, create(LinuxResourcesSchema)), undefined);
+  await adaptation.stopContainer(container);
+  await adaptation.removeContainer(container);
+  await adaptation.removePodSandbox(pod);
+  assert.deepEqual(started, ['c']);
+});
+
 test('validators see all adjustments with their owners, and may reject them', async () => {
   await using host = await new AdaptationUnderTest().listen();
   await host.plugin('10-a', { createContainer: () => ({ adjust: { hooks: { poststop: [{ path: '/bin/true' }] } } }) });

@@ -11,7 +11,7 @@ import type { PluginName } from './plugin-name.ts';
 
 type Awaitable<T> = T | Promise<T>;
 
-/** A pod of the container runtime. `message` is called only if a plugin receives the pod. */
+/** A pod of the container runtime. `message` is called only if a plugin has subscribed to the event. */
 export type PodSource = { id: string; isStopped?: boolean; message(): Awaitable<PodSandbox> };
 
 /** A container of the container runtime, and its pod. `message` is called only if a plugin receives the container. */
@@ -126,7 +126,7 @@ export class Adaptation {
     if (this.#isIdle()) return this.#known.set(pod.id, 'running');
     await this.#inOrder(async (delivery) => {
       this.#known.set(pod.id, 'running');
-      await delivery.notify('runPodSandbox', { pod: await pod.message() });
+      await delivery.notify('runPodSandbox', async () => ({ pod: await pod.message() }));
     });
   }
 
@@ -139,11 +139,11 @@ export class Adaptation {
     resources: () => Awaitable<{ overhead: LinuxResources; sum: LinuxResources }>,
   ): Promise<void> {
     if (this.#isIdle()) return;
-    await this.#inOrder(async (delivery) => {
+    const request = async () => {
       const { overhead, sum } = await resources();
-      const request = { pod: await pod.message(), overheadLinuxResources: overhead, linuxResources: sum };
-      await delivery.notify('updatePodSandbox', request);
-    });
+      return { pod: await pod.message(), overheadLinuxResources: overhead, linuxResources: sum };
+    };
+    await this.#inOrder((delivery) => delivery.notify('updatePodSandbox', request));
   }
 
   /** StopPodSandbox, for the first stop only. Failures are logged, because a plugin must not prevent the stop of a pod. */
@@ -159,12 +159,12 @@ export class Adaptation {
       if (!this.#known.has(pod.id)) return;
       await this.#stopPod(delivery, pod);
       this.#known.remove(pod.id);
-      await delivery.report('removePodSandbox', { pod: await pod.message() });
+      await delivery.report('removePodSandbox', async () => ({ pod: await pod.message() }));
     });
   }
 
   /**
-   * CreateContainer: returns the merged adjustments. Throws `failed_precondition` if two plugins set the same field or a validator rejects
+   * CreateContainer: returns the merged adjustments; `undefined` if no plugin handles the event. Throws `failed_precondition` if two plugins set the same field or a validator rejects
    * the adjustments, and the error of a plugin. After a failure the caller must call `removeContainer`.
    */
   async createContainer(container: ContainerSource): Promise<ContainerAdjustment | undefined> {
@@ -174,7 +174,7 @@ export class Adaptation {
     }
     const { adjust, ...requested } = await this.#inOrder(async (delivery) => {
       this.#known.set(container.id, 'running');
-      return await delivery.createContainer(await messagesOf(container));
+      return await delivery.createContainer(() => messagesOf(container));
     });
     await this.#applyRequested(requested);
     return adjust;
@@ -186,26 +186,27 @@ export class Adaptation {
     container: ContainerSource,
   ): Promise<void> {
     if (this.#isIdle()) return;
-    await this.#inOrder(async (delivery) => delivery.report(event, await messagesOf(container)));
+    await this.#inOrder((delivery) => delivery.report(event, () => messagesOf(container)));
   }
 
   /** PostUpdatePodSandbox. Failures are logged. */
   async notifyPodUpdated(pod: PodSource): Promise<void> {
     if (this.#isIdle()) return;
-    await this.#inOrder(async (delivery) => delivery.report('postUpdatePodSandbox', { pod: await pod.message() }));
+    const request = async () => ({ pod: await pod.message() });
+    await this.#inOrder((delivery) => delivery.report('postUpdatePodSandbox', request));
   }
 
   /** StartContainer. Throws the error of a plugin. */
   async startContainer(container: ContainerSource): Promise<void> {
     if (this.#isIdle()) return;
-    await this.#inOrder(async (delivery) => delivery.notify('startContainer', await messagesOf(container)));
+    await this.#inOrder((delivery) => delivery.notify('startContainer', () => messagesOf(container)));
   }
 
   /** UpdateContainer: returns the resources to set instead of those that the client requests; `undefined` if no plugin changes them. */
   async updateContainer(container: ContainerSource, requested: LinuxResources): Promise<LinuxResources | undefined> {
     if (this.#isIdle()) return undefined;
-    const { updates, evictions } = await this.#inOrder(async (delivery) =>
-      delivery.updateContainer(await messagesOf(container), requested),
+    const { updates, evictions } = await this.#inOrder((delivery) =>
+      delivery.updateContainer(() => messagesOf(container), requested),
     );
     const own = updates.find(({ containerId }) => containerId === container.id);
     await this.#applyRequested({ updates: updates.filter((update) => update !== own), evictions });
@@ -225,7 +226,7 @@ export class Adaptation {
       if (!this.#known.has(container.id)) return [];
       const requested = await this.#stopContainer(delivery, container);
       this.#known.remove(container.id);
-      await delivery.report('removeContainer', await messagesOf(container));
+      await delivery.report('removeContainer', () => messagesOf(container));
       return requested;
     });
     this.#applyLater(updates);
@@ -280,11 +281,11 @@ export class Adaptation {
   }
 
   async #stopPod(delivery: EventDelivery, pod: PodSource): Promise<void> {
-    if (this.#known.stop(pod.id)) await delivery.report('stopPodSandbox', { pod: await pod.message() });
+    if (this.#known.stop(pod.id)) await delivery.report('stopPodSandbox', async () => ({ pod: await pod.message() }));
   }
 
   async #stopContainer(delivery: EventDelivery, container: ContainerSource): Promise<ContainerUpdate[]> {
-    return this.#known.stop(container.id) ? await delivery.stopContainer(await messagesOf(container)) : [];
+    return this.#known.stop(container.id) ? await delivery.stopContainer(() => messagesOf(container)) : [];
   }
 
   /** Applies the updates and evictions that plugins have requested in response to an event. Failures are logged, as in containerd. */

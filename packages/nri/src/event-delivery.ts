@@ -50,20 +50,32 @@ export class EventDelivery {
     return new PluginConnection({ ...options, stream });
   }
 
-  /** Delivers an event that plugins may fail. Throws the first error; the remaining plugins do not receive the event. */
-  async notify<E extends EventName>(event: E, request: EventRequest<E>): Promise<void> {
-    for (const plugin of this.#options.plugins()) await plugin.call(event, request);
+  /**
+   * Delivers an event that plugins may fail. Throws the first error; the remaining plugins do not receive the event. `request` is called
+   * only if a plugin has subscribed to the event.
+   */
+  async notify<E extends EventName>(event: E, request: MakeRequest<E>): Promise<void> {
+    const plugins = this.#subscribers(event);
+    if (plugins.length === 0) return;
+    const message = await request();
+    for (const plugin of plugins) await plugin.call(event, message);
   }
 
-  /** Delivers an event that plugins cannot fail, such as a stop. Errors are logged. `onResponse` receives each response. */
+  /**
+   * Delivers an event that plugins cannot fail, such as a stop. Errors are logged. `request` is called only if a plugin has subscribed to
+   * the event; `onResponse` receives each response.
+   */
   async report<E extends EventName>(
     event: E,
-    request: EventRequest<E>,
+    request: MakeRequest<E>,
     onResponse: (plugin: PluginConnection, response: EventResponse<E>) => void = () => undefined,
   ): Promise<void> {
-    for (const plugin of this.#options.plugins()) {
+    const plugins = this.#subscribers(event);
+    if (plugins.length === 0) return;
+    const message = await request();
+    for (const plugin of plugins) {
       try {
-        const response = await plugin.call(event, request);
+        const response = await plugin.call(event, message);
         if (response !== undefined) onResponse(plugin, response);
       } catch (error) {
         const { logger } = this.#options;
@@ -72,10 +84,20 @@ export class EventDelivery {
     }
   }
 
-  /** Delivers CreateContainer. Returns the merged adjustments. Throws `failed_precondition` if a validator rejects them. */
-  async createContainer(messages: ContainerMessages): Promise<Requested & { adjust: ContainerAdjustment }> {
+  /**
+   * Delivers CreateContainer. Returns the merged adjustments, `undefined` if no plugin may adjust or reject. Throws `failed_precondition` if
+   * a validator rejects them.
+   */
+  async createContainer(
+    request: () => Promise<ContainerMessages>,
+  ): Promise<Requested & { adjust: ContainerAdjustment | undefined }> {
+    const isValidated =
+      this.#options.validator !== undefined || this.#subscribers('validateContainerAdjustment').length > 0;
+    if (!isValidated && this.#subscribers('createContainer').length === 0)
+      return { adjust: undefined, updates: [], evictions: [] };
+    const messages = await request();
     const { id } = messages.container;
-    const pristine = clone(ContainerSchema, messages.container);
+    const pristine = isValidated ? clone(ContainerSchema, messages.container) : undefined;
     const owners = new FieldOwners();
     const updates = new UpdateMerge(owners, { creating: id });
     const merged = beginMerge(messages.container);
@@ -90,25 +112,29 @@ export class EventDelivery {
       updates.add(name, response.update);
       evictions.push(...response.evict);
     }
-    await this.#validate({
-      pod: messages.pod,
-      container: pristine,
-      adjust: merged.adjust,
-      update: updates.list(),
-      owners: owners.message(),
-      plugins: plugins.map(({ index, base }) => ({ index, name: base })),
-    });
+    if (pristine !== undefined)
+      await this.#validate({
+        pod: messages.pod,
+        container: pristine,
+        adjust: merged.adjust,
+        update: updates.list(),
+        owners: owners.message(),
+        plugins: plugins.map(({ index, base }) => ({ index, name: base })),
+      });
     return { adjust: merged.adjust, updates: updates.list(), evictions };
   }
 
   /** Delivers UpdateContainer. `updates` contains the container itself only if a plugin changes its resources. */
-  async updateContainer(messages: ContainerMessages, requested: LinuxResources): Promise<Requested> {
+  async updateContainer(request: () => Promise<ContainerMessages>, requested: LinuxResources): Promise<Requested> {
+    const plugins = this.#subscribers('updateContainer');
+    if (plugins.length === 0) return { updates: [], evictions: [] };
+    const messages = await request();
     const containerId = messages.container.id;
     const updates = new UpdateMerge(new FieldOwners());
     updates.request(containerId, requested);
     const evictions: ContainerEviction[] = [];
     let isChanged = false;
-    for (const plugin of this.#options.plugins()) {
+    for (const plugin of plugins) {
       const linuxResources = updates.list().find((update) => update.containerId === containerId)?.linux?.resources;
       const response = await plugin.call('updateContainer', { ...messages, linuxResources });
       updates.add(plugin.name, response?.update ?? []);
@@ -120,28 +146,34 @@ export class EventDelivery {
   }
 
   /** Delivers StopContainer. Errors are logged. Returns the updates of other containers. */
-  async stopContainer(messages: ContainerMessages): Promise<ContainerUpdate[]> {
+  async stopContainer(request: () => Promise<ContainerMessages>): Promise<ContainerUpdate[]> {
     const updates = new UpdateMerge(new FieldOwners());
-    await this.report('stopContainer', messages, ({ name }, { update }) => updates.add(name, update));
+    await this.report('stopContainer', request, ({ name }, { update }) => updates.add(name, update));
     return updates.list();
   }
 
   /** Calls the built-in validator, and then the validating plugins at the same time. Throws `failed_precondition` if one rejects. */
   async #validate(request: EventRequest<'validateContainerAdjustment'>): Promise<void> {
-    const { validator, plugins } = this.#options;
+    const { validator } = this.#options;
     const message = create(ValidateContainerAdjustmentRequestSchema, request);
     const problem = validator && validateByDefault(validator, message);
     if (problem !== undefined) throw rejected('the default validator', problem);
-    const validators = plugins().filter((plugin) => plugin.subscribes('validateContainerAdjustment'));
     await Promise.all(
-      validators.map(async (plugin) => {
+      this.#subscribers('validateContainerAdjustment').map(async (plugin) => {
         const response = await plugin.call('validateContainerAdjustment', message);
         if (response === undefined) throw rejected(plugin.name, 'it did not respond');
         if (response.reject) throw rejected(plugin.name, response.reason || 'no reason');
       }),
     );
   }
+
+  #subscribers(event: EventName): PluginConnection[] {
+    return this.#options.plugins().filter((plugin) => plugin.subscribes(event));
+  }
 }
+
+/** Makes the request of an event. */
+type MakeRequest<E extends EventName> = () => Promise<EventRequest<E>>;
 
 const rejected = (by: string, why: string) =>
   new PodwrightError('failed_precondition', `NRI adjustments are rejected by ${by}: ${why}`);

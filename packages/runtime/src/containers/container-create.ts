@@ -1,7 +1,7 @@
 import { join, normalize } from 'node:path';
 import { describeUndoFailures, PodwrightError, Undo, withTimeout, wrapError } from '@podwright/base';
 import type { ImageRecord } from '@podwright/images';
-import { userString } from '@podwright/oci';
+import { type OciSpec, userString } from '@podwright/oci';
 import { type ContainerConfig, type ContainerRecord, containerName } from '../records/container-record.ts';
 import { newId } from '../records/ids.ts';
 import { isReady, type SandboxRecord } from '../records/sandbox-record.ts';
@@ -49,9 +49,9 @@ async function prepareContainer(context: CreateContext, made: NewContainer): Pro
     const known = { ...made, record: { ...record, user } };
     undo.add('notify plugins', () => nri.containerRemoved(known.record));
     const committed = await trace('make specification', () => commitSpec(context, known, signal));
-    const created = table.put({ ...committed, state: { phase: 'created' } });
+    const created = table.put({ ...committed.record, state: { phase: 'created' } });
     events.publish('created', created);
-    await nri.containerCreated(created);
+    await nri.containerCreated(created, committed.spec);
     return created;
   } catch (error) {
     const failures = await undo.run();
@@ -66,21 +66,21 @@ async function prepareContainer(context: CreateContext, made: NewContainer): Pro
 }
 
 /**
- * Builds the container's OCI spec, applies the plugins' adjustments, and writes it to `config.json`, which is used to start the container.
- * Returns the record with the adjusted resources.
+ * Builds the container's OCI specification, applies the adjustments of plugins, and writes it to `config.json`, from which the container
+ * will be started. Returns the record with the adjusted resources, and the specification.
  */
 async function commitSpec(
   { specs, nri, files, failpoint }: Pick<CreateContext, 'specs' | 'nri' | 'files' | 'failpoint'>,
   made: NewContainer,
   signal: AbortSignal,
-): Promise<ContainerRecord> {
+): Promise<{ record: ContainerRecord; spec: OciSpec }> {
   const sources = await specs.resolve(made.record, made.sandbox, signal);
   await failpoint('container-create/resolved');
-  const { record, spec } = await adjustContainer({ nri, specs }, made, buildContainerSpec(sources));
+  const adjusted = await adjustContainer({ nri, specs }, made, buildContainerSpec(sources));
   await failpoint('container-create/adjusted');
-  files.commitSpec(record.id, spec);
+  files.commitSpec(adjusted.record.id, adjusted.spec);
   await failpoint('container-create/committed');
-  return record;
+  return adjusted;
 }
 
 /** Looks up the user of the container's process. The container's root file system must be mounted. */

@@ -25,8 +25,9 @@ export type AdjustableContainers = {
 /** Reports sandbox and container lifecycle events to NRI plugins. No-op if there are none. */
 export class NriHooks {
   readonly #dependencies: NriHooksDependencies;
-  /** OCI specs of containers that are being created. */
-  readonly #creating = new Map<string, OciSpec>();
+  /** OCI specifications of containers from their creation to their start, so that their files are not read for each event. */
+  readonly #unstarted = new Map<string, OciSpec>();
+  #messages: Promise<typeof import('./messages.ts')> | undefined;
 
   constructor(dependencies: NriHooksDependencies) {
     this.#dependencies = dependencies;
@@ -48,7 +49,10 @@ export class NriHooks {
           .filter(({ state: { phase } }) => phase !== 'exited' && phase !== 'removing')
           .map((record) => this.#container(record)),
       }),
-      update: (id, resources) => adjustable.updateForPlugin(id, changedResources(resources)),
+      update: (id, resources) => {
+        this.#unstarted.delete(id); // the update changes the file
+        return adjustable.updateForPlugin(id, changedResources(resources));
+      },
       evict: (id) => adjustable.evict(id),
     });
   }
@@ -59,7 +63,7 @@ export class NriHooks {
 
   async sandboxUpdating(record: SandboxRecord, { overhead, containers }: SandboxResources): Promise<void> {
     await this.#dependencies.adaptation?.updatePodSandbox(this.#pod(record), async () => {
-      const { requestedResources } = await loadMessages();
+      const { requestedResources } = await this.#load();
       return { overhead: requestedResources(overhead), sum: requestedResources(containers) };
     });
   }
@@ -78,12 +82,14 @@ export class NriHooks {
 
   /** Returns the plugins' adjustments for a container that is being created; `undefined` if there are no plugins. */
   async containerCreating(record: ContainerRecord, spec: OciSpec): Promise<ContainerAdjustment | undefined> {
-    this.#creating.set(record.id, spec);
+    this.#unstarted.set(record.id, spec);
     return await this.#dependencies.adaptation?.createContainer(this.#container(record));
   }
 
-  async containerCreated(record: ContainerRecord): Promise<void> {
-    this.#creating.delete(record.id);
+  /** Reports a created container. `spec` is its OCI specification with the adjustments of plugins. */
+  async containerCreated(record: ContainerRecord, spec: OciSpec): Promise<void> {
+    if (this.isActive) this.#unstarted.set(record.id, spec);
+    else this.#unstarted.delete(record.id);
     await this.#dependencies.adaptation?.notifyContainer('postCreateContainer', this.#container(record));
   }
 
@@ -94,13 +100,15 @@ export class NriHooks {
 
   async containerStarted(record: ContainerRecord): Promise<void> {
     await this.#dependencies.adaptation?.notifyContainer('postStartContainer', this.#container(record));
+    this.#unstarted.delete(record.id);
   }
 
   /** Reports a container update. Returns the resources to set, which plugins may have changed. */
   async containerUpdating(record: ContainerRecord, resources: ContainerResources): Promise<ContainerResources> {
+    this.#unstarted.delete(record.id); // the update changes the file
     const { adaptation } = this.#dependencies;
     if (!adaptation?.isActive) return resources;
-    const { requestedResources } = await loadMessages();
+    const { requestedResources } = await this.#load();
     const changed = await adaptation.updateContainer(this.#container(record), requestedResources(resources));
     return changed === undefined ? resources : { ...changedResources(changed), oomScoreAdj: resources.oomScoreAdj };
   }
@@ -112,12 +120,13 @@ export class NriHooks {
   /** Reports an exit, once for each container. */
   async containerExited(record: ContainerRecord): Promise<void> {
     await this.#dependencies.adaptation?.stopContainer(this.#container(record));
+    this.#unstarted.delete(record.id);
   }
 
   /** Reports a removal, including that of a container whose creation failed. */
   async containerRemoved(record: ContainerRecord): Promise<void> {
     await this.#dependencies.adaptation?.removeContainer(this.#container(record));
-    this.#creating.delete(record.id);
+    this.#unstarted.delete(record.id);
   }
 
   #pod(record: SandboxRecord): PodSource {
@@ -127,26 +136,28 @@ export class NriHooks {
       id: record.id,
       isStopped,
       message: async () =>
-        (await loadMessages()).podMessage(record, isStopped ? {} : this.#dependencies.namespacesOf(record)),
+        (await this.#load()).podMessage(record, isStopped ? {} : this.#dependencies.namespacesOf(record)),
     };
   }
 
   #container(record: ContainerRecord, pid?: number): ContainerSource {
     const { sandboxes, specOf } = this.#dependencies;
     const sandbox = sandboxes.get(record.sandboxId);
-    const pod = sandbox === undefined ? podlessSource(record.sandboxId) : this.#pod(sandbox);
+    const pod = sandbox === undefined ? this.#removedPod(record.sandboxId) : this.#pod(sandbox);
     const message = async () => {
-      const { containerMessage } = await loadMessages();
-      return containerMessage(record, { spec: this.#creating.get(record.id) ?? specOf(record.id), pid });
+      const { containerMessage } = await this.#load();
+      return containerMessage(record, { spec: this.#unstarted.get(record.id) ?? specOf(record.id), pid });
     };
     return { id: record.id, pod, message };
   }
+
+  /** Returns the pod of a container whose sandbox record has been removed: it has an ID only. */
+  #removedPod(id: string): PodSource {
+    return { id, message: async () => (await this.#load()).podlessMessage(id) };
+  }
+
+  #load(): Promise<typeof import('./messages.ts')> {
+    this.#messages ??= import('./messages.ts');
+    return this.#messages;
+  }
 }
-
-/** Returns the pod, with only an ID, for a container whose sandbox record has been removed. */
-const podlessSource = (id: string): PodSource => ({
-  id,
-  message: async () => (await loadMessages()).podlessMessage(id),
-});
-
-const loadMessages = () => import('./messages.ts');
