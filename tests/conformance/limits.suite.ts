@@ -1,9 +1,8 @@
 /** UpdateContainerResources on any CRI runtime: the kernel applies the requested limits. */
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
-import { type CgroupHierarchy, cgroupDirectory, discoverCgroups, readCgroupFile, treeOf } from '@podwright/host';
+import { type CgroupHierarchy, discoverCgroups, treeOf } from '@podwright/host';
+import { readCgroupOf } from '../fixtures/process-cgroup.ts';
 import { createIn, type Pod, runPod, startIn, untilExited } from './pods.fixture.ts';
 import type { RuntimeToCompare } from './runtimes.fixture.ts';
 
@@ -115,14 +114,7 @@ function sharesOf(weight: number): number {
 
 /** Reads the limits of the cgroup that the process is in, whatever its name. */
 async function limitsOf(cgroups: CgroupHierarchy, pid: number): Promise<Limits> {
-  const own = (await readFile(`/proc/${pid}/cgroup`, 'utf8')).split('\n').map((line) => line.split(':'));
-  const read = async (controller: string, file: string) => {
-    const tree = treeOf(cgroups, controller)!;
-    const path = own.find(([, names]) =>
-      tree.version === 2 ? names === '' : names?.split(',').includes(controller),
-    )![2]!;
-    return (await readCgroupFile(join(cgroupDirectory(tree, path), file)))!.trim();
-  };
+  const read = (controller: string, file: string) => readCgroupOf(cgroups, pid, [controller, file]);
   const cpus = await read('cpuset', 'cpuset.cpus');
   if (treeOf(cgroups, 'cpu')!.version === 2) {
     const [quota, period] = (await read('cpu', 'cpu.max')).replace('max', '-1').split(' ') as [string, string];

@@ -1,4 +1,4 @@
-/** What plugins see of pods and containers, and what their adjustments do to real containers. */
+/** What plugins see of pods and containers, and how they change existing ones. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readlinkSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,50 +6,16 @@ import { after, before, test } from 'node:test';
 import { waitFor } from '@podwright/base';
 import { ContainerState } from '@podwright/cri';
 import { runChecked } from '@podwright/host';
-import { type PluginHandlers, type RunningPlugin, runPlugin } from '@podwright/nri';
-import { containerOf, podOf } from '../fixtures/pods.ts';
-import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
-import { EVENT_NAMES_OF_PODS, nriOptions } from './nri-options.fixture.ts';
+import type { PluginHandlers } from '@podwright/nri';
+import { podOf } from '../fixtures/pods.ts';
+import { EVENT_NAMES_OF_PODS } from './nri-options.fixture.ts';
+import { nriUnderTest } from './nri-under-test.fixture.ts';
 
-const runtime = new RuntimeUnderTest();
-const nri = nriOptions(runtime.place);
-before(async () => void (await runtime.start({ nri, ociRuntime: 'runc' })));
-after(async () => assert.deepEqual(await runtime.end(), [], 'the runtime leaves nothing on the host'));
+const { runtime, nri, withPlugin, runPod, create, start, end } = nriUnderTest();
+before(start);
+after(async () => assert.deepEqual(await end(), [], 'the runtime leaves nothing on the host'));
 
 const { place } = runtime;
-const sleeps = 'trap exit TERM; sleep 1000 & wait';
-
-/** Runs `work` while a plugin with these handlers is connected. */
-async function withPlugin<T>(handlers: PluginHandlers, work: (plugin: RunningPlugin) => Promise<T>): Promise<T> {
-  const ready = Promise.withResolvers<void>();
-  const synchronize: PluginHandlers['synchronize'] = (pods, containers) => {
-    ready.resolve();
-    return handlers.synchronize?.(pods, containers) ?? [];
-  };
-  const options = { name: 'test', index: '10', socket: nri.socketPath };
-  const plugin = await runPlugin({ ...options, handlers: { ...handlers, synchronize } });
-  try {
-    await ready.promise;
-    return await work(plugin);
-  } finally {
-    plugin.close();
-  }
-}
-
-async function runPod(name: string): Promise<string> {
-  return (await runtime.cri.runtime.runPodSandbox({ config: podOf(place, name) })).podSandboxId;
-}
-
-async function create(podSandboxId: string, name: string, script = sleeps, linux: object = {}): Promise<string> {
-  const config = containerOf(runtime.image, name, script);
-  const changed = { ...config, linux: { ...config.linux, ...linux } };
-  return (await runtime.cri.runtime.createContainer({ podSandboxId, config: changed as never })).containerId;
-}
-
-async function output(containerId: string, script: string): Promise<string> {
-  const { stdout } = await runtime.cri.runtime.execSync({ containerId, cmd: ['sh', '-c', script], timeout: 60n });
-  return Buffer.from(stdout).toString().trim();
-}
 
 test('the events of a pod arrive in order, with what the CRI client has requested', async () => {
   const seen: string[] = [];
@@ -117,71 +83,6 @@ test('a creation fails if the source of an added mount does not have the request
   });
   await runChecked('umount', [source]);
   rmdirSync(source);
-});
-
-test('adjustments of a new container take effect', async () => {
-  const directory = join(place.directory, 'net.d'); // any directory of the host
-  const adjust = {
-    annotations: { adjusted: 'yes' },
-    env: [{ key: 'ADJUSTED', value: 'yes' }],
-    args: ['sh', '-c', `: adjusted; ${sleeps}`],
-    mounts: [{ destination: '/adjusted', type: 'bind', source: directory, options: ['rbind', 'ro'] }],
-    rlimits: [{ type: 'RLIMIT_NOFILE', soft: 333n, hard: 444n }],
-    hooks: { createRuntime: [{ path: '/bin/sh', args: ['sh', '-c', `: > ${directory}/hooked`] }] },
-    linux: {
-      devices: [{ path: '/dev/adjusted', type: 'c', major: 1n, minor: 3n, fileMode: { value: 0o666 } }],
-      oomScoreAdj: { value: 555n },
-      sysctl: { 'net.ipv4.ip_unprivileged_port_start': '77' },
-      resources: {
-        memory: { limit: { value: BigInt(96 << 20) } },
-        cpu: { shares: { value: 300n }, cpus: '0' },
-        pids: { limit: 50n },
-      },
-    },
-  };
-  const result = await withPlugin({ createContainer: () => ({ adjust }) }, async () => {
-    const containerId = await create(await runPod('adjusted'), 'main');
-    await runtime.cri.runtime.startContainer({ containerId });
-    return containerId;
-  });
-  const script = [
-    'echo $ADJUSTED; ls -d /adjusted; ls /adjusted/hooked',
-    // not that of the exec process, whose soft limit runc may raise
-    "awk '/open files/ {print $4, $5}' /proc/1/limits",
-    'cat /proc/1/oom_score_adj; grep -o "Cpus_allowed_list:.*" /proc/1/status | tr -d "\\t"',
-    'cat /proc/sys/net/ipv4/ip_unprivileged_port_start; echo x > /dev/adjusted; stat -c %t:%T /dev/adjusted',
-    'tr "\\0" " " < /proc/1/cmdline',
-  ];
-  const lines = (await output(result, script.join('; '))).split('\n');
-  const expected = ['yes', '/adjusted', '/adjusted/hooked', '333 444', '555', 'Cpus_allowed_list:0', '77', '1:3'];
-  assert.deepEqual(lines.slice(0, -1), expected);
-  assert.match(lines.at(-1)!, /^sh -c : adjusted;/);
-  const { status, info } = await runtime.cri.runtime.containerStatus({ containerId: result, verbose: true });
-  assert.equal(status?.resources?.linux?.memoryLimitInBytes, BigInt(96 << 20));
-  const { runtimeSpec } = JSON.parse(info.info!) as {
-    runtimeSpec: { annotations: object; linux: { resources: object } };
-  };
-  assert.partialDeepStrictEqual(runtimeSpec.annotations, { adjusted: 'yes' });
-  assert.partialDeepStrictEqual(runtimeSpec.linux.resources, { pids: { limit: 50 } });
-  await runtime.cri.runtime.updateContainerResources({ containerId: result, linux: { cpuShares: 400n } });
-  const { info: later } = await runtime.cri.runtime.containerStatus({ containerId: result, verbose: true });
-  const updated = (JSON.parse(later.info!) as { runtimeSpec: { linux: { resources: object } } }).runtimeSpec;
-  assert.partialDeepStrictEqual(updated.linux.resources, { pids: { limit: 50 }, cpu: { shares: 400, cpus: '0' } });
-});
-
-test('a setting that the host does not support fails the creation by name, which leaves nothing', async () => {
-  const adjust = { linux: { resources: { blockioClass: { value: 'slow' } }, netDevices: { eth9: { name: 'x' } } } };
-  const removed: string[] = [];
-  const podSandboxId = await runPod('unsupported');
-  const handlers: PluginHandlers = {
-    createContainer: () => ({ adjust }),
-    removeContainer: ({ container }) => void removed.push(container!.name),
-  };
-  await withPlugin(handlers, async () => {
-    await assert.rejects(create(podSandboxId, 'main'), /does not support block I\/O class, network devices/);
-  });
-  const { containers } = await runtime.cri.runtime.listContainers({ filter: { podSandboxId } });
-  assert.deepEqual([containers, removed], [[], ['main']]);
 });
 
 test('plugins change other containers when one is created, and at any time', async () => {

@@ -3,7 +3,12 @@ import { test } from 'node:test';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { adjustSpec } from './adjust-spec.ts';
 import { ContainerAdjustmentSchema } from './gen/nri/v1alpha1/adjustment_pb.js';
-import { IOPrioClass, LinuxSchedulerPolicy, MpolMode } from './gen/nri/v1alpha1/container_pb.js';
+import {
+  IOPrioClass,
+  type LinuxResourcesSchema,
+  LinuxSchedulerPolicy,
+  MpolMode,
+} from './gen/nri/v1alpha1/container_pb.js';
 import type { NriSpec } from './oci-spec.ts';
 import { containerOfSpec } from './spec-messages.ts';
 import { unsupportedSettings } from './unsupported-settings.ts';
@@ -140,9 +145,35 @@ test('settings that the host or the OCI runtime does not support are named', () 
       netDevices: { eth9: {} },
     },
   });
-  const check = (ociVersion: string, able: boolean, expected: string[]) =>
-    assert.deepEqual(unsupportedSettings(adjust, { ociVersion, hugetlb: able, rdt: able }), expected);
+  const check = (ociVersion: string, able: boolean, expected: string[]) => {
+    const host = { ociVersion, cgroupVersion: 2, hugetlb: able, swapLimit: able, rdt: able } as const;
+    assert.deepEqual(unsupportedSettings(adjust, host), expected);
+  };
   check('1.0.2-dev', false, ['block I/O class', 'RDT class', 'huge page limit', 'scheduler', 'network devices']);
   check('1.1.0', true, ['block I/O class', 'network devices']);
   check('1.3.0', true, ['block I/O class']);
+  const removals = create(ContainerAdjustmentSchema, { linux: { netDevices: { '-eth9': {} }, rdt: { remove: true } } });
+  const host = { ociVersion: '1.0.2', cgroupVersion: 1, hugetlb: false, swapLimit: false, rdt: false } as const;
+  assert.deepEqual(unsupportedSettings(removals, host), []);
+});
+
+test('settings that only one version of cgroups has are named on hosts with the other', () => {
+  const check = (resources: MessageInitShape<typeof LinuxResourcesSchema>, expected: Record<1 | 2, string[]>) => {
+    const adjust = create(ContainerAdjustmentSchema, { linux: { resources } });
+    for (const cgroupVersion of [1, 2] as const) {
+      const host = { ociVersion: '1.3.0', cgroupVersion, hugetlb: true, swapLimit: false, rdt: true };
+      assert.deepEqual(unsupportedSettings(adjust, host), expected[cgroupVersion]);
+    }
+  };
+  const value = 1n;
+  check({ unified: { 'memory.high': '1' } }, { 1: ['files of cgroup v2'], 2: [] });
+  check({ memory: { swappiness: { value } } }, { 1: [], 2: ['swappiness'] });
+  check({ memory: { kernelTcp: { value } } }, { 1: [], 2: ['kernel TCP memory limit'] });
+  check({ memory: { disableOomKiller: { value: true } } }, { 1: [], 2: ['disabling the OOM killer'] });
+  check({ memory: { disableOomKiller: { value: false }, useHierarchy: { value: true } } }, { 1: [], 2: [] });
+  check({ cpu: { realtimePeriod: { value } } }, { 1: [], 2: ['realtime CPU time'] });
+  const never = ['swap limit', 'kernel memory limit', 'memory without hierarchy'];
+  const memory = { swap: { value }, kernel: { value }, useHierarchy: { value: false } };
+  check({ memory }, { 1: never, 2: never });
+  check({ memory: { limit: { value }, reservation: { value } }, pids: { limit: 1n } }, { 1: [], 2: [] });
 });

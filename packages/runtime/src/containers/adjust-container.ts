@@ -28,17 +28,19 @@ export async function adjustContainer(
     const problem = `adjust container ${record.config.name}: this host does not support ${unsupported.join(', ')}`;
     throw new PodwrightError('failed_precondition', problem);
   }
+  const cgroupsPath = adjust.linux?.cgroupsPath ?? '';
   const adjusted = {
     ...record,
+    ...(cgroupsPath === '' ? {} : { cgroupsPath }),
     config: { ...record.config, resources: adjustResources(record.config.resources, adjust) },
   };
   checkMounts(adjust);
   const { adjustSpec } = await import('../nri/messages.ts');
   const rdtClass = adjust.linux?.resources?.rdtClass?.value ?? '';
-  const { linux, ...others } = adjustSpec(spec, adjust);
-  const complete = { ...others, linux: rdtClass === '' ? linux : { ...linux, intelRdt: { closID: rdtClass } } };
+  // a class names a group of resctrl, as in containerd; plugins may change it by `rdt`
+  const intelRdt = rdtClass === '' ? {} : { intelRdt: { closID: rdtClass } };
   const withDevices = await specs.withCdiDevices(
-    complete,
+    adjustSpec({ ...spec, linux: { ...spec.linux, ...intelRdt } }, adjust),
     adjust.cdiDevices.map(({ name }) => name),
   );
   return { record: adjusted, spec: specs.withLimits(withDevices, adjusted) };

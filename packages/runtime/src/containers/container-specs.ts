@@ -125,7 +125,9 @@ export class ContainerSpecs {
   unsupported(adjust: ContainerAdjustment, { config: { runtimeHandler } }: SandboxRecord): string[] {
     const { host, ociVersions } = this.#dependencies;
     const ociVersion = ociVersions.get(runtimeHandler) ?? OLDEST_OCI_VERSION;
-    return unsupportedSettings(adjust, { ociVersion, hugetlb: host.hugetlb, rdt: existsSync(RESCTRL) });
+    const { cgroupMode, hugetlb, swapLimit } = host;
+    const cgroupVersion = cgroupMode === 'v2' ? 2 : 1;
+    return unsupportedSettings(adjust, { ociVersion, cgroupVersion, hugetlb, swapLimit, rdt: existsSync(RESCTRL) });
   }
 
   /** Adds CDI devices to an OCI spec. Throws the errors of `resolveCdiDevices`. */

@@ -102,6 +102,7 @@ export const containerShape = z.looseObject({
   user: z.looseObject({ uid: z.number(), gid: z.number(), additionalGids: z.array(z.number()) }),
   logPath: z.string(),
   stopSignal: z.string(),
+  cgroupsPath: z.string().optional(),
   state: z.discriminatedUnion('phase', [
     z.looseObject({ phase: z.literal('creating') }),
     z.looseObject({ phase: z.literal('created') }),

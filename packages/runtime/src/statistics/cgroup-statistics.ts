@@ -5,6 +5,7 @@ import {
   type CgroupStats,
   CpuSamples,
   cgroupExists,
+  cgroupPathOf,
   cgroupPids,
   type InterfaceUse,
   isFrozenCgroup,
@@ -93,7 +94,7 @@ export class CgroupStatistics implements Statistics {
     const { sandboxes, taskCgroup, cgroups } = this.#dependencies;
     const sandbox = sandboxes.get(record.sandboxId);
     if (sandbox === undefined) return undefined;
-    const path = taskCgroup(sandbox, record.id);
+    const path = record.cgroupsPath === undefined ? taskCgroup(sandbox, record.id) : cgroupPathOf(record.cgroupsPath);
     const inner = `${path}/${CRUN_SUBGROUP}`;
     return scopeOf(path) !== undefined && (await cgroupExists(cgroups, inner)) ? inner : path;
   }
