@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Failpoint, Logger, Registry } from '@podwright/base';
 import type { KubeClient } from '@podwright/kube-client';
 import { type ConfigurableOptions, configurableOptions } from '@podwright/kubelet-configuration';
-import type { DirectoryClaim, PodAccess } from '@podwright/volumes';
+import type { DirectoryClaim, PodAccess, TmpfsCalls } from '@podwright/volumes';
 import type { LegacyLogs } from './logs/container-logs.ts';
 
 /** A kubelet's options: its configuration and its dependencies. */
@@ -10,6 +10,8 @@ export type KubeletOptions = ConfigurableOptions & {
   logger: Logger;
   /** Reads the logs of container runtimes that do not store them where the CRI specifies, such as old Docker Engines. */
   legacyLogs?: LegacyLogs;
+  /** Mounts tmpfs volumes without starting programs. Default: mount(8) and umount(8) are started. */
+  tmpfs?: TmpfsCalls;
   /** Registry for upstream's `kubelet_*` and `prober_*` metrics. Default: none are recorded. */
   metrics?: Registry;
   /** The API server of the node's cluster; absent for a standalone node. */

@@ -27,7 +27,7 @@ export { DiskDetail } from './volumes/disk-detail.ts';
 export { hostPathProblem } from './volumes/host-path.ts';
 export { LocalBlockVolumes } from './volumes/local-block-volumes.ts';
 export { ProgramLoopDevices } from './volumes/loop-devices.ts';
-export { type Mounter, ProgramMounter } from './volumes/mounter.ts';
+export { type Mounter, ProgramMounter, type TmpfsCalls } from './volumes/mounter.ts';
 export type { PodTokens } from './volumes/payload.ts';
 export { persistentVolumeKinds } from './volumes/persistent-volume-kinds.ts';
 export { type PersistentVolumesOptions, PersistentVolumesPlugin } from './volumes/persistent-volumes.ts';

@@ -15,7 +15,7 @@ import { tracingOptions } from './tracing-options.ts';
 /** How a kubelet reaches its container runtime, and the defaults for its settings. */
 export type KubeletPlace = Pick<
   KubeletOptions,
-  'runtimeEndpoint' | 'imageEndpoint' | 'criApiVersion' | 'metrics' | 'legacyLogs'
+  'runtimeEndpoint' | 'imageEndpoint' | 'criApiVersion' | 'metrics' | 'legacyLogs' | 'tmpfs'
 > &
   Partial<Pick<KubeletOptions, 'cgroupDriver' | 'cgroupRoot'>> & { defaults: KubeletDefaults };
 

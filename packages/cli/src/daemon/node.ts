@@ -15,6 +15,7 @@ import { closeApi, closeParts, closeUnused, startNodeParts } from './node-parts.
 import { serveKubelet } from './serve-kubelet.ts';
 import { serviceManagerOf } from './service-manager.ts';
 import { guardPort } from './stranger-connections.ts';
+import { tmpfsCalls } from './tmpfs-calls.ts';
 
 const API_IN_CLUSTER =
   'a node of a cluster has no Kubernetes API of its own: remove enabled from the table api of the configuration file, or leave the cluster';
@@ -38,7 +39,8 @@ function withClusterDns(address: string | undefined) {
  * "docker"`, a dockershim takes the place of the runtime. Resolves with the options of the stop request.
  */
 export async function runNode(config: NodeConfig): Promise<StopOptions> {
-  const { stopped, request, countBuffer } = beginDaemon(config, loadSystem());
+  const system = loadSystem();
+  const { stopped, request, countBuffer } = beginDaemon(config, system);
   using starting = markStarting(config.state);
   const manager = serviceManagerOf(process.env, createLogger({ name: 'systemd', level: config.log_level }));
   const files = clusterFiles(config);
@@ -52,6 +54,7 @@ export async function runNode(config: NodeConfig): Promise<StopOptions> {
   const place = {
     ...{ ...runtime.place, serveStream: runtime.serveStream, metrics: registry, countBuffer },
     criApiVersion: 'v1' as const,
+    tmpfs: tmpfsCalls(system),
     defaults: settings === undefined ? STANDALONE_NODE_DEFAULTS : UPSTREAM_DEFAULTS,
     configuration: settings?.configuration,
     configure: settings?.configure ?? withClusterDns(standaloneApi?.services.dnsAddress),

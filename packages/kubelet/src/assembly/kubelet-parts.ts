@@ -104,7 +104,7 @@ export function kubeletParts(input: KubeletPartsInput, given: Partial<KubeletPar
     memoryBytes: resources.memory ?? 0n,
     ephemeralStorageBytes: resources['ephemeral-storage'] ?? 0n,
   };
-  const mounter = new ProgramMounter();
+  const mounter = new ProgramMounter(options.tmpfs);
   const maps = new DeviceMaps({ mounter, loops: new ProgramLoopDevices(), events });
   const storageMetrics = options.metrics && new StorageMetrics(options.metrics);
   const claims = new ClaimVolumes(options.rootDir, logger);

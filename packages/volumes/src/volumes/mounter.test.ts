@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { readMounts } from '@podwright/system/mountinfo';
 import { ProgramMounter } from './mounter.ts';
 
 test('mounts below a directory are found, with buffers of at most a few times the size of the mount table', async () => {
@@ -12,4 +13,24 @@ test('mounts below a directory are found, with buffers of at most a few times th
   assert.ok(!(await mounter.mountsBelow('/usr/bin')).includes('/usr'));
   const takenBytes = process.memoryUsage().arrayBuffers - before;
   assert.ok(takenBytes < 8 * tableBytes + 65_536, `${takenBytes} bytes for a table of ${tableBytes}`);
+});
+
+test('with system calls no program is started for a tmpfs, with or without noswap', async () => {
+  const calls: string[] = [];
+  const mount = (target: string, data: string) => {
+    calls.push(`${target} ${data}`);
+    if (data.includes('noswap')) throw new Error('mount /t: EINVAL');
+  };
+  const mounter = new ProgramMounter({ mount, detach: (target) => void calls.push(`detach ${target}`) });
+  await mounter.mountTmpfs('/t', ['size=1']);
+  await mounter.mountTmpfs('/u', []);
+  // one of the host's own, which is not really detached
+  const own = ['/dev', '/dev/shm', '/run'].map((path) =>
+    readMounts().findLast(({ mountPoint }) => mountPoint === path),
+  );
+  const tmpfs = own.find((mount) => mount?.type === 'tmpfs');
+  if (tmpfs !== undefined) await mounter.unmount(tmpfs.mountPoint);
+  const detached = tmpfs === undefined ? [] : [`detach ${tmpfs.mountPoint}`];
+  assert.deepEqual(calls, ['/t size=1,noswap', '/t size=1', '/u ', ...detached]);
+  await assert.rejects(mounter.unmount('/proc/self/fd/none'), /umount/);
 });

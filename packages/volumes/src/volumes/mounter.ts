@@ -34,14 +34,30 @@ export interface Mounter {
 /** A request to mount a file system of `type`, such as `nfs`, from `source` at `target`. */
 export type MountRequest = { type: string; source: string; target: string; options: string[] };
 
-/** Mounts and unmounts with mount(8) and umount(8). */
+/** System calls for tmpfs, which a process can make if it has foreign functions. Both throw if the kernel refuses. */
+export type TmpfsCalls = {
+  /** mount(2) of a tmpfs. `data`: its options, separated by commas. */
+  mount(target: string, data: string): void;
+  /** umount2(2), which detaches even a busy mount. */
+  detach(target: string): void;
+};
+
+/** Mounts and unmounts with mount(8) and umount(8). Given `tmpfs`, no program is started for a tmpfs, of which most pods have one. */
 export class ProgramMounter implements Mounter {
-  /** `noswap` requires Linux 6.4, and is not supported in user namespaces. Cleared if mounting a tmpfs with it fails. */
+  readonly #tmpfs: TmpfsCalls | undefined;
+  /** Linux supports `noswap` since 6.4, but not in user namespaces. Cleared if a tmpfs cannot be mounted with it. */
   #withoutSwap: string[] = ['noswap'];
 
-  async mountTmpfs(target: string, options: string[], signal?: AbortSignal): Promise<void> {
-    const mount = () =>
-      this.mount({ type: 'tmpfs', source: 'tmpfs', target, options: [...options, ...this.#withoutSwap] }, signal);
+  constructor(tmpfs?: TmpfsCalls) {
+    this.#tmpfs = tmpfs;
+  }
+
+  async mountTmpfs(target: string, given: string[], signal?: AbortSignal): Promise<void> {
+    const mount = async () => {
+      const options = [...given, ...this.#withoutSwap];
+      if (this.#tmpfs === undefined) await this.mount({ type: 'tmpfs', source: 'tmpfs', target, options }, signal);
+      else this.#tmpfs.mount(target, options.join(','));
+    };
     if (this.#withoutSwap.length === 0) return mount();
     await mount().catch(() => {
       signal?.throwIfAborted();
@@ -65,7 +81,8 @@ export class ProgramMounter implements Mounter {
   }
 
   async unmount(target: string): Promise<void> {
-    await run('umount', ['-n', '--no-canonicalize', '--lazy', target]);
+    if (this.#tmpfs !== undefined && isTmpfs(target)) this.#tmpfs.detach(target);
+    else await run('umount', ['-n', '--no-canonicalize', '--lazy', target]);
   }
 
   async mountsBelow(directory: string): Promise<string[]> {
@@ -108,6 +125,12 @@ export class ProgramMounter implements Mounter {
     );
     return shown.flat();
   }
+}
+
+/** Whether the topmost mount at a mount point is a tmpfs, which has no server that could delay the system call. */
+function isTmpfs(target: string): boolean {
+  const mounts = parseMountsBelow(target, readMountinfo());
+  return mounts.findLast(({ mountPoint }) => mountPoint === target)?.type === 'tmpfs';
 }
 
 async function run(program: string, args: string[], parent?: AbortSignal): Promise<void> {
