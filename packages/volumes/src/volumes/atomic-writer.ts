@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
+import { constants, existsSync } from 'node:fs';
 import { chmod, chown, lstat, mkdir, open, readdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import {
@@ -78,6 +78,9 @@ function checkedPath(path: string): string {
 export async function isWritten(directory: string): Promise<boolean> {
   return (await currentVersion(directory)) !== undefined;
 }
+
+/** Like `isWritten`, without waiting. */
+export const isWrittenNow = (directory: string): boolean => existsSync(join(directory, DATA_LINK));
 
 async function currentVersion(directory: string): Promise<string | undefined> {
   try {

@@ -5,8 +5,9 @@ import { isWritten, writeAtomically } from './atomic-writer.ts';
 import { makeOpenDirectory, tmpfsOptions } from './empty-dir.ts';
 import type { Mounter } from './mounter.ts';
 import { nestedMountPoints } from './nested-mounts.ts';
-import { type PayloadInput, type PodTokens, volumePayload } from './payload.ts';
+import { contentHash, type PayloadInput, type PodTokens, volumePayload } from './payload.ts';
 import type { VolumePlugin, VolumeRequest } from './plugin.ts';
+import { RecentVolumes } from './recent-volumes.ts';
 import { TMPFS_ROOT } from './volume-ownership.ts';
 
 export type PayloadPluginOptions = {
@@ -24,6 +25,7 @@ export type PayloadPluginOptions = {
 export class PayloadPlugin implements VolumePlugin {
   readonly name: string;
   readonly #options: PayloadPluginOptions;
+  readonly #recent = new RecentVolumes();
 
   constructor(options: PayloadPluginOptions) {
     this.name = options.name;
@@ -43,12 +45,16 @@ export class PayloadPlugin implements VolumePlugin {
       tokens: await this.#tokensFor(pod, volume, signal),
     });
     const group = pod.spec.securityContext?.fsGroup;
+    const options = { group, mountPoints: nestedMountPoints(pod, volume.name) };
+    const content = contentHash(payload, options);
+    if (this.#recent.has(directory, content)) return directory;
     await makeOpenDirectory(directory, pod, field === 'configMap' ? OPEN_DIRECTORY : TMPFS_ROOT);
     if (holdsSecrets(volume) && !(await mounter.isMountPoint(directory))) {
       const limits = { pod, nodeMemoryBytes: nodeAllocatable.memoryBytes };
       await mounter.mountTmpfs(directory, tmpfsOptions(limits), signal);
     }
-    await writeAtomically(directory, payload, { group, mountPoints: nestedMountPoints(pod, volume.name) });
+    await writeAtomically(directory, payload, options);
+    this.#recent.add(directory, content);
     return directory;
   }
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { CONTAINER_FILE, PodwrightError, PRIVATE_FILE } from '@podwright/base';
 import {
   allContainers,
@@ -24,7 +25,15 @@ export type PayloadFile = { data: Buffer; mode: number; uid?: number };
 /** A volume's files, by path relative to its root directory. */
 export type Payload = Map<string, PayloadFile>;
 
-/** Audience and lifetime of a service account token. The default audience is the API server. */
+/** Returns a hash of a payload, and of how it is written. */
+export function contentHash(payload: Payload, options: object): string {
+  const hash = createHash('sha256').update(JSON.stringify(options));
+  for (const [path, { data, mode, uid }] of payload)
+    hash.update(JSON.stringify([path, mode, uid ?? 0, data.length])).update(data);
+  return hash.digest('base64');
+}
+
+/** A service account token's audience and lifetime. The default audience is the API server. */
 export type TokenSpec = Pick<ServiceAccountTokenProjection, 'audience' | 'expirationSeconds'>;
 
 /** Provides pods' service account tokens. */
