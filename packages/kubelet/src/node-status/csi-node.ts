@@ -31,6 +31,7 @@ export type CsiNodeOptions = {
  */
 export class CsiNodeStart {
   readonly #options: CsiNodeOptions;
+  readonly #tried = Promise.withResolvers<void>();
   #problem: string | undefined = 'CSINode is not yet initialized';
 
   constructor(options: CsiNodeOptions) {
@@ -42,7 +43,12 @@ export class CsiNodeStart {
     return this.#problem;
   }
 
-  /** Ensures that the CSINode exists. Retries until that succeeds or the signal aborts, with a back-off of up to two minutes. */
+  /** Resolves when the first attempt has succeeded or failed. */
+  get tried(): Promise<void> {
+    return this.#tried.promise;
+  }
+
+  /** Ensures that the CSINode exists. Retries until that succeeds or the signal aborts, with increasing pauses of up to two minutes. */
   async run(signal: AbortSignal): Promise<void> {
     if (!(await this.#isThere(signal))) await this.#options.registered;
     const lastMs = CSI_NODE_RETRIES_MS.at(-1)!;
@@ -59,6 +65,7 @@ export class CsiNodeStart {
     this.#problem = problem;
     if (problem !== undefined) this.#options.logger.error({ error: problem }, 'the node is not ready for volumes');
     this.#options.onChange();
+    this.#tried.resolve();
   }
 
   /** Whether the CSINode exists. Waits until the API server responds and permits the read. */
@@ -83,6 +90,7 @@ export class CsiNodeStart {
         await ensureCsiNode(this.#options, signal);
         return undefined;
       } catch (error) {
+        this.#tried.resolve();
         const failure = errorMessage(error);
         if (delayMs === undefined || signal.aborted)
           return `error updating CSINode annotation: timed out waiting for the condition; caused by: ${failure}`;

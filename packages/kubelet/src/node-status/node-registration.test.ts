@@ -30,11 +30,9 @@ function begin(t: TestContext, api = new NodeApi()) {
   return { api, clock, events, controller, isDone: () => isDone };
 }
 
-test('a node is created after a tenth of a second, and its events are emitted', async (t) => {
+test('a node is created at once, and its events are emitted', async (t) => {
   const { api, clock, events, isDone } = begin(t);
-  await clock.pass(90);
-  assert.equal(api.calls.length, 0);
-  await clock.pass(10);
+  await clock.pass(0);
   assert.equal(isDone(), true);
   assert.equal(api.stored<Node>(NODES, PLACE)?.status?.nodeInfo?.machineID, 'm');
   assert.deepEqual(events.reasons, ['NodeHasSufficientMemory', 'NodeHasNoDiskPressure', 'NodeHasSufficientPID']);
@@ -49,8 +47,8 @@ test('a failing server is retried without end, with pauses that double up to sev
   };
   api.script({ verb: 'create' }, ...Array.from({ length: 9 }, () => fail));
   const { clock, events, isDone } = begin(t, api);
-  await clock.pass(34_000);
-  assert.deepEqual(times, [100, 300, 700, 1500, 3100, 6300, 12_700, 19_700, 26_700]);
+  await clock.pass(27_000);
+  assert.deepEqual(times, [0, 100, 300, 700, 1500, 3100, 6300, 12_700, 19_700]);
   assert.deepEqual([isDone(), events.reasons.length], [true, 3]);
 });
 
@@ -58,7 +56,7 @@ test('no request is made after the stop', async (t) => {
   const api = new NodeApi();
   api.script({ verb: 'create' }, ...Array.from({ length: 9 }, () => refusal(500, 'InternalError')));
   const { clock, controller, isDone } = begin(t, api);
-  await clock.pass(350);
+  await clock.pass(150);
   controller.abort();
   await clock.pass(10_000);
   assert.deepEqual([api.calls.length, isDone()], [2, true]);

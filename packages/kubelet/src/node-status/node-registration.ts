@@ -16,12 +16,15 @@ export type NodeRegistrationOptions = NodeIdentity & {
   logger: Logger;
 };
 
-/** Creates the Node object or adopts an existing one, and retries until that succeeds. Returns `undefined` if the signal aborts. */
+/**
+ * Creates the Node object or adopts an existing one, and retries until that succeeds. Returns `undefined` if the signal aborts. Unlike
+ * upstream, does not wait before the first attempt.
+ */
 export async function registerNode(options: NodeRegistrationOptions, signal: AbortSignal): Promise<Node | undefined> {
   const { name, logger, events } = options;
   const backoff = new Backoff(NODE_REGISTRATION_BACKOFF);
   for (let attempt = 0; !signal.aborted; attempt++) {
-    await pause(backoff.next(name), signal);
+    if (attempt > 0) await pause(backoff.next(name), signal);
     if (signal.aborted) break;
     const initial = initialNode(options, await options.observe(signal));
     if (attempt === 0)

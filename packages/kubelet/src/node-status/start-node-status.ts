@@ -1,10 +1,11 @@
-import { errorMessage, type Logger } from '@podwright/base';
+import { errorMessage, type Logger, pause } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { EventRecorder, Node } from '@podwright/kube-api';
 import type { Informer, KubeClient } from '@podwright/kube-client';
 import type { NodeSettings } from '@podwright/kubelet-configuration';
 import { CsiNodeStart } from './csi-node.ts';
 import { hostFacts } from './host-facts.ts';
+import { NODE_PROMPT_PERIOD_MS } from './limits.ts';
 import { NodeLease } from './node-lease.ts';
 import { NodeObserver, type NodeObserverOptions, type NodeStatusSources } from './node-observer.ts';
 import { registerNode } from './node-registration.ts';
@@ -70,8 +71,13 @@ export function startNodeStatus(options: NodeStatusOptions): RunningNodeStatus {
     logger,
   };
   registering.resolve(settings.register ? registerNode(registration, signal) : undefined);
+  // without a CSINode the node is not ready, and the next report may follow only after a pause
+  const withCsiNode = registered.then(async (node) => {
+    await Promise.race([csiNode.tried, pause(NODE_PROMPT_PERIOD_MS, signal)]);
+    return node;
+  });
   const reporter = new NodeReporter({
-    ...{ registered, name, heartbeatClient, timeoutMs, informer, observe, events, logger },
+    ...{ registered: withCsiNode, name, heartbeatClient, timeoutMs, informer, observe, events, logger },
     ...{ statusUpdateMs: settings.statusUpdateMs, statusReportMs: settings.statusReportMs },
     ...(options.registersAgain && { registerAgain: (until: AbortSignal) => registerNode(registration, until) }),
     onNode: nodeListener(options),
