@@ -32,13 +32,15 @@ export function patched(
   const { kind } = parts;
   const { patch } = request;
   const mediaType = request.mediaType as Exclude<PatchMediaType, typeof APPLY>;
-  const value = applyPatch(mediaType, { object: kind.fromStored(old), patch, schema, type: kind.type });
+  const live = kind.fromStored(old);
+  const value = applyPatch(mediaType, { object: live, patch, schema, type: kind.type });
   const isStrategic = mediaType === 'application/strategic-merge-patch+json';
   const shown = () => (isStrategic ? formatGoValue(patch) : JSON.stringify(value));
   const refusal = (message: string) => invalidPatch(shown(), message);
   if (!isStrategic) checkPatchedKind(parts.kind, value, { schema, name: old.metadata.name ?? '', refusal });
   const decoded = decodedPatch(parts, withOwnKind(parts.kind, value), {
     source: isStrategic ? 'map' : 'json',
+    live,
     refusal,
   });
   const problem = kind.conversionProblem(decoded.object);
@@ -76,10 +78,10 @@ type Decoded = { object: ApiObject; problems: string[] };
 function decodedPatch(
   { kind }: ResourceParts,
   value: JsonObject,
-  { source, refusal }: { source: 'json' | 'map'; refusal: (message: string) => ApiError },
+  { source, live, refusal }: { source: 'json' | 'map'; live: ApiObject; refusal: (message: string) => ApiError },
 ): Decoded {
   try {
-    const { object, problems } = kind.decode(value, source);
+    const { object, problems } = kind.decode(value, { source, decoded: live });
     return { object: isEmptied(value) ? withNoEntries(object) : object, problems };
   } catch (error) {
     throw error instanceof PodwrightError ? refusal(errorMessage(error)) : error;

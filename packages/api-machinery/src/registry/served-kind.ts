@@ -65,10 +65,13 @@ export class ServedKind {
 
   /**
    * Decodes an object in the served version. Throws `invalid_argument` with the message that Go would return. `source`: that of the object
-   * in upstream, which decides the message.
+   * in upstream, which decides the message. `decoded`: an object in the served version, whose parts need not be decoded again.
    */
-  decode(value: JsonObject, source?: 'json' | 'map'): { object: ApiObject; problems: string[] } {
-    const { object, problems } = decodeJson(value, { schema: this.#schema, type: this.type, source });
+  decode(
+    value: JsonObject,
+    { source, decoded }: { source?: 'json' | 'map'; decoded?: ApiObject } = {},
+  ): { object: ApiObject; problems: string[] } {
+    const { object, problems } = decodeJson(value, { schema: this.#schema, type: this.type, source, decoded });
     return { object: object as ApiObject, problems };
   }
 

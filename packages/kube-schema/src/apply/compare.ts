@@ -1,61 +1,76 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fieldOf, isJsonObject } from '../json.ts';
-import { type FieldSet, FieldSetBuilder, type Path } from './field-set.ts';
+import { type FieldSet, FieldSetBuilder } from './field-set.ts';
 import { isEmptyOrAbsent, listElement, type Node, nodeFor } from './node.ts';
 import { fieldElement, type PathElement } from './path-element.ts';
 
 /** The fields in which an object differs from an older version of itself. */
 export type Comparison = { added: FieldSet; modified: FieldSet; removed: FieldSet };
 
-type Sets = Record<keyof Comparison, FieldSetBuilder>;
-
-/** One field of both objects; `before` or `after` is `undefined` where it is absent. */
-type Pair = { node: Node; before: unknown; after: unknown; path: Path };
-
-/** Compares two objects (structured-merge-diff, typed.Compare). */
+/** Compares two objects (structured-merge-diff, typed.Compare). Parts that both share are not read. */
 export function compareObjects(node: Node, before: unknown, after: unknown): Comparison {
-  const sets: Sets = { added: new FieldSetBuilder(), modified: new FieldSetBuilder(), removed: new FieldSetBuilder() };
-  compare({ node, before, after, path: [] }, sets);
-  return { added: sets.added.build(), modified: sets.modified.build(), removed: sets.removed.build() };
+  const comparer = new ObjectComparer();
+  comparer.compare(node, before, after);
+  return comparer.result();
 }
 
-function compare(pair: Pair, sets: Sets): void {
-  const { before, after, path } = pair;
-  const node = nodeFor(pair.node, before, after);
-  if (before === undefined) sets.added.insert(path);
-  else if (after === undefined) sets.removed.insert(path);
-  const isLeaf = node.kind === 'leaf' || (isEmptyOrAbsent(before) && isEmptyOrAbsent(after));
-  if (isLeaf) {
-    if (before !== undefined && after !== undefined && !isDeepStrictEqual(before, after)) sets.modified.insert(path);
-  } else if (node.kind === 'list') compareLists({ ...pair, node }, sets);
-  else compareMaps({ ...pair, node }, sets);
-}
+/** Compares the fields of two objects one after another. A value is `undefined` where the field is absent. */
+class ObjectComparer {
+  readonly #added = new FieldSetBuilder();
+  readonly #modified = new FieldSetBuilder();
+  readonly #removed = new FieldSetBuilder();
+  /** The path of the field that is compared. */
+  readonly #path: PathElement[] = [];
 
-function compareMaps({ node, before, after, path }: Pair & { node: { kind: 'map' } }, sets: Sets): void {
-  const [one, other] = [before, after].map((value) => (isJsonObject(value) ? value : {}));
-  for (const name of new Set([...Object.keys(one!), ...Object.keys(other!)])) {
-    const below = { before: fieldOf(one!, name), after: fieldOf(other!, name), path: [...path, fieldElement(name)] };
-    compare({ node: node.at(name) ?? { kind: 'leaf' }, ...below }, sets);
+  result(): Comparison {
+    return { added: this.#added.build(), modified: this.#modified.build(), removed: this.#removed.build() };
   }
-}
 
-/** Compares list elements by key. Elements with a duplicate key, which old objects may contain, are compared as a whole. */
-function compareLists({ node, before, after, path }: Pair & { node: { kind: 'list' } }, sets: Sets): void {
-  const [olds, news] = [before, after].map((value) => byElement(node, Array.isArray(value) ? value : []));
-  for (const element of new Set([...olds!.keys(), ...news!.keys()])) {
-    const [one, other] = [olds!.get(element) ?? [], news!.get(element) ?? []];
-    const below = [...path, element];
-    const each = (values: { before?: unknown; after?: unknown }) =>
-      compare({ node: node.element, before: values.before, after: values.after, path: below }, sets);
-    if (one.length <= 1 && other.length <= 1) each({ before: one[0], after: other[0] });
-    else if (one.length > 1 && other.length > 1) {
-      if (!isDeepStrictEqual(one, other)) sets.modified.insert(below);
-    } else if (one.length > 1) {
-      if (other.length > 0) each({ after: other[0] });
-      sets.removed.insert(below);
+  compare(given: Node, before: unknown, after: unknown): void {
+    if (before === after) return;
+    const node = nodeFor(given, before, after);
+    if (before === undefined) this.#added.insert(this.#path);
+    else if (after === undefined) this.#removed.insert(this.#path);
+    const isLeaf = node.kind === 'leaf' || (isEmptyOrAbsent(before) && isEmptyOrAbsent(after));
+    if (isLeaf) {
+      if (before !== undefined && after !== undefined && !isDeepStrictEqual(before, after))
+        this.#modified.insert(this.#path);
+    } else if (node.kind === 'list') this.#compareLists(node, before, after);
+    else this.#compareMaps(node, before, after);
+  }
+
+  #compareMaps(node: Node & { kind: 'map' }, before: unknown, after: unknown): void {
+    const [one, other] = [isJsonObject(before) ? before : {}, isJsonObject(after) ? after : {}];
+    const added = Object.keys(other).filter((name) => !Object.hasOwn(one, name));
+    for (const name of [...Object.keys(one), ...added]) {
+      const [old, now] = [fieldOf(one, name), fieldOf(other, name)];
+      if (old === now) continue; // most fields: no path is needed for them
+      this.#path.push(fieldElement(name));
+      this.compare(node.at(name) ?? { kind: 'leaf' }, old, now);
+      this.#path.pop();
+    }
+  }
+
+  #compareLists(node: Node & { kind: 'list' }, before: unknown, after: unknown): void {
+    const [olds, news] = [before, after].map((value) => byElement(node, Array.isArray(value) ? value : []));
+    for (const element of new Set([...olds!.keys(), ...news!.keys()])) {
+      this.#path.push(element);
+      this.#compareElements(node.element, olds!.get(element) ?? [], news!.get(element) ?? []);
+      this.#path.pop();
+    }
+  }
+
+  /** Compares the list elements with the same key. If there are several, which old objects may contain, they are compared as a whole. */
+  #compareElements(node: Node, olds: unknown[], news: unknown[]): void {
+    if (olds.length <= 1 && news.length <= 1) this.compare(node, olds[0], news[0]);
+    else if (olds.length > 1 && news.length > 1) {
+      if (!isDeepStrictEqual(olds, news)) this.#modified.insert(this.#path);
+    } else if (olds.length > 1) {
+      if (news.length > 0) this.compare(node, undefined, news[0]);
+      this.#removed.insert(this.#path);
     } else {
-      if (one.length > 0) each({ before: one[0] });
-      sets.added.insert(below);
+      if (olds.length > 0) this.compare(node, olds[0], undefined);
+      this.#added.insert(this.#path);
     }
   }
 }

@@ -11,9 +11,11 @@ export class FieldSet {
   /** Subsets by the path element above them; none of them is empty. */
   readonly children: ReadonlyMap<PathElement, FieldSet>;
 
-  constructor(members: Iterable<PathElement> = [], children: Iterable<[PathElement, FieldSet]> = []) {
-    this.members = new Set(members);
-    this.children = new Map([...children].filter(([, set]) => !set.isEmpty));
+  /** The set takes over `members` and `children`, which must not be changed afterwards. Empty children are omitted. */
+  constructor(members: ReadonlySet<PathElement> = new Set(), children: Map<PathElement, FieldSet> = new Map()) {
+    for (const [element, set] of children) if (set.isEmpty) children.delete(element);
+    this.members = members;
+    this.children = children;
   }
 
   get isEmpty(): boolean {
@@ -25,40 +27,36 @@ export class FieldSet {
   }
 
   union(other: FieldSet): FieldSet {
-    if (other.isEmpty) return this;
+    if (other.isEmpty || other === this) return this;
     if (this.isEmpty) return other;
     const children = new Map(this.children);
-    for (const [element, set] of other.children) children.set(element, set.union(this.below(element)));
-    return new FieldSet([...this.members, ...other.members], children);
+    for (const [element, set] of other.children) children.set(element, this.below(element).union(set));
+    return new FieldSet(new Set([...this.members, ...other.members]), children);
   }
 
   intersection(other: FieldSet): FieldSet {
     if (this.isEmpty || other.isEmpty) return EMPTY;
-    const members = [...this.members].filter((element) => other.members.has(element));
+    const children = new Map<PathElement, FieldSet>();
+    for (const [element, set] of this.children) {
+      const below = other.children.get(element);
+      if (below !== undefined) children.set(element, set.intersection(below));
+    }
     return new FieldSet(
-      members,
-      this.#eachChild((set, element) => set.intersection(other.below(element))),
+      filtered(this.members, (element) => other.members.has(element)),
+      children,
     );
   }
 
   /** Returns the members that are not in the other set. A field is kept even if a field above it is a member of the other set. */
   difference(other: FieldSet): FieldSet {
-    if (other.isEmpty) return this;
-    const members = [...this.members].filter((element) => !other.members.has(element));
-    return new FieldSet(
-      members,
-      this.#eachChild((set, element) => set.difference(other.below(element))),
-    );
+    return this.#without(other, (set, element) => set.difference(other.below(element)));
   }
 
   /** Like `difference`, but also removes everything below a member of the other set. */
   recursiveDifference(other: FieldSet): FieldSet {
-    if (other.isEmpty) return this;
-    const members = [...this.members].filter((element) => !other.members.has(element));
-    const children = this.#eachChild((set, element) =>
+    return this.#without(other, (set, element) =>
       other.members.has(element) ? EMPTY : set.recursiveDifference(other.below(element)),
     );
-    return new FieldSet(members, children);
   }
 
   /** Yields the members' paths in upstream's order: at each level, first the members and then the fields below them. */
@@ -67,14 +65,34 @@ export class FieldSet {
     for (const element of sortedElements(this.children.keys())) yield* this.below(element).paths([...above, element]);
   }
 
-  *#eachChild(change: (set: FieldSet, element: PathElement) => FieldSet): Generator<[PathElement, FieldSet]> {
-    for (const [element, set] of this.children) yield [element, change(set, element)];
+  /** Returns the members that are not members of the other set, with the changed sets below. */
+  #without(other: FieldSet, change: (set: FieldSet, element: PathElement) => FieldSet): FieldSet {
+    if (this.isEmpty || other.isEmpty) return this;
+    const members = filtered(this.members, (element) => !other.members.has(element));
+    const children = new Map<PathElement, FieldSet>();
+    let isSame = members === this.members;
+    for (const [element, set] of this.children) {
+      const next = change(set, element);
+      isSame &&= next === set;
+      children.set(element, next);
+    }
+    return isSame ? this : new FieldSet(members, children);
   }
 }
 
 const EMPTY = new FieldSet();
 
-/** Builds a field set from paths. */
+/** Returns the members for which `isKept` is true: the set itself if these are all. */
+function filtered(
+  members: ReadonlySet<PathElement>,
+  isKept: (element: PathElement) => boolean,
+): ReadonlySet<PathElement> {
+  const kept = new Set<PathElement>();
+  for (const element of members) if (isKept(element)) kept.add(element);
+  return kept.size === members.size ? members : kept;
+}
+
+/** Builds a field set from paths, once. */
 export class FieldSetBuilder {
   readonly #members = new Set<PathElement>();
   readonly #children = new Map<PathElement, FieldSetBuilder>();
@@ -85,10 +103,9 @@ export class FieldSetBuilder {
   }
 
   build(): FieldSet {
-    return new FieldSet(
-      this.#members,
-      [...this.#children].map(([element, child]) => [element, child.build()]),
-    );
+    const children = new Map<PathElement, FieldSet>();
+    for (const [element, child] of this.#children) children.set(element, child.build());
+    return new FieldSet(this.#members, children);
   }
 
   #insert(path: Path, from: number): void {

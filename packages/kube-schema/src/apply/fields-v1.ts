@@ -14,18 +14,18 @@ export function parseFieldsV1(fields: unknown): FieldSet {
 
 function parse(fields: unknown): FieldSet {
   if (!isJsonObject(fields)) throw new PodwrightError('invalid_argument', 'read managed fields: a set is no object');
-  const members: PathElement[] = [];
-  const children: [PathElement, FieldSet][] = [];
+  const members = new Set<PathElement>();
+  const children = new Map<PathElement, FieldSet>();
   for (const [key, below] of Object.entries(fields)) {
     if (key === SELF) continue;
     const element = normalElement(key);
     if (isEmptyObject(below)) {
-      members.push(element);
+      members.add(element);
       continue;
     }
     const child = parse(below);
-    if (Object.hasOwn(below as JsonObject, SELF)) members.push(element);
-    children.push([element, child]);
+    if (Object.hasOwn(below as JsonObject, SELF)) members.add(element);
+    children.set(element, child);
   }
   return new FieldSet(members, children);
 }

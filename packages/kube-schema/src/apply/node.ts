@@ -39,15 +39,18 @@ export function structNode(schema: Schema, type: StructType): Node {
   return type.isAtomic || type.isList ? ATOMIC : granularNode(schema, type);
 }
 
+/** Returns the node for a struct of a built-in kind whose fields are merged. Nodes are made once. */
 function granularNode(schema: Schema, type: StructType): Node {
-  return {
-    kind: 'map',
-    isNamed: (name) => type.byName.has(name),
-    at: (name) => {
+  return schema.derived(type, 'node', () => {
+    const below = new Map<string, Node>();
+    const at = (name: string) => {
       const field = type.byName.get(name);
-      return field && fieldNode(schema, field);
-    },
-  };
+      const node = below.get(name) ?? (field && fieldNode(schema, field));
+      if (node !== undefined) below.set(name, node);
+      return node;
+    };
+    return { kind: 'map', isNamed: (name) => type.byName.has(name), at };
+  });
 }
 
 function fieldNode(schema: Schema, field: Field): Node {

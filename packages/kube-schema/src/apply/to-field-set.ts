@@ -44,13 +44,12 @@ function walkList({ node, value, path }: ListValue, set: FieldSetBuilder): void 
  * Returns the set with every struct field that has members below it added as a member. A field set does not contain such fields by itself.
  */
 export function withNamedFields(set: FieldSet, node: Node | undefined): FieldSet {
-  const children = [...set.children];
   const isNamed = (element: PathElement) =>
     node?.kind === 'map' && element.startsWith('f:') && node.isNamed(element.slice(2));
-  return new FieldSet(
-    [...set.members, ...children.map(([element]) => element).filter(isNamed)],
-    children.map(([element, child]) => [element, withNamedFields(child, nodeBelow(node, element))]),
-  );
+  const members = new Set([...set.members, ...[...set.children.keys()].filter(isNamed)]);
+  const children = new Map<PathElement, FieldSet>();
+  for (const [element, child] of set.children) children.set(element, withNamedFields(child, nodeBelow(node, element)));
+  return new FieldSet(members, children);
 }
 
 /**
@@ -60,17 +59,17 @@ export function withNamedFields(set: FieldSet, node: Node | undefined): FieldSet
 export function withAtomicFields(set: FieldSet, node: Node | undefined): FieldSet {
   if (node === undefined || node.kind === 'deduced') return set;
   const atomic: PathElement[] = [];
-  const children: [PathElement, FieldSet][] = [];
+  const children = new Map<PathElement, FieldSet>();
   let isSame = true;
   for (const [element, child] of set.children) {
     const below = nodeBelow(node, element);
     const isAtomic = below?.kind === 'leaf' && below.isAtomic === true;
     const next = isAtomic ? undefined : withAtomicFields(child, below);
     if (next === undefined) atomic.push(element);
-    else children.push([element, next]);
+    else children.set(element, next);
     isSame &&= next === child;
   }
-  return isSame ? set : new FieldSet([...set.members, ...atomic], children);
+  return isSame ? set : new FieldSet(new Set([...set.members, ...atomic]), children);
 }
 
 function nodeBelow(node: Node | undefined, element: PathElement): Node | undefined {

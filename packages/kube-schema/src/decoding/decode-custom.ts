@@ -4,7 +4,7 @@ import type { StructType } from '../schema/field.ts';
 import type { Schema } from '../schema/schema.ts';
 import { withDefaults } from './custom-defaults.ts';
 import { JsonDecoder } from './json-decoder.ts';
-import { decodeError, formatPath, type JsonPath, Problems } from './problems.ts';
+import { decodeError, formatPath, type JsonPath, Problems, rootContext } from './problems.ts';
 import { pruned } from './prune.ts';
 
 const METADATA = 'meta.v1.ObjectMeta';
@@ -47,8 +47,7 @@ type MetadataDecoding = { schema: Schema; path: JsonPath; problems: Problems };
 function decodedMetadata(value: unknown, { schema, path, problems }: MetadataDecoding): unknown {
   const own = new Problems([]);
   try {
-    const context = { path, struct: 'ObjectMeta', fields: '' };
-    const metadata = new JsonDecoder(schema, own).struct(schema.type(METADATA), value, context);
+    const metadata = new JsonDecoder(schema, own).struct(schema.type(METADATA), value, rootContext(path, 'ObjectMeta'));
     own.check();
     problems.merge(own);
     return metadata;

@@ -3,7 +3,7 @@ import type { StructType } from '../schema/field.ts';
 import type { Schema } from '../schema/schema.ts';
 import { decodeCustom } from './decode-custom.ts';
 import { JsonDecoder } from './json-decoder.ts';
-import { type DecodingSource, decodeError, type JsonPath, Problems } from './problems.ts';
+import { type DecodingSource, decodeError, type JsonPath, Problems, rootContext } from './problems.ts';
 
 export type DecodeJsonOptions = {
   schema: Schema;
@@ -12,6 +12,11 @@ export type DecodeJsonOptions = {
   duplicates?: readonly JsonPath[];
   /** Decides the texts of errors in built-in kinds. Default: `json`. */
   source?: DecodingSource;
+  /**
+   * A decoded object of the same built-in type. Parts that the value shares with it, such as the specification after a patch of the status,
+   * are not decoded again.
+   */
+  decoded?: JsonObject;
 };
 
 export type DecodedJson = {
@@ -33,11 +38,12 @@ export type DecodedJson = {
  * DeploymentSpec.spec.replicas of type int32`. JavaScript numbers do not preserve their notation, so `1.0` and `1e3` count as integers
  * here.
  */
-export function decodeJson(value: unknown, { schema, type, duplicates = [], source }: DecodeJsonOptions): DecodedJson {
+export function decodeJson(value: unknown, options: DecodeJsonOptions): DecodedJson {
+  const { schema, type, duplicates = [], source, decoded } = options;
   if (isTooDeep(value)) throw decodeError('exceeded max depth');
   if (type.custom !== undefined) return decodeCustom(value, { schema, type, duplicates });
   const problems = new Problems(duplicates, source);
-  const object = new JsonDecoder(schema, problems).struct(type, value, { path: [], struct: '', fields: '' });
+  const object = new JsonDecoder(schema, problems, decoded).struct(type, value, rootContext());
   problems.check();
   return { object: object!, problems: problems.strict };
 }

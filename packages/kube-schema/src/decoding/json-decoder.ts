@@ -1,9 +1,8 @@
-import { isJsonObject, type JsonObject, setField } from '../json.ts';
+import { fieldOf, isJsonObject, type JsonObject, setField } from '../json.ts';
 import { type Field, isScalarType, isStructType, type StructType, type ValueType } from '../schema/field.ts';
-import { objectOf, zeroOf } from '../schema/go-json.ts';
+import { structOf, zeroOf } from '../schema/go-json.ts';
 import type { Schema } from '../schema/schema.ts';
-import { withEmbedded } from './embedded-structs.ts';
-import { type Context, Problems } from './problems.ts';
+import { type Context, Problems, pathOf, rootContext } from './problems.ts';
 import { readScalar } from './scalar-readers.ts';
 import { VALUE_READERS } from './value-readers.ts';
 
@@ -17,10 +16,13 @@ type Target = { type: string; goType: string };
 export class JsonDecoder {
   readonly #schema: Schema;
   readonly #problems: Problems;
+  readonly #decoded: JsonObject | undefined;
 
-  constructor(schema: Schema, problems: Problems) {
+  /** `decoded`: a decoded object, whose fields need not be decoded again where the root object has the same ones. */
+  constructor(schema: Schema, problems: Problems, decoded?: JsonObject) {
     this.#schema = schema;
     this.#problems = problems;
+    this.#decoded = decoded;
   }
 
   /** Decodes an object. If the value is not an object, reports a problem and returns `undefined`. */
@@ -31,21 +33,24 @@ export class JsonDecoder {
       return undefined;
     }
     const values = new Map<Field, unknown>();
+    const struct = type.name.slice(type.name.lastIndexOf('.') + 1);
     for (const [name, one] of Object.entries(value)) {
       const field = type.byName.get(name);
-      const path = [...context.path, name];
-      if (field === undefined) this.#problems.unknownField(path);
+      const inner: Context = { struct, below: { above: context, step: name, field: name } };
+      if (field === undefined) this.#problems.unknownField(pathOf(inner));
       else {
-        this.#problems.knownField(path);
-        const struct = type.name.split('.').at(-1)!;
-        const shown = withEmbedded(struct, name);
-        const fields = context.fields === '' ? shown : `${context.fields}.${shown}`;
-        const inner = { path, fields, struct };
-        const decoded = one === null ? undefined : this.#field(field, one, inner);
+        this.#problems.knownField(inner);
+        const decoded =
+          one === null ? undefined : this.#isDecoded(name, one, inner) ? one : this.#field(field, one, inner);
         if (decoded !== undefined) values.set(field, decoded);
       }
     }
-    return objectOf(this.#schema, { fields: [...type.byName.values()], found: (field) => values.get(field) });
+    return structOf(this.#schema, type, values);
+  }
+
+  #isDecoded(name: string, value: unknown, { below }: Context): boolean {
+    if (this.#decoded === undefined || typeof value !== 'object') return false;
+    return 'above' in below && 'root' in below.above.below && fieldOf(this.#decoded, name) === value;
   }
 
   #field(field: Field, value: unknown, context: Context): unknown {
@@ -63,7 +68,7 @@ export class JsonDecoder {
     context: Context,
   ): unknown[] | undefined {
     if (Array.isArray(value))
-      return value.map((one, index) => this.#element(element, one, { ...context, path: [...context.path, index] }));
+      return value.map((one, step) => this.#element(element, one, elementContext(context, step)));
     this.#problems.wrongType(value, { type: 'list', goType }, context);
     return undefined;
   }
@@ -79,9 +84,9 @@ export class JsonDecoder {
     }
     const result: JsonObject = {};
     for (const [key, one] of Object.entries(value)) {
-      const path = [...context.path, key];
-      this.#problems.knownField(path);
-      setField(result, key, this.#element(element, one, { ...context, path }));
+      const inner = elementContext(context, key);
+      this.#problems.knownField(inner);
+      setField(result, key, this.#element(element, one, inner));
     }
     return result;
   }
@@ -107,11 +112,17 @@ export class JsonDecoder {
     const problems = new Problems([]);
     const decoder = new JsonDecoder(this.#schema, problems);
     const type = this.#schema.type('apiextensions.v1.JSONSchemaProps');
-    const decoded = decoder.struct(type, value ?? {}, { path: [], struct: '', fields: '' });
+    const decoded = decoder.struct(type, value ?? {}, rootContext());
     problems.check();
     return decoded;
   }
 }
+
+/** Returns the position of a list element or map value. */
+const elementContext = (above: Context, step: string | number): Context => ({
+  struct: above.struct,
+  below: { above, step },
+});
 
 /** Returns Go's name for the element type of a list or map. It is derived from the field's Go type, unless that is a named type. */
 function elementName({ type, goType }: Field, schema: Schema): string {

@@ -3,6 +3,7 @@
 import { PodwrightError } from '@podwright/base';
 import { goQuote } from '@podwright/kube-api';
 import { conversionError, type Expected } from './conversion-errors.ts';
+import { withEmbedded } from './embedded-structs.ts';
 
 /** Maximum number of problems, as in upstream's decoder. */
 const MAX_PROBLEMS = 100;
@@ -18,14 +19,35 @@ export function formatPath(path: JsonPath): string {
   );
 }
 
-/** The decoder's position: the JSON path, and the names used in type errors. */
+/**
+ * The decoder's position: a field or an element, and the position above it. Texts are computed from it only for problems, because almost all
+ * objects have none.
+ */
 export type Context = {
-  path: JsonPath;
   /** The unqualified name of the struct that contains the last field; '' at the root. */
   struct: string;
-  /** The field names from the root on, without list indexes and map keys. */
-  fields: string;
+  below:
+    | { root: JsonPath }
+    /** `field`: the field's name, unless the step is a list index or a map key. */
+    | { above: Context; step: string | number; field?: string };
 };
+
+/** Returns the position of an object that is decoded. `path`: where it is in another object. */
+export const rootContext = (path: JsonPath = [], struct = ''): Context => ({ struct, below: { root: path } });
+
+/** Returns the path from the root to a position. */
+export function pathOf({ below }: Context): JsonPath {
+  return 'root' in below ? below.root : [...pathOf(below.above), below.step];
+}
+
+/** Returns the field names from the root on, without list indexes and map keys, as Go's errors show them. */
+export function fieldsOf({ struct, below }: Context): string {
+  if ('root' in below) return '';
+  const above = fieldsOf(below.above);
+  if (below.field === undefined) return above;
+  const shown = withEmbedded(struct, below.field);
+  return above === '' ? shown : `${above}.${shown}`;
+}
 
 /** How upstream decodes: from JSON, or from the maps that a strategic merge patch results in. Errors have other texts. */
 export type DecodingSource = 'json' | 'map';
@@ -52,10 +74,10 @@ export class Problems {
     this.#add(`unknown field ${goQuote(formatPath(path))}`);
   }
 
-  /** Reports the field if it occurs more than once in the source text. */
-  knownField(path: JsonPath): void {
+  /** Reports the field at the position if it occurs more than once in the source text. */
+  knownField(context: Context): void {
     if (this.#duplicates.size === 0) return;
-    const text = formatPath(path);
+    const text = formatPath(pathOf(context));
     if (this.#duplicates.has(text)) this.#add(`duplicate field ${goQuote(text)}`);
   }
 
@@ -112,10 +134,13 @@ export const decodeError = (message: string): PodwrightError => new PodwrightErr
 export const wrongTypeError = (value: unknown, goType: string, context: Context): PodwrightError =>
   decodeError(wrongTypeText(kindOf(value), goType, context));
 
-function wrongTypeText(value: string, goType: string, { struct, fields }: Context): string {
-  const target = struct === '' ? 'value' : `struct field ${struct}.${fields}`;
-  return `json: cannot unmarshal ${value} into Go ${target} of type ${goType}`;
+function wrongTypeText(value: string, goType: string, context: Context): string {
+  return `json: cannot unmarshal ${value} into Go ${targetText(context)} of type ${goType}`;
 }
+
+/** Names what a value is decoded into, as Go's errors do. */
+export const targetText = (context: Context): string =>
+  context.struct === '' ? 'value' : `struct field ${context.struct}.${fieldsOf(context)}`;
 
 /** Returns Go's name for the type of a JSON value. */
 function kindOf(value: unknown): string {

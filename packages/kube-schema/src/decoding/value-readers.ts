@@ -6,7 +6,7 @@ import { isJsonObject } from '../json.ts';
 import type { ValueType } from '../schema/field.ts';
 import { formatDuration, formatTimestamp, parseDuration, parseTimestamp } from '../schema/value-text.ts';
 import { timeProblem } from './go-time.ts';
-import { type Context, decodeError, wrongTypeError } from './problems.ts';
+import { type Context, decodeError, targetText, wrongTypeError } from './problems.ts';
 import { canonicalQuantity, QUANTITY_ERROR } from './quantity-text.ts';
 
 /** Decodes a custom resource schema that is nested in a value. */
@@ -44,8 +44,7 @@ const intOrString: ValueReader = (value, context) => {
   if (typeof value === 'string') return value;
   if (typeof value !== 'number') throw wrongTypeError(value, 'int32', context);
   if ((value | 0) === value) return value;
-  const target = context.struct === '' ? 'value' : `struct field ${context.struct}.${context.fields}`;
-  throw decodeError(`json: cannot unmarshal number ${value} into Go ${target} of type int32`);
+  throw decodeError(`json: cannot unmarshal number ${value} into Go ${targetText(context)} of type int32`);
 };
 
 const anyJson: ValueReader = (value) => value;

@@ -1,6 +1,6 @@
 /** Encodes fields that have no value as Go's JSON encoder does. */
 import { type JsonObject, setField } from '../json.ts';
-import { type Field, isScalarType, isStructType, type ScalarType, type ValueType } from './field.ts';
+import { type Field, isScalarType, isStructType, type ScalarType, type StructType, type ValueType } from './field.ts';
 import type { Schema } from './schema.ts';
 
 /** The zero values of scalars, and of structs that are represented by a single value in JSON. */
@@ -44,6 +44,27 @@ export function objectOf(
     else if (shown !== undefined) setField(result, field.name, shown);
   }
   return result;
+}
+
+/** Encodes a struct as Go does, with the fields in the order of its JSON. `values`: what Go would hold in the fields that were set. */
+export function structOf(schema: Schema, type: StructType, values: ReadonlyMap<Field, unknown>): JsonObject {
+  const result: JsonObject = {};
+  for (const { field, unset } of unsetFields(schema, type)) {
+    const value = values.get(field);
+    if (value !== undefined) {
+      if (!isLeftOut(field, value)) setField(result, field.name, value);
+    } else if (typeof unset === 'object' && unset !== null)
+      setField(result, field.name, absent(schema, field)); // decoded objects do not share parts that could be changed
+    else if (unset !== undefined) setField(result, field.name, unset);
+  }
+  return result;
+}
+
+/** Returns the fields of a struct's JSON with their JSON if they were never set, which is computed once. */
+function unsetFields(schema: Schema, type: StructType): readonly { field: Field; unset: unknown }[] {
+  return schema.derived(type, 'unset fields', () =>
+    [...type.byName.values()].map((field) => ({ field, unset: absent(schema, field) })),
+  );
 }
 
 /** Returns the JSON of a field that was never set, or `undefined` if Go omits the field. */

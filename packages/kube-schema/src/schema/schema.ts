@@ -29,6 +29,7 @@ export class Schema {
   #customTypes: ReadonlyMap<string, StructType> = new Map();
   readonly #texts: ReadonlyMap<string, string>;
   readonly #types = new Map<string, StructType>();
+  readonly #derived = new Map<string, unknown>();
   /** The first component of the type names, by API group. */
   readonly #directories: ReadonlyMap<string, string>;
   readonly #byPlural: ReadonlyMap<string, Resource>;
@@ -92,6 +93,13 @@ export class Schema {
     if (type === undefined)
       throw new PodwrightError('not_found', `look up type ${name}: Kubernetes 1.36 has no such type`);
     return type;
+  }
+
+  /** Returns what `derive` computed from a built-in type when it was first called with this purpose. */
+  derived<T>({ name }: StructType, purpose: string, derive: () => T): T {
+    const key = `${purpose} ${name}`;
+    if (!this.#derived.has(key)) this.#derived.set(key, derive());
+    return this.#derived.get(key) as T;
   }
 
   #hasGroup(group: string): boolean {
