@@ -10,7 +10,9 @@ const ANCIENT = 'ancient-changes';
  * so more may remain. The oldest entry of a version keeps its own identity until another entry is merged into it.
  */
 export function capUpdaters(owners: Owners, maxUpdaters = MAX_UPDATERS): Owners {
-  const updaters = [...owners].filter(([, { operation }]) => operation === 'Update').sort(compareAge);
+  const updaters = [...owners].filter(([, { operation }]) => operation === 'Update');
+  if (updaters.length <= maxUpdaters) return owners;
+  updaters.sort(compareAge);
   const result = new Map(owners);
   const firstOfVersion = new Map<string, string>();
   let remaining = updaters.length;

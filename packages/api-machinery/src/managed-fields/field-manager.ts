@@ -6,6 +6,7 @@ import { timestamp } from '../timestamp.ts';
 import { applyConflict } from './apply-conflict.ts';
 import { capUpdaters } from './cap-updaters.ts';
 import { checkConfiguration, untypedConfiguration } from './configuration.ts';
+import { FieldSets } from './field-sets.ts';
 import { conflictsAfterLastApplied, KUBECTL, withLastApplied } from './last-applied.ts';
 import { withManagedFields, withoutManagedFields } from './object-fields.ts';
 import { type AppliedOwners, OwnerUpdater, type OwnerUpdaterOptions } from './owner-updater.ts';
@@ -19,6 +20,8 @@ export type FieldManagerOptions = OwnerUpdaterOptions & {
   subresource: string;
   /** An empty object of the kind, with the fields that Go never omits. New objects are compared to it. */
   emptyObject: ApiObject;
+  /** Default: the manager's own. */
+  fieldSets?: FieldSets;
 };
 
 export type Writing = { manager: string; nowMs: number };
@@ -33,9 +36,11 @@ const BEFORE_FIRST_APPLY = 'before-first-apply';
 export class FieldManager {
   readonly #options: FieldManagerOptions;
   readonly #updater: OwnerUpdater;
+  readonly #sets: FieldSets;
 
   constructor(options: FieldManagerOptions) {
     this.#options = options;
+    this.#sets = options.fieldSets ?? new FieldSets();
     this.#updater = new OwnerUpdater(options);
   }
 
@@ -46,10 +51,11 @@ export class FieldManager {
    */
   update(live: ApiObject | undefined, object: ApiObject, writing: Writing): ApiObject {
     try {
-      const owners = ownersForUpdate(live, object, this.#options.subresource);
+      const owners = ownersForUpdate({ live, object, subresource: this.#options.subresource }, this.#sets);
       // a stored object without managed fields is not tracked until it is first applied
       const isTracked = owners.size > 0 || live === undefined;
-      return withManagedFields(object, isTracked ? this.#updated({ live, object, owners }, writing) : owners);
+      const after = isTracked ? this.#updated({ live, object, owners }, writing) : owners;
+      return withManagedFields(object, after, this.#sets);
     } catch (error) {
       if (error instanceof PodwrightError) return withoutManagedFields(object);
       throw error;
@@ -67,7 +73,7 @@ export class FieldManager {
   ): ApiObject {
     checkConfiguration(configuration, this.#options);
     const before = live === undefined ? this.#options.emptyObject : withoutManagedFields(live);
-    const stored = ownersForApply(live);
+    const stored = ownersForApply(live, this.#sets);
     const owners = stored.size > 0 ? stored : this.#firstOwners(before, writing.nowMs);
     const { manager, nowMs } = writing;
     const identity = this.#identity(manager, 'Apply');
@@ -75,7 +81,7 @@ export class FieldManager {
     if ('conflicts' in applied) throw applyConflict(applied.conflicts, owners);
     const isChanged = !isDeepStrictEqual(applied.object, before);
     const written = finished(applied.owners, identifierOf(identity), isChanged ? timestamp(nowMs) : undefined);
-    const object = withManagedFields(applied.object as ApiObject, written);
+    const object = withManagedFields(applied.object as ApiObject, written, this.#sets);
     return manager === KUBECTL ? withLastApplied(object, configuration) : object;
   }
 

@@ -1,5 +1,6 @@
 /** Reads and writes `metadata.managedFields`. */
 import type { ApiObject } from '@podwright/kube-kinds';
+import type { FieldSets } from './field-sets.ts';
 import { encodeOwners, type ManagedFieldsEntry, type Owners } from './owners.ts';
 
 /** Returns the managed fields entries, or `undefined` if the object has no `managedFields`. */
@@ -8,9 +9,10 @@ export function managedFieldsOf({ metadata }: ApiObject): readonly ManagedFields
 }
 
 /** Returns the object with its managed fields replaced. If there are no owners, the field is removed. */
-export function withManagedFields(object: ApiObject, owners: Owners): ApiObject {
+export function withManagedFields(object: ApiObject, owners: Owners, sets?: FieldSets): ApiObject {
   const plain = withoutManagedFields(object);
-  return owners.size === 0 ? plain : { ...plain, metadata: { ...plain.metadata, managedFields: encodeOwners(owners) } };
+  if (owners.size === 0) return plain;
+  return { ...plain, metadata: { ...plain.metadata, managedFields: encodeOwners(owners, sets) } };
 }
 
 export function withoutManagedFields(object: ApiObject): ApiObject {

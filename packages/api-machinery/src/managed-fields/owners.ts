@@ -1,5 +1,6 @@
 import { PodwrightError } from '@podwright/base';
-import { type FieldSet, formatFieldsV1, type JsonObject, parseFieldsV1 } from '@podwright/kube-schema';
+import type { FieldSet, JsonObject } from '@podwright/kube-schema';
+import { FieldSets } from './field-sets.ts';
 
 /** An entry of `metadata.managedFields`. */
 export type ManagedFieldsEntry = {
@@ -42,27 +43,27 @@ export function identifierOf({ manager, operation, apiVersion, subresource }: Ma
 }
 
 /** Decodes managed fields entries. Throws `invalid_argument` for entries that upstream rejects. */
-export function decodeOwners(entries: readonly ManagedFieldsEntry[]): Map<string, Owner> {
-  const owners = entries.map(decodeOwner);
+export function decodeOwners(entries: readonly ManagedFieldsEntry[], sets = new FieldSets()): Map<string, Owner> {
+  const owners = entries.map((entry, index) => decodeOwner(entry, index, sets));
   return new Map(owners.map((owner) => [identifierOf(owner), owner]));
 }
 
-function decodeOwner(entry: ManagedFieldsEntry, index: number): Owner {
+function decodeOwner(entry: ManagedFieldsEntry, index: number, sets: FieldSets): Owner {
   const { manager = '', operation, apiVersion = '', fieldsType = '', fieldsV1 = {}, subresource = '', time } = entry;
   if (operation !== 'Apply' && operation !== 'Update') throw invalid('operation must be `Apply` or `Update`');
   if (apiVersion === '') throw invalid('apiVersion must not be empty');
   if (fieldsType === '') throw invalid(`missing fieldsType in managed fields entry ${index}`);
   if (fieldsType !== 'FieldsV1')
     throw invalid(`invalid fieldsType ${JSON.stringify(fieldsType)} in managed fields entry ${index}`);
-  const fields = parseFieldsV1(fieldsV1);
+  const fields = sets.parse(fieldsV1);
   return { manager, operation, apiVersion, subresource, fields, ...(time === undefined ? {} : { time }) };
 }
 
 const invalid = (message: string) => new PodwrightError('invalid_argument', message);
 
 /** Encodes the owners in upstream's order: appliers first, then by time, manager, version and subresource. */
-export function encodeOwners(owners: Owners): ManagedFieldsEntry[] {
-  return [...owners.values()].sort(compareOwners).map(encodeOwner);
+export function encodeOwners(owners: Owners, sets = new FieldSets()): ManagedFieldsEntry[] {
+  return [...owners.values()].sort(compareOwners).map((owner) => encodeOwner(owner, sets));
 }
 
 function compareOwners(one: Owner, other: Owner): number {
@@ -80,14 +81,15 @@ const compare = <T extends string | number>(one: T, other: T): number => (one < 
 /** Returns the manager's time in Unix seconds, or 0 if it has none. */
 export const secondsOf = ({ time }: Owner): number => (time === undefined ? 0 : Math.floor(Date.parse(time) / 1000));
 
-function encodeOwner({ manager, operation, apiVersion, subresource, fields, time }: Owner): ManagedFieldsEntry {
+function encodeOwner(owner: Owner, sets: FieldSets): ManagedFieldsEntry {
+  const { manager, operation, apiVersion, subresource, fields, time } = owner;
   return {
     ...(manager === '' ? {} : { manager }),
     operation,
     apiVersion,
     ...(time === undefined ? {} : { time }),
     fieldsType: 'FieldsV1',
-    fieldsV1: formatFieldsV1(fields),
+    fieldsV1: sets.format(fields),
     ...(subresource === '' ? {} : { subresource }),
   };
 }

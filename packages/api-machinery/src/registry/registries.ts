@@ -1,6 +1,7 @@
 import { apiVersionOf, type FieldSet, parseFieldsV1, type Resource } from '@podwright/kube-schema';
 import type { Admission } from '../admission-contract.ts';
 import { FieldManager } from '../managed-fields/field-manager.ts';
+import { FieldSets } from '../managed-fields/field-sets.ts';
 import type { OtherVersion } from '../managed-fields/owner-updater.ts';
 import type { ObjectStore } from '../store/object-store.ts';
 import { NO_ADMISSION } from './admission-attributes.ts';
@@ -27,6 +28,7 @@ export class Registries {
   // the resources of a custom kind are replaced when its definition changes
   readonly #kinds = new WeakMap<Resource, ServedKind>();
   readonly #registries = new WeakMap<Resource, ResourceRegistry>();
+  readonly #fieldSets = new FieldSets();
 
   constructor(parts: RegistriesParts) {
     this.#parts = parts;
@@ -76,6 +78,7 @@ export class Registries {
       emptyObject,
       ignored,
       otherVersions,
+      fieldSets: this.#fieldSets,
     });
   }
 

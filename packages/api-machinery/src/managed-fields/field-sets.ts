@@ -1,0 +1,28 @@
+import { type FieldSet, formatFieldsV1, type JsonObject, parseFieldsV1 } from '@podwright/kube-schema';
+
+/**
+ * Converts between field sets and the objects in `managedFields`. Most writes change the fields of one owner only, so the sets of the others
+ * are neither parsed nor formatted again while their objects are in memory. These objects must not be modified.
+ */
+export class FieldSets {
+  readonly #parsed = new WeakMap<JsonObject, FieldSet>();
+  readonly #formatted = new WeakMap<FieldSet, JsonObject>();
+
+  /** Throws `invalid_argument`. */
+  parse(fieldsV1: JsonObject): FieldSet {
+    const known = this.#parsed.get(fieldsV1);
+    if (known !== undefined) return known;
+    const fields = parseFieldsV1(fieldsV1);
+    this.#parsed.set(fieldsV1, fields);
+    return fields;
+  }
+
+  format(fields: FieldSet): JsonObject {
+    const known = this.#formatted.get(fields);
+    if (known !== undefined) return known;
+    const fieldsV1 = formatFieldsV1(fields);
+    this.#formatted.set(fields, fieldsV1);
+    this.#parsed.set(fieldsV1, fields);
+    return fieldsV1;
+  }
+}
