@@ -1,6 +1,8 @@
 import type { HistoryBounds, StoreEvent } from './object-store.ts';
 import { ExpiredRevision } from './store-errors.ts';
 
+type TimedEvent = { event: StoreEvent; atMs: number };
+
 /**
  * Ring buffer of a resource's recent events. Events are numbered from the start of the process; a watch keeps the number of the next event
  * that it will read. An event is published once its write is durable. Watches read only published events.
@@ -9,7 +11,7 @@ export class EventHistory {
   readonly #resource: string;
   readonly #bounds: HistoryBounds;
   /** Event n is in slot n modulo `maxEvents`. */
-  readonly #slots: (StoreEvent | undefined)[] = [];
+  readonly #slots: (TimedEvent | undefined)[] = [];
   readonly #waiting = new Set<() => void>();
   #first = 0;
   #next = 0;
@@ -33,9 +35,16 @@ export class EventHistory {
 
   append(event: StoreEvent): void {
     while (this.#isFullFor(event)) this.#drop();
-    this.#slots[this.#next % this.#bounds.maxEvents] = event;
+    this.#slots[this.#next % this.#bounds.maxEvents] = { event, atMs: performance.now() };
     this.#next += 1;
     this.#bytes += retainedBytes(event);
+  }
+
+  /** Drops the published events that are older than `maxAgeMs`. */
+  dropOld(): void {
+    const { maxAgeMs = Number.POSITIVE_INFINITY, maxEvents } = this.#bounds;
+    const fromMs = performance.now() - maxAgeMs;
+    while (this.#first < this.#published && this.#slots[this.#first % maxEvents]!.atMs < fromMs) this.#drop();
   }
 
   /** Calls `wake` once, when the next events are published. Returns a function that cancels the call. */
@@ -111,7 +120,7 @@ export class EventHistory {
   }
 
   #at(number: number): StoreEvent {
-    return this.#slots[number % this.#bounds.maxEvents]!;
+    return this.#slots[number % this.#bounds.maxEvents]!.event;
   }
 }
 

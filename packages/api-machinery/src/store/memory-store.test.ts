@@ -24,3 +24,22 @@ test('a store begins above the revisions of earlier processes, and reserves its 
     ],
   );
 });
+
+test('the history of a resource forgets changes that are five minutes old, at a later write of any resource', (t) => {
+  let nowMs = 0;
+  t.mock.method(performance, 'now', () => nowMs);
+  const store = new MemoryStore();
+  const begin = store.revision;
+  const { revision } = store.create(podKey('a'), pod('a'));
+  nowMs = 200_000;
+  const second = store.create(podKey('b'), pod('b')).revision;
+  store.watch('pods', { from: begin });
+  nowMs = 320_000;
+  store.create({ resource: 'leases', namespace: 'default', name: 'c' }, pod('c'));
+  assert.throws(() => store.watch('pods', { from: begin }), ExpiredRevision);
+  store.watch('pods', { from: revision });
+  nowMs = 700_000;
+  store.create({ resource: 'leases', namespace: 'default', name: 'd' }, pod('d'));
+  assert.throws(() => store.watch('pods', { from: revision }), ExpiredRevision);
+  store.watch('pods', { from: second });
+});

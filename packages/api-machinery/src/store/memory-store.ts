@@ -18,7 +18,11 @@ import { Space } from './space.ts';
 import { keyOf } from './store-errors.ts';
 import type { StoredObject } from './stored-object.ts';
 
-const DEFAULT_HISTORY = { maxEvents: 10_000, maxBytes: 8 << 20 };
+/** Upstream's API server keeps the states of the last five minutes, too (`--etcd-compaction-interval`). */
+const DEFAULT_HISTORY = { maxEvents: 10_000, maxBytes: 2 << 20, maxAgeMs: 300_000 };
+
+/** How often events that are too old are dropped, at most. */
+const DROP_EVERY_MS = 30_000;
 
 /**
  * Number of revisions that the journal reserves at a time, so that writes of volatile resources need only one disk write per range. With 16
@@ -45,6 +49,7 @@ export class MemoryStore implements ObjectStore {
   /** The revision up to which all writes are durable, and watches report events. */
   #durable: number;
   #reserved: number;
+  #droppedAtMs = performance.now();
 
   constructor(options: StoreOptions = {}, journal: Journal = NO_JOURNAL) {
     this.#options = options;
@@ -103,6 +108,7 @@ export class MemoryStore implements ObjectStore {
     }
     this.#revision += events.length;
     this.#sync.written(this.#revision, isRecorded);
+    this.#dropOldHistory();
     return events.map(({ object }) => object);
   }
 
@@ -120,6 +126,13 @@ export class MemoryStore implements ObjectStore {
 
   #write(write: Write): StoredObject {
     return this.transaction([write])[0]!;
+  }
+
+  #dropOldHistory(): void {
+    const nowMs = performance.now();
+    if (nowMs - this.#droppedAtMs < DROP_EVERY_MS) return;
+    this.#droppedAtMs = nowMs;
+    for (const table of this.#tables.values()) table.dropOldHistory();
   }
 
   /** Lets watches report the events up to a revision. */

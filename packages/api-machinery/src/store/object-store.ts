@@ -128,11 +128,13 @@ export interface ObjectStore {
 /** Computes an object's value in an index. Objects whose value is undefined are not indexed. */
 export type IndexValue = (object: ApiObject) => string | undefined;
 
-/** Limits of a resource's history. If either is exceeded, the oldest events are dropped. */
+/** Limits of a resource's history. If one is exceeded, the oldest events are dropped. */
 export type HistoryBounds = {
   maxEvents: number;
   /** Maximum total size of the object states that only the history keeps in memory. */
   maxBytes: number;
+  /** Older events are dropped at a later write, of any resource. Default: events have no maximum age. */
+  maxAgeMs?: number;
 };
 
 /** Bounds for the size of the stored objects, encoded as JSON. */
@@ -149,7 +151,7 @@ export type StoreOptions = {
   indexes?: Readonly<Record<string, Readonly<Record<string, IndexValue>>>>;
   /** Resources whose objects are never written to disk, so they do not survive a restart. */
   volatile?: readonly string[];
-  /** Default: 10,000 events and 8 MiB. */
+  /** Default: 10,000 events, 2 MiB and 5 minutes. */
   history?: HistoryBounds;
   /** Default: no bounds. */
   space?: SpaceBounds;

@@ -59,6 +59,10 @@ export class ResourceTable {
     return this.#history.publish(revision);
   }
 
+  dropOldHistory(): void {
+    this.#history.dropOld();
+  }
+
   /** Lists objects. `revision` is the store's current revision. */
   list({ namespace, index, limit, ...options }: ListOptions, revision: number): ObjectList {
     const requested = options.continuation?.revision ?? options.revision ?? revision;
