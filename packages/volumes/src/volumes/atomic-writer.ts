@@ -42,7 +42,7 @@ export async function writeAtomically(directory: string, files: Payload, options
   for (const path of mountPoints) await mkdir(join(directory, path), { recursive: true, mode: CONTAINER_DIRECTORY });
   const covered = new Set(mountPoints.map(firstName));
   const show = async (version: string) => {
-    await linkVisible(directory, payload, covered);
+    await linkVisible(directory, payload, { covered, isNew: current === undefined });
     await removeOthers(directory, payload, new Set([version, ...covered]));
   };
   if (current !== undefined && (await holds(join(directory, current), payload, options))) {
@@ -152,14 +152,29 @@ async function holds(root: string, payload: Payload, { group }: WriteOptions): P
 
 const firstName = (path: string) => path.split('/')[0]!;
 
-async function linkVisible(directory: string, payload: Payload, covered: Set<string>): Promise<void> {
+async function linkVisible(
+  directory: string,
+  payload: Payload,
+  { covered, isNew }: { covered: Set<string>; isNew: boolean },
+): Promise<void> {
   for (const name of new Set([...payload.keys()].map(firstName))) {
     if (covered.has(name)) continue;
     const link = join(directory, name);
     const target = `${DATA_LINK}/${name}`;
-    if ((await readlinkIfLink(link)) === target) continue;
+    if ((isNew && (await isLinked(link, target))) || (await readlinkIfLink(link)) === target) continue;
     await rm(link, { recursive: true, force: true });
     await symlink(target, link);
+  }
+}
+
+/** Creates a symbolic link. Returns false if something exists at its path. */
+async function isLinked(link: string, target: string): Promise<boolean> {
+  try {
+    await symlink(target, link);
+    return true;
+  } catch (error) {
+    if (isErrno(error, 'EEXIST')) return false;
+    throw error;
   }
 }
 
