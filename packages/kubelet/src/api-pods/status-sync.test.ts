@@ -9,12 +9,18 @@ import { apiPod, fakeApi } from './api-pods.fixture.ts';
 import { decodeApiPod } from './decode-api-pod.ts';
 import { StatusSync } from './status-sync.ts';
 
-/** A StatusSync for the pods of a fake API server. The pods are finished unless `couldRun` is set. */
-function start({ couldRun = false, api = fakeApi(), failpoint = noFailpoint, logger = silentLogger } = {}) {
+/** A StatusSync for the pods of a fake API server. The pods have finished unless `couldRun`. */
+function start({
+  couldRun = false,
+  api = fakeApi(),
+  failpoint = noFailpoint,
+  logger = silentLogger,
+  reconcileMs = 20,
+} = {}) {
   const statuses = new StatusManager();
   const key = (uid: string) => ({ namespace: 'default', name: uid.slice('uid-'.length) });
   const sync = new StatusSync({
-    ...{ client: api, statuses, logger, reconcileMs: 20, failpoint },
+    ...{ client: api, statuses, logger, reconcileMs, failpoint },
     shownAs: (uid) => {
       const decoded = decodeApiPod(api.stored(PODS, key(uid)), 0);
       return decoded.kind === 'pod' ? { pod: decoded.pod, isMirror: false } : undefined;
@@ -80,6 +86,32 @@ test('a pod that is soon Running needs one patch, and one that stays Pending is 
   await api.waitForCalls({ verb: 'patch', name: 'slow' });
   assert.equal(status('slow')!.hostIP, '192.0.2.1');
   sync.stop();
+});
+
+test('the status of a pod that only waits for its turn is sent after a second, unless it says why it waits', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  let nowMs = 0;
+  t.mock.method(performance, 'now', () => nowMs);
+  const { statuses, put, sync, patches } = start({ reconcileMs: 60_000 });
+  t.after(() => sync.stop());
+  const pass = async (ms: number) => {
+    nowMs += ms;
+    t.mock.timers.tick(ms);
+    for (let times = 0; times < 5; times++) await new Promise((resolve) => setImmediate(resolve));
+    return patches().map(({ key }) => key!.name);
+  };
+  const waiting = (reason: string): PodStatus => ({
+    phase: 'Pending',
+    containerStatuses: [{ name: 'c', state: { waiting: { reason } }, lastState: {}, restartCount: 0 } as never],
+  });
+  const [turn, pull] = [put('turn'), put('pull')];
+  for (const pod of [turn, pull]) statuses.set(pod, waiting('ContainerCreating'));
+  await pass(0);
+  assert.deepEqual(await pass(500), []);
+  statuses.set(pull, waiting('ErrImagePull'));
+  assert.deepEqual(await pass(0), []);
+  assert.deepEqual(await pass(100), ['pull']);
+  assert.deepEqual(await pass(400), ['pull', 'turn']);
 });
 
 test('a status that another client has changed is corrected', async () => {

@@ -10,11 +10,17 @@ import {
   type Logger,
   noFailpoint,
 } from '@podwright/base';
-import type { KubeObject, Pod, PodStatus } from '@podwright/kube-api';
+import type { ContainerStatus, KubeObject, Pod, PodStatus } from '@podwright/kube-api';
 import { compareVersions, isApiStatus, type KubeClient, PODS } from '@podwright/kube-client';
 import { isTerminal } from '../status/pod-phase.ts';
 import type { PodChange, StatusManager } from '../status/status-manager.ts';
-import { PENDING_STATUS_HOLD_MS, STATUS_OUTAGE_BACKOFF, STATUS_RECONCILE_MS, STATUSES_AT_ONCE } from './limits.ts';
+import {
+  PENDING_STATUS_HOLD_MS,
+  STARTING_STATUS_HOLD_MS,
+  STATUS_OUTAGE_BACKOFF,
+  STATUS_RECONCILE_MS,
+  STATUSES_AT_ONCE,
+} from './limits.ts';
 import { mergeStatus } from './merge-status.ts';
 import { shapedStatus } from './shaped-status.ts';
 import { statusPatch } from './status-patch.ts';
@@ -59,8 +65,8 @@ export class StatusSync {
   readonly #options: StatusSyncOptions;
   readonly #dirty = new Set<string>();
   readonly #busy = new Set<string>();
-  /** Timers for Pending pods whose status is being delayed. */
-  readonly #held = new Map<string, NodeJS.Timeout>();
+  /** The Pending pods whose statuses are delayed, and until when (`performance.now`). */
+  readonly #held = new Map<string, { atMs: number; timer: NodeJS.Timeout }>();
   readonly #exchanges = new Map<string, Exchange>();
   /** Pods that the kubelet has deleted from the API server. Finalizers may keep the objects around. */
   readonly #deleted = new Set<string>();
@@ -92,11 +98,14 @@ export class StatusSync {
   consider(podUid: string): void {
     const shown = this.#options.shownAs(podUid);
     if (shown === undefined || !this.#isDue(podUid, shown)) return;
-    if (this.#options.statuses.get(podUid)?.phase !== 'Pending') this.touch(podUid);
-    else if (!this.#held.has(podUid)) {
-      const timer = setTimeout(() => this.touch(podUid), PENDING_STATUS_HOLD_MS);
-      this.#held.set(podUid, timer);
-    }
+    const status = this.#options.statuses.get(podUid);
+    if (status?.phase !== 'Pending') return this.touch(podUid);
+    const atMs = performance.now() + (isStarting(status) ? STARTING_STATUS_HOLD_MS : PENDING_STATUS_HOLD_MS);
+    const known = this.#held.get(podUid);
+    if (known !== undefined && known.atMs <= atMs) return;
+    clearTimeout(known?.timer);
+    const timer = setTimeout(() => this.touch(podUid), atMs - performance.now());
+    this.#held.set(podUid, { atMs, timer });
   }
 
   stop(): void {
@@ -107,7 +116,7 @@ export class StatusSync {
   }
 
   #release(podUid: string): void {
-    clearTimeout(this.#held.get(podUid));
+    clearTimeout(this.#held.get(podUid)?.timer);
     this.#held.delete(podUid);
   }
 
@@ -260,6 +269,16 @@ export class StatusSync {
 
 function known({ metadata: { uid, resourceVersion, deletionTimestamp }, status }: Answer): Known {
   return { metadata: { uid, resourceVersion, deletionTimestamp }, status: shapedStatus(status) };
+}
+
+/** The reasons of containers that wait for their turn (upstream's defaultWaitingState). */
+const TURN_REASONS: readonly unknown[] = [undefined, 'ContainerCreating', 'PodInitializing'];
+
+/** Whether nothing of a Pending pod has started, and no container says why. */
+function isStarting({ reason, initContainerStatuses = [], containerStatuses = [] }: PodStatus): boolean {
+  const isWaiting = ({ state: { running, terminated, waiting } }: ContainerStatus) =>
+    running === undefined && terminated === undefined && TURN_REASONS.includes(waiting?.reason);
+  return reason === undefined && [...initContainerStatuses, ...containerStatuses].every(isWaiting);
 }
 
 function isAsSent(shown: PodStatus | undefined, answer: PodStatus | undefined): boolean {
