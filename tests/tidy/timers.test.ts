@@ -20,7 +20,7 @@ const OWN_DELAYS: Record<string, string[]> = {
   'packages/kube-client/src/transport/http2-connection.ts': ['timeoutMs', 'afterMs / 2'],
   'packages/volumes/src/api-objects/within.ts': ['timeoutMs'],
   'packages/kubelet/src/api-pods/mirror-pods.ts': ["this.#backoff.next('')"],
-  'packages/kubelet/src/api-pods/status-sync.ts': ['this.#outage.next(OUTAGE)'],
+  'packages/kubelet/src/api-pods/status-sync.ts': ['holdMs', 'this.#outage.next(OUTAGE)'],
   'packages/placement/src/plugins/plugin-watcher.ts': ['periodMs'],
   'packages/kubelet/src/eviction/measure-pods.ts': ['ms'],
   'packages/kubelet/src/stats/frozen-stats.ts': ['timeoutMs'],

@@ -100,11 +100,12 @@ export class StatusSync {
     if (shown === undefined || !this.#isDue(podUid, shown)) return;
     const status = this.#options.statuses.get(podUid);
     if (status?.phase !== 'Pending') return this.touch(podUid);
-    const atMs = performance.now() + (isStarting(status) ? STARTING_STATUS_HOLD_MS : PENDING_STATUS_HOLD_MS);
+    const holdMs = isStarting(status) ? STARTING_STATUS_HOLD_MS : PENDING_STATUS_HOLD_MS;
+    const atMs = performance.now() + holdMs;
     const known = this.#held.get(podUid);
     if (known !== undefined && known.atMs <= atMs) return;
     clearTimeout(known?.timer);
-    const timer = setTimeout(() => this.touch(podUid), atMs - performance.now());
+    const timer = setTimeout(() => this.touch(podUid), holdMs);
     this.#held.set(podUid, { atMs, timer });
   }
 
