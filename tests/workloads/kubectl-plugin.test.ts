@@ -50,11 +50,13 @@ function installPlugin(): void {
 /** The path of an administrator's kubeconfig. */
 const admin = () => place.path('input/admin.kubeconfig');
 
-/** Calls kubectl with the plugin in PATH. */
-function kubectl(args: string[], env: Record<string, string> = {}): Promise<Ended> {
+/** Starts kubectl with the plugin in PATH. */
+function startKubectl(args: string[], env: Record<string, string> = {}): StartedProgram {
   const PATH = `${place.path('bin')}:${process.env.PATH}`;
-  return new StartedProgram([KUBECTL, ...args], { env: { PATH, HOME: place.directory, ...env } }).ended();
+  return new StartedProgram([KUBECTL, ...args], { env: { PATH, HOME: place.directory, ...env } });
 }
+
+const kubectl = (args: string[], env?: Record<string, string>): Promise<Ended> => startKubectl(args, env).ended();
 
 async function ok(args: string[], env?: Record<string, string>): Promise<string> {
   const { code, out, err } = await kubectl(args, env);
@@ -113,6 +115,13 @@ test('a user without nodes/proxy gets no traces, and one without any right gets 
   assert.match((await why()).out, /container main fails \(exit code 3\)/);
   const trace = await kubectl(['podwright', 'trace', 'crash', '-n', 'shop', '--kubeconfig', eve]);
   assert.match(trace.err, /cannot get resource "nodes\/proxy"/);
+});
+
+test('kubectl podwright dashboard serves the page until it is interrupted', async () => {
+  const running = startKubectl(['podwright', 'dashboard', '-n', 'shop'], { KUBECONFIG: admin() });
+  await running.until(/^http:\/\/127\.0\.0\.1:\d+\/#token=/m);
+  running.child.kill('SIGINT');
+  assert.equal((await running.ended()).code, 0);
 });
 
 test('other verbs and wrong options are refused', async () => {
