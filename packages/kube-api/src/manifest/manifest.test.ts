@@ -222,6 +222,13 @@ test('fields that need a Kubernetes API are accepted for a node with one, and na
   );
 });
 
+test('a generateName next to a name has no effect, as in objects of an API server', () => {
+  const text = podText('containers: [{name: a, image: b}]').replace('name: web', 'name: web\n  generateName: web-');
+  const { pods, errors } = decodeManifest(text, { file: 'x.yaml' });
+  assert.deepEqual([errors, pods.map(({ metadata }) => metadata.name)], [[], ['web']]);
+  assert.match(String(errorsOf(text.replace('web-', '5'))), /metadata\.generateName: would make another object/);
+});
+
 test('a manifest of any kinds may be larger', () => {
   const definition = `kind: A\napiVersion: b/v1\nmetadata: {name: c}\nspec:\n${'- x\n'.repeat(60_000)}`;
   assert.match(String(decodeManifest(definition, { file: 'x.yaml' }).errors), /has more than 200000 YAML tokens/);

@@ -33,8 +33,16 @@ const serverOnly = {
 const named = object(FIELDS, { required: ['name'], serverOnly });
 const nameless = object(FIELDS, { serverOnly });
 
-/** meta/v1 ObjectMeta. If `generateName` is set, its rejection is the only issue; the missing name is not reported as well. */
-export const objectMeta: Decoder<ObjectMeta> = (value, issues) =>
-  ((value as { generateName?: unknown } | null)?.generateName === undefined ? named : nameless)(value, issues);
+/**
+ * meta/v1 ObjectMeta. With a name, `generateName` has no effect: objects that an API server returns have both. Without, its rejection is the
+ * only issue; the missing name is not reported as well.
+ */
+export const objectMeta: Decoder<ObjectMeta> = (value, issues) => {
+  const { generateName, ...others } = (value ?? {}) as { name?: unknown; generateName?: unknown };
+  if (generateName === undefined) return named(value, issues);
+  return typeof generateName === 'string' && others.name !== undefined
+    ? named(others, issues)
+    : nameless(value, issues);
+};
 
 export const localObjectReference = object<LocalObjectReference>({ name: string }, { required: ['name'] });
