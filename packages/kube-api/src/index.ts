@@ -52,7 +52,7 @@ export {
   type VolumeMount,
 } from './objects/container.ts';
 export { attachmentName, CSI_PLUGIN, type CsiVolumeId, uniqueVolumeName } from './objects/csi-names.ts';
-export { type Event, type EventType, eventSelector } from './objects/event.ts';
+export { completeEvent, type Event, type EventType, eventSelector, type ReceivedEvent } from './objects/event.ts';
 export type { KubeMetadata, KubeObject, Resource } from './objects/kube-object.ts';
 export { matchesEveryLabel, matchesLabelSelector } from './objects/label-selector.ts';
 export type { Lease } from './objects/lease.ts';

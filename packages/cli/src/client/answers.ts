@@ -1,5 +1,5 @@
 import { PodwrightError } from '@podwright/base';
-import type { Event, Pod } from '@podwright/kube-api';
+import { completeEvent, type Event, type Pod, type ReceivedEvent } from '@podwright/kube-api';
 import type { TraceSpan } from '@podwright/kubelet';
 import type {
   ApplyResult,
@@ -42,8 +42,6 @@ const event = object({
   type: string(),
   reason: string(),
   message: string(),
-  count: int(),
-  lastTimestamp: string(),
   // an object of the cluster has no namespace, and some clients leave out the UID
   involvedObject: object({
     kind: string(),
@@ -60,8 +58,15 @@ export const decodePodChange = decoder<PodWatchEvent>(object({ type: change, obj
 /** Decodes a pod watch event, or the bookmark that ends the initial list. */
 export const decodePodNews = (value: unknown): PodWatchEvent | { type: 'listed' } =>
   (value as { type?: unknown } | null)?.type === 'BOOKMARK' ? { type: 'listed' } : decodePodChange(value);
-export const decodeEvents = decoder<{ items: Event[] }>(object({ items: array(event) }));
-export const decodeEventChange = decoder<EventWatchEvent>(object({ type: change, object: event }));
+const decodeReceivedEvents = decoder<{ items: ReceivedEvent[] }>(object({ items: array(event) }));
+const decodeReceivedChange = decoder<EventWatchEvent & { object: ReceivedEvent }>(
+  object({ type: change, object: event }),
+);
+export const decodeEvents = (value: unknown): Event[] => decodeReceivedEvents(value).items.map(completeEvent);
+export function decodeEventChange(value: unknown): EventWatchEvent {
+  const { type, object: received } = decodeReceivedChange(value);
+  return { type, object: completeEvent(received) };
+}
 export const decodeTransfer = decoder<ImageTransfer>(
   object({
     reference: string(),

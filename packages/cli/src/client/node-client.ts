@@ -100,7 +100,7 @@ export class NodeClient {
   }
 
   async events(): Promise<Event[]> {
-    return (await this.http.json({ method: 'GET', path: '/api/v1/events' }, decodeEvents)).items;
+    return await this.http.json({ method: 'GET', path: '/api/v1/events' }, decodeEvents);
   }
 
   /** Yields the existing pods, then `listed`, then all changes. `only` restricts the watch to a single pod. */
@@ -170,7 +170,7 @@ export class NodeClient {
   }
 
   /** Finds the paths of objects in the node's Kubernetes API. */
-  async locate(objects: readonly ApiPlace[], missing?: string[]): Promise<LocatedObject[]> {
+  async locate<Place extends ApiPlace>(objects: readonly Place[], missing?: string[]): Promise<LocatedObject<Place>[]> {
     return (await import('./api-path.ts')).locate(this.http, objects, missing);
   }
 

@@ -1,5 +1,5 @@
 import { PodwrightError } from '@podwright/base';
-import type { Event, EventType } from '@podwright/kube-api';
+import { completeEvent, type Event, type EventType, type ReceivedEvent } from '@podwright/kube-api';
 import { type ApiObject, ObjectClient, type ObjectQuery } from '../client/object-client.ts';
 import { kindOfWord, parseObjects } from '../client/object-names.ts';
 import { MAX_SHOWN_EVENTS, SHOWN_EVENTS_AGE_MS } from '../limits.ts';
@@ -30,7 +30,9 @@ export async function events({ config }: CommandContext, options: EventsOptions)
   const query = queryOf(options);
   const isWanted = (event: ApiObject) => options.types?.includes((event as Event).type) ?? true;
   if (options.watch) return watch(client, query, { options, isWanted });
-  const found = ((await client.list(EVENTS, query)) as Event[]).filter(isWanted);
+  const found = (await client.list(EVENTS, query))
+    .map((event) => completeEvent(event as ReceivedEvent))
+    .filter(isWanted);
   const shown = options.all ? byTime(found) : recentEvents(found, Date.now());
   const older = found.length - shown.length;
   const printed = await printEvents(shown, tableOf(options), options);
@@ -90,8 +92,9 @@ async function watch(client: ObjectClient, query: ObjectQuery, { options, isWant
       listed = true;
       await show(options.all ? byTime(present) : recentEvents(present, Date.now()));
     } else if (isWanted(change.object)) {
-      if (listed) await show([change.object as Event]);
-      else present.push(change.object as Event);
+      const event = completeEvent(change.object as ReceivedEvent);
+      if (listed) await show([event]);
+      else present.push(event);
     }
   }
 }

@@ -17,7 +17,7 @@ const others = [
 test('only Jobs that the run has created and that would expire are kept', async () => {
   const patches: [string, object][] = [];
   const client = {
-    locate: async (objects: readonly { apiVersion: string; kind: string; namespace: string; name: string }[]) =>
+    locate: async <Place extends { name: string }>(objects: readonly Place[]) =>
       objects.map((object) => ({ ...object, path: `/jobs/${object.name}`, isGround: false })),
     mergeObject: async (path: string, patch: Record<string, unknown>) => {
       patches.push([path, patch]);

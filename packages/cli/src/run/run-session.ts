@@ -276,12 +276,7 @@ export class RunSession {
   /** Finds the paths of the objects that only a Kubernetes API has. */
   async #located(objects: readonly AppliedObject[]): Promise<(AppliedObject & { path: string })[]> {
     const ofApi = objects.filter((one): one is AppliedObject & { apiVersion: string } => one.apiVersion !== undefined);
-    if (ofApi.length === 0) return [];
-    const located = await this.#client.locate(ofApi);
-    return located.map((one) => ({
-      ...ofApi.find(({ kind, name }) => kind === one.kind && name === one.name)!,
-      ...one,
-    }));
+    return ofApi.length === 0 ? [] : await this.#client.locate(ofApi);
   }
 
   /** Deletes the pods of removed workloads with the grace period, if it is given. Otherwise the API's garbage collection does. */

@@ -27,6 +27,21 @@ export type Event = {
   count: number;
 };
 
+/** An Event as the API server sends it. Clients of `events.k8s.io/v1` set `eventTime` and `series` instead of `lastTimestamp` and `count`. */
+export type ReceivedEvent = Omit<Event, 'lastTimestamp' | 'count'> & {
+  lastTimestamp?: string | null;
+  count?: number;
+  eventTime?: string | null;
+  series?: { count?: number; lastObservedTime?: string | null } | null;
+};
+
+/** Returns the event with `lastTimestamp` and `count`, taken from its newer fields if they are unset. */
+export function completeEvent({ lastTimestamp, count, ...event }: ReceivedEvent): Event {
+  const { series, eventTime, metadata } = event;
+  const last = lastTimestamp || series?.lastObservedTime || eventTime || metadata.creationTimestamp || '';
+  return { ...event, lastTimestamp: last, count: count || (series?.count ?? 1) };
+}
+
 /** Returns the field selector of the events about an object. Matching by UID excludes events of earlier objects with the same name. */
 export function eventSelector({ kind, name, uid }: { kind: string; name: string; uid?: string }): string {
   const fields = [`involvedObject.kind=${kind}`, `involvedObject.name=${name}`];
