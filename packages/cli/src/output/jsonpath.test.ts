@@ -25,6 +25,7 @@ test('templates have the same result as in kubectl', () => {
   check('{.items[0:2].metadata.name}', 'one two');
   check('{.items[::2].metadata.name}', 'one three');
   check('{.items[-2:].metadata.name}', 'two three');
+  check('{.items[-5:].metadata.name}', 'one two three');
   check('{.items[0,2].metadata.name}', 'one three');
   check("{.items[0]['kind','missing']}", 'Pod');
   check('{.items[0].metadata.labels.app}', 'web');

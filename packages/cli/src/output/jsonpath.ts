@@ -131,8 +131,9 @@ function sliceOf(list: unknown[], { start, end, step = 1, single }: Slice, stric
   if (single && strict)
     throw new PodwrightError('out_of_range', `the JSONPath template asks for [${start}] of a list of ${list.length}`);
   if (single) return [];
+  const bound = (index: number) => Math.max(0, place(index));
   return list
-    .slice(place(start ?? 0), end === undefined ? undefined : place(end))
+    .slice(bound(start ?? 0), end === undefined ? undefined : bound(end))
     .filter((_, index) => index % step === 0);
 }
 
