@@ -38,7 +38,8 @@ async function imagesInUse(cri: CriClient, pods: Pod[]): Promise<Set<string>> {
   const { containers } = await cri.runtime.listContainers({});
   const ids = new Set(containers.map(({ imageId, imageRef }) => imageId || imageRef));
   const specs = pods.flatMap(({ spec }) => [...(spec.initContainers ?? []), ...spec.containers]);
-  for (const name of new Set(specs.map(({ image }) => image))) {
+  const ofVolumes = pods.flatMap(({ spec }) => (spec.volumes ?? []).flatMap(({ image }) => image?.reference ?? []));
+  for (const name of new Set([...specs.map(({ image }) => image), ...ofVolumes])) {
     const { image } = await cri.image.imageStatus({ image: { image: name } });
     if (image !== undefined) ids.add(image.id);
   }
