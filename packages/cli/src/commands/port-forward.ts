@@ -51,9 +51,12 @@ async function followPod(
 ): Promise<string | undefined> {
   const { name, uid } = pod.metadata;
   let address = pod.status?.podIP;
+  let exists = false;
   try {
     for await (const change of client.watchPods(signal)) {
+      if (change.type === 'listed' && !exists) return `pod ${name} was deleted`;
       if (change.type === 'listed' || change.object.metadata.uid !== uid) continue;
+      exists = true;
       const { type, object } = change;
       const { phase, podIP } = object.status ?? {};
       const ended = phase === 'Succeeded' || phase === 'Failed';
