@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
+import { connect as connectHttp2 } from 'node:http2';
 import { connect } from 'node:net';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { waitFor } from '@podwright/base';
@@ -99,6 +100,43 @@ describe('requests for a registered group version', () => {
     const seen = extension.requests.length;
     assert.equal((await get(`${BASE}/others`, jane)).status, 403, 'authorization is that of this server');
     assert.equal(extension.requests.length, seen);
+  });
+
+  it('over HTTP/2 have the user of the certificate, with its extra attributes', async () => {
+    await register();
+    const { server } = extension;
+    const kubeconfig = server.kubeconfig({ username: 'zoë', groups: ['system:masters'] });
+    const pem = (name: string) =>
+      Buffer.from(new RegExp(`${name}: "?([A-Za-z0-9+/=]+)`).exec(kubeconfig)![1]!, 'base64').toString();
+    const [cert, key] = [pem('client-certificate-data'), pem('client-key-data')];
+    const session = connectHttp2(server.url!, { ca: server.caCertificate, cert, key });
+    const body = '{"kind":"Thing"}';
+    const stream = session.request({
+      ':method': 'POST',
+      ':path': `${BASE}/things?dryRun=All`,
+      'x-remote-user': 'root',
+    });
+    stream.end(body);
+    let received = '';
+    extension.handle = (request, response) => {
+      if (request.method !== 'POST') return false;
+      request.on('data', (data) => {
+        received += data;
+      });
+      request.on('end', () => response.writeHead(201, { 'x-own': '1' }).end('made'));
+      return true;
+    };
+    const [answer] = await once(stream, 'response');
+    assert.deepEqual([answer[':status'], answer['x-own'], received], [201, '1', body]);
+    assert.equal(Buffer.concat(await stream.toArray()).toString(), 'made');
+    session.close();
+    const { headers, httpVersion, url } = extension.requests.at(-1)!;
+    assert.deepEqual([httpVersion, url], ['1.1', `${BASE}/things?dryRun=All`]);
+    assert.equal(Buffer.from(String(headers['x-remote-user']), 'latin1').toString(), 'zoë');
+    assert.match(
+      String(headers['x-remote-extra-authentication.kubernetes.io%2fcredential-id']),
+      /^X509SHA256=[0-9a-f]+$/,
+    );
   });
 
   it('may have a body, and the answer is that of the server', async () => {
