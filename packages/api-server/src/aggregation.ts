@@ -50,7 +50,7 @@ export async function openAggregation(parts: AggregationParts): Promise<Aggregat
   // an authority of its own: no client of the cluster can get a certificate that extension API servers take for that of this server
   const authority = await CertificateAuthority.open(join(directory, 'front-proxy'), now, AUTHORITY);
   const client = new ClientCertificate(authority, { commonName: CLIENT }, now);
-  const extension = { store, clientPair: () => client.pair() };
+  const extension = { store, clientPair: () => client.pair(), agents: new Map() };
   const apis = new ExtensionApis(extension);
   const { registrations } = apis;
   const documents = new ExtensionDocuments(registrations);

@@ -1,10 +1,11 @@
 /** Reaches extension API servers. */
+import { Agent } from 'node:https';
 import { type ObjectStore, serviceEndpoint } from '@podwright/api-machinery';
 import { gatherBytes, withTimeout } from '@podwright/base';
 import type { UserInfo } from '@podwright/kube-kinds';
 import type { Backend } from '../backends/backend.ts';
 import { answerTo } from '../backends/backend-response.ts';
-import { networkBackend } from '../backends/network-backend.ts';
+import { type NetworkAddress, networkBackend, secureOptions } from '../backends/network-backend.ts';
 import { proxyableAddress } from '../backends/proxyable-address.ts';
 import type { KeyPair } from '../certificates/certificate-authority.ts';
 import type { Registration } from './registration.ts';
@@ -14,7 +15,15 @@ export type ExtensionParts = {
   store: ObjectStore;
   /** Returns the certificate by which extension API servers know this server. */
   clientPair: () => KeyPair;
+  /** The kept connections by the name of the APIService. `key`: what they depend on. */
+  agents: Map<string, { key: string; agent: Agent }>;
 };
+
+/** As in Go's default transport. */
+const MAX_IDLE_CONNECTIONS = 2;
+/** Less than the 90 seconds after which servers of upstream's library close an idle connection. */
+const MAX_IDLE_MS = 30_000;
+const MAX_AGENTS = 200;
 
 /** The words of Go's HTTP client. */
 const LATE = 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)';
@@ -24,18 +33,34 @@ const LATE = 'context deadline exceeded (Client.Timeout exceeded while awaiting 
  * `ApiError` for a Service of type ExternalName whose host is on this machine.
  */
 export async function extensionBackend(
-  { service, authorities, skipsVerification }: Registration,
-  { store, clientPair }: ExtensionParts,
+  registration: Registration,
+  { store, clientPair, agents }: ExtensionParts,
 ): Promise<Backend> {
+  const { service, authorities, skipsVerification } = registration;
   const { namespace, name } = service;
   const { host, port, isExternal } = serviceEndpoint(store, { namespace, name }, service.port);
   const address = isExternal ? await proxyableAddress(host) : host;
   const { certificate: cert, key } = clientPair();
-  const backend = networkBackend({
-    ...{ scheme: 'https', host: `${name}.${namespace}.svc`, port, address },
-    tls: { cert, key, isVerified: !skipsVerification, ...(authorities !== '' && { ca: authorities }) },
-  });
+  const tls = { cert, key, isVerified: !skipsVerification, ...(authorities !== '' && { ca: authorities }) };
+  const target = { scheme: 'https', host: `${name}.${namespace}.svc`, port, address, tls } as const;
+  const agent = agentOf(registration.name, target, agents);
+  const backend = networkBackend({ ...target, agent });
   return { ...backend, authority: `${address.includes(':') ? `[${address}]` : address}:${port}` };
+}
+
+/** Returns what keeps the connections of a registration. If the Service or its certificates change, other connections are used. */
+function agentOf(name: string, target: NetworkAddress, agents: ExtensionParts['agents']): Agent {
+  const { host, tls } = target;
+  const key = JSON.stringify([host, tls]);
+  const known = agents.get(name);
+  if (known?.key === key) return known.agent;
+  const bounds = { keepAlive: true, maxFreeSockets: MAX_IDLE_CONNECTIONS, timeout: MAX_IDLE_MS };
+  const agent = new Agent({ ...bounds, ...secureOptions(target) });
+  agents.delete(name);
+  agents.set(name, { key, agent });
+  const [oldest] = agents.keys();
+  if (agents.size > MAX_AGENTS) agents.delete(oldest!); // its idle connections close in time
+  return agent;
 }
 
 /** A request that this server makes itself. */

@@ -1,13 +1,19 @@
 import type { ClientRequest, OutgoingHttpHeaders } from 'node:http';
 
 /** A request to a backend. `path` includes the query. */
-export type BackendCall = { method: string; path: string; headers: OutgoingHttpHeaders };
+export type BackendCall = {
+  method: string;
+  path: string;
+  headers: OutgoingHttpHeaders;
+  /** Whether a connection of an earlier request may be used: the caller repeats the request if the backend has closed it. Default: false. */
+  isRepeatable?: boolean;
+};
 
 /** A server to which the API server forwards requests: a node's kubelet, or a server in a pod. */
 export type Backend = {
   scheme: 'http' | 'https';
   /** HOST:PORT, as in URLs. */
   authority: string;
-  /** Starts an HTTP/1.1 request on a dedicated connection. The caller must handle the request's errors and end it. */
+  /** Starts an HTTP/1.1 request, by default on a connection of its own. The caller must handle the request's errors, and end it. */
   request(call: BackendCall): ClientRequest;
 };

@@ -1,8 +1,8 @@
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { ApiError } from '@podwright/api-machinery';
 import type { HttpExchange } from '../wire/http-exchange.ts';
-import type { Backend } from './backend.ts';
-import { answerTo, passResponse } from './backend-response.ts';
+import type { Backend, BackendCall } from './backend.ts';
+import { answerTo, type BackendAnswer, passResponse } from './backend-response.ts';
 import { dialError } from './dial-error.ts';
 import { hasBody, requestHeaders, responseHeaders } from './forwarded-headers.ts';
 import { rewrittenLocation } from './rewritten-location.ts';
@@ -32,11 +32,11 @@ export async function forwardRequest(
   const { request } = exchange;
   const { method = 'GET' } = request;
   const headers = { ...requestHeaders(request, { uri: prefix + path.split('?', 1)[0]! }), ...added };
-  const outgoing = backend.request({ method, path, headers });
-  sendBody(exchange, outgoing);
-  const { response, upgraded } = await answerTo(outgoing, exchange.signal).catch((error: unknown) => {
-    throw unreachable(exchange, dialError(error, backend.authority));
-  });
+  const { response, upgraded } = await answerOf(exchange, backend, { method, path, headers }).catch(
+    (error: unknown) => {
+      throw unreachable(exchange, dialError(error, backend.authority));
+    },
+  );
   if (upgraded !== undefined) {
     upgraded.socket.destroy();
     throw unreachable(exchange, 'the backend switched protocols without a request');
@@ -49,6 +49,20 @@ export async function forwardRequest(
   const host = headers.host?.toString() ?? '';
   passed.location &&= passed.location.map((location) => rewrittenLocation(location, { backend, host, prefix }));
   await passResponse(exchange, response, passed);
+}
+
+/** Sends a request without a body again if it was sent on a connection that the backend has closed meanwhile. */
+async function answerOf(exchange: HttpExchange, backend: Backend, call: BackendCall): Promise<BackendAnswer> {
+  const isRepeatable = ['GET', 'HEAD'].includes(call.method) && !hasBody(exchange.request);
+  const outgoing = backend.request({ ...call, isRepeatable });
+  sendBody(exchange, outgoing);
+  try {
+    return await answerTo(outgoing, exchange.signal);
+  } catch (error) {
+    const isStale = outgoing.reusedSocket && ['ECONNRESET', 'EPIPE'].includes((error as { code?: string }).code ?? '');
+    if (!isStale) throw error;
+    return answerTo(backend.request(call).end(), exchange.signal);
+  }
 }
 
 const isRedirect = ({ statusCode = 0, headers }: IncomingMessage): boolean =>

@@ -1,5 +1,5 @@
 import { type ClientRequest, request as httpRequest, type RequestOptions } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import { type Agent, request as httpsRequest } from 'node:https';
 import { isIP, isIPv6, type Socket } from 'node:net';
 import { clientCiphers, clientContext } from '@podwright/base';
 import type { Backend, BackendCall } from './backend.ts';
@@ -25,14 +25,17 @@ export type NetworkAddress = {
    * Node.js are trusted.
    */
   tls?: { cert?: string; key?: string; ca?: string; isVerified?: boolean };
+  /** Keeps connections over TLS for later requests, as far as these may use one. Its options are those of `secureOptions`. */
+  agent?: Agent;
 };
 
-/** Returns a backend reached over TCP, optionally with TLS. */
-export function networkBackend(target: NetworkAddress): Backend {
-  const { scheme, host, port, address = host, tls: { isVerified: verifies, ...tls } = {} } = target;
-  const options: RequestOptions = { host: address, port, agent: false };
+/** Returns the options of a connection over TLS. */
+export function secureOptions({
+  host,
+  tls: { isVerified: verifies, ...tls } = {},
+}: Pick<NetworkAddress, 'host' | 'tls'>) {
   const isVerified = verifies ?? tls.ca !== undefined;
-  const secure = () => ({
+  return {
     servername: isIP(host) === 0 ? host : '', // by default, node:https takes the `Host` header, which is the client's
     rejectUnauthorized: isVerified,
     secureContext: clientContext(isVerified ? 'server' : 'unverifiedServer', {
@@ -40,9 +43,18 @@ export function networkBackend(target: NetworkAddress): Backend {
       ciphers: clientCiphers(),
       minVersion: 'TLSv1.2',
     }),
-  });
-  const open = (call: BackendCall): ClientRequest =>
-    scheme === 'https' ? httpsRequest({ ...options, ...secure(), ...call }) : httpRequest({ ...options, ...call });
+  };
+}
+
+/** A backend that is reached over TCP, with or without TLS. */
+export function networkBackend(target: NetworkAddress): Backend {
+  const { scheme, host, port, address = host, agent } = target;
+  const options: RequestOptions = { host: address, port, agent: false };
+  const open = ({ isRepeatable = false, ...call }: BackendCall): ClientRequest => {
+    if (scheme === 'http') return httpRequest({ ...options, ...call });
+    if (isRepeatable && agent !== undefined) return httpsRequest({ ...options, ...call, agent });
+    return httpsRequest({ ...options, ...secureOptions(target), ...call });
+  };
   return {
     scheme,
     authority: `${isIPv6(host) ? `[${host}]` : host}:${port}`,
@@ -56,6 +68,7 @@ function bounded(outgoing: ClientRequest, connected: 'connect' | 'secureConnect'
   const timer = setTimeout(giveUp, DIAL_TIMEOUT_MS);
   outgoing.once('close', () => clearTimeout(timer));
   outgoing.once('socket', (socket: Socket) => {
+    if (outgoing.reusedSocket) return clearTimeout(timer);
     socket.once(connected, () => {
       clearTimeout(timer);
       socket.setKeepAlive(true, KEEP_ALIVE_MS);
