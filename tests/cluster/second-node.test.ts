@@ -172,17 +172,19 @@ test('a DaemonSet runs on all nodes, and logs, exec, port-forward and top work t
   }
 });
 
-test('a Service of the first node reaches the pods of the others, if the network has routes to them', async () => {
+test('a Service reaches the pods of all nodes from the first node and, by `podwright proxy`, from a second one', async () => {
   const address = await kubectl('get', 'service', 'agent', '-o', 'jsonpath={.spec.clusterIP}');
   const names = machines.map(({ name }) => name).sort();
   const script = `for i in $(seq 60); do curl -sS -m 5 http://${address}/ || true; done`;
-  const seen = await first.until(
-    (out) => new Set(out.split('\n').filter(Boolean)).size >= names.length,
-    'sh',
-    '-c',
-    script,
-  );
-  assert.deepEqual([...new Set(seen.split('\n').filter(Boolean))].sort(), names);
+  const found = (out: string) => [...new Set(out.split('\n').filter(Boolean))].sort();
+  const second = machines[1]!;
+  const kubeconfig = second.file('admin.conf', await kubectl('config', 'view', '--raw'));
+  const places = ['--root', second.path('proxy'), '--state', second.path('proxy.run')];
+  second.start('proxy', 'podwright', ...places, 'proxy', '--kubeconfig', kubeconfig, '--node-name', second.name);
+  for (const machine of [first, second]) {
+    const seen = await machine.until((out) => found(out).length >= names.length, 'sh', '-c', script);
+    assert.deepEqual(found(seen), names, machine.name);
+  }
 });
 
 const brief = ['not-ready', 'unreachable'].map((name) => ({
