@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs';
 import { waitFor } from '@podwright/base';
 import { ContainerState } from '@podwright/cri';
+import { runChecked } from '@podwright/host';
 import type { PluginHandlers } from '@podwright/nri';
 import { ADJUSTMENTS } from './adjustments.ts';
 import type { ScenarioRun } from './scenario-run.ts';
@@ -263,6 +265,32 @@ async function programs(run: ScenarioRun): Promise<void> {
   await run.removePod(pod);
 }
 
+/**
+ * A network device of the host in the annotation that `network-device-injector` of containerd's repository reads: where the device is while
+ * the pod runs and after its stop. Without that plugin it stays on the host.
+ */
+async function networkDevice(run: ScenarioRun): Promise<void> {
+  const name = `pwn${process.pid}d`;
+  const isOnHost = () => existsSync(`/sys/class/net/${name}`);
+  await runChecked('ip', ['link', 'add', name, 'type', 'veth', 'peer', 'name', `${name}p`]);
+  try {
+    await run.probe({ index: '99' });
+    const annotations = { 'netdevice.noderesource.dev/pod': JSON.stringify([{ name, new_name: 'moved' }]) };
+    const pod = await run.runPod('device', { annotations });
+    const container = await run.create(pod, 'main');
+    await run.start(container);
+    const cmd = ['sh', '-c', 'cd /sys/class/net; for one in *; do echo $one $(cat $one/operstate); done'];
+    const { stdout } = await run.side.cri.runtime.execSync({ containerId: container, cmd, timeout: 60n });
+    run.note('devices of the pod', Buffer.from(stdout).toString().split('\n'));
+    run.note('the device is on the host while the pod runs', isOnHost());
+    await run.stopPod(pod);
+    run.note('the device is on the host after the stop', isOnHost());
+    await run.removePod(pod);
+  } finally {
+    if (isOnHost()) await runChecked('ip', ['link', 'del', name]);
+  }
+}
+
 const EVENTS_THAT_MAY_FAIL = [
   ...(['runPodSandbox', 'stopPodSandbox', 'removePodSandbox', 'updatePodSandbox', 'postUpdatePodSandbox'] as const),
   ...(['createContainer', 'postCreateContainer', 'startContainer', 'postStartContainer'] as const),
@@ -283,5 +311,6 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   updates,
   effects,
   programs,
+  networkDevice,
   ...Object.fromEntries(EVENTS_THAT_MAY_FAIL.map((event) => [`failing-${event}`, failing(event)])),
 };
