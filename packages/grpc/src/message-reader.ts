@@ -62,6 +62,15 @@ function messageLength(bytes: Buffer, maxBytes: number): number {
   );
 }
 
+/**
+ * Returns the number of bytes for which a buffer is allocated when the first bytes of a call are received: those of its first message, so
+ * that larger buffers need not be collected as garbage. Returns `undefined` if the prefix is not complete.
+ */
+export function bytesOfFirstMessage(bytes: Buffer): number | undefined {
+  if (bytes.length < PREFIX_BYTES) return undefined;
+  return Math.max(bytes.length, Math.min(PREFIX_BYTES + bytes.readUInt32BE(1), MAX_INITIAL_BYTES));
+}
+
 /** Encodes a message with its prefix. */
 export function withPrefix(message: Uint8Array): Buffer {
   const bytes = Buffer.allocUnsafe(PREFIX_BYTES + message.length);

@@ -149,8 +149,29 @@ test('the time of a replay waits for the client, and what was not recorded fails
   await cri.runtime.removePodSandbox({ podSandboxId });
 });
 
+/** Records the calls that `use` makes on a runtime in memory, which also has the methods `more`. Returns the file. */
+async function recordUse(
+  t: TestContext,
+  use: (cri: CriClient) => Promise<unknown>,
+  { apiVersion, more }: { apiVersion?: CriApiVersion; more?: (fake: FakeRuntime) => Partial<RuntimeHandlers> } = {},
+): Promise<string> {
+  const runtime = new FakeRuntime();
+  const directory = await directoryOf(t);
+  const [socket, file] = [join(directory, 'runtime.sock'), join(directory, 'recording.jsonl')];
+  const handlers = { ...runtime.handlers, runtime: { ...runtime.handlers.runtime, ...more?.(runtime) } };
+  const server = await createCriServer({ socket, handlers, logger: silentLogger });
+  t.after(() => server.close(0));
+  const { cri, proxy } = await clientOf(t, parseEndpoint(socket), { record: file, apiVersion });
+  await use(cri);
+  await proxy.close();
+  return file;
+}
+
+const recordedUse = async (...use: Parameters<typeof recordUse>): Promise<Recording> =>
+  await readRecording(await recordUse(...use), criMethods());
+
 test('a call that is recorded in the millisecond in which the one before has ended is replayed after it', async (t) => {
-  const file = await record(t);
+  const file = await recordUse(t, (cri) => startPod(cri, 'recorded'));
   const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
   const lineOf = (method: string) => lines.findIndex((line) => line.includes(`Service/${method}"`));
   const change = (index: number, fields: object) => {
@@ -165,24 +186,6 @@ test('a call that is recorded in the millisecond in which the one before has end
   const { containerId } = await startPod(cri, 'another');
   assert.equal((await stateOf(cri, containerId)).state, ContainerState.CONTAINER_RUNNING);
 });
-
-/** Records the calls that `use` makes on a runtime in memory, which also has the methods `more`. */
-async function recordedUse(
-  t: TestContext,
-  use: (cri: CriClient) => Promise<unknown>,
-  { apiVersion, more }: { apiVersion?: CriApiVersion; more?: (fake: FakeRuntime) => Partial<RuntimeHandlers> } = {},
-): Promise<Recording> {
-  const runtime = new FakeRuntime();
-  const directory = await directoryOf(t);
-  const [socket, file] = [join(directory, 'runtime.sock'), join(directory, 'recording.jsonl')];
-  const handlers = { ...runtime.handlers, runtime: { ...runtime.handlers.runtime, ...more?.(runtime) } };
-  const server = await createCriServer({ socket, handlers, logger: silentLogger });
-  t.after(() => server.close(0));
-  const { cri, proxy } = await clientOf(t, parseEndpoint(socket), { record: file, apiVersion });
-  await use(cri);
-  await proxy.close();
-  return await readRecording(file, criMethods());
-}
 
 /** The names of the pods and containers in streamed lists. */
 async function streamed({ runtime }: CriClient): Promise<string[]> {

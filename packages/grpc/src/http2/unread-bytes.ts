@@ -10,10 +10,13 @@ export class UnreadBytes {
   #isWhole = false;
   #news = Promise.withResolvers<void>();
 
-  /** Adds received bytes, which the caller may overwrite afterwards. */
-  add(bytes: Buffer): void {
+  /**
+   * Adds received bytes, which the caller may overwrite afterwards. `expectedBytes`: size of the message that begins with them, if it is
+   * known.
+   */
+  add(bytes: Buffer, expectedBytes?: number): void {
     if (bytes.length === 0) return;
-    const firstBytes = bytes.length >= MAX_FRAME_BYTES ? INITIAL_BYTES : undefined;
+    const firstBytes = expectedBytes ?? (bytes.length >= MAX_FRAME_BYTES ? INITIAL_BYTES : undefined);
     this.#bytes ??= new BoundedBytes(Number.POSITIVE_INFINITY, undefined, firstBytes);
     this.#bytes.add(bytes);
     this.#news.resolve();

@@ -3,7 +3,7 @@ import { encodeLiterals } from '../http2/hpack-encoder.ts';
 import type { StreamListener } from '../http2/http2-stream.ts';
 import type { HeaderField } from '../http2/static-table.ts';
 import { UnreadBytes } from '../http2/unread-bytes.ts';
-import { MessageReader } from '../message-reader.ts';
+import { bytesOfFirstMessage, MessageReader } from '../message-reader.ts';
 import { type CallStream, errorStatus, HEADERS } from '../server/grpc-call.ts';
 
 /**
@@ -18,6 +18,7 @@ export class RawCall implements StreamListener {
   readonly #share: ReturnType<ByteBudget['open']>;
   readonly #controller = new AbortController();
   #hasEnded = false;
+  #hasData = false;
   #isOpen = false;
   #isAnswered = false;
   #room: PromiseWithResolvers<void> | undefined;
@@ -94,7 +95,8 @@ export class RawCall implements StreamListener {
   }
 
   onData(bytes: Buffer): void {
-    this.#unread.add(bytes);
+    this.#unread.add(bytes, this.#hasData ? undefined : bytesOfFirstMessage(bytes));
+    this.#hasData = true;
   }
 
   onEnd(): void {

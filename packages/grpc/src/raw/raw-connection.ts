@@ -6,7 +6,7 @@ import { encodeLiterals } from '../http2/hpack-encoder.ts';
 import type { Http2Stream } from '../http2/http2-stream.ts';
 import type { HeaderField } from '../http2/static-table.ts';
 import { UnreadBytes } from '../http2/unread-bytes.ts';
-import { MessageReader } from '../message-reader.ts';
+import { bytesOfFirstMessage, MessageReader } from '../message-reader.ts';
 
 /** The end of a raw call: the server's trailers, a reset of the stream, or the loss of the connection. */
 export type RawEnd =
@@ -54,6 +54,7 @@ export class RawStream {
   readonly #headers = Promise.withResolvers<readonly HeaderField[] | undefined>();
   readonly #ended = Promise.withResolvers<RawEnd>();
   #hasHeaders = false;
+  #hasData = false;
   #trailers: readonly HeaderField[] | undefined;
   #room: PromiseWithResolvers<void> | undefined;
 
@@ -64,7 +65,7 @@ export class RawStream {
       { head, body },
       {
         onHeaders: (fields, isLast) => this.#receiveHeaders(fields, isLast),
-        onData: (bytes) => this.#unread.add(bytes),
+        onData: (bytes) => this.#receiveData(bytes),
         onSent: () => this.#makeRoom(),
         onClose: () => {
           signal?.removeEventListener('abort', abort);
@@ -116,6 +117,11 @@ export class RawStream {
   /** Cancels the call; does nothing if it has ended. */
   reset(): void {
     this.#stream.cut();
+  }
+
+  #receiveData(bytes: Buffer): void {
+    this.#unread.add(bytes, this.#hasData ? undefined : bytesOfFirstMessage(bytes));
+    this.#hasData = true;
   }
 
   #receiveHeaders(fields: readonly HeaderField[], isLast: boolean): void {
