@@ -10,11 +10,14 @@ export type AdminKubeconfigParts = {
   checkEveryMs?: number;
 };
 
-/** Interval between checks of the certificate's expiry. One timer is not enough: the clock may be set, and the machine suspended. */
-const CHECK_EVERY_MS = 3_600_000;
+/** Interval between checks of the certificate's validity. One timer is not enough: the clock may be set, and the machine suspended. */
+const CHECK_EVERY_MS = 60_000;
 const RENEWAL_SHARE = 2 / 3;
 
-/** The administrator's kubeconfig, which is written again before its certificate expires, until it is disposed. */
+/**
+ * The administrator's kubeconfig, which is written again before its certificate expires, and after the system time was set back, until it is
+ * disposed.
+ */
 export class AdminKubeconfig implements Disposable {
   readonly #parts: AdminKubeconfigParts;
   readonly #now: () => number;
@@ -50,7 +53,7 @@ export class AdminKubeconfig implements Disposable {
   async #check(): Promise<void> {
     const { write, lifeMs, logger } = this.#parts;
     const nowMs = this.#now();
-    if (nowMs >= this.#writtenMs + lifeMs * RENEWAL_SHARE)
+    if (nowMs < this.#writtenMs || nowMs >= this.#writtenMs + lifeMs * RENEWAL_SHARE)
       try {
         await write();
         this.#writtenMs = nowMs;
