@@ -27,7 +27,7 @@ import { type KubeletConnections, nodeConnector } from './node-connections.ts';
 import { openObjects, type ServerObjects } from './open-objects.ts';
 import { listenSecurely } from './secure-addresses.ts';
 import { servedResources } from './served-resources.ts';
-import { maxLongRunning } from './server/admit-request.ts';
+import { MAX_STREAMS, maxWatches } from './server/admit-request.ts';
 import { ApiListeners, type SecureAddress, type StrangerConnections } from './server/api-listeners.ts';
 import type { ComputedResource } from './server/computed-resource.ts';
 import { type CallHandler, type HttpCall, RequestHandler } from './server/request-handler.ts';
@@ -264,7 +264,8 @@ function serverParts(composed: Composed, listen: SecureAddress | undefined) {
     encoder: new EventEncoder(),
     sliceTurns: new SliceTurns(),
     flowControl,
-    longRunning: new LongRunning(() => maxLongRunning(countOf(store, 'nodes'))),
+    watches: new LongRunning({ maxOfCaller: () => maxWatches(countOf(store, 'nodes')) }),
+    streams: new LongRunning({ max: MAX_STREAMS }),
     untilDurable: () => untilDurable(store),
     logger,
     now,

@@ -2,16 +2,31 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LongRunning } from './long-running.ts';
 
+/** Enters as often as a caller may. Returns what must be disposed. */
+function enterAll(limit: LongRunning, caller: string): Disposable[] {
+  const entered: Disposable[] = [];
+  for (let one = limit.enter(caller); one !== undefined; one = limit.enter(caller)) entered.push(one);
+  return entered;
+}
+
 test('a caller has at most as many requests as the maximum now allows, and others have their own', () => {
   let max = 1;
-  const requests = new LongRunning(() => max);
-  const first = requests.enter('a');
-  assert.ok(first !== undefined);
-  assert.equal(requests.enter('a'), undefined);
-  assert.ok(requests.enter('b') !== undefined);
+  const requests = new LongRunning({ maxOfCaller: () => max });
+  const [first, ...others] = enterAll(requests, 'a');
+  assert.equal(others.length, 0);
+  assert.equal(enterAll(requests, 'b').length, 1);
   max = 2; // as when a node joins
-  assert.ok(requests.enter('a') !== undefined);
+  assert.equal(enterAll(requests, 'a').length, 1);
   max = 1;
-  first[Symbol.dispose]();
+  first![Symbol.dispose]();
   assert.equal(requests.enter('a'), undefined);
+});
+
+test('with a limit of all, callers leave others a part', () => {
+  const limit = new LongRunning({ max: 100 });
+  const first = enterAll(limit, 'a');
+  assert.equal(first.length, 50);
+  assert.deepEqual([enterAll(limit, 'b').length, enterAll(limit, 'c').length], [25, 13]);
+  for (const one of first) one[Symbol.dispose]();
+  assert.equal(enterAll(limit, 'd').length, 31);
 });

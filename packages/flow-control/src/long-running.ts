@@ -1,18 +1,25 @@
 /** Limits the number of requests without a timeout, such as watches and logs, that each caller may have at a time. They need no seats. */
 export class LongRunning {
   readonly #maxOfCaller: () => number;
+  readonly #max: number;
   readonly #counts = new Map<string, number>();
+  #count = 0;
 
-  /** `maxOfCaller` returns the maximum at the time of a request. */
-  constructor(maxOfCaller: () => number) {
+  /**
+   * `maxOfCaller` returns the maximum of a caller at the time of a request. `max`: maximum of all callers together, of which a caller may have
+   * at most as many as remain, so that one caller leaves half of them to others.
+   */
+  constructor({ maxOfCaller = () => Number.POSITIVE_INFINITY, max = Number.POSITIVE_INFINITY }) {
     this.#maxOfCaller = maxOfCaller;
+    this.#max = max;
   }
 
-  /** Counts a request until the returned value is disposed. Returns undefined if the caller has `maxOfCaller` requests already. */
+  /** Counts a request until the returned value is disposed. Returns undefined if the caller, or all callers together, have too many. */
   enter(caller: string): Disposable | undefined {
     const count = this.#counts.get(caller) ?? 0;
-    if (count >= this.#maxOfCaller()) return undefined;
+    if (count >= this.#maxOfCaller() || count >= this.#max - this.#count) return undefined;
     this.#counts.set(caller, count + 1);
+    this.#count += 1;
     return { [Symbol.dispose]: () => this.#leave(caller) };
   }
 
@@ -20,5 +27,6 @@ export class LongRunning {
     const count = this.#counts.get(caller)! - 1;
     if (count > 0) this.#counts.set(caller, count);
     else this.#counts.delete(caller);
+    this.#count -= 1;
   }
 }

@@ -6,17 +6,22 @@ import type { HttpExchange, HttpResponse } from '../wire/http-exchange.ts';
 import type { RequestInfo } from './request-info.ts';
 import { timeLimitMs } from './request-lifetime.ts';
 
-/** Maximum number of watches, logs and other requests without a timeout that a caller (`callerOf`) may have at a time, on one node. */
-const MAX_LONG_RUNNING = 2000;
+/** Maximum number of watches that a caller (`callerOf`) may have at a time, on one node. */
+const MAX_WATCHES = 2000;
 /**
  * The maximum grows by this number for each further node: the pods of a DaemonSet have the same service account, and the agents of a
  * cluster (network, storage, logs, metrics) together need some 40 watches on each node, most of them in the namespace kube-system.
  */
-const LONG_RUNNING_PER_NODE = 100;
+const WATCHES_PER_NODE = 100;
 
-/** Returns the maximum number of long-running requests of a caller in a cluster with this number of nodes. */
-export const maxLongRunning = (nodes: number): number =>
-  MAX_LONG_RUNNING + LONG_RUNNING_PER_NODE * Math.max(0, nodes - 1);
+/** Returns the maximum number of watches of a caller in a cluster with this number of nodes. */
+export const maxWatches = (nodes: number): number => MAX_WATCHES + WATCHES_PER_NODE * Math.max(0, nodes - 1);
+
+/**
+ * Maximum number of other requests without a timeout, such as logs and exec, that all callers except administrators may have at a time. Each
+ * may need a few hundred kilobytes for connections to a kubelet or a pod, and for a client that does not read.
+ */
+export const MAX_STREAMS = 1000;
 
 /** Share of its timeout that a request may spend waiting for a seat, as in upstream. */
 const WAITING_SHARE = 1 / 4;
@@ -31,10 +36,10 @@ export type AdmittedRequest = {
 
 /**
  * Gives a request a seat of its priority level, which it has until the returned value is disposed. Long-running requests need no seat, but
- * each caller may have at most `maxLongRunning`. Rejects with 429 if there are too many requests, and with the signal's reason.
+ * their number is limited. Rejects with 429 if there are too many requests, and with the signal's reason.
  */
 export async function admitRequest(
-  { flowControl, longRunning }: { flowControl: FlowControl; longRunning: LongRunning },
+  { flowControl, watches, streams }: { flowControl: FlowControl; watches: LongRunning; streams: LongRunning },
   { exchange, info, user, isLongRunning }: AdmittedRequest,
 ): Promise<Disposable> {
   const { response, query, signal } = exchange;
@@ -42,7 +47,8 @@ export async function admitRequest(
   const flowClass = flowControl.classify({ user, caller, info });
   if (!isLongRunning || info.verb === 'watch') setFlowHeaders(response, flowClass);
   if (isLongRunning) {
-    const entered = flowClass.isExempt ? { [Symbol.dispose]: () => undefined } : longRunning.enter(caller);
+    const limit = info.verb === 'watch' ? watches : streams;
+    const entered = flowClass.isExempt ? { [Symbol.dispose]: () => undefined } : limit.enter(caller);
     if (entered === undefined) throw tooManyRequests('Too many requests, please try again later.', 1);
     return entered;
   }

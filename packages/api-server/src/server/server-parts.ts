@@ -84,7 +84,10 @@ export type ServerParts = {
   /** Notified of each request. */
   observers?: readonly RequestObserver[];
   flowControl: FlowControl;
-  longRunning: LongRunning;
+  /** Limits watches. */
+  watches: LongRunning;
+  /** Limits other requests without a timeout, such as logs. */
+  streams: LongRunning;
   /** Resolves once all writes so far are durable. Returns `undefined` if they already are. Rejects with an `ApiError` if the disk fails. */
   untilDurable: () => Promise<void> | undefined;
 };

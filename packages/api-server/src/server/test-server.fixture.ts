@@ -20,7 +20,7 @@ import type { CallerLimits } from '@podwright/streaming';
 import type { AuthorizationAttributes, Verdict } from '../authorization/authorizer.ts';
 import { EventEncoder } from '../wire/encode-event.ts';
 import { SliceTurns } from '../wire/slice-turns.ts';
-import { maxLongRunning } from './admit-request.ts';
+import { maxWatches } from './admit-request.ts';
 import { ApiListeners, type StrangerConnections } from './api-listeners.ts';
 import { RequestHandler } from './request-handler.ts';
 import type { ServedResource, ServerParts } from './server-parts.ts';
@@ -81,7 +81,8 @@ export class TestServer implements AsyncDisposable {
       logger: { ...silentLogger, error: (...error: unknown[]) => this.errors.push(error) } as never,
       now: () => 0,
       flowControl: options.flowControl ?? new FlowControl(),
-      longRunning: new LongRunning(() => options.maxLongRunning ?? maxLongRunning(1)),
+      watches: new LongRunning({ maxOfCaller: () => options.maxLongRunning ?? maxWatches(1) }),
+      streams: new LongRunning({ maxOfCaller: () => options.maxLongRunning ?? maxWatches(1) }),
       untilDurable: () => untilDurable(this.store),
       anonymousPaths: options.anonymousPaths,
       observers: options.observers,
