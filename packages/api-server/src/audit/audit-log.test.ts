@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { silentLogger } from '@podwright/base';
 import type { ObservedRequest } from '../server/request-observer.ts';
+import { RequestObservers } from '../server/request-observer.ts';
 import { send, WAYS } from '../server/test-client.fixture.ts';
 import { TestServer } from '../server/test-server.fixture.ts';
 import { AuditLog } from './audit-log.ts';
@@ -216,7 +217,21 @@ test('lines that cannot be written are lost, and the loss is logged', async () =
   await file.flush();
   assert.deepEqual(warnings, ['write the audit log failed', 'the audit log lost events']);
   const full = new RotatedFile({ path, logger });
-  for (let number = 0; number < 6; number++) full.add('x'.repeat(1 << 20));
+  for (let number = 0; number < 65; number++) full.add('x'.repeat(1 << 20));
+  assert.ok(full.room() !== undefined);
   await full.flush();
   assert.deepEqual(warnings.slice(2), ['the audit log lost events']);
+});
+
+test('requests wait while the disk does not keep up with their events, so none is lost', async () => {
+  const path = join(scratch, 'busy.log');
+  const { observer, close } = await openAuditLog({ path }, { logger: silentLogger, now: Date.now });
+  const observers = new RequestObservers([observer], silentLogger);
+  assert.equal(observers.room(), undefined);
+  const file = new RotatedFile({ path, logger: silentLogger });
+  for (let number = 0; number < 3; number++) file.add('x'.repeat(1 << 20));
+  await file.room();
+  assert.equal(file.room(), undefined);
+  assert.equal(statSync(path).size, 3 * ((1 << 20) + 1));
+  await close();
 });

@@ -6,6 +6,8 @@ export type AuditLogParts = {
   policy: AuditPolicy;
   /** Receives each event as single-line JSON. */
   write: (line: string) => void;
+  /** See `RequestObserver`. */
+  room?: () => Promise<void> | undefined;
   now: () => number;
 };
 
@@ -19,6 +21,10 @@ export class AuditLog implements RequestObserver {
 
   constructor(parts: AuditLogParts) {
     this.#parts = parts;
+  }
+
+  room(): Promise<void> | undefined {
+    return this.#parts.room?.();
   }
 
   received(request: ObservedRequest): void {

@@ -13,12 +13,13 @@ const MAX_POLICY_BYTES = 1 << 20;
 
 /** Opens the audit log. `close` resolves when all events are written. Rejects with `invalid_argument` if the policy is invalid. */
 export async function openAuditLog(
-  { policyPath, ...file }: AuditOptions,
+  { policyPath, ...options }: AuditOptions,
   { logger, now }: Pick<RotatedFileParts, 'logger'> & { now: () => number },
 ): Promise<{ observer: AuditLog; close: () => Promise<void> }> {
   const text = policyPath === undefined ? METADATA_POLICY : await readPolicy(policyPath);
-  const lines = new RotatedFile({ ...file, logger });
-  const observer = new AuditLog({ policy: new AuditPolicy(text), write: (line) => lines.add(line), now });
+  const lines = new RotatedFile({ ...options, logger });
+  const file = { write: (line: string) => lines.add(line), room: () => lines.room() };
+  const observer = new AuditLog({ policy: new AuditPolicy(text), ...file, now });
   return { observer, close: () => lines.flush() };
 }
 

@@ -1,5 +1,5 @@
 import { appendFile, chmod, rename, stat, truncate } from 'node:fs/promises';
-import { errorMessage, isErrno, type Logger, PRIVATE_FILE } from '@podwright/base';
+import { errorMessage, isErrno, type Logger, PRIVATE_FILE, pause } from '@podwright/base';
 
 export type RotatedFileParts = {
   path: string;
@@ -12,8 +12,11 @@ export type RotatedFileParts = {
 
 const MAX_BYTES = 32 << 20;
 const MAX_FILES = 3;
-/** Maximum size of the lines buffered for writing. Further lines are dropped. */
-const MAX_PENDING_BYTES = 4 << 20;
+/** Lines that wait for the disk; further ones are lost. */
+const MAX_PENDING_BYTES = 64 << 20;
+/** With more lines that wait, new requests should wait (`room`), but no longer than `MAX_ROOM_MS`: the disk may hang. */
+const BUSY_BYTES = 2 << 20;
+const MAX_ROOM_MS = 5000;
 
 /** A size-limited log file that only root can read. If the disk is slow or full, lines are dropped and counted. */
 export class RotatedFile {
@@ -37,6 +40,13 @@ export class RotatedFile {
     this.#pending.push(`${line}\n`);
     this.#pendingBytes += bytes;
     this.#writing ??= this.#write();
+  }
+
+  /** Resolves once the disk has kept up with the lines, or after a few seconds. Returns undefined if few lines wait. */
+  room(): Promise<void> | undefined {
+    if (this.#pendingBytes <= BUSY_BYTES || this.#writing === undefined) return undefined;
+    const ended = new AbortController();
+    return Promise.race([this.#writing, pause(MAX_ROOM_MS, ended.signal)]).finally(() => ended.abort());
   }
 
   /** Resolves when all lines are written. */

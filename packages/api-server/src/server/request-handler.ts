@@ -103,6 +103,8 @@ export class RequestHandler {
     else lifetime.limit(timeLimitMs(url.query));
     try {
       observed.user = await this.#authenticate(exchange.request, url.path, connection);
+      const room = this.#observers.room();
+      if (room !== undefined) await raceAbort(room, exchange.signal);
       this.#observers.received(observed);
       const user = this.#effectiveUser(exchange, info, observed);
       using _ = await admitRequest(this.#parts, { exchange, info, user, isLongRunning: isLong });

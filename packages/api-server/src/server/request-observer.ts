@@ -27,8 +27,10 @@ export type ObservedRequest = {
 };
 
 /** Notified of requests. Its methods must return quickly. */
-export interface RequestObserver {
-  /** The request has been authenticated. */
+export type RequestObserver = {}
+  /** Returns what a request must wait for before it is handled, because the observer has not kept up with earlier ones. Must not reject. */
+  room?(): Promise<void> | undefined;
+  /** The request was authenticated. */
   received?(request: ObservedRequest): void;
   /** The request is being processed. Called only for long-running requests, before their work begins. */
   started?(request: ObservedRequest): void;
@@ -36,14 +38,19 @@ export interface RequestObserver {
   completed(request: ObservedRequest, status: number): void;
 }
 
-/** Notifies several observers. Errors thrown by an observer are logged and affect neither the others nor the request. */
-export class RequestObservers implements Required<RequestObserver> {
+/** Informs several observers. An error of one of them is logged, and affects neither the others nor the request. */
+export class RequestObservers implements RequestObserver {
   readonly #observers: readonly RequestObserver[];
   readonly #logger: Pick<Logger, 'error'>;
 
   constructor(observers: readonly RequestObserver[], logger: Pick<Logger, 'error'>) {
     this.#observers = observers;
     this.#logger = logger;
+  }
+
+  room(): Promise<void> | undefined {
+    const busy = this.#observers.flatMap((observer) => observer.room?.() ?? []);
+    return busy.length === 0 ? undefined : Promise.all(busy).then(() => undefined);
   }
 
   received(request: ObservedRequest): void {
