@@ -27,7 +27,7 @@ export type ObservedRequest = {
 };
 
 /** Notified of requests. Its methods must return quickly. */
-export type RequestObserver = {}
+export type RequestObserver = {
   /** Returns what a request must wait for before it is handled, because the observer has not kept up with earlier ones. Must not reject. */
   room?(): Promise<void> | undefined;
   /** The request was authenticated. */
@@ -36,7 +36,7 @@ export type RequestObserver = {}
   started?(request: ObservedRequest): void;
   /** The request has ended. `status`: the HTTP status, or 0 if the client disconnected before the response. */
   completed(request: ObservedRequest, status: number): void;
-}
+};
 
 /** Informs several observers. An error of one of them is logged, and affects neither the others nor the request. */
 export class RequestObservers implements RequestObserver {
