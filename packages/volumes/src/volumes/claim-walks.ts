@@ -1,8 +1,12 @@
 import { ignoreFailure, pause } from '@podwright/base';
 import type { DirectoryClaim } from './claim-capacity.ts';
 
-/** Time limit of a walk, and minimum interval between walks of the same claim, in milliseconds. */
+/**
+ * Time limits of a walk, and interval between walks of the same claim, in milliseconds. The more claims wait, the shorter is each walk: an
+ * owner of many claims must not delay the measurement of the one that fills the disk.
+ */
 const WALK_MS = 10_000;
+const MIN_WALK_MS = 500;
 const EVERY_MS = 60_000;
 /** Length of the pause after a walk, as a multiple of its duration, which keeps walks from hogging a CPU. */
 const PAUSE_FACTOR = 4;
@@ -48,7 +52,8 @@ export class ClaimWalks {
     try {
       for (let claim = this.#next(); claim !== undefined; claim = this.#next()) {
         const beginMs = performance.now();
-        const use = await this.#measure(claim, { signal, timeoutMs: WALK_MS });
+        const timeoutMs = Math.max(MIN_WALK_MS, WALK_MS / (this.#waiting.size + 1));
+        const use = await this.#measure(claim, { signal, timeoutMs });
         this.#measured.set(claim.path, { atMs: performance.now(), bytes: use?.bytes });
         await pause((performance.now() - beginMs) * PAUSE_FACTOR, signal);
       }
