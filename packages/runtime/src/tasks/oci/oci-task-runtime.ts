@@ -42,6 +42,7 @@ import { TaskAttachments } from './attach.ts';
 import { prepareMonitorLog, reopenMonitorLog } from './control.ts';
 import type { ExecRequest } from './exec-process.ts';
 import { execSync } from './exec-process.ts';
+import { ExecStarts } from './exec-starts.ts';
 import { execStream } from './exec-stream.ts';
 import { ExitFileWatch, type TaskCheck } from './exit-file-watch.ts';
 import { rebuildDamagedRecords } from './rebuild-record.ts';
@@ -87,6 +88,7 @@ export class OciTaskRuntime implements TaskRuntime {
   readonly #filters: ReturnType<OciFastPaths['seccompFilters']>;
   readonly #system = loadSystem();
   readonly #attachments = new TaskAttachments();
+  readonly #execStarts = new ExecStarts();
   /** Serializes changes to a task. */
   readonly #changes = new KeyedLock();
   /** Serializes kills of tasks whose monitor has died. */
@@ -186,6 +188,7 @@ export class OciTaskRuntime implements TaskRuntime {
     const record = await this.#get(id, 'run a command in', ['running']);
     const tools = { conmon: this.#options.conmon, sockets: this.#attachments.sockets };
     const request = { ...this.#execRequest(record, command), terminalName };
+    using _starting = await this.#execStarts.enter(id, signal);
     return await execStream(request, { terminal: terminal ? tools : undefined, signal });
   }
 
