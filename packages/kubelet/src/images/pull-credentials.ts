@@ -68,8 +68,7 @@ function credentialsOf(record: PulledRecord | undefined, image: string): PullCre
 /** Returns the key for an image's name: an existing key with the same canonical name (`busybox` is `docker.io/library/busybox`), or its own. */
 function keyOf({ credentialMapping = {} }: PulledRecord, image: string): string {
   const name = withoutTag(image);
-  const canonical = canonicalName(name);
-  return Object.keys(credentialMapping).find((key) => canonicalName(key) === canonical) ?? name;
+  return Object.keys(credentialMapping).find((key) => canonicalName(key) === canonicalName(name)) ?? name;
 }
 
 /**

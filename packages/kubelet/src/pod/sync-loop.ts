@@ -219,15 +219,14 @@ export class SyncLoop {
   /** Starts the pod once the preempted ones have stopped. */
   async #afterPreempting(preempt: Pod[], pod: Pod): Promise<void> {
     const { workers, manager, events, logger } = this.#deps;
-    const { uid } = pod.metadata;
-    this.#held.add(uid);
+    this.#held.add(pod.metadata.uid);
     for (const other of preempt) {
       logger.info({ pod: namespacedName(other), for: namespacedName(pod) }, 'preempting a pod');
       events.event(eventSubject(other), 'Warning', PREEMPTED.reason, PREEMPTED.message);
       this.#settle(workers.end(other, { verdict: PREEMPTED, remove: false }));
     }
     await Promise.all(preempt.map(({ metadata }) => workers.whenStopped(metadata.uid)));
-    if (this.#held.delete(uid)) workers.update(manager.get(uid)!.pod);
+    if (this.#held.delete(pod.metadata.uid)) workers.update(manager.get(pod.metadata.uid)!.pod);
   }
 
   /**
