@@ -9,11 +9,6 @@ import { isSameValue, type JsonObject, objectsAt, textAt, withItems, withValue }
 const DECISIONS = ['Approved', 'Denied'];
 const FINAL = [...DECISIONS, 'Failed'];
 const STATUSES = ['False', 'True', 'Unknown'];
-/**
- * Maximum number of preceding conditions that each decision is compared with. More are not needed, because condition types must be unique
- * anyway.
- */
-const MAX_BEFORE = 100;
 
 const conditionsOf = (object: ApiObject | undefined): readonly JsonObject[] =>
   objectsAt(object, 'status', 'conditions');
@@ -26,6 +21,7 @@ export function validateConditions(field: string, object: ApiObject, old: ApiObj
   const hadBoth = DECISIONS.every((type) => before.has(type));
   const hadRepeated = before.size < typesOf(old).length;
   const isRepeated = repeats(types);
+  const isAfterOther = areAfterOther(types);
   const both = 'Approved and Denied conditions are mutually exclusive';
   return conditionsOf(object).flatMap((condition, index) => {
     const at = `${field}[${index}]`;
@@ -33,17 +29,19 @@ export function validateConditions(field: string, object: ApiObject, old: ApiObj
     return [
       ...(type === '' && !before.has('') ? [required(`${at}.type`)] : []),
       ...validateStatus(`${at}.status`, condition),
-      ...(!hadBoth && isAfterOther(types, index) ? [invalidValue(field, type, both)] : []),
+      ...(!hadBoth && isAfterOther[index] ? [invalidValue(field, type, both)] : []),
       ...(!hadRepeated && isRepeated[index] ? [duplicate(`${at}.type`, type)] : []),
     ];
   });
 }
 
-/** Returns true if the condition is a decision and the opposite decision precedes it. */
-function isAfterOther(types: readonly string[], index: number): boolean {
-  const type = types[index]!;
-  if (!DECISIONS.includes(type)) return false;
-  return types.slice(0, Math.min(index, MAX_BEFORE)).some((one) => one !== type && DECISIONS.includes(one));
+/** Returns for each condition whether it is a decision and the opposite decision precedes it. */
+function areAfterOther(types: readonly string[]): boolean[] {
+  const firstOf = DECISIONS.map((decision) => types.indexOf(decision));
+  return types.map((type, index) => {
+    const others = firstOf.filter((_, number) => DECISIONS[number] !== type);
+    return DECISIONS.includes(type) && others.some((first) => first >= 0 && first < index);
+  });
 }
 
 function validateStatus(field: string, condition: JsonObject): FieldError[] {

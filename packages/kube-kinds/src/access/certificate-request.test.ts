@@ -158,6 +158,9 @@ test('only an approval adds decisions, which exclude each other and remain', () 
     'status.conditions: Invalid value: "Denied": Approved and Denied conditions are mutually exclusive',
   ]);
   assert.deepEqual(update('approval', [APPROVED, DENIED], [APPROVED, DENIED]).errors, []);
+  const others = Array.from({ length: 150 }, (_, index) => ({ ...APPROVED, type: `other${index}` }));
+  const [error] = update('approval', [APPROVED, ...others, DENIED], [APPROVED, ...others]).errors;
+  assert.match(error!, /mutually exclusive$/, 'however many conditions are between them');
   const retained = update('status', [{ ...APPROVED, reason: 'other' }], [APPROVED]);
   assert.deepEqual([retained.errors, retained.object.status], [[], { conditions: [APPROVED] }]);
   assert.deepEqual(update('approval', [{ ...APPROVED, status: 'False' }], []).errors, [
