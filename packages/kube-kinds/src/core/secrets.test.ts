@@ -113,6 +113,8 @@ describe('a TLS secret', () => {
       assert.match(problem(CERTIFICATE, known), /private key (?:type )?does not match public key/);
     const dsa = pkcs8(generateKeyPairSync('dsa', { modulusLength: 1024, divisorLength: 160 }));
     assert.equal(problem(CERTIFICATE, dsa), 'tls: failed to parse private key');
+    const encrypted = pem('RSA PRIVATE KEY', 'Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,AA\n\nAAAA');
+    assert.equal(problem(CERTIFICATE, encrypted), 'tls: failed to parse private key');
     for (const headers of ['', 'a: b\n\n'])
       assert.equal(problem(pem('CERTIFICATE', headers + EXPLICIT_CURVE), key), 'x509: malformed certificate');
     rules.checkWarnings(typed('kubernetes.io/tls', { 'tls.crt': '', 'tls.key': '' }), [

@@ -15,7 +15,8 @@ export function keyPairProblem(certificate: Buffer, key: Buffer): string | undef
   return mismatch(leaf.text, keyBlock.text);
 }
 
-const PEM = /-----BEGIN ([A-Z0-9 ]+)-----[^-]*-----END \1-----/g;
+/** Blocks may have headers (RFC 1421), which are those of encrypted keys. */
+const PEM = /-----BEGIN ([A-Z0-9 ]+)-----\s*(?:[A-Z][\w-]*: .*\s)*[^-]*-----END \1-----/g;
 
 const pemBlocks = (text: string): Block[] =>
   [...text.matchAll(PEM)].map(([block, type]) => ({ type: type!, text: block }));
