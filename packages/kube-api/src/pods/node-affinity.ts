@@ -7,7 +7,7 @@ export type SelectableNode = { name: string; labels: Record<string, string> };
 /** Whether the node matches the pod's nodeSelector and required node affinity (GetRequiredNodeAffinity in component-helpers). Pure. */
 export function wantsNode({ spec }: Pick<Pod, 'spec'>, node: SelectableNode): boolean {
   const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
-  const selected = Object.entries(spec.nodeSelector ?? {}).every(([key, value]) => node.labels[key] === value);
+  const selected = Object.entries(spec.nodeSelector ?? {}).every(([key, value]) => labelOf(node, key) === value);
   return selected && (required === undefined || required.nodeSelectorTerms.some((term) => matchesTerm(term, node)));
 }
 
@@ -17,9 +17,11 @@ export function matchesTerm(
   node: SelectableNode,
 ): boolean {
   if (matchExpressions.length + matchFields.length === 0) return false;
-  const ofLabels = (requirement: NodeSelectorRequirement) => matches(requirement, node.labels[requirement.key]);
+  const ofLabels = (requirement: NodeSelectorRequirement) => matches(requirement, labelOf(node, requirement.key));
   return matchExpressions.every(ofLabels) && matchFields.every((requirement) => matches(requirement, node.name));
 }
+
+const labelOf = ({ labels }: SelectableNode, key: string) => (Object.hasOwn(labels, key) ? labels[key] : undefined);
 
 function matches({ operator, values = [] }: NodeSelectorRequirement, value: string | undefined): boolean {
   switch (operator) {

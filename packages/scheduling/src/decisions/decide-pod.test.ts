@@ -70,6 +70,7 @@ test('node names, selectors and node affinity restrict the nodes', () => {
     });
   check(testPod('p', { spec: { nodeSelector: { disk: 'ssd' } } }), snapshot, 'a');
   const selector = "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector.";
+  check(required([{ matchExpressions: [{ key: 'constructor', operator: 'Exists' }] }]), snapshot, selector);
   check(testPod('p', { spec: { nodeSelector: { disk: 'hdd' } } }), snapshot, selector);
   check(required([{ matchExpressions: [{ key: 'disk', operator: 'DoesNotExist' }] }]), snapshot, 'b');
   const named = (...values: string[]) => ({ matchFields: [{ key: 'metadata.name', operator: 'In', values }] });
