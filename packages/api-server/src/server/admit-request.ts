@@ -19,9 +19,9 @@ export const maxWatches = (nodes: number): number => MAX_WATCHES + WATCHES_PER_N
 
 /**
  * Maximum number of other requests without a timeout, such as logs and exec, that all callers except administrators may have at a time. Each
- * may need a few hundred kilobytes for connections to a kubelet or a pod, and for a client that does not read.
+ * may need about a megabyte for connections to a kubelet or a pod, and for a client that does not read.
  */
-export const MAX_STREAMS = 1000;
+export const MAX_STREAMS = 400;
 
 /** Share of its timeout that a request may spend waiting for a seat, as in upstream. */
 const WAITING_SHARE = 1 / 4;
