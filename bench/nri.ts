@@ -5,12 +5,14 @@ import { join } from 'node:path';
 import { type PluginHandlers, type RunningPlugin, runPlugin } from '@podwright/nri';
 import type { Bench } from './bench.ts';
 import { bringUp, takeDown } from './life-cycle.ts';
-import { cpuTimeMs } from './processes.ts';
+import { exactCpuTimeMs } from './processes.ts';
 import { loadImage, type Side, startedOrStarting, startPodwright } from './sides.ts';
 import { median, type Row, type Table } from './tables.ts';
 import { inTurns } from './turns.ts';
 
 const ROUNDS = 25;
+/** Pods that are started without a pause, in which the runtime would drop compiled code that it then compiles again for the next pod. */
+const SUCCESSIVE = 50;
 /** Pause between pods, in which the runtime prepares sandboxes for the next ones. */
 const SETTLE_MS = 500;
 const START = 'RunPodSandbox + CreateContainer + StartContainer';
@@ -25,64 +27,91 @@ export async function measureNri({ scratch, podwright, sides }: Bench): Promise<
   await loadImage(off);
   const plugins = [startPlugin('10'), startPlugin('20')] as const;
   sides.push({ stop: async () => void plugins.map((plugin) => plugin.kill()) });
-  const cpuBefore = plugins.map(({ pid }) => cpuTimeMs(pid!));
+  const successive = {
+    none: await inSuccession(() => costOfPod(podwright, [])),
+    one: await withPlugins(podwright, plugins.slice(0, 1), () =>
+      inSuccession(() => costOfPod(podwright, plugins.slice(0, 1))),
+    ),
+  };
   const samples = await inTurns(
     { rounds: ROUNDS, settleMs: SETTLE_MS },
     {
-      off: () => timeOfPod(off),
-      none: () => timeOfPod(podwright),
-      one: () => withPlugins(podwright, plugins.slice(0, 1), () => timeOfPod(podwright)),
-      two: () => withPlugins(podwright, plugins, () => timeOfPod(podwright)),
+      off: () => costOfPod(off, []),
+      none: () => costOfPod(podwright, []),
+      one: () => withPlugins(podwright, plugins.slice(0, 1), () => costOfPod(podwright, plugins.slice(0, 1))),
+      two: () => withPlugins(podwright, plugins, () => costOfPod(podwright, plugins)),
     },
   );
-  const pods = [2 * (ROUNDS + 1), ROUNDS + 1]; // the first plugin is connected in two of the turns
-  const cpu = plugins.map(({ pid }, index) => (cpuTimeMs(pid!) - cpuBefore[index]!) / pods[index]!);
   for (const plugin of plugins) plugin.kill();
-  return tableOf(samples, cpu);
+  return tableOf(samples, successive);
 }
 
-function tableOf(samples: Record<'off' | 'none' | 'one' | 'two', number[]>, cpuMs: number[]): Table {
+type Samples = Record<'off' | 'none' | 'one' | 'two', Cost[]>;
+
+function tableOf({ off, none, one, two }: Samples, successive: Record<'none' | 'one', Cost[]>): Table {
   const row = (what: string, podwright: number[]): Row => ({ what, podwright });
-  const addedMs = (without: number[], times: number[], plugins = 1) =>
-    times.map((ms, index) => (ms - without[index]!) / plugins);
+  const wall = (costs: Cost[]) => costs.map(({ startMs }) => startMs);
+  /** Returns what each of the plugins adds to the costs of a pod, compared with no plugin in the same round. */
+  const added = (costs: Cost[], of: (cost: Cost) => number, plugins = 1) =>
+    costs.map((cost, index) => (of(cost) - of(none[index]!)) / plugins);
+  const withoutPlugins = ({ startMs, pluginsMs }: Cost) => startMs - pluginsMs;
+  const runtime = ({ runtimeMs }: Cost) => runtimeMs;
   const goals = { podwright: { limit: 2 } };
-  const own = cpuMs.map((ms) => `${ms.toFixed(1)} ms`).join(' and ');
+  const goal = (what: string, podwright: number[]): Row => ({ ...row(what, podwright), goals, inShort: false });
+  const own = median(one.map(({ pluginsMs }) => pluginsMs));
   return {
     title: `NRI, ${ROUNDS} times`,
     rows: [
-      row(`${START}, NRI off`, samples.off),
-      row(`${START}, no plugin`, samples.none),
-      row(`${START}, one plugin`, samples.one),
-      row(`${START}, two plugins`, samples.two),
-      { ...row('one plugin costs more', addedMs(samples.none, samples.one)), goals, inShort: false },
-      { ...row('each of two plugins costs more', addedMs(samples.none, samples.two, 2)), goals, inShort: false },
+      row(`${START}, NRI off`, wall(off)),
+      row(`${START}, no plugin`, wall(none)),
+      row(`${START}, one plugin`, wall(one)),
+      row(`${START}, two plugins`, wall(two)),
+      goal('one plugin costs more, without its own CPU time', added(one, withoutPlugins)),
+      goal('each of two plugins costs more, without its own CPU time', added(two, withoutPlugins, 2)),
+      goal('CPU time of the runtime that one plugin adds', added(one, runtime)),
+      goal('CPU time of the runtime that each of two plugins adds', added(two, runtime, 2)),
+      goal(
+        `CPU time of the runtime that one plugin adds, ${SUCCESSIVE} pods without a pause`,
+        successive.one.map((cost, index) => cost.runtimeMs - successive.none[index]!.runtimeMs),
+      ),
     ],
     below:
-      `\nA plugin receives all events and changes nothing. Its CPU time for a pod's whole life, connecting included: ${own}. ` +
-      `Without plugins, NRI costs ${(median(samples.none) - median(samples.off)).toFixed(2)} ms (medians).\n`,
+      `\nA plugin receives all events and changes nothing. Its own CPU time while a pod starts: ${own.toFixed(2)} ms. ` +
+      `Without plugins, NRI costs ${(median(wall(none)) - median(wall(off))).toFixed(2)} ms (medians).\n`,
   };
 }
 
-/** Starts and removes a pod. Returns the time of its start in milliseconds. */
-async function timeOfPod(side: Side): Promise<number> {
+/** What the start of a pod takes, in milliseconds: its duration, and the CPU time of the runtime and of the plugins meanwhile. */
+type Cost = { startMs: number; runtimeMs: number; pluginsMs: number };
+
+/** Starts and removes a pod. Returns what its start takes. */
+async function costOfPod(side: Side, plugins: readonly ChildProcess[]): Promise<Cost> {
+  const cpu = () =>
+    [exactCpuTimeMs(side.pid), plugins.reduce((sum, { pid }) => sum + exactCpuTimeMs(pid!), 0)] as const;
+  const [runtimeBefore, pluginsBefore] = cpu();
   const { pod, times } = await bringUp(side);
+  const [runtimeAfter, pluginsAfter] = cpu();
   await takeDown(side, pod);
-  return times.up;
+  return { startMs: times.up, runtimeMs: runtimeAfter - runtimeBefore, pluginsMs: pluginsAfter - pluginsBefore };
 }
 
-async function withPlugins<T>(
-  { directory }: Side,
-  plugins: readonly ChildProcess[],
-  work: () => Promise<T>,
-): Promise<T> {
-  const socket = join(directory, 'run/nri/nri.sock');
-  for (const plugin of plugins) await reconnect(plugin, socket);
+async function inSuccession(work: () => Promise<Cost>): Promise<Cost[]> {
+  const costs: Cost[] = [];
+  for (let count = 0; count < SUCCESSIVE; count++) costs.push(await work());
+  return costs;
+}
+
+/** Does the work while these plugins are connected. */
+async function withPlugins<T>(side: Side, plugins: readonly ChildProcess[], work: () => Promise<T>): Promise<T> {
+  for (const plugin of plugins) await reconnect(plugin, socketOf(side));
   try {
     return await work();
   } finally {
     for (const plugin of plugins) await reconnect(plugin, '');
   }
 }
+
+const socketOf = ({ directory }: Side) => join(directory, 'run/nri/nri.sock');
 
 /** Makes a plugin process connect to the socket, or disconnect if it is ''. Resolves when the process has done so. */
 async function reconnect(plugin: ChildProcess, socket: string): Promise<void> {

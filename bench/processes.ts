@@ -6,6 +6,16 @@ export function cpuTimeMs(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
+/**
+ * CPU time of a process's threads, in milliseconds with the resolution of the scheduler, for intervals of a few milliseconds
+ * (/proc/PID/task/TID/schedstat). Threads that have ended are not counted.
+ */
+export function exactCpuTimeMs(pid: number): number {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  const spent = threads.map((thread) => readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ')[0]);
+  return spent.reduce((sum, nanoseconds) => sum + Number(nanoseconds) / 1e6, 0);
+}
+
 /** Memory of a process in MiB; zeros once it has exited. */
 export function memoryOf(pid: number): { rss: number; pss: number } {
   let text: string;
