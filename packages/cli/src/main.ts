@@ -32,7 +32,7 @@ export async function main(): Promise<void> {
     }
   }
   process.exitCode = exitCode;
-  // Exit immediately: tearing down the heap takes Node.js as long as a call to the node. But do not exit before all output has been written
-  // or its error has been reported.
+  // Exit immediately: tearing down the heap takes Node.js as long as a call to the node. But first, all output must have been written or
+  // its error reported.
   if (process.stdout.writableLength === 0 && process.stdout.errored === null) process.exit();
 }

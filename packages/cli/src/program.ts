@@ -22,7 +22,7 @@ import { wrapText } from './output/wrap.ts';
 import { commandContext } from './settings/command-context.ts';
 import type { ConfigFlags } from './settings/config-flags.ts';
 
-/** The top-level help page. It fits on one screen and refers to further help. */
+/** The top-level help. It fits on one screen and refers to more help. */
 const HELP = `Usage: podwright [options] <command>
 
 Runs Kubernetes pods on this host, with or without a cluster.
@@ -70,9 +70,9 @@ const GROUPS: { names: string[]; add: (program: Command, action: Action) => void
 ];
 
 /**
- * Builds the command line. A command's code is loaded only when the command runs, so that `ps` does not load the daemons. A command returns
- * its exit code, or nothing for 0. Only the group of the command in `words` is created, which saves a tenth of a short command's run time;
- * if `words` names no command, all groups are created.
+ * Builds the command line. A command's code is loaded lazily, so that `ps` does not load the daemons. A command returns its exit code, or
+ * nothing for 0. Only the group of the command in `words` is created, which saves a tenth of a short command's run time; all groups are
+ * created if `words` names no command.
  */
 export function createProgram(setExitCode: (code: number) => void, words: string[] = []): Command {
   const program = new Command('podwright')
@@ -124,7 +124,7 @@ export function createProgram(setExitCode: (code: number) => void, words: string
   return program;
 }
 
-/** Returns the first word that is not an option. Each of podwright's global options takes a value. */
+/** Returns the first word that is not an option. All of podwright's global options take a value. */
 function calledName([word, ...rest]: string[]): string | undefined {
   if (!word?.startsWith('-')) return word;
   return word.startsWith('--') ? calledName(word.includes('=') ? rest : rest.slice(1)) : undefined;

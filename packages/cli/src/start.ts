@@ -1,4 +1,4 @@
-/** The entry point of the bundle: runs `main.ts` with a compile cache. `--version` is answered without loading `main.ts`. */
+/** The bundle's entry point: runs `main.ts` with a compile cache. `--version` is answered without loading `main.ts`. */
 import { existsSync } from 'node:fs';
 import { enableCompileCache, registerHooks } from 'node:module';
 import { usesFastStart } from './settings/fast-start.ts';
@@ -7,7 +7,7 @@ import { isVersionCall, printVersion } from './version-call.ts';
 const args = process.argv.slice(2);
 if (isVersionCall(args)) printVersion();
 else {
-  // Daemons run with --expose-gc. A compile cache that was set for the daemon itself must not be passed on to the programs that it starts.
+  // Daemons run with --expose-gc. A compile cache set for the daemon itself must not be passed on to the programs that it starts.
   const isDaemon = globalThis.gc !== undefined;
   if (isDaemon) delete process.env.NODE_COMPILE_CACHE;
   if (usesFastStart(args)) await startFast(isDaemon);
@@ -25,7 +25,7 @@ async function startFast(isDaemon: boolean): Promise<void> {
   findChunksAtOnce();
 }
 
-/** Resolves a command's roughly forty chunks without the many file system calls that Node.js makes. All of them are in this directory. */
+/** Resolves a command's roughly forty chunks, all in this directory, without the many file system calls made by Node.js. */
 function findChunksAtOnce(): void {
   const here = new URL('.', import.meta.url).href;
   registerHooks({
@@ -38,8 +38,8 @@ function findChunksAtOnce(): void {
 
 /**
  * Enables the compile cache. The build creates the cache directory next to the bundle, writable only by its user, and fills it for its own
- * version of Node.js. Every other version uses a subdirectory of its own. If the cache is not readable or writable, commands merely start
- * more slowly.
+ * version of Node.js. Other versions use their own subdirectories. If the cache is not readable or writable, commands are merely slower to
+ * start.
  */
 function cacheCompiledCode(directory: string): void {
   if (existsSync(directory)) enableCompileCache(directory);

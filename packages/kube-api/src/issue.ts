@@ -1,4 +1,4 @@
-/** The path of a field in an object: field names and list indexes, starting at the root. */
+/** Path of a field in an object: field names and list indexes, starting at the root. */
 export type FieldPath = readonly (string | number)[];
 
 /**
@@ -9,9 +9,7 @@ export type FieldIssue = { path: FieldPath; message: string; at: 'key' | 'value'
 
 const identifier = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/**
- * Formats a field path, for example as `spec.containers[0].ports[0].containerPort`. Map keys that are not identifiers are put in brackets.
- */
+/** Formats a field path like `spec.containers[0].ports[0].containerPort`. Map keys that are not identifiers are put in brackets. */
 export function formatFieldPath(path: FieldPath): string {
   let text = '';
   for (const step of path) {
@@ -32,7 +30,7 @@ type Found = {
   needsApi?: boolean;
 };
 
-/** Collects the issues of one object, up to a limit. `at` returns a collector for a part of the object. */
+/** Collects the issues of one object, up to a limit. `at` returns a collector for part of the object. */
 export class IssueList {
   readonly path: FieldPath;
   readonly #found: Found;
@@ -52,18 +50,18 @@ export class IssueList {
     return new IssueList([], limit, { issues: [], count: 0, limit, ofApiServer: true });
   }
 
-  /** Returns a collector for an object of a manifest that is for a node with a Kubernetes API; `limit` as in the constructor. */
+  /** Returns a collector for a manifest object to be applied to a node with a Kubernetes API. For `limit`, see the constructor. */
   static forApi(path: FieldPath, limit: number): IssueList {
     return new IssueList(path, limit, { issues: [], count: 0, limit, forApi: true });
   }
 
-  /** Returns whether a field that needs a node with a Kubernetes API is accepted. If it is, `needsApi` becomes true. */
+  /** Returns whether a field that requires a node with a Kubernetes API is accepted. If it is, sets `needsApi`. */
   acceptApiField(): boolean {
     if (this.#found.forApi) this.#found.needsApi = true;
     return this.#found.forApi === true || this.isOfApiServer;
   }
 
-  /** Whether the object has fields that only a node with a Kubernetes API has. */
+  /** Whether the object has fields that are supported only by nodes with a Kubernetes API. */
   get needsApi(): boolean {
     return this.#found.needsApi === true;
   }
@@ -76,7 +74,7 @@ export class IssueList {
     return new IssueList([...this.path, ...steps], this.#found.limit, this.#found);
   }
 
-  /** The stored issues, in the order in which they were added. */
+  /** The stored issues, in the order they were added. */
   get issues(): readonly FieldIssue[] {
     return this.#found.issues;
   }
@@ -100,7 +98,7 @@ export class IssueList {
   }
 
   /**
-   * Adds an issue about a value that would be valid if it were quoted. The caller appends the value's text from the manifest to the
+   * Adds an issue about a value that would be valid if it were quoted. The caller appends the value as written in the manifest to the
    * message.
    */
   addUnquoted(message: () => string): void {

@@ -1,20 +1,18 @@
-/**
- * Validation of IP addresses and CIDR blocks in fields (apimachinery, util/validation/ip.go), with strict validation enabled, as in 1.36.
- */
+/** Validates IP addresses and CIDR blocks in fields (apimachinery, util/validation/ip.go), with strict validation enabled, as in 1.36. */
 import { type Cidr, type IpAddress, parseCidr, parseIp } from './addresses.ts';
 import { type FieldError, invalidValue } from './field-error.ts';
 
 const NO_IP = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
 const NO_CIDR = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';
 
-/** Validates an IP address (IsValidIPForLegacyField). Values in `old` are accepted even if they are invalid. */
+/** Validates an IP address (IsValidIPForLegacyField). Values in `old` are accepted even if invalid. */
 export function validateLegacyIp(field: string, value: string, old: readonly string[] = []): FieldError[] {
   if (old.includes(value)) return [];
   const ip = parseIp(value);
   return ip === undefined ? [invalidValue(field, value, NO_IP)] : strictIpErrors(field, value, ip);
 }
 
-/** Validates an IP address, which must be in canonical form (IsValidIP). */
+/** Validates an IP address, requiring canonical form (IsValidIP). */
 export function validateCanonicalIp(field: string, value: string): FieldError[] {
   const errors = validateLegacyIp(field, value);
   const text = parseIp(value)?.text;
@@ -24,13 +22,13 @@ export function validateCanonicalIp(field: string, value: string): FieldError[] 
 
 function strictIpErrors(field: string, value: string, ip: IpAddress): FieldError[] {
   const errors = ip.hasLeadingZeros ? [invalidValue(field, value, 'must not have leading 0s')] : [];
-  // if there are leading zeros, upstream's second parser fails, so the address is not recognized as IPv4-mapped
+  // upstream's second parser fails on leading zeros, so it does not recognize such an address as IPv4-mapped
   if (ip.isMapped && !ip.hasLeadingZeros)
     errors.push(invalidValue(field, value, 'must not be an IPv4-mapped IPv6 address'));
   return errors;
 }
 
-/** Validates a CIDR block (IsValidCIDRForLegacyField). Values in `old` are accepted even if they are invalid. */
+/** Validates a CIDR block (IsValidCIDRForLegacyField). Values in `old` are accepted even if invalid. */
 export function validateLegacyCidr(field: string, value: string, old: readonly string[] = []): FieldError[] {
   if (old.includes(value)) return [];
   const cidr = parseCidr(value);
@@ -38,7 +36,7 @@ export function validateLegacyCidr(field: string, value: string, old: readonly s
   return problem === undefined ? [] : [invalidValue(field, value, problem)];
 }
 
-/** Validates a CIDR block, which must be in canonical form (IsValidCIDR). */
+/** Validates a CIDR block, requiring canonical form (IsValidCIDR). */
 export function validateCanonicalCidr(field: string, value: string): FieldError[] {
   const errors = validateLegacyCidr(field, value);
   const text = parseCidr(value)?.text;
@@ -52,7 +50,7 @@ function strictCidrProblem(cidr: Cidr): string | undefined {
   return cidr.hasHostBits ? 'must not have bits set beyond the prefix length' : undefined;
 }
 
-/** Returns warnings about an IP address that is valid but not canonical (GetWarningsForIP). */
+/** Returns warnings about a valid IP address that is not canonical (GetWarningsForIP). */
 export function ipWarnings(field: string, value: string): string[] {
   const ip = parseIp(value);
   if (ip === undefined || ip.text === value) return [];
@@ -63,7 +61,7 @@ export function ipWarnings(field: string, value: string): string[] {
   return [`${field}: IPv6 address ${shown} should be in RFC 5952 canonical format (${canonical})`];
 }
 
-/** Returns warnings about a CIDR block that is valid, but ambiguous or not canonical (GetWarningsForCIDR). */
+/** Returns warnings about a valid CIDR block that is ambiguous or not canonical (GetWarningsForCIDR). */
 export function cidrWarnings(field: string, value: string): string[] {
   const cidr = parseCidr(value);
   if (cidr === undefined) return [];

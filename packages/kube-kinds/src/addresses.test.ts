@@ -18,7 +18,7 @@ const MAPPED = 'must not be an IPv4-mapped IPv6 address';
 
 type Rule = (field: string, value: string) => FieldError[];
 
-/** Checks the only problem of each value; undefined if it is valid. */
+/** Checks the problem of each value. `undefined` means valid. */
 function check(rule: Rule, cases: Record<string, string | undefined>): void {
   for (const [value, problem] of Object.entries(cases)) {
     const messages = problem === undefined ? [] : [`Invalid value: ${JSON.stringify(value)}: ${problem}`];

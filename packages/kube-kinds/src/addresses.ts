@@ -1,25 +1,25 @@
-/** IP addresses and CIDR blocks as Kubernetes parses them: leading zeros and IPv4-mapped addresses are recognized, but mostly rejected. */
+/** IP addresses and CIDR blocks as parsed by Kubernetes: it recognizes leading zeros and IPv4-mapped addresses, but mostly rejects them. */
 
-/** An IP address. An IPv4-mapped IPv6 address counts as IPv4, as in Go. */
+/** An IP address. As in Go, an IPv4-mapped IPv6 address is an IPv4 address. */
 export type IpAddress = {
   family: 'IPv4' | 'IPv6';
-  /** The address as a 32-bit or 128-bit number. */
+  /** The address as a 32-bit or 128-bit integer. */
   bits: bigint;
-  /** The canonical text form (RFC 5952 for IPv6). */
+  /** Canonical text form (RFC 5952 for IPv6). */
   text: string;
-  /** Whether the parsed text has an octet with leading zeros or a group of more than four digits. */
+  /** Whether the parsed text contains an octet with leading zeros or a group of more than four digits. */
   hasLeadingZeros: boolean;
-  /** Whether the parsed text has the form `::ffff:10.0.0.1`. */
+  /** Whether the parsed text is of the form `::ffff:10.0.0.1`. */
   isMapped: boolean;
 };
 
 export type Cidr = {
   address: IpAddress;
-  /** The prefix length: at most 32 for IPv4 and IPv4-mapped addresses, and at most 128 for IPv6. */
+  /** Prefix length: up to 32 for IPv4 and IPv4-mapped addresses, up to 128 for IPv6. */
   prefixLength: number;
-  /** The canonical text form: the network address and the prefix length. */
+  /** Canonical text form: network address and prefix length. */
   text: string;
-  /** Whether any bits beyond the prefix are set. */
+  /** Whether any bits after the prefix are set. */
   hasHostBits: boolean;
   hasLeadingZeros: boolean;
 };
@@ -27,7 +27,7 @@ export type Cidr = {
 const MAX_TEXT = 64;
 const MAPPED_PREFIX = 0xffffn;
 
-/** Parses an IPv4 or IPv6 address without a zone. Returns undefined if the text is not one. */
+/** Parses an IPv4 or IPv6 address without a zone. Returns `undefined` if it is invalid. */
 export function parseIp(text: string): IpAddress | undefined {
   if (text.length > MAX_TEXT) return undefined;
   const dot = text.indexOf('.');
@@ -36,13 +36,13 @@ export function parseIp(text: string): IpAddress | undefined {
   return dot >= 0 && dot < colon ? undefined : ipv6(text);
 }
 
-/** Parses an address with a prefix length. Returns undefined if the text is not one. */
+/** Parses an address with a prefix length. Returns `undefined` if it is invalid. */
 export function parseCidr(text: string): Cidr | undefined {
   const slash = text.indexOf('/');
   const length = text.slice(slash + 1);
   const address = parseIp(text.slice(0, Math.max(slash, 0)));
   if (address === undefined || !/^\d{1,8}$/.test(length)) return undefined;
-  // the prefix length of an IPv4-mapped address is given out of 128 bits, the first 96 of which are the prefix ::ffff
+  // the prefix length of an IPv4-mapped address includes the 96 bits of the prefix ::ffff
   const offset = address.isMapped ? 96 : 0;
   const width = address.family === 'IPv4' ? 32 : 128;
   const prefixLength = Math.max(Number(length) - offset, 0);
@@ -58,7 +58,7 @@ export function parseCidr(text: string): Cidr | undefined {
   };
 }
 
-/** Returns true if a CIDR block contains an IP address. */
+/** Returns true if the CIDR block contains the IP address. */
 export function cidrContains({ address, prefixLength }: Cidr, ip: IpAddress): boolean {
   if (address.family !== ip.family) return false;
   const hostBits = BigInt((ip.family === 'IPv4' ? 32 : 128) - prefixLength);
@@ -91,7 +91,7 @@ function ipv6(text: string): IpAddress | undefined {
 
 const hexGroups = (bits: bigint): string => `${(bits >> 16n).toString(16)}:${(bits & 0xffffn).toString(16)}`;
 
-/** Expands an IPv6 address to its eight groups. `::` stands for at least one group. */
+/** Expands an IPv6 address to eight groups. `::` stands for at least one group. */
 function expand(text: string): string[] | undefined {
   const halves = text.split('::');
   if (halves.length > 2) return undefined;
@@ -102,7 +102,7 @@ function expand(text: string): string[] | undefined {
   return groups.every((group) => /^0*[0-9a-fA-F]{1,4}$/.test(group)) ? groups : undefined;
 }
 
-/** Formats a number as an address in the canonical text form. */
+/** Formats an integer as an address in canonical text form. */
 export function formatIp(bits: bigint, family: 'IPv4' | 'IPv6'): string {
   if (family === 'IPv4') return [24n, 16n, 8n, 0n].map((shift) => (bits >> shift) & 0xffn).join('.');
   const groups = Array.from({ length: 8 }, (_, index) => (bits >> BigInt(112 - 16 * index)) & 0xffffn);
@@ -112,7 +112,7 @@ export function formatIp(bits: bigint, family: 'IPv4' | 'IPv6'): string {
   return `${text.slice(0, start).join(':')}::${text.slice(start + length).join(':')}`;
 }
 
-/** Returns the longest run of zero groups; if there are several, the first. */
+/** Returns the longest run of zero groups, or the first of the longest. */
 function longestZeros(groups: readonly bigint[]): { start: number; length: number } {
   let longest = { start: 0, length: 0 };
   let start = 0;

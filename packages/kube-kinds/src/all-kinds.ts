@@ -4,7 +4,7 @@ import { STORAGE_STRATEGIES } from './storage/storage-strategies.ts';
 import type { Conversions, Strategies } from './strategy.ts';
 import { WORKLOAD_CONVERSIONS, WORKLOAD_STRATEGIES } from './workloads/workloads.ts';
 
-/** The rules of all built-in kinds. */
+/** The strategies of all built-in kinds. */
 export const STRATEGIES: Strategies = {
   ...CORE_STRATEGIES,
   ...WORKLOAD_STRATEGIES,
@@ -12,5 +12,5 @@ export const STRATEGIES: Strategies = {
   ...ACCESS_STRATEGIES,
 };
 
-/** The served versions of built-in kinds that are not stored. */
+/** Conversions for versions of built-in kinds that are served but not stored. */
 export const CONVERSIONS: Conversions = { ...CORE_CONVERSIONS, ...WORKLOAD_CONVERSIONS };

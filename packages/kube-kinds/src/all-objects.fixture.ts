@@ -1,4 +1,4 @@
-/** Checks that hold for the strategies of all kinds: with any object, they neither throw, nor modify it, nor take long. */
+/** Checks for the strategies of all kinds: whatever the object, they must not throw, modify it, or take long. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -9,7 +9,7 @@ import type { Strategies, Strategy } from './strategy.ts';
 const schema = await Schema.load();
 const USER = { username: 'u', groups: [] };
 
-/** Calls all functions of a strategy, with an object that is new, and as the old object of itself. */
+/** Calls all functions of a strategy, with the object as a new object and as its own old version. */
 export function callAll(strategy: Strategy, object: ApiObject): void {
   const before = JSON.stringify(object);
   const filled = strategy.applyDefaults?.(object) ?? object;
@@ -25,7 +25,7 @@ export function callAll(strategy: Strategy, object: ApiObject): void {
   assert.equal(JSON.stringify(object), before);
 }
 
-/** The kinds of strategies that the schema has in a version, with that version. */
+/** The kinds with a strategy, and their v1 API version. Each must be in the schema. */
 export const kindsOf = (strategies: Strategies): { key: string; apiVersion: string; kind: string }[] =>
   Object.keys(strategies).map((key) => {
     const [plural, ...group] = key.split('.');
@@ -37,7 +37,7 @@ export const kindsOf = (strategies: Strategies): { key: string; apiVersion: stri
     return { key, apiVersion: name === '' ? 'v1' : `${name}/v1`, kind: resource.kind };
   });
 
-/** Decodes an object; undefined if the kind cannot have such fields. */
+/** Decodes an object; `undefined` if its fields are invalid for the kind. */
 export function decodedOrNot(object: JsonObject): ApiObject | undefined {
   try {
     const type = schema.kindOf(object as { apiVersion: string; kind: string })!;
@@ -47,7 +47,7 @@ export function decodedOrNot(object: JsonObject): ApiObject | undefined {
   }
 }
 
-/** Upstream's objects of a kind with every field set: in the directory that PODWRIGHT_KUBERNETES_DATA names, if it is set. */
+/** Upstream's objects of a kind with all fields set, from the directory in PODWRIGHT_KUBERNETES_DATA, if set. */
 export function completeObjects(apiVersion: string, kind: string): JsonObject[] {
   const directory = process.env.PODWRIGHT_KUBERNETES_DATA;
   if (directory === undefined) return [];

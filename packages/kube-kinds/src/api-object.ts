@@ -1,6 +1,6 @@
 import type { KubeMetadata } from '@podwright/kube-api';
 
-/** An API object as JSON. Objects that were passed to or returned by the store are never modified, only replaced. */
+/** An API object as JSON. Objects passed to or returned by the store are replaced, never modified. */
 export type ApiObject = {
   apiVersion?: string;
   kind?: string;

@@ -1,4 +1,4 @@
-/** Validation of conditions of type metav1.Condition (apimachinery, meta/v1/validation). */
+/** Validates conditions of type metav1.Condition (apimachinery, meta/v1/validation). */
 import { duplicate, type FieldError, invalidValue, notSupported, required, tooLong } from './field-error.ts';
 import { validateLabelName } from './labels.ts';
 import { patternProblem } from './names.ts';

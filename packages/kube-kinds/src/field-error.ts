@@ -1,9 +1,9 @@
-/** An error in an object's field, like those in the causes of an Invalid Status (apimachinery, util/validation/field). */
+/** An error in a field of an object, as in the causes of an Invalid Status (apimachinery, util/validation/field). */
 export type FieldError = {
   reason: FieldErrorReason;
-  /** Starts with the reason in words, such as `Required value` or `Invalid value: "a b"`. */
+  /** Starts with the reason, such as `Required value` or `Invalid value: "a b"`. */
   message: string;
-  /** The field's path, such as `spec.containers[0].image`. */
+  /** Field path, such as `spec.containers[0].image`. */
   field: string;
 };
 
@@ -19,7 +19,7 @@ export type FieldErrorReason =
   | 'FieldValueTypeInvalid'
   | 'InternalError';
 
-/** Values in messages are truncated to this length to keep errors readable. */
+/** Values in messages are truncated to this length to keep them readable. */
 const MAX_SHOWN = 1024;
 
 export const required = (field: string, detail = ''): FieldError =>
@@ -40,14 +40,14 @@ export const forbiddenField = (field: string, detail: string): FieldError =>
 export const fieldNotFound = (field: string, value: unknown): FieldError =>
   error('FieldValueNotFound', field, { title: `Not found: ${shown(value)}` });
 
-/** `value` is not one of the supported values. The message lists those in the given order. */
+/** Returns the error for an unsupported value. The message lists the supported ones in the given order. */
 export const notSupported = (field: string, value: unknown, supported: readonly string[]): FieldError => {
   const listed = supported.map((one) => JSON.stringify(one)).join(', ');
   const detail = supported.length === 0 ? '' : `supported values: ${listed}`;
   return error('FieldValueNotSupported', field, { title: `Unsupported value: ${shown(value)}`, detail });
 };
 
-/** Returns the error for a value that is longer than `maxLength` bytes. */
+/** Returns the error for a value longer than `maxLength` bytes. */
 export const tooLong = (field: string, maxLength: number): FieldError =>
   error('FieldValueTooLong', field, { title: 'Too long', detail: `may not be more than ${maxLength} bytes` });
 
@@ -62,7 +62,7 @@ function error(
   return { reason, message: detail === '' ? title : `${title}: ${detail}`, field };
 }
 
-/** Formats a value as JSON. An absent value becomes `null`, as in Go. */
+/** Formats a value as JSON. As in Go, an absent value is `null`. */
 function shown(value: unknown): string {
   const text = typeof value === 'bigint' ? String(value) : JSON.stringify(value ?? null);
   return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`;

@@ -10,7 +10,7 @@ import {
   tooMany,
 } from './field-error.ts';
 
-/** A field under validation: its path, and the object's list of errors, to which the methods append. */
+/** A field being validated: its path, and the object's error list, to which the methods append. */
 export class Field {
   readonly path: string;
   readonly errors: FieldError[];
@@ -20,7 +20,7 @@ export class Field {
     this.errors = errors;
   }
 
-  /** Returns a nested field. Strings are field names, numbers are list indexes. */
+  /** Returns a nested field. Strings are field names; numbers are list indexes. */
   at(...steps: (string | number)[]): Field {
     const path = steps.reduce<string>((parent, step) => {
       if (typeof step === 'number') return `${parent}[${step}]`;
@@ -29,12 +29,12 @@ export class Field {
     return new Field(path, this.errors);
   }
 
-  /** Returns the field of a map entry. */
+  /** Returns the field for a map entry. */
   key(key: string): Field {
     return new Field(`${this.path}[${key}]`, this.errors);
   }
 
-  /** Adds the errors returned by a function that takes a path, such as those in labels.ts. */
+  /** Appends errors returned by functions that take a path, such as those in labels.ts. */
   add(errors: readonly FieldError[]): void {
     for (const error of errors) this.errors.push(error);
   }
@@ -47,12 +47,12 @@ export class Field {
     this.errors.push(invalidValue(this.path, value, detail));
   }
 
-  /** Adds an error for each problem with a value, as returned by the functions in names.ts and texts.ts. */
+  /** Adds an error for each problem of a value, as returned by the functions in names.ts and texts.ts. */
   invalidEach(value: unknown, problems: readonly string[]): void {
     for (const problem of problems) this.invalid(value, problem);
   }
 
-  /** Adds an error for an invalid value. Like upstream's message, it does not show the value. */
+  /** Adds an error for an invalid value without showing it, like upstream. */
   invalidOmitted(detail: string): void {
     this.errors.push({ reason: 'FieldValueInvalid', field: this.path, message: `Invalid value: ${detail}` });
   }
@@ -88,7 +88,7 @@ export class Field {
     else if (!supported.includes(value)) this.notSupported(value, supported);
   }
 
-  /** Validates a number that must not be negative, but may be absent. */
+  /** Rejects a negative number. The number may be absent. */
   notNegative(value: number | undefined): void {
     if (value !== undefined && value < 0) this.invalid(value, 'must be greater than or equal to 0');
   }

@@ -1,12 +1,12 @@
-/** 64-bit integers in texts, as Go reads and adds them. */
+/** Parses and increments 64-bit integers like Go. */
 
-/** The greatest int64. */
+/** Largest int64. */
 const MAX_INT64 = 2n ** 63n - 1n;
 
-/** Longer texts are not computed: without leading zeros, an int64 has at most 19 digits. */
+/** Longer numbers are out of range: without leading zeros, an int64 has at most 19 digits. */
 const MAX_DIGITS = 19;
 
-/** Reads a decimal int64 as `strconv.ParseInt` does. Returns the number, or Go's message if the text is not an int64. */
+/** Parses a decimal int64 like `strconv.ParseInt`. Returns Go's error message if the text is invalid. */
 export function parseInt64(text: string): bigint | string {
   const failed = `strconv.ParseInt: parsing ${JSON.stringify(text)}`;
   const [, sign, digits] = /^([+-]?)0*(\d+)$/.exec(text) ?? [];
@@ -16,5 +16,5 @@ export function parseInt64(text: string): bigint | string {
   return number;
 }
 
-/** Adds one. Like Go's int64, the greatest number is followed by the least. */
+/** Increments, wrapping around from the largest to the smallest number like Go's int64. */
 export const nextInt64 = (number: bigint): bigint => (number === MAX_INT64 ? -MAX_INT64 - 1n : number + 1n);

@@ -1,10 +1,10 @@
-/** The difference between two values, as upstream shows it in errors (apimachinery, util/diff): a diff of their JSON with context lines. */
+/** Diffs two values like upstream's error messages (apimachinery, util/diff): as JSON, with context lines. */
 
 const CONTEXT = 3;
-/** A longer hunk is truncated, because the values are clients' objects, which may be large. */
+/** Longer hunks are truncated because the values come from clients and may be large. */
 const MAX_LINES = 100;
 
-/** Returns a unified diff with a single hunk, from the first to the last line that differs, or '' if the values are equal. */
+/** Returns a unified diff with a single hunk that spans all differing lines, or '' if the values are equal. */
 export function jsonDiff(old: unknown, value: unknown): string {
   const before = linesOf(old);
   const after = linesOf(value);
@@ -29,7 +29,7 @@ export function jsonDiff(old: unknown, value: unknown): string {
   return `@@ -${range(oldEnd)} +${range(newEnd)} @@\n${shown.map((line) => `${line}\n`).join('')}`;
 }
 
-/** Formats a hunk's range: its first line, and its number of lines unless that is 1. */
+/** Formats a hunk's range: the first line, and the line count unless it is 1. */
 const rangeText = (start: number, count: number): string => (count === 1 ? `${start + 1}` : `${start + 1},${count}`);
 
 const linesOf = (value: unknown): string[] => JSON.stringify(value ?? null, undefined, 1).split('\n');

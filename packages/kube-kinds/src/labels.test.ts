@@ -15,7 +15,7 @@ const expression = (key: string, operator: string, values?: string[]) => ({
   matchExpressions: [{ key, operator, values }],
 });
 
-/** Checks the errors of a selector with one expression. */
+/** Checks the errors of a single-expression selector. */
 function check(selector: object, expected: string[]): void {
   assert.deepEqual(summary(validateLabelSelector('s', selector)), expected);
 }

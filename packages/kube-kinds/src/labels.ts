@@ -9,13 +9,10 @@ export type LabelRequirement = {
   values: readonly string[];
 };
 
-/**
- * Options for validating a selector. `allowInvalidValues` is for updates of objects whose selectors had invalid values before values were
- * validated.
- */
+/** Options for validating a selector. `allowInvalidValues` is for updates of objects whose invalid values predate validation. */
 export type SelectorOptions = { allowInvalidValues?: boolean };
 
-/** Validates a label key, which must be a qualified name (ValidateLabelName). */
+/** Validates a label key. It must be a qualified name (ValidateLabelName). */
 export const validateLabelName = (field: string, name: string): FieldError[] =>
   qualifiedNameProblems(name).map((problem) => invalidValue(field, name, problem));
 
@@ -27,7 +24,7 @@ export function validateLabels(field: string, labels: unknown): FieldError[] {
   ]);
 }
 
-/** Validates a label selector (ValidateLabelSelector). An absent selector is valid. */
+/** Validates a label selector (ValidateLabelSelector). It is optional. */
 export function validateLabelSelector(field: string, selector: unknown, options: SelectorOptions = {}): FieldError[] {
   const expressions = objectsAt(selector, 'matchExpressions');
   return [
@@ -60,15 +57,15 @@ function validateOperator(field: string, operator: string, valueCount: number): 
   return [invalidValue(`${field}.operator`, operator, 'not a valid selector operator')];
 }
 
-/** Returns true if a selector has values that validation rejects. An update of an object with such a selector may keep them. */
+/** Returns true if a selector has invalid values. Updates of objects with such a selector may keep them. */
 export const hasInvalidSelectorValues = (selector: unknown): boolean =>
   objectsAt(selector, 'matchExpressions').some((expression) =>
     textsAt(expression, 'values').some((value) => labelValueProblems(value).length > 0),
   );
 
 /**
- * Returns the requirements of a valid selector (LabelSelectorAsSelector), sorted by key. For an absent selector, which matches nothing,
- * returns `undefined`; an empty selector matches everything.
+ * Returns the requirements of a valid selector (LabelSelectorAsSelector), sorted by key. Returns `undefined` for an absent selector, which
+ * matches nothing; an empty selector matches everything.
  */
 export function selectorRequirements(selector: unknown): readonly LabelRequirement[] | undefined {
   if (selector === undefined || selector === null) return undefined;
@@ -83,7 +80,7 @@ export function selectorRequirements(selector: unknown): readonly LabelRequireme
   return [...equal, ...expressions].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
 }
 
-/** Returns true if the labels meet all requirements. Like an absent selector, `undefined` requirements match nothing. */
+/** Returns true if the labels meet all requirements. `undefined` (an absent selector) matches nothing. */
 export const matchesRequirements = (requirements: readonly LabelRequirement[] | undefined, labels: unknown): boolean =>
   requirements?.every((requirement) => meets(requirement, labels)) ?? false;
 

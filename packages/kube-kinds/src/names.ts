@@ -1,6 +1,6 @@
 /**
- * Validation of names and other short strings, with upstream's wording (apimachinery, util/validation and api/validate/content). Each
- * function returns the problems with a value, without the field, or an empty list if the value is valid. Lengths are in bytes.
+ * Validates names and other short strings, with upstream's error messages (apimachinery, util/validation and api/validate/content). Each
+ * function returns the problems of a value, without the field, or an empty list if it is valid. Lengths are in bytes.
  */
 
 const LABEL_PATTERN = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
@@ -53,7 +53,7 @@ export function dns1123SubdomainProblems(value: string): string[] {
   return [...tooLongProblems(value, MAX_SUBDOMAIN), ...(subdomain.test(value) ? [] : [problem])];
 }
 
-/** Validates a DNS-1123 subdomain that may contain underscores, such as a DNS search path (IsDNS1123SubdomainWithUnderscore). */
+/** Validates a DNS-1123 subdomain, allowing underscores, such as a DNS search path (IsDNS1123SubdomainWithUnderscore). */
 export function dns1123SubdomainWithUnderscoreProblems(value: string): string[] {
   const problem = patternProblem(UNDERSCORE_WORDS, SUBDOMAIN_UNDERSCORE_PATTERN, ['example.com']);
   return [...tooLongProblems(value, MAX_SUBDOMAIN), ...(underscoreSubdomain.test(value) ? [] : [problem])];
@@ -71,7 +71,7 @@ export function wildcardSubdomainProblems(value: string): string[] {
   return [...tooLongProblems(value, MAX_SUBDOMAIN), ...(wildcard.test(value) ? [] : [problem])];
 }
 
-/** Validates a qualified name, such as a label key, annotation key, condition type or finalizer (IsQualifiedName). */
+/** Validates a qualified name, such as a label key, annotation key, condition type, or finalizer (IsQualifiedName). */
 export function qualifiedNameProblems(value: string): string[] {
   const examples = ['MyName', 'my.name', '123-abc'];
   const parts = value.split('/');
@@ -87,7 +87,7 @@ export function qualifiedNameProblems(value: string): string[] {
   return problems;
 }
 
-/** Validates the prefix of a qualified name. Unlike for other subdomains, the error about its length is in bytes. */
+/** Validates the prefix of a qualified name. Unlike for other subdomains, the error gives its maximum length in bytes. */
 function prefixProblems(prefix: string): string[] {
   if (prefix === '') return ['prefix part must be non-empty'];
   const problem = patternProblem(SUBDOMAIN_WORDS, SUBDOMAIN_PATTERN, ['example.com']);
@@ -102,7 +102,7 @@ export function labelValueProblems(value: string): string[] {
   return [...tooLong, patternProblem(LABEL_VALUE_WORDS, LABEL_VALUE_PATTERN, ['MyValue', 'my_value', '12345'])];
 }
 
-/** Validates a port name, which is a service name as defined by RFC 6335 (IsValidPortName). */
+/** Validates a port name: an RFC 6335 service name (IsValidPortName). */
 export function portNameProblems(value: string): string[] {
   const problems = tooLongProblems(value, MAX_PORT_NAME);
   if (!/^[-a-z0-9]+$/.test(value))
@@ -113,7 +113,7 @@ export function portNameProblems(value: string): string[] {
   return problems;
 }
 
-/** The naming rule of a kind. `isPrefix` is set for a `generateName`, which may end with `-`. */
+/** Naming rule of a kind. `isPrefix` is true for a `generateName`, which may end with `-`. */
 export type NameRule = (name: string, isPrefix: boolean) => readonly string[];
 
 export const nameIsDnsLabel: NameRule = (name, isPrefix) => dns1123LabelProblems(isPrefix ? maskDash(name) : name);
@@ -123,10 +123,10 @@ export const nameIsDnsSubdomain: NameRule = (name, isPrefix) =>
 
 export const nameIsDns1035Label: NameRule = (name, isPrefix) => dns1035LabelProblems(isPrefix ? maskDash(name) : name);
 
-/** Replaces a trailing dash and the character before it, as upstream does, because a suffix will follow. */
+/** Masks a trailing dash and the preceding character like upstream: a suffix will be appended. */
 const maskDash = (name: string): string => (name.length > 1 && name.endsWith('-') ? `${name.slice(0, -2)}a` : name);
 
-/** Returns upstream's message about a string that does not match a pattern. */
+/** Returns upstream's error message for a string that does not match a pattern. */
 export function patternProblem(words: string, pattern: string, examples: readonly string[]): string {
   const shown = examples.map((example) => `'${example}', `).join(' or ');
   const prefix = examples.length === 0 ? '' : `e.g. ${shown}`;

@@ -1,11 +1,11 @@
-/** Validation of node selectors of volumes and devices (core validation, ValidateNodeSelector), and warnings about node labels. */
+/** Validates the node selectors of volumes and devices (core validation, ValidateNodeSelector), and warns about node labels. */
 import { type FieldError, forbiddenField, invalidValue, required } from './field-error.ts';
 import { validateLabelName } from './labels.ts';
 import { dns1123SubdomainProblems, labelValueProblems } from './names.ts';
 import { problemsAt } from './rules.ts';
 import { type JsonObject, objectsAt, textAt, textsAt } from './values.ts';
 
-/** `allowInvalidValues` is for updates of objects that had invalid values before they were validated. */
+/** `allowInvalidValues` is for updates of objects whose invalid values predate validation. */
 type Options = { allowInvalidValues?: boolean };
 
 export function validateNodeSelector(field: string, selector: unknown, options: Options = {}): FieldError[] {
@@ -55,7 +55,7 @@ function validateOperator(field: string, operator: string, valueCount: number): 
   }
 }
 
-/** Validates a requirement on a node field; the only valid field is the node's name. */
+/** Validates a requirement on a node field. The only valid field is the node's name. */
 function validateField(field: string, requirement: JsonObject): FieldError[] {
   const operator = textAt(requirement, 'operator');
   const values = textsAt(requirement, 'values');
@@ -74,9 +74,7 @@ function validateField(field: string, requirement: JsonObject): FieldError[] {
   return [...errors, ...wrongNames];
 }
 
-/**
- * Returns true if the terms of a selector have values that validation rejects. An update of an object with such a selector may keep them.
- */
+/** Returns true if the terms of a selector have invalid values. Updates of objects with such a selector may keep them. */
 export const hasInvalidNodeSelectorValues = (selector: unknown): boolean =>
   objectsAt(selector, 'nodeSelectorTerms')
     .flatMap((term) => objectsAt(term, 'matchExpressions'))
@@ -93,12 +91,10 @@ const DEPRECATED_LABELS: ReadonlyMap<string, string> = new Map([
   ['node-role.kubernetes.io/master', 'use "node-role.kubernetes.io/control-plane" instead'],
 ]);
 
-/** Returns the warning about a deprecated node label, or undefined if the label is not deprecated. */
+/** Returns the warning for a deprecated node label, or `undefined` if the label is not deprecated. */
 export const deprecatedNodeLabel = (label: string): string | undefined => DEPRECATED_LABELS.get(label);
 
-/**
- * Returns warnings about deprecated labels in the keys of a term's or selector's expressions. `field` is the path of the term or selector.
- */
+/** Returns warnings about deprecated node labels in the expressions of a term or selector. `field` is its path. */
 export function expressionWarnings(field: string, term: unknown): string[] {
   return objectsAt(term, 'matchExpressions').flatMap((expression, index) => {
     const key = textAt(expression, 'key');

@@ -1,4 +1,4 @@
-/** The names of resources in quotas, limit ranges and nodes, and the amounts of these resources (pkg/apis/core/helper). */
+/** Names and amounts of resources in quotas, limit ranges and nodes (pkg/apis/core/helper). */
 import { isExtendedResource, isQuantity, parseQuantity } from '@podwright/kube-api';
 import { type FieldError, invalidValue } from './field-error.ts';
 import { qualifiedNameProblems } from './names.ts';
@@ -37,16 +37,16 @@ export function isDivisibleHugePages(name: string, quantity: string): boolean {
   return page > 0n && page % NANOS_PER_UNIT === 0n && parseQuantity(quantity).nanos % page === 0n;
 }
 
-/** Returns true if quotas support the resource and its name has no domain prefix. */
+/** Returns true if the resource is supported in quotas and has no domain prefix. */
 export const isQuotaResource = (name: string): boolean =>
   QUOTA_RESOURCES.has(name) || isHugePages(name) || name.startsWith(`requests.${HUGE_PAGES}`);
 
 const isNative = (name: string): boolean => !name.includes('/') || name.includes('kubernetes.io/');
 
-/** Returns true if a resource's requests may be less than its limit. */
+/** Returns true if requests for a resource may be lower than its limit. */
 export const isOvercommitAllowed = (name: string): boolean => isNative(name) && !isHugePages(name);
 
-/** Validates the name of a resource in a quota (ValidateResourceQuotaResourceName). */
+/** Validates a resource name in a quota (ValidateResourceQuotaResourceName). */
 export function validateQuotaResourceName(field: string, name: string): FieldError[] {
   const errors = validateResourceName(field, name);
   if (!name.includes('/') && !isQuotaResource(name))
@@ -54,14 +54,14 @@ export function validateQuotaResourceName(field: string, name: string): FieldErr
   return errors;
 }
 
-/** Validates a resource name, which must be that of a standard resource or a qualified name. */
+/** Validates a resource name. It must be a standard resource or a qualified name. */
 export function validateResourceName(field: string, name: string): FieldError[] {
   const errors = problemsAt(field, name, qualifiedNameProblems(name));
   if (errors.length > 0 || name.includes('/') || isQuotaResource(name) || name === 'storage') return errors;
   return [invalidValue(field, name, 'must be a standard resource type or fully qualified')];
 }
 
-/** Validates the name of a resource that containers may request. */
+/** Validates the name of a resource requested by a container. */
 export function validateContainerResourceName(field: string, name: string): FieldError[] {
   const errors = validateResourceName(field, name);
   if (!name.includes('/')) {
@@ -72,7 +72,7 @@ export function validateContainerResourceName(field: string, name: string): Fiel
   return errors;
 }
 
-/** Validates an amount, which must not be negative and, for some resources, must be a whole number (ValidateResourceQuantityValue). */
+/** Validates an amount: it must not be negative and, for some resources, must be an integer (ValidateResourceQuantityValue). */
 export function validateAmount(field: string, name: string, amount: string): FieldError[] {
   const errors = nonNegativeQuantity(field, amount);
   const isCounted = COUNTS.includes(name) || isExtendedResource(name);

@@ -1,25 +1,25 @@
-/** Validation rules that many fields share. */
+/** Validation rules shared by many fields. */
 import { type FieldError, invalidValue } from './field-error.ts';
 import { dns1123LabelProblems, dns1123SubdomainProblems } from './names.ts';
 import { isNegativeQuantity, isSameValue } from './values.ts';
 
-/** Returns an error for each problem with a value. */
+/** Returns an error for each problem of a value. */
 export const problemsAt = (field: string, value: unknown, problems: readonly string[]): FieldError[] =>
   problems.map((problem) => invalidValue(field, value, problem));
 
-/** Requires a value to be the same as the old one (ValidateImmutableField). */
+/** Requires a value to equal the old one (ValidateImmutableField). */
 export const immutable = (field: string, value: unknown, old: unknown): FieldError[] =>
   isSameValue(value, old) ? [] : [invalidValue(field, value, 'field is immutable')];
 
-/** Requires a number not to be negative (ValidateNonnegativeField). An absent number is valid. */
+/** Rejects negative numbers (ValidateNonnegativeField). The number may be absent. */
 export const nonNegative = (field: string, value: number | undefined): FieldError[] =>
   (value ?? 0) >= 0 ? [] : [invalidValue(field, value, 'must be greater than or equal to 0')];
 
-/** Requires a number to be positive (ValidatePositiveField). An absent number counts as 0. */
+/** Requires a positive number (ValidatePositiveField). An absent number is treated as 0. */
 export const positive = (field: string, value: number | undefined): FieldError[] =>
   (value ?? 0) > 0 ? [] : [invalidValue(field, value ?? 0, 'must be greater than zero')];
 
-/** Requires a quantity not to be negative (ValidateNonnegativeQuantity). */
+/** Rejects negative quantities (ValidateNonnegativeQuantity). */
 export const nonNegativeQuantity = (field: string, quantity: string): FieldError[] =>
   isNegativeQuantity(quantity) ? [invalidValue(field, quantity, 'must be greater than or equal to 0')] : [];
 

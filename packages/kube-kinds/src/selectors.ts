@@ -1,18 +1,18 @@
-/** Helpers for the selectors of workloads, in addition to those in labels.ts. */
+/** Helpers for workload selectors, in addition to those in labels.ts. */
 import { validateLabelSelector } from './labels.ts';
 import { type JsonObject, objectAt, objectsAt, textEntriesAt } from './values.ts';
 
 export const isEmptySelector = (selector: unknown): boolean =>
   textEntriesAt(selector, 'matchLabels').length === 0 && objectsAt(selector, 'matchExpressions').length === 0;
 
-/** Returns true if upstream can evaluate a selector (LabelSelectorAsSelector), that is, if the selector is valid or absent. */
+/** Returns true if upstream can evaluate a selector (LabelSelectorAsSelector), i.e. if it is valid or absent. */
 export const isUsableSelector = (selector: unknown): boolean => validateLabelSelector('', selector).length === 0;
 
-/** Returns labels as Go shows them in errors: sorted by key, or null if there are none. */
+/** Returns labels as shown in Go's errors: sorted by key, or null if there are none. */
 export const shownLabels = (labels: unknown): JsonObject | null =>
   objectAt(labels) === undefined ? null : Object.fromEntries(textEntriesAt(labels));
 
-/** Returns a selector as Go shows it in errors. */
+/** Returns a selector as shown in Go's errors. */
 export function shownSelector(selector: unknown): JsonObject | null {
   const found = objectAt(selector);
   if (found === undefined) return null;

@@ -1,8 +1,8 @@
-/** Updates of status subresources. */
+/** Status subresource updates. */
 import type { ApiObject } from './api-object.ts';
 import type { SubresourceStrategy } from './strategy.ts';
 
-/** The metadata fields that a status update cannot change (ResetObjectMetaForStatus). */
+/** Metadata fields preserved by status updates (ResetObjectMetaForStatus). */
 const FROM_OLD = [
   'deletionTimestamp',
   'generation',
@@ -13,13 +13,13 @@ const FROM_OLD = [
   'ownerReferences',
 ];
 
-/** Returns the old object with the status of `object`, and with those metadata changes that a status update can make. */
+/** Returns the old object with the status of `object`, and with metadata changes as far as allowed in a status update. */
 export const withStatusOf = (object: ApiObject, old: ApiObject): ApiObject => ({
   ...withNewStatus(object, old),
   metadata: statusMetadata(object, old),
 });
 
-/** Returns the metadata of `object`, in which the fields that a status update cannot change are those of `old`. */
+/** Returns the metadata of `object`, except that fields preserved by status updates come from `old`. */
 export function statusMetadata({ metadata }: ApiObject, old: ApiObject): ApiObject['metadata'] {
   const retained = FROM_OLD.map((name) => [name, old.metadata[name]] as const);
   const others = Object.entries(metadata).filter(([name]) => !FROM_OLD.includes(name));
@@ -31,7 +31,7 @@ function withNewStatus(object: ApiObject, old: ApiObject): ApiObject {
   return object.status === undefined ? others : { ...others, status: object.status };
 }
 
-/** Returns `old` with the metadata and status of `object`. Used for kinds whose status updates change metadata. */
+/** Returns `old` with the metadata and status of `object`. For kinds where status updates change metadata. */
 export const withStatusAndMetadataOf = (object: ApiObject, old: ApiObject): ApiObject => ({
   ...withNewStatus(object, old),
   metadata: object.metadata,

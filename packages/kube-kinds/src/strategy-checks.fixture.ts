@@ -1,4 +1,4 @@
-/** Requests as the server handles them: decoded, with defaults, prepared and validated. */
+/** Processes requests like the server: decodes objects, sets defaults, prepares and validates. */
 import assert from 'node:assert/strict';
 import { decodeJson, type JsonObject, Schema } from '@podwright/kube-schema';
 import type { ApiObject } from './api-object.ts';
@@ -10,7 +10,7 @@ const schema = await Schema.load();
 export const NOW_MS = Date.UTC(2026, 0, 2, 3, 4, 5);
 const USER = { username: 'ann', groups: ['dev'], uid: 'u1', extra: { scopes: ['a'] } };
 
-/** Decodes an object of a kind, and fills in defaults. */
+/** Decodes an object and sets its defaults. */
 export function decoded(strategy: Strategy, object: JsonObject): ApiObject {
   const type = schema.kindOf(object as { apiVersion: string; kind: string });
   assert.ok(type, `no kind ${object.apiVersion} ${object.kind}`);
@@ -29,17 +29,17 @@ export function created(strategy: Strategy, object: JsonObject): ApiObject {
 const textOf = (errors: readonly FieldError[] = []): string[] =>
   errors.map(({ field, message }) => `${field}: ${message}`);
 
-/** The errors of creating an object. */
+/** Errors when creating an object. */
 export const createErrors = (strategy: Strategy, object: JsonObject): string[] =>
   textOf(strategy.validate?.(created(strategy, object)));
 
-/** The errors of replacing an object. Both are decoded; the new one is prepared. */
+/** Errors when replacing an object. Both objects are decoded, and the new one is prepared. */
 export function updateErrors(strategy: Strategy, object: JsonObject, old: JsonObject): string[] {
   const [after, before] = [decoded(strategy, object), decoded(strategy, old)];
   return textOf(strategy.validateUpdate?.(strategy.prepareForUpdate?.(after, before) ?? after, before));
 }
 
-/** The result of an update of a subresource, and its errors. */
+/** The result of updating a subresource, and the errors. */
 export function subresourceUpdate(
   strategy: Strategy,
   name: string,
@@ -52,7 +52,7 @@ export function subresourceUpdate(
   return { object: prepared, errors: textOf(subresource.validateUpdate?.(prepared, before)) };
 }
 
-/** A copy of `base` with the fields of `changes`, at any depth. `undefined` removes a field. */
+/** Returns a copy of `base` with `changes` merged in, at any depth. `undefined` removes a field. */
 export function changed(base: JsonObject, changes: JsonObject): JsonObject {
   const merged = Object.entries(changes).map(([name, value]) => {
     const before = base[name];

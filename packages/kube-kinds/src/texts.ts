@@ -1,4 +1,4 @@
-/** Validation of strings and numbers in objects, with upstream's wording, like names.ts. */
+/** Validates strings and numbers in objects, with upstream's error messages, like names.ts. */
 import { dns1123LabelProblems, dns1123SubdomainProblems, patternProblem, tooLongProblems } from './names.ts';
 
 const MAX_KEY = 253;
@@ -29,7 +29,7 @@ function parentDirectoryProblems(value: string): string[] {
   return value.startsWith('..') ? ["must not start with '..'"] : [];
 }
 
-/** Validates the name of an environment variable by the rules that apply since 1.34 (IsRelaxedEnvVarName). */
+/** Validates an environment variable name by the rules in effect since 1.34 (IsRelaxedEnvVarName). */
 export function envVarNameProblems(value: string): string[] {
   if (value === '') return ['environment variable name must be non-empty'];
   if (/^[ -<>-~]*$/.test(value)) return [];
@@ -47,7 +47,7 @@ export const percentProblems = (value: string): string[] =>
         ]),
       ];
 
-/** Validates the name of an HTTP header (IsHTTPHeaderName). */
+/** Validates an HTTP header name (IsHTTPHeaderName). */
 export const httpHeaderNameProblems = (value: string): string[] =>
   /^[-A-Za-z0-9]+$/.test(value)
     ? []
@@ -65,15 +65,15 @@ export function identifierProblems(value: string): string[] {
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(value) ? [] : [patternProblem(words, '[A-Za-z_][A-Za-z0-9_]*', examples)];
 }
 
-/** Validates a name that only has to be a URL path segment (IsValidPathSegmentName). */
+/** Validates a name that only needs to be a URL path segment (IsValidPathSegmentName). */
 export function pathSegmentProblems(name: string): string[] {
   if (name === '.' || name === '..') return [`may not be '${name}'`];
   return ['/', '%'].filter((step) => name.includes(step)).map((step) => `may not contain '${step}'`);
 }
 
 /**
- * Returns the problem with a domain, which must have at least two labels, or undefined if it is valid (IsFullyQualifiedDomainName). The
- * caller has already checked that the domain is not empty.
+ * Returns the problem of a domain, which must have two or more labels, or `undefined` if it is valid (IsFullyQualifiedDomainName). The
+ * domain must not be empty.
  */
 export function domainProblem(domain: string): { value: string; problem: string } | undefined {
   const value = domain.endsWith('.') ? domain.slice(0, -1) : domain;

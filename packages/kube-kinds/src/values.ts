@@ -1,4 +1,4 @@
-/** Access to the fields of decoded objects. Values of the wrong type count as absent. Nothing is modified. */
+/** Accessors for fields of decoded objects. Values of the wrong type are treated as absent. Nothing is modified. */
 import { compareQuantities } from '@podwright/kube-api';
 
 export type JsonObject = { [field: string]: unknown };
@@ -8,7 +8,9 @@ type Step = string | number;
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Returns the value at a path, or undefined if it is absent or null. Inherited properties such as `constructor` count as absent. */
+/**
+ * Returns the value at a path, or `undefined` if it is absent or null. Inherited properties such as `constructor` are treated as absent.
+ */
 export function valueAt(value: unknown, ...path: readonly Step[]): unknown {
   let found: unknown = value;
   for (const step of path) {
@@ -51,7 +53,7 @@ export function numberAt(value: unknown, ...path: readonly Step[]): number | und
 /** Returns the boolean at a path, or false if it is absent. */
 export const booleanAt = (value: unknown, ...path: readonly Step[]): boolean => valueAt(value, ...path) === true;
 
-/** Returns the entries of the string map at a path, sorted by key as in Go's JSON, or an empty list if the map is absent. */
+/** Returns the entries of the string map at a path, sorted by key as in Go's JSON. Empty if the map is absent. */
 export function textEntriesAt(value: unknown, ...path: readonly Step[]): [key: string, text: string][] {
   const entries = Object.entries(objectAt(value, ...path) ?? {});
   const texts = entries.map(([key, one]): [string, string] => [key, typeof one === 'string' ? one : '']);
@@ -59,8 +61,7 @@ export function textEntriesAt(value: unknown, ...path: readonly Step[]): [key: s
 }
 
 /**
- * Returns a copy of `object` with `value` at a path of field names. If `value` is `undefined`, the field is removed. Missing objects along
- * the path are created.
+ * Returns a copy of `object` with `value` at a path of field names; `undefined` removes the field. Creates missing objects along the path.
  */
 export function withValue<T extends JsonObject>(object: T, path: readonly string[], value: unknown): T {
   const [name, ...rest] = path;
@@ -69,13 +70,12 @@ export function withValue<T extends JsonObject>(object: T, path: readonly string
     const { [name!]: _, ...others } = object;
     return others as T;
   }
-  // a computed property name creates an own property, even for `__proto__`
+  // a computed property name creates an own property even for `__proto__`
   return { ...object, [name!]: inner };
 }
 
 /**
- * Returns a copy of `object` in which each item of the list of objects at the path is mapped. If there is no such list, or it is empty,
- * returns `object` itself.
+ * Returns a copy of `object` with each item mapped in the list of objects at the path, or `object` itself if the list is absent or empty.
  */
 export function withItems<T extends JsonObject>(
   object: T,
@@ -86,10 +86,7 @@ export function withItems<T extends JsonObject>(
   return items.length === 0 ? object : withValue(object, path, items.map(map));
 }
 
-/**
- * Returns true if two decoded values are equal. Like apimachinery's Semantic.DeepEqual, treats a null field or an empty list as equal to an
- * absent one.
- */
+/** Returns true if two decoded values are equal. Like apimachinery's Semantic.DeepEqual, treats null fields and empty lists as absent. */
 export function isSameValue(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) && Array.isArray(b))
     return a.length === b.length && a.every((one, index) => isSameValue(one, b[index]));

@@ -11,7 +11,7 @@ import type {
 } from '@podwright/node-api';
 import { array, boolean, int, number, object, oneOf, positiveInt, Shape, string } from './shape.ts';
 
-/** Decodes a response of the node. Throws `internal` if its shape is unexpected. */
+/** Decodes a response from the node. Throws `internal` if its shape is unexpected. */
 export type Decoder<T> = (value: unknown) => T;
 
 /*
@@ -42,7 +42,7 @@ const event = object({
   type: string(),
   reason: string(),
   message: string(),
-  // an object of the cluster has no namespace, and some clients leave out the UID
+  // cluster-scoped objects have no namespace, and some clients omit the UID
   involvedObject: object({
     kind: string(),
     namespace: string().optional(),

@@ -1,21 +1,24 @@
-/** Objects of any kind in the Kubernetes API of a node. Loaded late: only manifests with other kinds than those of a plain node need it. */
+/**
+ * Finds the API paths of objects of any kind in a node's Kubernetes API. Loaded lazily: only manifests with kinds that a standalone node
+ * lacks need it.
+ */
 import { errorCode, errorMessage } from '@podwright/base';
 import { ApiResources, inApplyOrder, isGround, pathIn } from '@podwright/node-api/resources';
 import { decodeAnything } from './answers.ts';
 import type { UnixHttp } from './unix-http.ts';
 
-/** An object of a manifest. Its namespace is ignored if its kind has none. */
+/** An object in a manifest. Its namespace is ignored if its kind is cluster-scoped. */
 export type ApiPlace = { apiVersion: string; kind: string; namespace: string; name: string };
 
 /**
- * An object with its path in the API. `namespace` is '' for an object of the cluster. `isGround`: a namespace or definition, without which
- * others cannot exist.
+ * An object and its path in the API. `namespace` is '' for cluster-scoped objects. `isGround` marks namespaces and definitions, which other
+ * objects depend on.
  */
 export type LocatedObject<Place extends ApiPlace = ApiPlace> = Place & { path: string; isGround: boolean };
 
 /**
- * Returns the objects with their paths, in the order in which they are applied. Rejects with `invalid_argument` if the API does not have
- * one of their kinds, unless there is a list `missing`, to which the messages are then added.
+ * Returns the objects with their paths, in apply order. If the API lacks the kind of an object, adds the message to `missing` or, if
+ * `missing` is unset, rejects with `invalid_argument`.
  */
 export async function locate<Place extends ApiPlace>(
   http: UnixHttp,

@@ -1,4 +1,4 @@
-/** Finds the objects of verbs that need a Kubernetes API. */
+/** Looks up the objects for verbs that need a Kubernetes API. */
 import { PodwrightError } from '@podwright/base';
 import { type ApiPort, discoverKinds, type ResourceKind, readTargets, type Target } from '@podwright/kube-verbs';
 import { apiPort } from './known-kinds.ts';
@@ -7,7 +7,7 @@ import { API_HINT, parseObjects } from './object-names.ts';
 
 export type TargetOptions = { namespace: string; selector?: string; all?: boolean };
 
-/** Returns the client of the node's Kubernetes API. Rejects with `failed_precondition` if the node has none. */
+/** Returns a client for the node's Kubernetes API. Rejects with `failed_precondition` if the node has none. */
 export async function requireApi(socketPath: string, verb: string): Promise<ApiPort> {
   const client = new NodeClient(socketPath);
   if ((await client.node()).kubernetesApi) return apiPort(client.http);
@@ -16,7 +16,7 @@ export async function requireApi(socketPath: string, verb: string): Promise<ApiP
 
 /**
  * Reads the objects that a verb acts on: `TYPE NAME…`, `TYPE/NAME…`, or `TYPE` with a selector; with `wholeKinds`, also `TYPE` alone.
- * Rejects with `not_found` if none is selected.
+ * Rejects with `not_found` if there are none.
  */
 export async function apiTargets(
   api: ApiPort,

@@ -18,13 +18,13 @@ export type HttpResponse = AsyncIterable<Buffer> & {
   destroy(): void;
 };
 
-/** Maximum length of a header line. All headers of a node's response together usually take a few hundred bytes. */
+/** Maximum length of a header line. All headers of a response usually total a few hundred bytes. */
 const MAX_LINE_LENGTH = 16 << 10;
 const MAX_HEAD_LINES = 100;
 
 /**
- * Sends a single request over a new connection to a Unix socket (RFC 9112). It replaces `node:http`, which would add 5 ms to every command
- * for loading it and for its first request. Unlike `readAnswer` in base, it streams the body. Rejects with the system error, with
+ * Sends a single request over a new connection to a Unix socket (RFC 9112). Used instead of `node:http`, which would add 5 ms to every
+ * command for loading it and for its first request. Unlike `readAnswer` in base, it streams the body. Rejects with the system error, with
  * `ECONNRESET` if the connection ends early (like node:http), with `internal` if the response is not HTTP, or with the signal's reason.
  */
 export async function exchange(socketPath: string, request: HttpRequest): Promise<HttpResponse> {

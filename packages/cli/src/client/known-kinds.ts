@@ -4,8 +4,8 @@ import { kindOfWord, OBJECT_KINDS, type ObjectKind, typeWords } from './object-n
 import { readValues, type UnixHttp } from './unix-http.ts';
 
 /**
- * Returns the kinds that the words of a command may name: those that every node has and, if a word names another kind, also those of the
- * node's Kubernetes API. Calls the node only in this case.
+ * Returns the kinds that a command's words may refer to: those that every node has and, if a word names another kind, those of the node's
+ * Kubernetes API. The node is called only in the latter case.
  */
 export async function knownKinds(socketPath: string, words: readonly string[]): Promise<readonly ObjectKind[]> {
   if (typeWords(words).every((word) => kindOfWord(word) !== undefined)) return OBJECT_KINDS;
@@ -18,7 +18,7 @@ export async function knownKinds(socketPath: string, words: readonly string[]): 
 const isPlain = ({ group, kind }: { group: string; kind: string }): boolean =>
   (group === '' || group === 'node.k8s.io') && OBJECT_KINDS.some((plain) => plain.kind === kind);
 
-/** Returns a client of the Kubernetes API that sends its calls through the node's socket. */
+/** Returns a Kubernetes API client that sends its calls through the node's socket. */
 export function apiPort(http: UnixHttp): ApiPort {
   return {
     call: ({ body, ...request }) =>

@@ -54,12 +54,12 @@ const podsPath = (namespace: string | undefined) =>
 
 const POD_TYPE = { apiVersion: 'v1', kind: 'Pod' } as const;
 
-/** Loaded late: few calls fail. */
+/** Loaded lazily, as few calls fail. */
 const absence = () => import('./absent-in-api.ts');
 
 const selectName = (name: string) => `metadata.name=${name}`;
 
-/** A change of one object. `listed` comes once, after the present state. If no object came before it, the object did not exist. */
+/** A change to an object. `listed` is sent once, after the initial state; if no object precedes it, the object did not exist. */
 export type ObjectNews = { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: KubeObject } | { type: 'listed' };
 
 /** Typed client for a node's local API. */
@@ -74,7 +74,7 @@ export class NodeClient {
     return this.http.json({ method: 'GET', path: '/podwright/v1/node', signal }, decodeNode);
   }
 
-  /** Whether the node has a Kubernetes API; `undefined` if no node is running, or if it answers only root. */
+  /** Whether the node has a Kubernetes API; `undefined` if no node is running or if it is accessible only to root. */
   async hasKubernetesApi(): Promise<boolean | undefined> {
     try {
       return (await this.node()).kubernetesApi === true;
@@ -113,7 +113,7 @@ export class NodeClient {
     yield* readValues(response, decodePodNews, signal);
   }
 
-  /** Watches a single pod. Once the promise has resolved, no change is missed. */
+  /** Watches a single pod. No change is missed after the promise has resolved. */
   async podChanges(
     { namespace, name }: { namespace: string; name: string },
     signal: AbortSignal,
@@ -134,9 +134,9 @@ export class NodeClient {
   }
 
   /**
-   * Creates or replaces the objects in a manifest. With `dryRun`, the node only reports what it would do. Without `replace`, it does the
-   * same if it would have to replace an existing object. With `leaveOutUnknown`, objects of kinds that the node's Kubernetes API does not
-   * have are left out, and the others are applied.
+   * Creates or replaces the objects in a manifest. With `dryRun`, the node only reports what it would do; without `replace`, the same
+   * applies if it would have to replace an existing object. With `leaveOutUnknown`, objects whose kind the node's Kubernetes API lacks are
+   * skipped, and the others are applied.
    */
   async apply(
     manifest: string,
@@ -153,8 +153,8 @@ export class NodeClient {
   }
 
   /**
-   * Deletes an object of a kind that a plain node has: Pod, ConfigMap, Secret, PersistentVolumeClaim or RuntimeClass; or, if it has a
-   * `path`, an object of a Kubernetes API, which removes what it owns in the background.
+   * Deletes an object. Without a `path`, its kind must be one that every node has: Pod, ConfigMap, Secret, PersistentVolumeClaim or
+   * RuntimeClass. With a `path`, it is an object of a Kubernetes API, which deletes its dependents in the background.
    */
   async delete(
     object: { kind: string; namespace: string; name: string; path?: string },
@@ -169,7 +169,7 @@ export class NodeClient {
       .catch(async (error: unknown) => (await absence()).explainAbsent(error, object, list));
   }
 
-  /** Finds the paths of objects in the node's Kubernetes API. */
+  /** Looks up the paths of objects in the node's Kubernetes API. */
   async locate<Place extends ApiPlace>(objects: readonly Place[], missing?: string[]): Promise<LocatedObject<Place>[]> {
     return (await import('./api-path.ts')).locate(this.http, objects, missing);
   }
@@ -179,13 +179,13 @@ export class NodeClient {
     return this.http.json({ method: 'GET', path }, decodeAnything) as Promise<KubeObject>;
   }
 
-  /** Lists a collection of the node's Kubernetes API. */
+  /** Lists a collection in the node's Kubernetes API. */
   async listObjects(path: string): Promise<KubeObject[]> {
     const { items } = (await this.http.json({ method: 'GET', path }, decodeAnything)) as { items: KubeObject[] };
     return items;
   }
 
-  /** Yields the object at a path of the node's Kubernetes API, if it exists, then `listed`, then its changes. */
+  /** Yields the object at this path in the node's Kubernetes API, if it exists, then `listed`, then its changes. */
   async *watchObject(path: string, signal: AbortSignal): AsyncGenerator<ObjectNews> {
     const slash = path.lastIndexOf('/');
     const query = { ...WATCH_FROM_LIST, fieldSelector: selectName(decodeURIComponent(path.slice(slash + 1))) };
@@ -197,7 +197,7 @@ export class NodeClient {
     }
   }
 
-  /** Changes an object at a path of the node's Kubernetes API by a JSON merge patch. */
+  /** Applies a JSON merge patch to the object at a path in the node's Kubernetes API. */
   async mergeObject(path: string, patch: Record<string, unknown>): Promise<void> {
     const contentType = 'application/merge-patch+json';
     await this.http.json({ method: 'PATCH', path, body: JSON.stringify(patch), contentType }, decodeAnything);
@@ -247,7 +247,7 @@ export class NodeClient {
     });
   }
 
-  /** Requests that the daemon stop. */
+  /** Asks the daemon to stop. */
   async stop({ removeHostState, endPods, endApiPods, gracePeriodSeconds, restart }: StopOptions): Promise<void> {
     const query = {
       removeHostState: String(removeHostState),

@@ -5,7 +5,7 @@ import { type Decoder, unreadable } from './answers.ts';
 import { type ApiKind, isApiKind, OBJECT_KINDS, type ObjectKind } from './object-names.ts';
 import { readValues, UnixHttp } from './unix-http.ts';
 
-/** Any object that can be listed with the node's API. */
+/** Any object that can be listed through the node's API. */
 export type ApiObject = Pod | ConfigMap | Secret | PersistentVolumeClaim | RuntimeClass | Event | NodeObject;
 
 /** Selects objects of a kind, in all namespaces unless one is given. The selectors use Kubernetes syntax. */
@@ -26,7 +26,7 @@ export type NodeUsage = { metadata: { name: string }; usage: Usage };
 export type PatchType = 'strategic' | 'merge' | 'json';
 export type Subresource = string;
 
-/** Requests the existing objects, a bookmark after them, and then the changes. */
+/** Requests the existing objects, then a bookmark, then changes. */
 export const WATCH_FROM_LIST = {
   watch: 'true',
   sendInitialEvents: 'true',
@@ -34,12 +34,12 @@ export const WATCH_FROM_LIST = {
   allowWatchBookmarks: 'true',
 };
 
-/** Loaded late: few calls fail. */
+/** Loaded lazily, as few calls fail. */
 const absence = () => import('./absent-in-api.ts');
 
 const METRICS = '/apis/metrics.k8s.io/v1beta1';
 
-/** A client for the objects in a node's API, which uses Kubernetes' paths. */
+/** A client for the objects in a node's API, which uses the same paths as Kubernetes. */
 export class ObjectClient {
   readonly #http: UnixHttp;
 
@@ -54,7 +54,8 @@ export class ObjectClient {
   }
 
   /**
-   * Gets an object. Rejects with `not_found` if it does not exist; the message then lists the namespaces that have an object of this name.
+   * Gets an object. Rejects with `not_found` if it does not exist; the message then lists the namespaces that have an object with this
+   * name.
    */
   get(kind: ObjectKind, name: string, namespace: string): Promise<ApiObject> {
     const answer = this.#http.json({ method: 'GET', path: pathOfKind(kind, namespace, name) }, decodeApiObject);
@@ -88,7 +89,7 @@ export class ObjectClient {
     return this.sendPatch(kind, metadata, { type: 'merge', body: JSON.stringify({ metadata: patch }) });
   }
 
-  /** Sends a JSON patch of the object, or of its `status` or `resize` subresource. */
+  /** Patches an object, or its `status` or `resize` subresource. */
   sendPatch(
     kind: ObjectKind,
     { namespace, name }: { namespace: string; name: string },
@@ -132,7 +133,7 @@ function collectionPath(kind: ObjectKind, namespace: string | undefined): string
 const groupPath = ({ group, version }: ApiKind): string =>
   group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
 
-/** Decodes a list. The items of a Kubernetes API have no kind: it is that of the list. */
+/** Decodes a list. Sets the kind of its items, which Kubernetes APIs leave out. */
 function decodeItems<T extends { metadata: { name: string } }>(value: unknown): { items: T[] } {
   const { apiVersion, kind, items } = (value ?? {}) as { apiVersion?: unknown; kind?: unknown; items?: unknown };
   if (!Array.isArray(items)) throw unreadable('items is no list');
@@ -142,7 +143,7 @@ function decodeItems<T extends { metadata: { name: string } }>(value: unknown): 
 
 const decodeApiObject: Decoder<ApiObject> = (value) => withMetadata<ApiObject>(value);
 
-/** Decodes a change; `undefined` for a bookmark after the first. */
+/** Decodes a watch event. Returns `undefined` for bookmarks other than the one that ends the initial list. */
 function decodeChange(value: unknown): ObjectChange | undefined {
   const { type, object } = (value ?? {}) as { type?: unknown; object?: unknown };
   if (type === 'BOOKMARK') return isInitialEnd(object) ? { type: 'listed' } : undefined;
@@ -150,13 +151,13 @@ function decodeChange(value: unknown): ObjectChange | undefined {
   return { type, object: withMetadata<ApiObject>(object) };
 }
 
-/** Whether the object of a bookmark marks the end of the existing objects. */
+/** Whether a bookmark's object marks the end of the initial list. */
 export function isInitialEnd(object: unknown): boolean {
   const { metadata } = (object ?? {}) as { metadata?: { annotations?: Record<string, unknown> } };
   return metadata?.annotations?.['k8s.io/initial-events-end'] === 'true';
 }
 
-/** Checks only the name, which is the field that every command reads. Like kubectl, leaves out `managedFields`. */
+/** Checks only the name, which every command reads. Like kubectl, drops `managedFields`. */
 function withMetadata<T>(value: unknown): T {
   const object = (value ?? {}) as { metadata?: { name?: unknown; managedFields?: unknown } };
   if (typeof object.metadata?.name !== 'string') throw unreadable('an object without a name');

@@ -1,6 +1,6 @@
 import { didYouMean, PodwrightError } from '@podwright/base';
 
-/** A kind of object that a node can list, and the names of that kind on the command line. */
+/** A kind that a node can list, and its names on the command line. */
 export type ObjectKind = {
   kind: string;
   singular: string;
@@ -8,14 +8,14 @@ export type ObjectKind = {
   /** Short names, as in kubectl. */
   short: readonly string[];
   namespaced: boolean;
-  /** Names that stand for several kinds, such as `all`. */
+  /** Names that expand to several kinds, such as `all`. */
   categories?: readonly string[];
 } & Partial<ApiGroup>;
 
 /** The API group and version of a kind. */
 type ApiGroup = { group: string; version: string };
 
-/** A kind that only a node with a Kubernetes API has. */
+/** A kind available only on nodes with a Kubernetes API. */
 export type ApiKind = ObjectKind & ApiGroup;
 
 export const isApiKind = (kind: ObjectKind): kind is ApiKind => kind.version !== undefined;
@@ -52,10 +52,10 @@ export const OBJECT_KINDS: readonly ObjectKind[] = [
 /** An object named on the command line. */
 export type NamedObject = { kind: ObjectKind; name: string };
 
-/** The objects selected on the command line: the named ones or, if none are named, all of the given kinds. */
+/** The objects selected on the command line: the named ones or, if none are named, all objects of the given kinds. */
 export type ObjectSelection = { kinds: ObjectKind[]; named: NamedObject[] };
 
-/** Returns the kind for a singular, plural or short name, ignoring case: `pod`, `Pods`, `po`; also `deployments.apps`. */
+/** Returns the kind for a singular, plural or short name, ignoring case: `pod`, `Pods`, `po`. Also accepts `deployments.apps`. */
 export function kindOfWord(word: string, kinds: readonly ObjectKind[] = OBJECT_KINDS): ObjectKind | undefined {
   const lower = word.toLowerCase();
   return kinds.find((kind) => namesOf(kind).includes(lower));
@@ -77,8 +77,8 @@ export function typeWords(words: readonly string[]): string[] {
 }
 
 /**
- * Parses `TYPE[,TYPE…]`, `TYPE NAME…` or `TYPE/NAME…`. With `bare`, words that are not types are names of objects of that kind, so `web`
- * can mean a pod. Throws `invalid_argument` for an unknown type or a mix of the forms.
+ * Parses `TYPE[,TYPE…]`, `TYPE NAME…` or `TYPE/NAME…`. With `bare`, a word that is not a type is the name of an object of that kind, so
+ * `web` can mean a pod. Throws `invalid_argument` for an unknown type or a mix of the forms.
  */
 export function parseObjects(
   words: string[],
@@ -127,7 +127,7 @@ function parseObject(
   return { kind: kindOfWord(type, known) ?? unknownKind(type, known), name };
 }
 
-/** Returns the kinds in a list such as `pods,cm`. Unless `strict`, a single unknown word results in `undefined` rather than an error. */
+/** Returns the kinds in a list such as `pods,cm`. Unless `strict`, a single unknown word returns `undefined` rather than being an error. */
 function kindsOfList(
   list: string,
   { strict, known }: { strict: boolean; known: readonly ObjectKind[] },
@@ -155,6 +155,6 @@ function absentKind(word: string): string {
   return `a standalone node has no ${word}, only ${plurals.join(', ')}${hint}`;
 }
 
-/** The part of error messages that explains how to get kinds and verbs that a node without an API lacks. */
+/** Hint for error messages: how to get the kinds and verbs that a node without an API lacks. */
 export const API_HINT =
   "a node with a Kubernetes API has workloads and Services: start it with 'podwright --api true node' or 'podwright up'";

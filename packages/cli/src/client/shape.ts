@@ -1,20 +1,20 @@
 /**
- * Checks the shape of JSON values. The messages are those of zod, but loading zod itself would add 20 ms to the startup of every command
- * that calls a node.
+ * Checks the shape of JSON values, with the same messages as zod. Loading zod itself would add 20 ms to the startup of every command that
+ * calls a node.
  */
 
 /** The first problem found, and the path of the invalid value. */
 export type ShapeProblem = { path: (string | number)[]; message: string };
 
 export class Shape {
-  /** Returns the first problem of a value, or `undefined` if the value is valid. */
+  /** Returns the first problem with a value, or `undefined` if the value is valid. */
   readonly problem: (value: unknown) => ShapeProblem | undefined;
 
   constructor(problem: (value: unknown) => ShapeProblem | undefined) {
     this.problem = problem;
   }
 
-  /** Returns the same check for a field that may be missing. */
+  /** Returns the same check for an optional field. */
   optional(): Shape {
     return new Shape((value) => (value === undefined ? undefined : this.problem(value)));
   }
@@ -36,14 +36,14 @@ export const string = () => kind('string');
 export const number = () => kind('number');
 export const boolean = () => kind('boolean');
 
-/** Returns the check for an integer. */
+/** Accepts integers. */
 export const int = () =>
   new Shape((value) => {
     if (typeof value !== 'number') return expected('number', value);
     return Number.isSafeInteger(value) ? undefined : expected('int', value);
   });
 
-/** Returns the check for an integer greater than 0. */
+/** Accepts integers greater than 0. */
 export const positiveInt = () =>
   new Shape((value) => {
     const positive = typeof value !== 'number' || value > 0;
@@ -68,7 +68,7 @@ export const array = (items: Shape) =>
     return undefined;
   });
 
-/** Returns the check for an object that has at least these fields. */
+/** Accepts objects that have at least these fields. */
 export const object = (fields: Record<string, Shape>) =>
   new Shape((value) => {
     if (kindOf(value) !== 'object') return expected('object', value);

@@ -6,12 +6,12 @@ import { NODE_START_TIMEOUT_MS } from '../limits.ts';
 import { processStart } from './process-start.ts';
 
 /**
- * While a node is starting, its state directory contains a file named `starting-PID-STARTTIME`. The file is removed when the API is being
- * served or the start has failed. Files of processes that have exited are ignored.
+ * Marker file in the state directory of a node that is starting: `starting-PID-STARTTIME`. It is removed once the API is being served or
+ * the start has failed. Files of processes that have exited are ignored.
  */
 const FILE = /^starting-(\d+)-(\d+)$/;
 
-/** Marks this process as a node that is starting, until the result is disposed. */
+/** Marks this process as a starting node until the result is disposed. */
 export function markStarting(stateDirectory: string): Disposable {
   const path = join(stateDirectory, `starting-${process.pid}-${processStart(process.pid)}`);
   for (const name of namesInSync(stateDirectory))
@@ -25,7 +25,10 @@ export function markStarting(stateDirectory: string): Disposable {
   return { [Symbol.dispose]: remove };
 }
 
-/** Waits while a node is starting on this API socket. Resolves to true if it has started, even if that was just before the call. */
+/**
+ * If a node is starting on this API socket, waits until it has started or failed. Returns whether it has started, even if it finished just
+ * before the call.
+ */
 export async function hasStarted(socketPath: string, parent?: AbortSignal): Promise<boolean> {
   const starting = () => namesInSync(dirname(socketPath)).filter((name) => FILE.test(name));
   const [first] = starting().filter(isOfProcess);

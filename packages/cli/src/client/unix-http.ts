@@ -53,7 +53,7 @@ export class UnixHttp {
     throw isUnknownCall(response.statusCode, body) ? await this.#withSkew(error) : error;
   }
 
-  /** If the node runs a different version, which may be the cause of the error, adds the advice to restart the node. */
+  /** If the node runs a different version, which may have caused the error, adds advice to restart the node. */
   async #withSkew(error: unknown): Promise<unknown> {
     const { skewOfNode } = await import('./version-skew.ts'); // loaded late: few calls fail
     const skew = await skewOfNode(this.#socketPath);
@@ -107,10 +107,7 @@ export function noNode(socketPath: string, cause: unknown): PodwrightError {
   );
 }
 
-/**
- * Whether a call failed because no node is running. The code `unavailable` alone does not mean that: a running node may also respond with
- * it.
- */
+/** Whether a call failed because no node is running. The code `unavailable` alone is not enough: a running node may also return it. */
 export function isNoNode(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
   return errorCode(error) === 'unavailable' && isAway(cause);
@@ -163,12 +160,12 @@ function statusMessage(body: string): string {
   return body;
 }
 
-/** Whether the node does not know this path or method. For all other errors, its API sends a `Status` object. */
+/** Whether the node lacks this path or method. For all other errors, its API sends a `Status` object. */
 function isUnknownCall(statusCode: number, body: string): boolean {
   return [404, 405, 501].includes(statusCode) && !body.trimStart().startsWith('{');
 }
 
-/** Parses a line of a watch; throws if it is an ERROR event. */
+/** Parses a line of a watch response; throws if it is an ERROR event. */
 function watchedValue(line: string): unknown {
   const value = parseJson(line);
   if (!isRecord(value) || value.type !== 'ERROR' || !isRecord(value.object)) return value;

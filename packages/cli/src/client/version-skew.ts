@@ -16,7 +16,7 @@ export function versionSkew(node: Pick<NodeInfo, 'version' | 'build'>): string |
 }
 
 /**
- * Like `versionSkew`, but for the node on this socket, whose response may have a different shape. Also returns `undefined` if the response
+ * Like `versionSkew`, but asks the node on this socket, whose response may have a different shape. Also returns `undefined` if the response
  * cannot be read.
  */
 export async function skewOfNode(socketPath: string): Promise<string | undefined> {

@@ -10,7 +10,10 @@ type ApiServerOptions = {
   durability?: 'process' | 'power';
 };
 
-/** Adds the commands for the node's Kubernetes API. `apiserver`, which serves the API without a node, is for tests and not in the help. */
+/**
+ * Adds the commands for the node's Kubernetes API. `apiserver` serves the API without a node; it is only for tests and hidden from the
+ * help.
+ */
 export function addApiServerCommands(program: Command, action: Action): void {
   program
     .command('apiserver', { hidden: true })
@@ -44,7 +47,7 @@ export function addApiServerCommands(program: Command, action: Action): void {
     );
 }
 
-/** Adds the commands that run parts of a node's control plane with any API server. */
+/** Adds the commands that run individual parts of a node's control plane against any API server. */
 function addClusterParts(program: Command, action: Action): void {
   const kubeconfig = ['--kubeconfig <file>', 'kubeconfig of the API server'] as const;
   program

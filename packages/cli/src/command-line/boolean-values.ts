@@ -3,7 +3,7 @@ import { forgetEmptyValues } from './empty-values.ts';
 
 /**
  * Makes all commands accept kubectl's option syntax: `=true` and `=false` for booleans (`--wait=false` is the same as `--no-wait`), and `=`
- * before the value of a short option (`-o=json`). An empty namespace or selector is treated as not given.
+ * before the value of a short option (`-o=json`). An empty namespace or selector is treated as unset.
  */
 export function readBooleanValues(program: Command): void {
   for (const command of program.commands) {

@@ -11,7 +11,7 @@ Example:
   podwright join 192.0.2.1:6443 --token abcdef.0123456789abcdef --discovery-token-ca-cert-hash sha256:1f3c…
 `;
 
-/** Adds the commands that make this node join or leave a cluster. */
+/** Adds the commands for joining and leaving a cluster. */
 export function addClusterCommands(program: Command, action: Action): void {
   program
     .command('join')

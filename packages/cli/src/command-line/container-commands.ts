@@ -12,7 +12,7 @@ import {
 } from './options.ts';
 import { separateCommand } from './plain-command.ts';
 
-/** Adds the commands for the containers of a pod. */
+/** Adds the commands for a pod's containers. */
 export function addContainerCommands(program: Command, action: Action): void {
   addLogs(program, action);
   const parseOptions = program.parseOptions.bind(program);

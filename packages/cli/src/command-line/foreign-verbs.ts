@@ -41,7 +41,7 @@ const FOREIGN_VERBS: Record<string, string> = {
   system: "'podwright doctor' shows the host, 'podwright version' the node",
 };
 
-/** Makes an unknown verb an error that names the equivalent Podwright command, or else the most similar one. */
+/** Makes an unknown verb fail with an error that names the equivalent Podwright command or, if there is none, the most similar one. */
 export function answerForeignVerbs(program: Command): void {
   program.on('command:*', ([verb = '']: string[]) => {
     const shown = verb.slice(0, 60);

@@ -1,6 +1,6 @@
 /**
  * Moves `-n NAME` from before the verb to after it, because kubectl accepts both. `words` are the words after the program name. All options
- * that the program itself accepts before the verb take a value.
+ * accepted before the verb take a value.
  */
 export function namespaceBehindVerb(words: string[]): string[] {
   const before: string[] = [];

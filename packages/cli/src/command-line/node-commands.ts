@@ -4,7 +4,7 @@ import type { ClusterFlags, ConfigFlags, DockershimFlags } from '../settings/con
 import type { Action } from './action.ts';
 import { outputOption } from './options.ts';
 
-/** Help text for the options that configure a node; every command accepts them. */
+/** Help text for the node's configuration options, which every command accepts. */
 const settingsHelp = ({ command }: { command: Command }) =>
   `\nSettings, also available in the file of '--config FILE':\n${settingsText(command.parent!)}`;
 
@@ -18,7 +18,7 @@ Examples:
   podwright up --ephemeral
 `;
 
-/** Adds the daemons and the commands for the node and its host. */
+/** Adds the commands for the daemons, the node and its host. */
 export function addNodeCommands(program: Command, action: Action): void {
   program
     .command('up')

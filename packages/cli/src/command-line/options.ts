@@ -6,7 +6,7 @@ import { parseObjectFormat } from '../output/object-format.ts';
 
 const UNIT_MS: Record<string, number> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
-/** Go's longest duration, 2^63 - 1 ns, in ms: about 292 years. */
+/** The maximum Go duration, 2^63 - 1 ns, in ms: about 292 years. */
 const LONGEST_MS = Number((2n ** 63n - 1n) / 1_000_000n);
 
 /** Parses a Go duration such as `30s`, `5m` or `1h30m`, or a plain number of seconds. Returns milliseconds. */
@@ -101,13 +101,13 @@ export function eventTypes(value: string, before: ('Normal' | 'Warning')[] = [])
   return [...before, ...added];
 }
 
-/** Parser of an option that may be repeated: joins its values with commas. */
+/** Parser for a repeatable option: joins its values with commas. */
 export const joined = (value: string, before?: string): string => (before === undefined ? value : `${before},${value}`);
 
-/** Parser of an option that may be repeated: collects its values. */
+/** Parser for a repeatable option: collects its values. */
 export const gathered = (value: string, before: string[] = []): string[] => [...before, value];
 
-/** Declares kubectl's `-f` option, which may be repeated and accepts a comma-separated list. */
+/** Declares kubectl's `-f` option, which is repeatable and accepts a comma-separated list. */
 export const fileOption = () =>
   new Option(
     '-f, --filename <file>',
@@ -121,7 +121,7 @@ export const strictOption = () =>
 
 const DRY_RUN_MODES = ['client', 'server', 'none'];
 
-/** Declares kubectl's `--dry-run[=server]` option. The mode `client` also calls the node. */
+/** Declares kubectl's `--dry-run[=server]` option. Even the mode `client` calls the node. */
 export const dryRunOption = (what: string) => new Option('--dry-run [mode]', what);
 
 /** Treats the word after `--dry-run` as a manifest unless it is a mode. Throws `invalid_argument` if it is neither. */

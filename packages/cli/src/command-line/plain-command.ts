@@ -22,7 +22,7 @@ export function separateCommand(program: Command, args: string[]): string[] {
   return args;
 }
 
-/** Whether the word after an option, or after a group of short options, is its value. */
+/** Whether the word after an option, or after a group of short options, is the option's value. */
 function takesNextWord(word: string, options: readonly Option[]): boolean {
   if (word.startsWith('--')) return options.some(({ long, required }) => long === word && required);
   const letters = word.slice(1);

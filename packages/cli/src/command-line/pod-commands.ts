@@ -12,7 +12,7 @@ import {
   signedSeconds,
 } from './options.ts';
 
-/** Adds the options shared by all commands that list objects. */
+/** Adds the options shared by all list commands. */
 function addListOptions(command: Command): Command {
   return command
     .option('-w, --watch', 'also print every change from now on')
@@ -25,10 +25,10 @@ function addListOptions(command: Command): Command {
     .option('--sort-by <path>', 'sort by a field, such as .metadata.name');
 }
 
-/** Parser of an option that may be repeated and accepts a comma-separated list of label names. */
+/** Parser for a repeatable option that accepts a comma-separated list of label names. */
 const labelNames = (value: string, before: string[] = []) => [...before, ...value.split(',')];
 
-/** Adds the commands wait, label, annotate, patch and top. */
+/** Adds the commands `wait`, `label`, `annotate`, `patch` and `top`. */
 export function addObjectCommands(program: Command, action: Action): void {
   addWait(program, action);
   for (const [verb, what] of [

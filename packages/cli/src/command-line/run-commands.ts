@@ -32,7 +32,7 @@ If a registry does not answer or a network cannot be set up, the node tries
 again: with --once and --detach for two minutes, or for --timeout.
 `;
 
-/** Adds the commands run, apply, check and delete. */
+/** Adds the commands `run`, `apply`, `check` and `delete`. */
 export function addRunCommands(program: Command, action: Action): void {
   program
     .command('run [file...]')

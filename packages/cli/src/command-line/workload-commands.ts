@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Action } from './action.ts';
 import { count, namespaceOption, objectOutputOption, selectorOption, timeout } from './options.ts';
 
-/** Adds the commands for workloads, which need a Kubernetes API: rollout, scale, expose, create and autoscale. */
+/** Adds the commands for workloads, which need a Kubernetes API: `rollout`, `scale`, `expose`, `create` and `autoscale`. */
 export function addWorkloadCommands(program: Command, action: Action): void {
   addRollout(program, action);
   addCreate(program, action);

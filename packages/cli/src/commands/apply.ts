@@ -8,7 +8,7 @@ import type { CommandContext } from '../settings/node-config.ts';
 
 export type ApplyOptions = ManifestOptions & { dryRun?: boolean };
 
-/** `podwright apply FILE…`. Returns exit code 1 if a dry run finds a problem, or if an object is left out because its kind is unknown. */
+/** `podwright apply FILE…`. Returns exit code 1 if a dry run finds a problem, or if an object is skipped because its kind is unknown. */
 export async function apply({ config }: CommandContext, files: string[], options: ApplyOptions): Promise<number> {
   const client = new NodeClient(config.apiSocket);
   const manifests = await readManifests(manifestNames('apply', files, options), options, () =>

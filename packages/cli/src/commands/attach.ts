@@ -16,8 +16,8 @@ export type AttachOptions = {
 };
 
 /**
- * `podwright attach POD`: attaches to the main process of a container until it exits or, on a terminal, until Ctrl-P Ctrl-Q is pressed.
- * After a detach, the container keeps running.
+ * `podwright attach POD`: attaches to a container's main process until it exits or, on a terminal, Ctrl-P Ctrl-Q is pressed. After
+ * detaching, the container keeps running.
  */
 export async function attach({ config }: CommandContext, argument: string, options: AttachOptions): Promise<number> {
   const { namespace, podRunningTimeout: timeoutMs } = options;
@@ -62,7 +62,7 @@ export async function attachContainer(
 
 /**
  * Returns which streams to attach: the terminal if the container's spec has one, and standard input if the spec has it and it was
- * requested. Reports streams that were requested but are missing in the spec.
+ * requested. Reports requested streams that the spec lacks.
  */
 function streamsOf(
   pod: Pod,

@@ -16,8 +16,8 @@ import type { CommandContext, NodeConfig } from '../settings/node-config.ts';
 export type CheckOptions = ManifestOptions & { output: OutputFormat };
 
 /**
- * `podwright check FILE…`: reports errors in manifests, and problems that the pods would have. Does not need a node. Returns exit code 1 if
- * there is a problem.
+ * `podwright check FILE…`: reports errors in manifests and problems that their pods would have. Does not need a node. Returns exit code 1
+ * if there is a problem.
  */
 export async function check({ settings }: CommandContext, files: string[], options: CheckOptions): Promise<number> {
   const config = await settings();
@@ -30,7 +30,7 @@ export async function check({ settings }: CommandContext, files: string[], optio
   return problems > 0 ? 1 : 0;
 }
 
-/** `counts` is the number of objects by kind, including those with problems. */
+/** `counts` is the number of objects per kind, including those with problems. */
 type Checked = { findings: PlacedFinding[]; counts: Record<string, number>; images: NamedImage[] };
 
 async function checkManifests(config: NodeConfig, names: string[], options: ManifestOptions): Promise<Checked> {
@@ -59,7 +59,7 @@ async function checkManifests(config: NodeConfig, names: string[], options: Mani
   return { findings: [...unread, ...notSeen, ...findings], counts, images };
 }
 
-/** Lists the images. Whether they are present on the host is shown only if a node is running. */
+/** Lists the images. Shows whether they are present on the host only if a node is running. */
 function imageLines(images: NamedImage[]): string[] {
   if (images.length === 0) return [];
   const shown = images.map(({ name, onNode }) => `${name}${onNode === false ? ' (not on this host yet)' : ''}`);
@@ -82,7 +82,7 @@ function summary({ findings, counts }: Checked, problems: number): string {
   return `${listed === '' ? '' : `checked ${listed}: `}${found.join(', ')}`;
 }
 
-/** The plural of a kind if it is not formed with an `s`, such as NetworkPolicies. */
+/** Returns the plural of a kind if it is not formed by adding `s`, such as NetworkPolicies. */
 function pluralOf(kind: string): string | undefined {
   if (/(s|x|ch)$/.test(kind)) return `${kind}es`;
   return /[^aeiou]y$/.test(kind) ? `${kind.slice(0, -1)}ies` : undefined;

@@ -17,7 +17,7 @@ export type StreamRequest = {
   tty: boolean;
   /** Input to forward instead of standard input, such as keystrokes with the detach keys removed. */
   keys?: Readable;
-  /** When it aborts, detaches from the container and rejects the promise with the abort reason. */
+  /** When aborted, detaches from the container and rejects the promise with the abort reason. */
   signal?: AbortSignal;
 };
 

@@ -18,14 +18,14 @@ export type CpOptions = { namespace: string; container?: string; preserve: boole
 const MAX_MESSAGE_BYTES = 4 << 10;
 /** Maximum number of skipped files reported by name; a container may have any number of links. */
 const MAX_SKIPPED_SHOWN = 20;
-/** Exit code if a program is not found, as in shells. */
+/** Exit code for a program that is not found, as in shells. */
 const NOT_FOUND_EXIT_CODE = 127;
 
 type Remote = Extract<CopySide, { kind: 'remote' }>;
 
 /**
  * `podwright cp POD:PATH PATH`, or in the other direction: copies files and directories using the container's tar, as kubectl does. Also
- * `deploy/NAME:PATH`, which kubectl takes for a pod of the namespace `deploy`.
+ * accepts `deploy/NAME:PATH`; kubectl would look for a pod NAME in the namespace `deploy`.
  */
 export async function cp(
   { config }: CommandContext,
@@ -48,7 +48,7 @@ export async function cp(
   skipped.report();
 }
 
-/** Finds the pod. The qualifier is a type if it names a kind, such as `deploy`, and otherwise a namespace. */
+/** Finds the pod. The qualifier is a type if it names a kind, such as `deploy`; otherwise, it is a namespace. */
 async function podOf(socketPath: string, { qualifier, pod: name }: Remote, namespace: string): Promise<Pod> {
   const words = qualifier === undefined ? [name] : [`${qualifier}/${name}`];
   const isType = qualifier === undefined || kindOfWord(qualifier, await knownKinds(socketPath, words)) !== undefined;
@@ -132,7 +132,7 @@ function checkTar(
   );
 }
 
-/** Builds an error from the system's message, without the error code, syscall and path that Node.js adds. */
+/** Builds an error from the system's message, leaving out the error code, syscall and path added by Node.js. */
 function copyError(what: string, cause: unknown): PodwrightError {
   const reason = errorMessage(cause).replace(/^E[A-Z0-9]+: (.+?), \w+(?: '.*')?$/s, '$1');
   return new PodwrightError(errorCode(cause), escapeLine(`copy ${what}: ${reason}`));

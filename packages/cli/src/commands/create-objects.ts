@@ -1,4 +1,4 @@
-/** The commands `expose`, `create job` and `autoscale`, which create an object for another one. */
+/** The commands `expose`, `create job` and `autoscale`, which create an object, usually based on an existing one. */
 import { PodwrightError } from '@podwright/base';
 import { pathOf } from '@podwright/kube-api';
 import {
@@ -25,10 +25,10 @@ const SERVICES = { group: '', version: 'v1', plural: 'services', namespaced: tru
 const JOBS = { group: 'batch', version: 'v1', plural: 'jobs', namespaced: true };
 const AUTOSCALERS = { group: 'autoscaling', version: 'v2', plural: 'horizontalpodautoscalers', namespaced: true };
 
-/** The collection in which an object is created, and the words that kubectl prints for it. */
+/** The collection to create an object in, and the words that kubectl prints for it. */
 type Making = { collection: typeof SERVICES; name: string; done: string };
 
-/** Creates the object, unless this is a dry run. Prints it in the selected format or, by default, a line that reports its creation. */
+/** Creates the object, unless this is a dry run. Prints it in the selected format or, by default, a line saying that it was created. */
 async function create(
   api: ApiPort,
   object: ApiObject,
@@ -57,7 +57,7 @@ async function onlyTarget(
   throw new PodwrightError('invalid_argument', `${options.verb}: name one object, as TYPE/NAME`);
 }
 
-/** `podwright expose TYPE/NAME --port=PORT`: makes a Service for the pods of an object. */
+/** `podwright expose TYPE/NAME --port=PORT`: creates a Service for the pods of an object. */
 export async function expose(
   { config }: CommandContext,
   words: string[],
@@ -97,7 +97,7 @@ async function jobFrom(
   throw new PodwrightError('invalid_argument', `create job: --from must be an existing cronjob, not a ${object.kind}`);
 }
 
-/** `podwright autoscale TYPE/NAME --max=N`: makes a HorizontalPodAutoscaler. */
+/** `podwright autoscale TYPE/NAME --max=N`: creates a HorizontalPodAutoscaler. */
 export async function autoscale(
   { config }: CommandContext,
   words: string[],

@@ -13,7 +13,7 @@ import type { CommandContext } from '../settings/node-config.ts';
 
 export type DashboardCommandOptions = ClusterChoice & { namespace?: string; listen: string; open?: boolean };
 
-/** `podwright dashboard`: serves the page until it is interrupted. Enter prints another link. Returns the exit code. */
+/** `podwright dashboard`: serves the dashboard until interrupted. Pressing Enter prints a new link. Returns the exit code. */
 export async function dashboard({ config }: CommandContext, options: DashboardCommandOptions): Promise<number> {
   const listen = addressOf(options.listen);
   requireKubeconfig(options);
@@ -42,7 +42,7 @@ export async function dashboard({ config }: CommandContext, options: DashboardCo
   return stopped.reason instanceof Interrupted && stopped.reason.exitCode === 1 ? 1 : 0;
 }
 
-/** Rejects with `failed_precondition` if the node of this machine has no Kubernetes API. */
+/** Rejects with `failed_precondition` if this machine's node has no Kubernetes API. */
 async function requireNodeApi(socketPath: string): Promise<void> {
   if ((await new NodeClient(socketPath).node()).kubernetesApi) return;
   const message = `dashboard: this node has no Kubernetes API; ${API_HINT}, or use --kubeconfig FILE for a cluster`;
@@ -51,13 +51,13 @@ async function requireNodeApi(socketPath: string): Promise<void> {
 
 const isLoopback = (host: string) => host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 
-/** Whether this process is in the foreground of its terminal. Others are stopped by SIGTTIN when they read it. */
+/** Whether this process is in the foreground of its terminal. A background process that reads from the terminal is stopped by SIGTTIN. */
 function isInForeground(): boolean {
   const [, , group, , , foregroundGroup] = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1)!.split(' ');
   return group === foregroundGroup;
 }
 
-/** Prints another link when Enter is pressed. Errors of standard input, such as a closed terminal, are ignored. */
+/** Prints a new link each time Enter is pressed. Errors on standard input, such as a closed terminal, are ignored. */
 function printLinks(running: Dashboard): void {
   if (process.stdin.isTTY && !isInForeground()) return;
   process.stdin.on('data', () => print(running.link()));

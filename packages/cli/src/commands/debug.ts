@@ -49,7 +49,7 @@ export async function debug(
   return status.state.terminated?.exitCode ?? 0;
 }
 
-/** Builds the container to add. Fields that no flag sets get the node's defaults. */
+/** Builds the container to add. Fields not set by flags get the node's defaults. */
 export function debugContainer(pod: Pod, command: string[], options: DebugOptions): EphemeralContainer {
   const { image, target, imagePullPolicy, env } = options;
   if (options.tty && !options.stdin)
@@ -69,7 +69,7 @@ export function debugContainer(pod: Pod, command: string[], options: DebugOption
   };
 }
 
-/** The characters used in generated names. There are no vowels among them, so that names do not form words (apimachinery, util/rand). */
+/** Characters for generated names. They include no vowels, to avoid forming words (apimachinery, util/rand). */
 const NAME_CHARACTERS = 'bcdfghjklmnpqrstvwxz2456789';
 
 function freeName({ spec }: Pod): string {
@@ -100,7 +100,7 @@ async function started(client: NodeClient, pod: Pod, name: string): Promise<{ po
   throw new PodwrightError('unavailable', `debug pod ${pod.metadata.name}: the node has stopped`);
 }
 
-/** Reasons in a waiting container's status that make the command give up. */
+/** Reasons of a waiting container that make the command give up. */
 const FINAL_REASONS = new Set([
   'CreateContainerConfigError',
   'ErrImageNeverPull',

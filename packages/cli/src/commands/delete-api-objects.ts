@@ -1,4 +1,4 @@
-/** `delete` of kinds that only a Kubernetes API has, with kubectl's output. */
+/** `delete` for kinds available only with a Kubernetes API, with kubectl's output. */
 import { errorMessage, isNotFound, PodwrightError, withTimeout } from '@podwright/base';
 import { pathOf } from '@podwright/kube-api';
 import type { ApiPort } from '@podwright/kube-verbs';
@@ -37,7 +37,7 @@ export async function deleteApiObjects(
   if (missing.length > 0 && !ignoreNotFound) throw new PodwrightError('not_found', missing.join('\n'));
 }
 
-/** Returns a kind with its API group. Kinds that every node has do not record theirs: it is the core group, except for RuntimeClasses. */
+/** Returns a kind with its API group. The kinds that every node has leave it unset: it is the core group, except for RuntimeClass. */
 const located = (kind: ObjectKind) => ({
   ...kind,
   group: kind.group ?? (kind.kind === 'RuntimeClass' ? 'node.k8s.io' : ''),
@@ -69,7 +69,7 @@ type Named = { name: string; namespace?: string; uid?: string };
 
 const POLICIES = { background: 'Background', foreground: 'Foreground', orphan: 'Orphan' } as const;
 
-/** Deletes an object. Returns its UID, or `undefined` if it does not exist, with the message in `missing`. */
+/** Deletes an object and returns its UID. If it does not exist, adds the error message to `missing` and returns `undefined`. */
 async function remove(
   api: ApiPort,
   { kind, namespace, name, path }: Target,
@@ -89,7 +89,7 @@ async function remove(
   }
 }
 
-/** Waits until the object with this UID is removed. Another object may have the same name at once, so the name is not enough. */
+/** Waits until the object with this UID is removed. Checking the name is not enough, as a new object may reuse it immediately. */
 async function untilRemoved(
   api: ApiPort,
   { path, name }: Target,

@@ -16,16 +16,13 @@ export type DeleteOptions = ManifestOptions & {
   wait: boolean;
 };
 
-/** Throws `invalid_argument` if objects are named and also selected. */
+/** Throws `invalid_argument` if names are combined with a selector. */
 export function refuseMixed(named: ObjectSelection['named'], { selector, all }: DeleteOptions): void {
   if (named.length > 0 && (selector !== undefined || all))
     throw new PodwrightError('invalid_argument', 'delete: names cannot be combined with -l or --all');
 }
 
-/**
- * Returns the grace period in seconds, or `undefined` if each pod's own should be used. Throws `invalid_argument` if options contradict
- * each other.
- */
+/** Returns the grace period in seconds, or `undefined` to use each pod's own. Throws `invalid_argument` if options conflict. */
 export function graceOf(options: Pick<DeleteOptions, 'gracePeriod' | 'force' | 'now'>): number | undefined {
   const { force, now } = options;
   const gracePeriod = (options.gracePeriod ?? -1) < 0 ? undefined : options.gracePeriod; // as in kubectl

@@ -32,9 +32,9 @@ export async function deletePods({ config }: CommandContext, words: string[], op
     objects.push(...withClaims(manifests, options));
     if (manifests.others.length > 0) others.push(...(await client.locate(manifests.others, removal.missing)).reverse());
   }
-  // workloads first: they would replace their pods
+  // delete workloads first, as they would replace their pods
   for (const object of others.filter(({ isGround }) => !isGround)) await remove(client, object, removal);
-  // Delete pods first: the objects that they mount must exist until they have terminated.
+  // Then delete the pods: objects mounted by them must exist until they have terminated.
   const pods = objects.filter(({ kind }) => kind === 'Pod');
   const uids = new Map<ManifestObject, string>();
   if (options.wait) for (const pod of pods) uids.set(pod, (await find(client, pod))?.metadata.uid ?? '');
@@ -44,14 +44,14 @@ export async function deletePods({ config }: CommandContext, words: string[], op
   for (const object of objects.filter(({ kind }) => kind !== 'Pod')) await remove(client, object, removal);
   for (const object of others.filter(({ isGround }) => isGround)) await remove(client, object, removal);
   dropDeleted(config.state, objects);
-  // objects that were not selected by name may have been removed in the meantime
+  // objects not selected by name may have been removed since they were listed
   const ignoreNotFound = options.ignoreNotFound ?? (options.all || options.selector !== undefined);
   if (removal.missing.length > 0 && !ignoreNotFound) throw new PodwrightError('not_found', removal.missing.join('\n'));
 }
 
 /**
- * Returns the manifest's objects. With --volumes, they include the claims that its pods use; otherwise, all claims are excluded, so that
- * their files are kept.
+ * Returns the manifest's objects. With --volumes, includes the claims used by its pods; otherwise, excludes all claims, so that their files
+ * are retained.
  */
 function withClaims({ objects, decoded }: Manifests, { volumes = false }: DeleteOptions): ManifestObject[] {
   const others = objects.filter(({ kind }) => kind !== CLAIM);
@@ -72,7 +72,7 @@ function claimOf(key: string): ManifestObject {
   return { kind: CLAIM, namespace, name };
 }
 
-/** Returns the objects that are named or selected on the command line. */
+/** Returns the objects named or selected on the command line. */
 async function chosen(
   client: ObjectClient,
   { kinds, named }: ObjectSelection,
@@ -127,8 +127,8 @@ async function remove(
 type PodReader = Pick<NodeClient, 'pod' | 'podChanges'>;
 
 /**
- * Waits until the pod with the UID has been removed; another one may have its name at once. Rejects with `deadline_exceeded` if it still
- * exists `spareMs` after its grace period has expired.
+ * Waits until the pod with this UID has been removed; a new pod may reuse its name immediately. Rejects with `deadline_exceeded` if it
+ * still exists `spareMs` after its grace period has expired.
  */
 export async function waitUntilRemoved(
   client: PodReader,

@@ -1,4 +1,4 @@
-/** `describe` of kinds that only a Kubernetes API has. */
+/** `describe` for kinds available only with a Kubernetes API. */
 import { PodwrightError } from '@podwright/base';
 import { type ApiObject, describeObject, readRelated } from '@podwright/kube-verbs';
 import { apiPort } from '../client/known-kinds.ts';
@@ -8,7 +8,7 @@ import { UnixHttp } from '../client/unix-http.ts';
 import { printAs } from '../output/format.ts';
 import { chosen, type DescribeOptions } from './describe-selection.ts';
 
-/** Describes the objects, or prints them with their events in the other formats. */
+/** Describes the objects or, in the other output formats, prints them with their events. */
 export async function describeApiObjects(
   socketPath: string,
   selection: ObjectSelection,

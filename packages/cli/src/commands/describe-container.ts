@@ -54,7 +54,7 @@ function portEntries({ ports = [] }: Container): OutlineEntry[] {
   ];
 }
 
-/** Describes the container's seccomp profile and where it comes from. */
+/** Describes the container's seccomp profile and its origin. */
 function describeSeccomp({ spec }: Pod, { securityContext }: Container, defaults: PodDefaults | undefined): string {
   if (securityContext?.privileged) return 'Unconfined (privileged)';
   const profile = securityContext?.seccompProfile ?? spec.securityContext?.seccompProfile;
@@ -125,7 +125,7 @@ function describeEnvSource({ prefix, configMapRef, secretRef }: EnvFromSource): 
   return `${name}  ${kind}${prefix ? ` with prefix '${prefix}'` : ''}  Optional: ${optional}`;
 }
 
-/** Returns the value of an environment variable, or the reference that it comes from, without resolving it. */
+/** Returns the value of an environment variable, or a reference to its source, without resolving it. */
 export function describeVariable({ value, valueFrom }: EnvVar): string {
   if (valueFrom === undefined) return value ?? '';
   const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef } = valueFrom;

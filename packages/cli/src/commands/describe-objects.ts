@@ -15,7 +15,7 @@ export function describeConfigMap({ metadata, data = {}, binaryData = {}, immuta
   ];
 }
 
-/** Describes a Secret, with the sizes of its values rather than the values themselves. */
+/** Describes a Secret, showing the sizes of its values rather than the values themselves. */
 export function describeSecret({ metadata, type, data = {}, immutable }: Secret): OutlineEntry[] {
   return [
     ...describeMeta(metadata),

@@ -7,7 +7,7 @@ import { nothingFound } from './get-options.ts';
 
 export type DescribeOptions = { namespace: string; allNamespaces?: boolean; selector?: string; output: OutputFormat };
 
-/** Returns the named or selected objects, and error messages for names that do not exist. */
+/** Returns the named or selected objects, and an error message for each name that does not exist. */
 export async function chosen(client: ObjectClient, { kinds, named }: ObjectSelection, options: DescribeOptions) {
   const { namespace, allNamespaces, selector } = options;
   const other = kinds.find(({ kind }) => kind === 'Image' || kind === 'Event');
@@ -34,7 +34,7 @@ export async function chosen(client: ObjectClient, { kinds, named }: ObjectSelec
   return { objects: (await Promise.all(found)).flat(), missing };
 }
 
-/** Returns the objects whose names start with a name that does not exist, as in `kubectl describe`. */
+/** Returns the objects whose names start with `name`. Used if there is no object with exactly this name, as in `kubectl describe`. */
 async function startingWith(client: ObjectClient, { kind, name }: NamedObject, namespace: string) {
   const objects = await client.list(kind, { namespace });
   return objects.filter(({ metadata }) => metadata.name.startsWith(name));

@@ -1,4 +1,4 @@
-/** Findings of `podwright doctor` about the cluster that the node has joined. */
+/** `podwright doctor` findings about the cluster that the node has joined. */
 import { X509Certificate } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { request } from 'node:https';
@@ -10,7 +10,7 @@ import { type ClusterFiles, clusterFiles } from '../settings/cluster-files.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
 import type { Finding } from './doctor-places.ts';
 
-/** Returns the findings; there are none if the node has not joined a cluster. */
+/** Returns the findings. There are none if the node has not joined a cluster. */
 export async function clusterFindings(config: NodeConfig): Promise<Finding[]> {
   const files = clusterFiles(config);
   if (files === undefined) return [];
@@ -33,7 +33,7 @@ export async function clusterFindings(config: NodeConfig): Promise<Finding[]> {
   }
 }
 
-/** Reports whether a node that has no certificate can request one. Pure. */
+/** Reports whether a node without a certificate can request one. Pure. */
 export function firstCertificateFinding(path: string, answered: Answered): Finding {
   const what = 'certificate';
   if ('dateMs' in answered && answered.isRefused)
@@ -51,10 +51,10 @@ export function firstCertificateFinding(path: string, answered: Answered): Findi
   };
 }
 
-/** The response of the API server, or the error if it sent none. `isRefused`: it rejected the credentials. */
+/** The API server's response, or the error if there was none. `isRefused`: it rejected the credentials. */
 type Answered = { dateMs: number; isRefused: boolean } | { error: string };
 
-/** Checks whether the API server responds and accepts the credentials, and reads its clock. */
+/** Checks whether the API server responds and accepts the credentials, and gets its time. */
 async function probeServer(access: Kubeconfig): Promise<Answered> {
   const { ca, certificate: cert, key, serverName, insecureSkipTlsVerify } = await access.tls();
   const { promise, resolve, reject } = Promise.withResolvers<Answered>();
@@ -76,7 +76,7 @@ async function probeServer(access: Kubeconfig): Promise<Answered> {
   return await promise.catch((error: unknown) => ({ error: errorMessage(error) }));
 }
 
-/** Returns the token, or `undefined` on an error, because another finding reports it. */
+/** Returns the Authorization header, or `undefined` on an error, which another finding reports. */
 async function tokenOf({ authorization }: Kubeconfig, signal: AbortSignal): Promise<string | undefined> {
   try {
     return await authorization.header(signal);

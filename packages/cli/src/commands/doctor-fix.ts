@@ -1,4 +1,4 @@
-/** `podwright doctor --fix`: uses the host's package manager to install the programs named in the findings. */
+/** `podwright doctor --fix`: installs the programs named in the findings with the host's package manager. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
@@ -9,7 +9,7 @@ import type { Finding } from './doctor-places.ts';
 import { installCommands, packageManager } from './install-hint.ts';
 
 /**
- * `commands` install the missing requirements. `optional` installs programs that only few pods need, and is allowed to fail. `others` are
+ * `commands` install the missing requirements. `optional` commands install programs that only few pods need; they may fail. `others` are
  * requirements that no package provides.
  */
 export type FixPlan = { commands: string[][]; optional: string[][]; others: string[] };

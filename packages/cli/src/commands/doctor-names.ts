@@ -1,7 +1,7 @@
 import { readPodResolvConf } from '@podwright/host';
 import type { Finding } from './doctor-places.ts';
 
-/** Reports name servers that pods cannot reach. Nothing if there is no problem. */
+/** Reports that pods cannot reach any of the host's name servers. Returns no findings if they can. */
 export async function nameFindings(path = '/etc/resolv.conf', resolvedPath?: string): Promise<Finding[]> {
   const text = await readPodResolvConf(path, resolvedPath);
   const servers = [...text.matchAll(/^\s*nameserver\s+([^\s#;]+)/gm)].map(([, server]) => server!);

@@ -4,7 +4,7 @@ import { counted, errorMessage, isErrno } from '@podwright/base';
 import type { NodeConfig } from '../settings/node-config.ts';
 import type { HostProgram } from './install-hint.ts';
 
-/** A line of the report. `fix` says how to solve the problem; `lacks` lists the programs that `doctor --fix` installs for it. */
+/** A line of the report. `fix` says how to solve the problem; `lacks` lists the programs that `doctor --fix` would install. */
 export type Finding = {
   what: string;
   level: 'ok' | 'note' | 'missing';
@@ -13,7 +13,7 @@ export type Finding = {
   lacks?: HostProgram[];
 };
 
-/** Checks the files and directories that configure a node, and returns findings. */
+/** Checks the files and directories that configure a node. */
 export function placeFindings(config: NodeConfig): Finding[] {
   const seccomp = join(config.root, 'kubelet', 'seccomp');
   return [
@@ -38,7 +38,7 @@ export function placeFindings(config: NodeConfig): Finding[] {
 
 const manifestsOf = (names: string[]) => names.filter((name) => /^[^.].*\.(ya?ml|json)$/.test(name));
 
-/** Lists the registries that have settings, marking those with a `hosts.toml`. */
+/** Lists the registries that have settings, and marks those with a `hosts.toml`. */
 function registriesIn(directory: string): (names: string[]) => string {
   return (names) => {
     const own = names.map((name) => (existsSync(join(directory, name, 'hosts.toml')) ? `${name} (hosts.toml)` : name));
@@ -46,7 +46,7 @@ function registriesIn(directory: string): (names: string[]) => string {
   };
 }
 
-/** Reports a directory's contents. A missing directory is not a problem. */
+/** Reports a directory's contents. It is fine for the directory not to exist. */
 function directoryFinding(what: string, directory: string, describe: (names: string[]) => string): Finding {
   try {
     if (!statSync(directory).isDirectory())

@@ -10,7 +10,7 @@ export function conmonFinding(conmon: ProgramFinding | undefined): Finding {
     : { what, level: 'ok', message: `${conmon.version} (${conmon.path})` };
 }
 
-/** Reports the container init program, catatonit. If it is missing, that is only a note, because few pods need it. */
+/** Reports the container init program, catatonit. A missing one is only a note, because few pods need it. */
 export function initFinding(path: string | undefined): Finding {
   const what = 'init';
   if (path !== undefined) return { what, level: 'ok', message: path };

@@ -1,4 +1,4 @@
-/** The finding of `podwright doctor` about the graceful shutdown of pods. */
+/** The `podwright doctor` finding about the graceful shutdown of pods. */
 import { errorMessage } from '@podwright/base';
 import { logindProblem } from '@podwright/kubelet';
 import { fieldsOfTable, shutdownPeriods } from '@podwright/kubelet-configuration';

@@ -55,7 +55,7 @@ async function findingsOf(config: NodeConfig): Promise<Finding[]> {
   return [rootFinding(root), ...node, ...placeFindings(config), ...host];
 }
 
-/** Returns the findings that can only be determined as root. */
+/** Returns the findings that require root. */
 async function hostOfNode(config: NodeConfig): Promise<Finding[]> {
   const { shutdownFindings } = await import('./doctor-shutdown.ts');
   const cluster = clusterFiles(config) && (await import('./doctor-cluster.ts')).clusterFindings(config);
@@ -71,7 +71,7 @@ async function hostOfNode(config: NodeConfig): Promise<Finding[]> {
 /** Returns the findings about the node's container runtime. */
 async function runtimeFindings(config: NodeConfig): Promise<Finding[]> {
   if (config.container_runtime === 'docker') return (await import('./doctor-docker.ts')).dockerFindings(config);
-  // measure before the OCI runtimes are tried: they also move processes, which would distort the measurement
+  // measure before trying the OCI runtimes: they also move processes, which would distort the measurement
   const cgroups = await discoverCgroups();
   const fastPaths = fastPathsOf(runtimeOptions(config));
   const [move, network] = await Promise.all([
@@ -121,7 +121,7 @@ async function nodeFindings(socket: string): Promise<Finding[]> {
   }
 }
 
-/** Reports conditions under which the node refuses and evicts pods, and what fills the disk. */
+/** Reports the conditions that make the node refuse and evict pods, and what fills the disk. */
 function pressureFindings({
   conditions,
   reasons,
@@ -191,10 +191,10 @@ function driverFinding(
   }
 }
 
-/** Moving a process to another cgroup takes longer than this only if the kernel waits for an RCU grace period. */
+/** A cgroup move that takes longer than this has had to wait for an RCU grace period. */
 const RCU_WAIT_MS = 4;
 
-/** Reports how long the kernel takes to move a process to another cgroup, which is done for every pod. */
+/** Reports how long the kernel takes to move a process to a different cgroup, which happens for every pod. */
 async function moveFinding(cgroups: CgroupHierarchy, expediting: boolean): Promise<Finding> {
   const what = 'cgroup moves';
   const cost = await measureCgroupMove(cgroups).catch(errorMessage);
@@ -268,7 +268,7 @@ async function networkFinding(looked: Promise<NetworkDescription>): Promise<Find
   }
 }
 
-/** Returns the packaged programs that the message of a network problem suggests installing. */
+/** Returns the packaged programs that the message of a network problem advises installing. */
 function programsOfNetwork(problem: string): HostProgram[] | undefined {
   if (problem.includes('install containernetworking-plugins')) return ['cni-plugins'];
   return problem.includes('install iptables') ? ['iptables'] : undefined;

@@ -23,7 +23,7 @@ const HEADER = `# Save the file and leave the editor to change the objects. Line
 
 /**
  * `podwright edit TYPE/NAME…`: opens the objects in an editor and sends the changes as JSON merge patches (kubectl sends strategic merge
- * patches for built-in kinds). Returns exit code 1 if a change could not be made; the edited file is then kept, and its path is printed.
+ * patches for built-in kinds). Returns exit code 1 if a change failed; the edited file is then retained, and its path is printed.
  */
 export async function edit({ config }: CommandContext, words: string[], options: EditOptions): Promise<number> {
   const { namespace, output, subresource } = options;
@@ -48,13 +48,13 @@ const subresourceOf = (target: Target, name: string): Target => ({ ...target, pa
 
 type SessionParts = { api: ApiPort; targets: Target[]; file: string; options: EditOptions };
 
-/** Opens the editor, and opens it again as long as the text or a change is refused as invalid, which the user can correct. */
+/** Opens the editor, and reopens it as long as the text or a change is rejected as invalid, so that the user can correct it. */
 class EditSession {
   readonly #parts: SessionParts;
   readonly #targets: Target[];
-  /** Why the last edited text, or changes in it, were refused as invalid. */
+  /** Why the last edit, or changes in it, were rejected as invalid. */
   #reasons: string[] = [];
-  /** Whether a change failed for a reason that another edit does not correct, such as a lost connection. */
+  /** Whether a change failed for a reason that further editing cannot fix, such as a lost connection. */
   #hasFailed = false;
 
   constructor(parts: SessionParts) {
@@ -62,7 +62,7 @@ class EditSession {
     this.#targets = [...parts.targets];
   }
 
-  /** Returns whether the file must be kept because it has changes that were not made. */
+  /** Returns whether the file must be retained because it has changes that were not applied. */
   async run(): Promise<boolean> {
     let shown = await this.#textOf(editableValue(this.#targets));
     for (;;) {
@@ -103,7 +103,7 @@ class EditSession {
     const contentType = 'application/merge-patch+json';
     try {
       await api.call({ method: 'PATCH', path: target.path, query, body: patch, contentType });
-      // the text may open again because of another object; this change must then not be sent again
+      // the editor may reopen because of another object; do not send this change again in that case
       this.#targets[this.#targets.indexOf(target)] = { ...target, object: after };
       print(`${name} edited`);
     } catch (error) {

@@ -77,7 +77,7 @@ async function printEvents(events: Event[], table: TablePrinter, { output }: Eve
 
 type Watching = { options: EventsOptions; isWanted: (event: ApiObject) => boolean };
 
-/** Prints recent events and then new ones. Ends when the node stops. */
+/** Prints recent events, then new ones. Ends when the node stops. */
 async function watch(client: ObjectClient, query: ObjectQuery, { options, isWanted }: Watching): Promise<void> {
   const table = tableOf(options);
   const present: Event[] = [];

@@ -37,7 +37,7 @@ export async function exec(
   return streamContainer(await findTarget(config.apiSocket, target.pod, options), { call, stdin, tty });
 }
 
-/** Determines the container. Reads the pod only if no container was named. */
+/** Determines the container. Reads the pod only if needed: the container is not named, or the argument is `TYPE/NAME`. */
 async function findTarget(
   socketPath: string,
   argument: string,

@@ -33,10 +33,10 @@ function refuse(text: string, why: string): PodwrightError {
   return new PodwrightError('invalid_argument', `port-forward: "${text}": ${why}`);
 }
 
-/** An address to listen on. If `optional` is set, errors are ignored, because a host may not have IPv6. */
+/** An address to listen on. Errors on `optional` addresses are ignored, because a host may not have IPv6. */
 export type ListenAddress = { address: string; optional: boolean };
 
-/** Parses `--address`: a comma-separated list of IP addresses and `localhost`. Addresses that are covered by another one are dropped. */
+/** Parses `--address`: a comma-separated list of IP addresses and `localhost`. Drops addresses covered by another one. */
 export function parseAddresses(text: string): ListenAddress[] {
   const all = text.split(',').flatMap(parseAddress);
   const has = (address: string) => all.some((one) => one.address === address);

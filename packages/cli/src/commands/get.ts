@@ -97,7 +97,7 @@ async function printObjects(objects: ApiObject[], { selection, columns, options,
   else print(nothing);
 }
 
-/** Prints later changes: one row per change in a table, or the whole object in other formats. */
+/** Prints the existing objects, then changes: one row per change in a table, or the whole object in other formats. */
 async function watch(client: ObjectClient, { selection, columns, options }: Shown): Promise<void> {
   const [kind] = selection.kinds;
   if (selection.kinds.length !== 1 || selection.named.length > 1)
@@ -131,8 +131,8 @@ async function printChanged(objects: ApiObject[], table: TablePrinter, { output 
 }
 
 /**
- * Lists images. They come from the container runtime, not from the node's API. Because the CRI client is slow to load, it is only loaded in
- * this case.
+ * Lists images, which come from the container runtime rather than the node's API. Only this case needs the CRI client, which is slow to
+ * load.
  */
 async function getImages(
   context: CommandContext,

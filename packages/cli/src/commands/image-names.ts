@@ -1,6 +1,6 @@
 import type { Container, Image } from '@podwright/cri';
 
-/** Number of digits of a digest that are shown, enough to identify an image. */
+/** Number of digest digits to show; enough to identify an image. */
 const SHOWN_DIGITS = 13;
 
 /** Returns the short form of an image ID `sha256:…`. */
@@ -28,7 +28,7 @@ export function isIdOf({ id, repoTags }: Pick<Image, 'id' | 'repoTags'>, referen
   return digits.length >= 8 && id.startsWith(`sha256:${digits}`) && !named; // a name takes precedence over a short id
 }
 
-/** Returns the pods that have containers using an image, as `namespace/name`. */
+/** Returns the pods with containers that use an image, as `namespace/name`. */
 export function podsUsing(imageId: string, containers: Pick<Container, 'imageId' | 'labels'>[]): string[] {
   const own = containers.filter((container) => container.imageId === imageId);
   const pods = own.map(({ labels }) => `${labels['io.kubernetes.pod.namespace']}/${labels['io.kubernetes.pod.name']}`);

@@ -10,7 +10,7 @@ import { namesOf, shortId } from './image-names.ts';
 
 export type ImagesOptions = { output: OutputFormat | 'wide'; quiet?: boolean; digests?: boolean };
 
-/** `podwright images`: lists the images of the node. */
+/** `podwright images`: lists the node's images. */
 export async function images(context: CommandContext, options: ImagesOptions): Promise<void> {
   const { images } = await withRuntime(context, (cri) => cri.image.listImages({}));
   if (options.quiet) {
@@ -42,7 +42,7 @@ function imageTable(images: Image[], { output, digests }: ImagesOptions): string
   return renderTable(header, rows.sort(), wide ? undefined : terminalWidth());
 }
 
-/** Returns the digest that the registry has for this image name, or `-` if there is none, as for an image loaded from an archive. */
+/** Returns the registry's digest for this image name, or `-` if there is none, as for an image loaded from an archive. */
 function digestOf({ repoDigests }: Image, name: string): string {
   const repository = name.replace(/(@|:[^/:]*$).*/, '');
   return repoDigests.find((digest) => digest.startsWith(`${repository}@`))?.slice(repository.length + 1) ?? '-';

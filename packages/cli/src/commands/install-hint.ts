@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs';
 /** A program that pods need and that is available as a package. */
 export type HostProgram = 'crun' | 'runc' | 'conmon' | 'catatonit' | 'iptables' | 'cni-plugins';
 
-/** How packages are installed in a family of Linux distributions. */
+/** How to install packages on a family of Linux distributions. */
 export type PackageManager = {
   /** The `ID` values in os-release. */
   families: string[];
   /** `command` is shown to users. `commands` returns its non-interactive form, preceded by any commands that must be run first. */
   command: string;
   commands: (packages: string[]) => string[][];
-  /** The package names that differ from the name of the program. */
+  /** Package names that differ from the program's name. */
   names?: Partial<Record<HostProgram, string>>;
 };
 
@@ -62,7 +62,7 @@ export function installHint(program: HostProgram, osRelease = readOsRelease()): 
     : `${manager.command} ${manager.names?.[program] ?? program}`;
 }
 
-/** Returns the commands, to be run in sequence, that install the packages of these programs. */
+/** Returns the commands that install the packages of these programs, in execution order. */
 export function installCommands({ commands, names }: PackageManager, programs: HostProgram[]): string[][] {
   return commands([...new Set(programs)].map((program) => names?.[program] ?? program));
 }

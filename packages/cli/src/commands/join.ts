@@ -25,7 +25,7 @@ export type JoinOptions = {
   dryRun?: true;
 };
 
-/** `podwright join`: writes the files that make the node join a cluster. All of them are checked before the first one is written. */
+/** `podwright join`: writes the files that make the node join a cluster. All files are checked before any is written. */
 export async function join({ settings }: CommandContext, endpoint: string, options: JoinOptions): Promise<void> {
   const config = await settings();
   const token = parseBootstrapToken(options.token);
@@ -91,9 +91,7 @@ function hostAndPort(endpoint: string): string {
   );
 }
 
-/**
- * Whether the node has already joined the cluster. Returns false if its certificate has expired, so that it can join again with a token.
- */
+/** Whether the node has already joined the cluster. Returns false if its certificate has expired, so that it can rejoin with a token. */
 async function hasJoined(
   { kubeconfig }: JoinedFiles,
   wanted: DiscoveredCluster & { nodeName: string },

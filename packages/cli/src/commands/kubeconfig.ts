@@ -11,7 +11,7 @@ const MAX_BYTES = 1 << 20;
 const WRITER =
   'which a running node writes if the table api of its configuration file has enabled = true and an address, such as listen = "6443"';
 
-/** `podwright kubeconfig`: prints the administrator's kubeconfig, or a new one of another user. */
+/** `podwright kubeconfig`: prints the administrator's kubeconfig, or a new one for another user. */
 export async function kubeconfig({ config }: CommandContext, { user, group = [] }: KubeconfigOptions): Promise<void> {
   const paths = apiServerPaths(config);
   const own = await readRegularFile(paths.kubeconfig, MAX_BYTES).catch((error: unknown) => {

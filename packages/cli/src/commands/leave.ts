@@ -11,7 +11,7 @@ export async function leave({ settings }: CommandContext): Promise<void> {
   const { root, node_name: name } = await settings();
   const { kubeconfig, kubeletConfiguration } = joinedFiles(root);
   if (!existsSync(dirname(kubeconfig))) return print('This node has not joined a cluster.');
-  // first delete the file that makes the node join: if this command is interrupted, running it again deletes the rest
+  // delete the file that makes the node join first: if this command is interrupted, running it again deletes the rest
   await rm(kubeletConfiguration, { force: true });
   await removeCertificates(join(root, 'kubelet', 'pki'));
   await rm(dirname(kubeconfig), { recursive: true, force: true });

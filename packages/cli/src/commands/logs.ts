@@ -22,17 +22,17 @@ export type LogsOptions = {
   follow?: boolean;
   previous?: boolean;
   tail?: number;
-  /** Shows only log lines of the last `since` milliseconds. */
+  /** Shows only log lines from the last `since` milliseconds. */
   since?: number;
   sinceTime?: string;
   limitBytes?: number;
   timestamps?: boolean;
 };
 
-/** Default of `--tail` if a selector is given, as in kubectl. */
+/** Default for `--tail` if a selector is given, as in kubectl. */
 const SELECTED_TAIL_LINES = 10;
 
-/** The container whose log is read. */
+/** The container to read the log of. */
 type Source = { pod: Pod; container: string };
 
 /** `podwright logs POD [CONTAINER]`. Returns exit code 1 if one of several logs could not be read. */
@@ -102,7 +102,7 @@ async function findSources(
   });
 }
 
-/** Returns the named pod or, of a workload, the one with the most useful log or all of them. */
+/** Returns the named pod. For a workload, returns all its pods with `allPods`, otherwise the one with the most useful log. */
 async function podsOfTarget(
   socketPath: string,
   argument: string,
@@ -144,7 +144,7 @@ export function logQuery(
   };
 }
 
-/** Prints a log line by line, so that the lines of several logs do not get mixed up. Returns the exit code. */
+/** Prints a log line by line, so that the output of several logs does not mix within a line. Returns the exit code. */
 async function showLines(
   { pod, container }: Source,
   how: { read: (source: Source) => Promise<AsyncIterable<Buffer>>; prefix: boolean },
@@ -161,7 +161,7 @@ async function showLines(
   }
 }
 
-/** Writes part of a log unchanged, including color codes, as kubectl does. */
+/** Writes part of a log verbatim, including color codes, as kubectl does. */
 async function write(text: Buffer | string): Promise<void> {
   if (!process.stdout.write(text)) await once(process.stdout, 'drain');
 }

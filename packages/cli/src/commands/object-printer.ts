@@ -11,15 +11,15 @@ export type PrintOptions = {
   output: ObjectFormat;
   headers: boolean;
   showLabels?: boolean;
-  /** Labels that are each shown in a column of their own. */
+  /** Labels to show, each in its own column. */
   labelColumns?: string[];
 };
 
-/** Prints objects of one kind as a table. Objects printed later become further rows of the same table. */
+/** Prints objects of one kind as a table. Later calls append rows to the same table. */
 export class TablePrinter {
   readonly #columns: Column[];
   readonly #options: PrintOptions;
-  /** The widest cell of each column so far, so that later rows line up with the first ones. */
+  /** The widest cell of each column so far, to keep later rows aligned. */
   #widest: string[];
   #headersDue: boolean;
   readonly #namespaces = new Set<string>();
@@ -54,8 +54,8 @@ export class TablePrinter {
   }
 
   /**
-   * Returns the width that determines which columns are omitted, or `undefined` to omit none. No columns are omitted in two cases: without
-   * titles, readers could not see which ones are missing, and for a kind that has no wide columns, `-o wide` means that cells are not
+   * Returns the width used to decide which columns to omit, or `undefined` to omit none. None are omitted if there are no titles, because
+   * readers could not see which are missing, or with `-o wide` for a kind without wide columns, where it means that cells are not
    * truncated.
    */
   #width(): number | undefined {
@@ -65,7 +65,7 @@ export class TablePrinter {
   }
 }
 
-/** Returns the titles of the columns and their importance. The namespace is more important if the objects are in different namespaces. */
+/** Returns the columns' titles and importance. The namespace is more important if the objects are in different namespaces. */
 export function headerOf(columns: Column[], namespaces: ReadonlySet<string>): { title: string; importance?: number }[] {
   return columns.map(({ title, importance }) => ({
     title,

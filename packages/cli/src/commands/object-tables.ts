@@ -16,8 +16,8 @@ import type { PathStep } from '../output/jsonpath-parser.ts';
 import { formatAge } from '../output/units.ts';
 
 /**
- * A column in a table of objects. `wide`: shown only with `-o wide`. `wraps`: if it is the last column and the terminal is narrow, its text
- * continues on the next line.
+ * A column in a table of objects. `wide`: shown only with `-o wide`. `wraps`: if this is the last column and the terminal is narrow, its
+ * text continues on the next line.
  */
 export type Column = {
   title: string;
@@ -148,7 +148,7 @@ export function lastSeen({ lastTimestamp, count }: Event, nowMs: number): string
   return formatAge(lastTimestamp, nowMs) + (count > 1 ? ` (x${count})` : '');
 }
 
-/** Returns the object of an event and, if it is about a container, the container's name: `pod/web (main)`. */
+/** Returns the object that an event is about and, for a container event, the container's name: `pod/web (main)`. */
 function eventObject(event: Event): string {
   const { kind, name } = event.involvedObject;
   const container = eventContainer(event);

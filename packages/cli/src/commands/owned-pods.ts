@@ -7,22 +7,22 @@ import { ObjectClient } from '../client/object-client.ts';
 import { kindOfWord, POD, parseObjects } from '../client/object-names.ts';
 import { findPod } from './pod-arguments.ts';
 
-/** Whether an argument names an object other than a pod: `TYPE/NAME` with another type. */
+/** Whether an argument is `TYPE/NAME` with a type other than pod. */
 export function namesOwner(argument: string): boolean {
   const [type = '', name] = argument.split('/');
   return name !== undefined && kindOfWord(type) !== POD;
 }
 
-/** `timeoutMs`: how long to wait for a pod of a workload that has none. */
+/** `timeoutMs`: how long to wait for a pod if the workload has none. */
 export type PodChoice = { namespace: string; purpose: PodPurpose; timeoutMs?: number };
 
-/** Defaults of `timeoutMs`, as in kubectl. */
+/** Defaults for `timeoutMs`, as in kubectl. */
 const POD_TIMEOUT_MS: Record<PodPurpose, number> = { logs: 20_000, streams: 60_000 };
 
-/** The pods for an argument, the best choice first. `owner` is the named workload or Service, if the argument does not name a pod. */
+/** The pods for an argument, the best choice first. `owner` is the workload or Service, unless the argument names a pod. */
 export type FoundPods = { pods: [Pod, ...Pod[]]; owner?: ApiObject };
 
-/** Returns the pod that an argument names, or the pods of the workload or Service. */
+/** Returns the pod named by an argument, or the pods of the workload or Service that it names. */
 export async function podsOfArgument(
   socketPath: string,
   argument: string,

@@ -3,7 +3,7 @@ import type { Pod } from '@podwright/kube-api';
 import type { NodeClient } from '../client/node-client.ts';
 import { podName } from '../client/object-names.ts';
 
-/** kubectl's annotation for the container that commands use by default. */
+/** kubectl's annotation for a pod's default container. */
 const DEFAULT_CONTAINER = 'kubectl.kubernetes.io/default-container';
 
 /** Gets the pod named by an argument: `web` or `pod/web`. */

@@ -41,9 +41,7 @@ async function podPorts(ports: string[], service: Service, pod: Pod): Promise<st
   return ports.map((text) => podPortText(text, service, pod));
 }
 
-/**
- * Waits for the pod to terminate and returns the reason; returns `undefined` if the signal aborts. If the node stops, forwarding continues.
- */
+/** Waits for the pod to terminate and returns the reason, or `undefined` if the signal aborts. If the node stops, forwarding continues. */
 async function followPod(
   client: NodeClient,
   pod: Pod,
@@ -103,7 +101,7 @@ class Forwarding implements Disposable {
     }
   }
 
-  /** Reconnects after the pod got a new network; connections that are open are lost. */
+  /** Reconnects after the pod's IP has changed; open connections are lost. */
   reconnect(): void {
     this.#forwarder.close();
     this.#forwarder = this.#makeForwarder();
@@ -132,7 +130,7 @@ class Forwarding implements Disposable {
     return (server.address() as AddressInfo).port;
   }
 
-  /** Reports a failed connection without affecting the others. */
+  /** Forwards a connection. Failures are reported without affecting other connections. */
   async #forward(socket: Socket, port: number): Promise<void> {
     try {
       await this.#forwarder.forward(socket, port);

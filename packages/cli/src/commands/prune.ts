@@ -10,7 +10,7 @@ import { namesOf } from './image-names.ts';
 
 export type PruneOptions = { all?: boolean; dryRun?: boolean };
 
-/** `podwright prune`: removes unused images that have no name (with `--all`, also those that have one), and leftovers of failed pulls. */
+/** `podwright prune`: removes unused images without a name (with `--all`, also those with one), and leftovers of failed pulls. */
 export async function prune(context: CommandContext, options: PruneOptions): Promise<void> {
   await withRuntime(context, async (cri) => {
     const used = await imagesInUse(cri, await new NodeClient(context.config.apiSocket).pods());

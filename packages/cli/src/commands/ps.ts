@@ -11,7 +11,7 @@ import { PS_COLUMNS } from './object-tables.ts';
 
 export type PsOptions = Omit<GetOptions, 'namespace'> & { namespace?: string; quiet?: boolean };
 
-/** `podwright ps`: like `get pods`, but for all namespaces by default, and with IPs. */
+/** `podwright ps`: like `get pods`, but for all namespaces by default and with IPs. */
 export async function ps({ config }: CommandContext, options: PsOptions): Promise<void> {
   const client = new ObjectClient(config.apiSocket);
   const node = new NodeClient(config.apiSocket).node();
@@ -35,7 +35,7 @@ function printNames(pods: ApiObject[]): void {
   for (const { metadata } of pods) print(metadata.name);
 }
 
-/** Prints errors in the node's manifest directory. The affected pods are missing, or run with an older version of their file. */
+/** Prints errors in the node's manifest directory. The affected pods are missing or run an older version of their file. */
 function printManifestErrors({ manifestErrors = [] }: NodeInfo): void {
   for (const error of manifestErrors) printError(`warning: ${error}`);
 }

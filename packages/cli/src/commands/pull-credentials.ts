@@ -5,13 +5,13 @@ import { entriesFor, parseDockerConfig, type RegistryCredential } from '@podwrig
 import { printError } from '../output/terminal-text.ts';
 
 /**
- * The credentials for `podwright pull`. `creds` is `USER:PASSWORD`, or `USER` if the password is read from standard input. `authfile` is a
+ * The credentials for `podwright pull`. `creds` is `USER:PASSWORD`, or `USER` to read the password from standard input. `authfile` is a
  * Docker config file.
  */
 export type PullOptions = { creds?: string; authfile?: string };
 
 /**
- * Returns a function that finds the credential for an image. Throws `invalid_argument` if options conflict or the Docker config file is
+ * Returns a function that looks up an image's credential. Throws `invalid_argument` if the options conflict or the Docker config file is
  * invalid.
  */
 export function readCredentials(options: PullOptions): (reference: string) => RegistryCredential | undefined {

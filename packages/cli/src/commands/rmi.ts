@@ -8,8 +8,8 @@ import { isIdOf, namesOf, podsUsing } from './image-names.ts';
 export type RemoveImagesOptions = { force?: boolean };
 
 /**
- * `podwright rmi IMAGE…`: removes a name of an image, and the image itself if that was its last name. An ID removes the image along with
- * all its names.
+ * `podwright rmi IMAGE…`: removes an image's name, and the image itself if that was its last name. An ID removes the image along with all
+ * its names.
  */
 export async function removeImages(
   context: CommandContext,

@@ -25,7 +25,7 @@ export type RolloutOptions = TargetOptions & {
   watch?: boolean;
 };
 
-/** `podwright rollout VERB TYPE/NAME…`: acts on each of the objects, and rejects with the first failure. */
+/** `podwright rollout VERB TYPE/NAME…`: acts on each object in turn, and rejects on the first failure. */
 export async function rollout(
   { config }: CommandContext,
   { verb, words }: { verb: RolloutVerb; words: string[] },

@@ -55,7 +55,7 @@ async function runOnNode(manifests: Manifests, course: Course, context: CommandC
   const { state } = context.config;
   let isApplied = false;
   try {
-    // try to apply first: if that fails, no node is running; checking for it up front would cost an extra call
+    // try to apply first: if that fails, no node is running; checking up front would cost an extra call
     const applied = await apply(manifests, course).catch(async (error: unknown) => {
       if (errorCode(error) !== 'unavailable') throw error;
       course.node = await ensureNode(context, { interrupts, needsApi: needsApi(manifests) }).catch(
@@ -79,21 +79,21 @@ async function runOnNode(manifests: Manifests, course: Course, context: CommandC
     if (!options.detach) reportExisting(session.existing, uidsOfRuns(state));
     return await watchRun({ ...course, session });
   } finally {
-    // without pods, the node still has work: a CronJob waits for its time, a Service for the pods of another manifest
+    // even without pods, the node may still have work: a CronJob waits for its schedule, a Service for the pods of another manifest
     if (!(isApplied && options.detach && needsApi(manifests))) await leaveNode(course);
   }
 }
 
 /**
- * Reports the pods and the node that a run may leave behind if it exits without waiting for its pods. The next run of these manifests takes
- * them over.
+ * Reports the pods and the node that a run may leave behind if it exits without waiting for its pods. The next run of these manifests
+ * adopts them.
  */
 function reportLeft({ node, program }: Course): void {
   const stop = node.started ? `, '${program} stop' ends them and the node` : '';
   printError(`pods of this run may still be there: '${program} ps' lists them${stop}`);
 }
 
-/** A run from its start; the session begins once the manifests have been applied. */
+/** A run from its start. It has no session until the manifests have been applied. */
 type Course = Omit<AppliedCourse, 'node' | 'options' | 'session'> & {
   node: EnsuredNode;
   options: RunOptions & { detach: boolean };
@@ -108,8 +108,8 @@ const containersIn = (manifests: Manifests): number =>
 const needsApi = ({ decoded }: Manifests): boolean => decoded.needsApi;
 
 /**
- * Reads the manifests, which must contain at least one pod or an object that needs a Kubernetes API: a node that is started gets one. Rejects
- * whatever cannot work before a node is started.
+ * Reads the manifests, which must contain at least one pod or an object that needs a Kubernetes API (a node started by this command gets
+ * one). Before a node is started, rejects anything that cannot work.
  */
 async function readRunnable(names: string[], options: RunOptions, client: NodeClient): Promise<Manifests> {
   const { once, detach } = options;

@@ -9,7 +9,7 @@ import { formatBytes } from '../output/units.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import { spoolDirectory } from './spool.ts';
 
-/** Exit codes if a command is terminated by these signals, as in shells. */
+/** Exit codes of commands terminated by these signals, as in shells. */
 const SIGNALS = { SIGINT: 130, SIGTERM: 143 };
 
 /**
@@ -46,7 +46,7 @@ async function saveToOutput(context: CommandContext, references: string[]): Prom
 }
 
 /**
- * Streams the archive to standard output. The container runtime can only write to a file, so a temporary file is used, which is deleted as
+ * Streams the archive to standard output. The container runtime can only write to files, so this uses a temporary file and deletes it as
  * soon as it has been opened.
  */
 async function passOn(cri: CriClient, references: string[], signal: AbortSignal): Promise<void> {

@@ -1,4 +1,4 @@
-/** `get` of kinds that only a Kubernetes API has: the tables that the server makes, as kubectl prints them. */
+/** `get` for kinds available only with a Kubernetes API: prints the tables built by the server, as kubectl does. */
 import { errorMessage, isNotFound, PodwrightError } from '@podwright/base';
 import { pathOf } from '@podwright/kube-api';
 import { type ServerTable, TABLE, type TableRow, tableOf } from '@podwright/kube-verbs';
@@ -11,12 +11,12 @@ import { TablePrinter } from './object-printer.ts';
 import type { Column } from './object-tables.ts';
 import { sortedBy } from './sorted-objects.ts';
 
-/** A row of a server's table, in the form that the table printer needs. */
+/** A row of a server's table, in the form required by the table printer. */
 type Row = ApiObject & Pick<TableRow, 'cells'>;
 
 type Read = { http: UnixHttp; options: GetOptions };
 
-/** Prints tables of the selected kinds, and with `watch` a row for each change of one kind. */
+/** Prints tables of the selected kinds. With `watch`, also prints a row for each change; this requires a single kind. */
 export async function getTables(socketPath: string, selection: ObjectSelection, options: GetOptions): Promise<void> {
   const read = { http: new UnixHttp(socketPath), options };
   const { kinds, named } = selection;
@@ -47,18 +47,18 @@ export async function getTables(socketPath: string, selection: ObjectSelection, 
 const pathOfKind = (kind: ObjectKind, place: { namespace?: string; name?: string }): string =>
   pathOf(isApiKind(kind) ? kind : { ...kind, ...plainGroup(kind) }, place);
 
-/** Returns the API group and version of a kind that nodes without an API have too. */
+/** Returns the API group and version of a kind that every node has. */
 const plainGroup = ({ kind }: ObjectKind) => ({ group: kind === 'RuntimeClass' ? 'node.k8s.io' : '', version: 'v1' });
 
 async function list({ http, options }: Read, kind: ObjectKind): Promise<ServerTable> {
   const { namespace, ...selectors } = queryOf(options);
   const path = pathOfKind(kind, { namespace });
-  // only whole objects have the fields of --sort-by
+  // the fields for --sort-by are only in the whole objects
   const query = { ...selectors, includeObject: options.sortBy === undefined ? undefined : 'Object' };
   return tableOf(await http.json({ method: 'GET', path, query, accept: TABLE }, (value) => value));
 }
 
-/** Returns the table of one object, or the message that it does not exist. */
+/** Returns the table of one object, or the error message if the object does not exist. */
 async function one({ http, options }: Read, kind: ObjectKind, name: string): Promise<ServerTable | string> {
   const path = pathOfKind(kind, { namespace: options.namespace, name });
   try {

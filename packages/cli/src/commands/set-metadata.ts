@@ -13,7 +13,7 @@ export type SetMetadataOptions = {
   list?: boolean;
 };
 
-/** Which map to change, and kubectl's words for doing so. */
+/** Which map to change, and kubectl's wording for it. */
 type Verb = { map: 'labels' | 'annotations'; name: 'label' | 'annotate'; done: string };
 const LABEL: Verb = { map: 'labels', name: 'label', done: 'labeled' };
 const ANNOTATE: Verb = { map: 'annotations', name: 'annotate', done: 'annotated' };
@@ -26,7 +26,7 @@ export function label(context: CommandContext, words: string[], options: SetMeta
   return setMetadata(context, words, { options, verb: LABEL });
 }
 
-/** `podwright annotate`; takes the same arguments as `label`. */
+/** `podwright annotate`; accepts the same arguments as `label`. */
 export function annotate(context: CommandContext, words: string[], options: SetMetadataOptions): Promise<void> {
   return setMetadata(context, words, { options, verb: ANNOTATE });
 }
@@ -116,7 +116,7 @@ function refuseOverwriting({ kind, metadata }: ApiObject, changes: Changes, verb
 const differs = ({ metadata }: ApiObject, changes: Changes, { map }: Verb) =>
   Object.entries(changes).some(([key, value]) => (ownValue(metadata[map], key) ?? null) !== value);
 
-/** Reads only own properties, because a key may be named `constructor`. */
+/** Looks up only own properties, because a key may be named `constructor`. */
 const ownValue = (map: Record<string, string> | undefined, key: string): string | undefined =>
   map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined;
 

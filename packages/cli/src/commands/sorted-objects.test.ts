@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { ApiObject } from '../client/object-client.ts';
 import { sortedBy } from './sorted-objects.ts';
 
-/** The values in the order of --sort-by; null is a missing value. */
+/** Returns the values in `--sort-by` order; null is a missing value. */
 function sorted(...values: unknown[]) {
   const objects = values.map((value) => ({ metadata: value === null ? {} : { value } }) as unknown as ApiObject);
   return sortedBy(objects, '.metadata.value').map(({ metadata }) => (metadata as { value?: unknown }).value ?? null);

@@ -6,8 +6,8 @@ import { parsePath } from '../output/jsonpath-parser.ts';
 
 /**
  * Sorts objects by the field at a JSONPath, like kubectl: objects without the field come first, and numbers and quantities are compared by
- * value. Other strings are compared by code unit, whereas kubectl uses natural order. Throws `invalid_argument` if the path is invalid or
- * no object has the field.
+ * value. Unlike kubectl, which uses natural order, other strings are compared by code unit. Throws `invalid_argument` if the path is
+ * invalid or no object has the field.
  */
 export function sortedBy(objects: ApiObject[], path: string): ApiObject[] {
   const steps = parsePath(path);

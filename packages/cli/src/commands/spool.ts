@@ -7,7 +7,7 @@ export function spoolDirectory(): string {
   return process.env.TMPDIR || '/var/tmp';
 }
 
-/** Standard input as a file that other processes can open until this object is disposed. */
+/** Standard input as a file that other processes can open until this is disposed. */
 export type SpooledInput = Disposable & { path: string };
 
 /** Returns standard input itself if it is a file. Otherwise, copies it to an unlinked file, which is freed when this process exits. */

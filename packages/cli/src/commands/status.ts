@@ -28,7 +28,7 @@ type NodeStatus =
       pods: Record<string, number>;
       /** Pods left behind by foreground runs that were killed. */
       left: { namespace: string; name: string }[];
-      /** The reason why the node has to poll directories; `undefined` if it can watch them. */
+      /** Why the node has to poll directories; `undefined` if it can watch them. */
       polls: string | undefined;
       /** How the node's version differs from this command's; `undefined` if they are the same. */
       skew: string | undefined;

@@ -17,10 +17,10 @@ export type StopCommandOptions = { keep?: boolean; delete?: boolean; pods?: bool
 
 type ObjectName = { kind: string; namespace: string; name: string; path?: string };
 
-/** How far a stop has progressed. `left`: the node has received the request, so the stop completes even if this command is interrupted. */
+/** The progress of a stop. `left`: the node has received the request, so the stop completes even if this command is interrupted. */
 type Course = { client: NodeClient; deleted: ObjectName[]; left: boolean };
 
-/** The kinds that `--delete` deletes in addition to pods. PersistentVolumeClaims are kept, along with their files. */
+/** The kinds that `--delete` deletes in addition to pods. PersistentVolumeClaims are retained, along with their files. */
 const DELETED_KINDS = OBJECT_KINDS.filter(({ kind }) => ['ConfigMap', 'Secret', 'RuntimeClass'].includes(kind));
 
 /** ConfigMaps that a Kubernetes API makes itself, and would make again. The first one is in each namespace. */
@@ -65,7 +65,7 @@ async function end(course: Course, { config }: CommandContext, options: StopComm
   );
 }
 
-/** Describes the parts of an interrupted stop that will not be undone. */
+/** Describes the effects of an interrupted stop that will not be undone. */
 function interruptedMessage({ deleted, left }: Course, again: string): string {
   if (left) return `the node and its pods continue to stop; '${again} --grace-period 0' kills the pods at once`;
   if (deleted.length === 0) return 'nothing was stopped; the node and its pods keep running';
@@ -73,7 +73,7 @@ function interruptedMessage({ deleted, left }: Course, again: string): string {
   return `${counted(pods.length, 'pod')} ${pods.length === 1 ? 'continues' : 'continue'} to stop, and the node keeps running; '${again}' stops it, and with --grace-period 0 kills the pods at once`;
 }
 
-/** Returns a note on the pods that will be started again when the node is next started. */
+/** Returns a note listing the pods that the node will start again at its next start. */
 function comeBack(pods: Pod[]): string[] {
   const names = [...new Set(pods.filter((pod) => !isEnded(pod)).map(podLabel))]; // a pod and its successor have the same name
   return names.length === 0 ? [] : [`its next start also starts ${names.join(', ')}`];
@@ -112,7 +112,10 @@ async function deleteSome(
   return [...pods.filter((pod) => !chosen.includes(pod)), ...kept];
 }
 
-/** Returns what only a Kubernetes API has: all workloads and Services with `--delete`, else what foreground runs have made. */
+/**
+ * Returns the objects that exist only in a Kubernetes API: with `--delete`, all workloads and Services; otherwise, those created by
+ * foreground runs.
+ */
 async function ofApi(
   { client }: Course,
   ofRuns: readonly RunRecord['objects'][number][],
@@ -139,7 +142,7 @@ async function otherObjects(apiSocket: string): Promise<ObjectName[]> {
   return (await Promise.all(lists)).flat().filter((object) => !isOfApi(object));
 }
 
-/** Deletes those of the given pods that were created by clients, and waits until they have been removed. Returns the others. */
+/** Deletes those pods that were created by clients, and waits until they have been removed. Returns the others. */
 async function deletePods(course: Course, pods: Pod[], gracePeriod: number | undefined): Promise<Pod[]> {
   const others: Pod[] = [];
   await Promise.all(
@@ -155,7 +158,9 @@ async function deletePods(course: Course, pods: Pod[], gracePeriod: number | und
 
 const labelOf = ({ namespace, name }: ObjectName): string => (namespace === '' ? name : `${namespace}/${name}`);
 
-/** Deletes an object. Returns false if it comes from a user's file in the manifest directory, or if it does not exist and is not a pod. */
+/**
+ * Deletes an object. Returns false if it comes from a user's file in the manifest directory or, unless it is a pod, if it does not exist.
+ */
 async function isDeleted({ client, deleted }: Course, object: ObjectName, gracePeriod?: number): Promise<boolean> {
   try {
     await client.delete(object, gracePeriod);

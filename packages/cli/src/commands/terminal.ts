@@ -34,7 +34,7 @@ export function watchTerminalSize(listener: (size: TerminalSize) => void): Dispo
 /** The terminal types in Debian's minimal terminfo (ncurses-base). Few containers know any others. */
 const KNOWN_TERMINALS = /^(?:ansi|dumb|linux|rxvt|(?:screen|tmux|xterm)(?:-256color)?|vt(?:100|102|220))$/;
 
-/** Returns the caller's TERM if containers are likely to know it, or else `xterm`. */
+/** Returns the caller's TERM if containers are likely to support it, or else `xterm`. */
 export function terminalName(term: string | undefined): string {
   return term !== undefined && KNOWN_TERMINALS.test(term) ? term : 'xterm';
 }
@@ -43,8 +43,8 @@ const CTRL_P = 0x10;
 const CTRL_Q = 0x11;
 
 /**
- * Passes typed bytes through until Ctrl-P Ctrl-Q, the keys that detach from a container in Docker, and then calls `onDetach`. A Ctrl-P is
- * held back until the next byte arrives.
+ * Passes typed bytes through until Ctrl-P Ctrl-Q, Docker's detach keys, and then calls `onDetach`. A Ctrl-P is held back until the next
+ * byte arrives.
  */
 export class DetachKeys extends Transform {
   readonly #onDetach: () => void;

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { PodwrightError, PRIVATE_FILE } from '@podwright/base';
 
-/** Maximum size of an edited text: that of a request body of the Kubernetes API. */
+/** Maximum size of an edited text, the same as for a request body in the Kubernetes API. */
 const MAX_BYTES = 3 << 20;
 
 /**
- * Writes the text to the file, opens it in the editor that `KUBE_EDITOR` or `EDITOR` names, by default vi, and returns the edited text.
- * Rejects with `failed_precondition` if the editor cannot be started or fails, and with `resource_exhausted` if the text is too large.
+ * Writes the text to the file, opens it in the editor from `KUBE_EDITOR` or `EDITOR` (default: vi), and returns the edited text. Rejects
+ * with `failed_precondition` if the editor cannot be started or fails, and with `resource_exhausted` if the text is too large.
  */
 export async function editText(file: string, text: string): Promise<string> {
   const { KUBE_EDITOR, EDITOR } = process.env;

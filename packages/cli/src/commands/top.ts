@@ -57,7 +57,7 @@ async function podTable(client: ObjectClient, name: string | undefined, options:
   return table([...namespaces, ...names, 'CPU(cores)', 'MEMORY(bytes)'], shown, options);
 }
 
-/** With `--watch`, the message is shown in place of the table; otherwise, it is printed to standard error. */
+/** With `--watch`, returns the message to show in place of the table; otherwise, prints it to standard error. */
 function nothing(message: string, { watch }: TopOptions): string {
   if (watch) return message;
   printError(message);

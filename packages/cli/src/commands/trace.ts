@@ -17,8 +17,8 @@ import type { CommandContext } from '../settings/node-config.ts';
 export type TraceOptions = ClusterChoice & { namespace?: string; output: OutputFormat; watch?: boolean };
 
 /**
- * `podwright trace POD`: shows when each step of the pod's startup began and how long it took, including the container runtime's spans, as
- * a waterfall chart. With `--watch`, the chart is drawn again while steps are under way, until the process ends.
+ * `podwright trace POD`: shows a waterfall chart of the pod's startup, with the start and duration of each step, including the container
+ * runtime's spans. With `--watch`, redraws the chart while steps are in progress, until the process ends.
  */
 export async function trace({ config }: CommandContext, name: string, options: TraceOptions): Promise<void> {
   const source = await openSource(config.apiSocket, options);
@@ -71,10 +71,10 @@ async function clusterTraces(source: ObjectSource, place: PodPlace): Promise<Rea
   };
 }
 
-/** A pause longer than this separates two starts, for example when a container is restarted. Each start has its own time axis. */
+/** A pause longer than this separates two starts, such as when a container is restarted. Each start has its own time axis. */
 const PAUSE_MS = 5000;
 
-/** Renders the charts of all starts of a pod. All but the first have a heading with their time. */
+/** Renders the charts of all starts of a pod. All but the first are headed by their time. */
 export function waterfall(spans: TraceSpan[], width: number): string {
   if (spans.length === 0) return 'nothing was recorded; the node has been restarted since the pod started';
   const rows = nested(spans.toSorted((a, b) => a.startMs - b.startMs || b.endMs - a.endMs));
@@ -121,7 +121,7 @@ function chart(rows: Row[], { nameWidth, barWidth }: { nameWidth: number; barWid
 
 type Row = { span: TraceSpan; name: string; depth: number };
 
-/** Returns each span followed by its children, which are indented. Spans whose parent is unknown are at the top level. */
+/** Returns each span followed by its children, which are indented. Spans with an unknown parent are at the top level. */
 function nested(ordered: TraceSpan[]): Row[] {
   const ids = new Set(ordered.map(({ id }) => id));
   const parts = Map.groupBy(ordered, ({ parentId }) => (ids.has(parentId) ? parentId : undefined));

@@ -17,11 +17,11 @@ import { SERVICE_CLAIMS } from '../settings/service-claims.ts';
 
 export type UpOptions = { ephemeral?: boolean };
 
-/** Address of the API on the loopback interface; port 0 selects a free port. */
+/** Loopback address for the API; port 0 selects a free port. */
 const ANY_PORT = '127.0.0.1:0';
 
 /**
- * `podwright up`: starts a node with a Kubernetes API in the background, unless it runs already, and waits until it is ready. With
+ * `podwright up`: starts a node with a Kubernetes API in the background, unless it is already running, and waits until it is ready. With
  * `--ephemeral`, starts a separate node with its own directories, network and cgroup, which are removed when the command is interrupted.
  */
 export async function up(context: CommandContext, { ephemeral }: UpOptions): Promise<number> {
@@ -33,7 +33,7 @@ export async function up(context: CommandContext, { ephemeral }: UpOptions): Pro
     const program = ['podwright', ...configArgs].join(' ');
     print(`'${program} get all -A' lists what runs, '${program} stop' stops the node`);
     const { kubeconfig } = apiServerPaths(config);
-    // a node that was already running may have no address for kubectl
+    // a node that was already running may not serve its API to kubectl
     if (existsSync(kubeconfig)) print(`for kubectl: export KUBECONFIG=${kubeconfig}`);
     return 0;
   } catch (error) {
@@ -94,13 +94,13 @@ async function runEphemeral(context: CommandContext, interrupts: Interrupts): Pr
   }
 }
 
-/** Stops the node, unless it has stopped by itself. */
+/** Stops the node, unless it has already stopped. */
 async function remove(client: NodeClient): Promise<void> {
   const isUp = await client.hasKubernetesApi();
   if (isUp) await stopNode(client, { removeHostState: true, endPods: true, gracePeriodSeconds: 1 });
 }
 
-/** Returns the settings of an ephemeral node: the given flags, random names, and addresses that the host does not use. */
+/** Returns the context of an ephemeral node: the given flags, random names, and addresses unused by the host. */
 async function ephemeralContext(directory: string, given: string[]): Promise<CommandContext> {
   const id = basename(directory).slice(-6).toLowerCase();
   const path = (name: string) => join(directory, name);

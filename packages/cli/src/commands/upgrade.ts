@@ -18,7 +18,7 @@ import { PROGRAM_TRIAL_TIMEOUT_MS } from '../limits.ts';
 import { print, printError } from '../output/terminal-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 
-/** `podwright upgrade`: replaces the program if `source` specifies a release, and restarts the node with it. Returns the exit code. */
+/** `podwright upgrade`: replaces the program if `source` names a release, and restarts the node with it. Returns the exit code. */
 export async function upgrade({ config }: CommandContext, source: string | undefined): Promise<number> {
   const node = await findNode(new NodeClient(config.apiSocket));
   if (source === undefined) return await intoThisProgram(config, node);
@@ -83,7 +83,7 @@ function reportNoNode(): number {
   return 0;
 }
 
-/** Runs the new program to check that it has the version that its archive claims and can read the node's record formats. */
+/** Runs the new program to check that its version matches its archive and that it can read the node's record formats. */
 async function tryProgram(program: string, { path, version }: ReleaseArchive, root: string): Promise<void> {
   using signal = withTimeout(undefined, PROGRAM_TRIAL_TIMEOUT_MS, `run the program of ${path}`);
   const args = ['--state', '/nonexistent', 'version', '-o', 'json', '--trial'];

@@ -9,10 +9,10 @@ import { renderTable } from '../output/table.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import { loadLibraries } from './load-libraries.ts';
 
-/** `trial`: also load the native libraries, for installers that try out a program before installing it. */
+/** `trial`: also load the native libraries, so that installers can try out a program before installing it. */
 export type VersionOptions = { output: OutputFormat; trial?: boolean };
 
-/** Number of digits of the commit hash that are shown, enough to find the commit. */
+/** Number of commit hash digits to show; enough to find the commit. */
 const COMMIT_DIGITS = 12;
 
 /** `podwright version`. Succeeds even if no node is running. */

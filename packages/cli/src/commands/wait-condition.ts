@@ -28,7 +28,7 @@ export function parseWaitCondition(text: string): WaitCondition {
   );
 }
 
-/** The part of a status that `--for=condition` reads. A condition of an earlier generation of the object does not count. */
+/** The part of a status read by `--for=condition`. Conditions observed for an earlier generation of the object do not count. */
 type Conditions = {
   observedGeneration?: number;
   conditions?: { type: string; status: string; observedGeneration?: number }[];

@@ -26,10 +26,10 @@ export type WaitOptions = {
   timeout: number;
 };
 
-/** The objects that do not meet the condition yet, by namespace and name, with their last known state. */
+/** Objects that do not meet the condition yet, by namespace and name, with their last known state. */
 type Pending = Map<string, ApiObject | undefined>;
 
-/** The key that stands for any object, used for `create` without a name: the first object that appears meets the condition. */
+/** Key for any object, used for `create` without a name: the first object that appears meets the condition. */
 const ANY = '*';
 
 const keyOf = ({ metadata: { namespace = '', name } }: ApiObject) => `${namespace}/${name}`;
@@ -77,8 +77,7 @@ export async function waitForAll(
 const createFirst = (a: WaitCondition, b: WaitCondition) => Number(b.type === 'create') - Number(a.type === 'create');
 
 /**
- * `leftMs` is the remaining part of `timeoutMs`. `keys` are the objects that met the previous condition, or `undefined` for the first
- * condition.
+ * `leftMs` is what remains of `timeoutMs`. `keys` are the objects that met the previous condition, or `undefined` for the first condition.
  */
 type KindWait = {
   kind: ObjectKind;
@@ -100,7 +99,7 @@ async function waitForKind(client: ObjectWatcher, wait: KindWait, enough: AbortS
   let wanted: string[] | undefined;
   const namespace = options.allNamespaces ? undefined : options.namespace;
   const query = { namespace, labelSelector: keys === undefined ? options.selector : undefined };
-  // if the timeout is 0, the initial list decides, no matter how long the node takes to send it
+  // with a timeout of 0, the initial list decides, however long the node takes to send it
   const signal = timeoutMs === 0 ? enough : AbortSignal.any([enough, given.signal]);
   for await (const change of client.watch(kind, query, signal)) {
     if (change.type === 'listed') wanted = begin(pending, present, wait);

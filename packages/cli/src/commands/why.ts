@@ -24,7 +24,7 @@ const SHORT: Record<string, Resource> = {
   cj: VIEWED.cronJobs,
 };
 
-/** `podwright why POD|TYPE/NAME`: prints the chain of objects from the named one to that with the cause. */
+/** `podwright why POD|TYPE/NAME`: prints the chain of objects from the named one to the cause. */
 export async function why({ config }: CommandContext, word: string, options: WhyOptions): Promise<void> {
   const [type, name] = word.includes('/') ? (word.split('/', 2) as [string, string]) : ['pod', word];
   const resource = resourceOf(type);
@@ -56,7 +56,7 @@ function resourceOf(type: string): Resource {
   );
 }
 
-/** Formats an explanation: a line for each object of the chain, each indented below the previous one, then log lines and advice. */
+/** Formats an explanation: one line per object in the chain, each indented further than the previous one, then log lines and advice. */
 export function textOf({ chain, finding, change, isWell }: Explanation): string {
   const width = terminalWidth();
   const lines = chain.map(({ subject, sentence }, depth) => {

@@ -1,8 +1,8 @@
-/** The workloads and Services of a node's Kubernetes API, as `stop --delete` removes them. */
+/** The workloads and Services of a node's Kubernetes API, for `stop --delete`. */
 import type { KubeObject } from '@podwright/kube-api';
 import type { NodeClient } from '../client/node-client.ts';
 
-/** Collections in their order of removal. Owners come first: they would replace what they own. */
+/** Collections in deletion order. Owners come first, as they would replace their dependents. */
 const COLLECTIONS = [
   ['CronJob', '/apis/batch/v1/cronjobs'],
   ['Job', '/apis/batch/v1/jobs'],
@@ -16,7 +16,7 @@ const COLLECTIONS = [
 
 export type FoundObject = { kind: string; namespace: string; name: string; path: string };
 
-/** Returns all workloads and Services, without those that a controller or the node makes. */
+/** Returns all workloads and Services, except those created by a controller or by the node itself. */
 export async function workloadObjects(client: Pick<NodeClient, 'listObjects'>): Promise<FoundObject[]> {
   const lists = COLLECTIONS.map(async ([kind, path]) =>
     (await client.listObjects(path)).filter((object) => !isMade(object)).map((object) => found(kind, path, object)),

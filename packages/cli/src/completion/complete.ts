@@ -11,7 +11,7 @@ const PLAIN = /^[\w.:/@=+%,-]+$/;
 
 /**
  * `podwright __complete -- WORD…`: prints completions for the last word, one per line, as `WORD<tab>DESCRIPTION`. The line `:files` or
- * `:directories` makes the shell complete paths, and `:nospace` prevents it from adding a space. If no node is running, no names are
+ * `:directories` makes the shell complete paths, and `:nospace` keeps it from appending a space. If no node is running, no names are
  * printed. Errors are never reported.
  */
 export async function complete(program: Command, words: string[]): Promise<void> {

@@ -9,7 +9,7 @@ import { COMPLETION_TIMEOUT_MS } from '../limits.ts';
 import type { NodePaths } from '../settings/node-paths.ts';
 import type { Question } from './wanted.ts';
 
-/** Returns the names of the wanted objects on the running node. Rejects if the node does not respond in time. */
+/** Returns the names of the wanted objects on the running node. Rejects on a timeout. */
 export async function namesOnNode(config: NodePaths, { wanted, options }: Question): Promise<string[]> {
   if (wanted.kind === 'image') return imageNames(config);
   const signal = AbortSignal.timeout(COMPLETION_TIMEOUT_MS);
@@ -34,7 +34,7 @@ export async function namesOnNode(config: NodePaths, { wanted, options }: Questi
     );
 }
 
-/** Finds a kind. A kind of the Kubernetes API takes two more calls than a kind that every node has. */
+/** Finds a kind. Kinds of the Kubernetes API take two more calls than those that every node has. */
 async function kindOfType({ apiSocket }: NodePaths, type: string): Promise<ObjectKind | undefined> {
   const bound = AbortSignal.timeout(5 * COMPLETION_TIMEOUT_MS);
   return kindOfWord(type, await raceAbort(knownKinds(apiSocket, [type]), bound));

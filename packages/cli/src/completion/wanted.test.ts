@@ -6,7 +6,7 @@ import { readQuestion } from './wanted.ts';
 
 const program = createProgram(() => undefined);
 
-/** The completions at the end of a command line. */
+/** Returns the completions at the end of a command line. */
 function complete(...words: string[]) {
   const { wanted, begun, before, options } = readQuestion(program, words);
   const shown = wanted.kind === 'words' ? wanted.words.map(({ word }) => word) : wanted;

@@ -2,14 +2,14 @@ import { type Argument, type Command, Option } from 'commander';
 import { kindOfWord, OBJECT_KINDS, type ObjectKind, POD } from '../client/object-names.ts';
 import { TOPIC_NAMES } from '../help/show-help.ts';
 
-/** The kind of word that can be completed at the cursor. */
+/** What to complete at the cursor. */
 export type Wanted =
   | { kind: 'words'; words: { word: string; about: string }[] }
   | { kind: 'pod' | 'image' | 'namespace' | 'file' | 'directory' }
   /** An argument of `cp`: a path on this host, or POD:PATH. */
   | { kind: 'copied' }
   | { kind: 'object'; of: ObjectKind }
-  /** An object of a type that only a Kubernetes API may have. */
+  /** An object of a type that may exist only in a Kubernetes API. */
   | { kind: 'typed'; type: string }
   | { kind: 'container'; pod: string | undefined }
   | { kind: 'nothing' };
@@ -26,17 +26,17 @@ export type Question = {
   options: Map<string, string>;
 };
 
-/** Maps an argument's placeholder or an option's name to the kind of completion. */
+/** Maps an argument's placeholder or an option's name to what it is completed with. */
 const KINDS: Record<string, Exclude<Wanted['kind'], 'words' | 'object' | 'typed'>> = {
   ...{ pod: 'pod', object: 'pod', container: 'container', image: 'image', namespace: 'namespace' },
   ...{ from: 'copied', to: 'copied' },
   ...{ file: 'file', path: 'file', config: 'file', authfile: 'file', input: 'file', source: 'file', dir: 'directory' },
 };
 
-/** The object types accepted by commands that do not accept all of them. */
+/** Object types for commands that accept only some of them. */
 const TYPES: Record<string, string[]> = { top: ['pods', 'nodes'] };
 
-/** The types that completion offers for the commands of workloads. */
+/** Types offered as completions for workload commands. */
 const WORKLOAD_TYPES = ['deployments', 'statefulsets', 'daemonsets', 'replicasets'];
 
 /** This option is also accepted before the verb. */
@@ -66,7 +66,7 @@ export function readQuestion(program: Command, words: string[]): Question {
 /** Whether an argument accepts objects of any type, as `TYPE NAME` or `TYPE/NAME`. */
 const takesTypes = (argument: Argument) => argument.name() === 'type' || argument.variadic;
 
-/** Returns how to complete an argument that names objects: with a type, a name of that type, or a pod. */
+/** Returns how to complete an argument that names objects: as a type, as a name of the given type, or as a pod. */
 function ofObject(argument: Argument, { command, operands }: Reader): Wanted | undefined {
   const [first = ''] = operands;
   const name = argument.name();
@@ -84,7 +84,7 @@ class Reader {
   command: Command;
   readonly operands: string[] = [];
   readonly options = new Map<string, string>();
-  /** The option that takes the next word as its value. */
+  /** The option whose value is the next word. */
   awaiting: Option | undefined;
   onlyOperands = false;
   readonly program: Command;
@@ -109,13 +109,13 @@ class Reader {
     return [...this.known(), ...leading].find(({ long, short }) => long === flag || short === flag);
   }
 
-  /** The declared argument that the next positional argument belongs to. */
+  /** The declared argument that corresponds to the next positional argument. */
   get argument(): Argument | undefined {
     const { registeredArguments: all } = this.command;
     return all[this.operands.length] ?? (all.at(-1)?.variadic ? all.at(-1) : undefined);
   }
 
-  /** Returns the command's own options, followed by those of all commands. */
+  /** Returns the command's own options, followed by the global ones. */
   known(): Option[] {
     return [
       ...new Set([

@@ -32,7 +32,7 @@ export class AdminKubeconfig implements Disposable {
     this.#timer = this.#next();
   }
 
-  /** Writes the file. Rejects if that fails; later failures are logged. */
+  /** Writes the file; rejects if that fails. Later failures are logged. */
   static async start(parts: AdminKubeconfigParts): Promise<AdminKubeconfig> {
     const { now = Date.now } = parts;
     const nowMs = now();

@@ -13,10 +13,10 @@ export const ADMINISTRATOR = { username: 'kubernetes-admin', groups: ['system:ma
 export type ApiServerSettings = {
   listen: { host: string; port: number };
   names?: string[];
-  /** The file of the audit log, and that of its policy. */
+  /** Files for the audit log and its policy. */
   auditLog?: string;
   auditPolicy?: string;
-  /** What a confirmed write survives: a crash of the process, or a power failure. */
+  /** What a confirmed write survives: a process crash, or a power failure. */
   durability?: 'process' | 'power';
 };
 

@@ -42,7 +42,7 @@ export function chooseCgroupDriver(
 
 /**
  * Finds or creates the parent of a node's cgroups. If systemd does not delegate a cgroup, falls back to cgroupfs with a warning, unless the
- * systemd driver is required by the configuration.
+ * configuration requires the systemd driver.
  */
 export async function openCgroupPlace(config: CgroupSettings): Promise<CgroupPlace> {
   const { cgroup_parent: cgroupParent } = config;
@@ -64,7 +64,7 @@ export async function openCgroupPlace(config: CgroupSettings): Promise<CgroupPla
   }
 }
 
-/** Claims the parent cgroup for this node until the process exits. Rejects with `already_exists` if another node holds it. */
+/** Claims the parent cgroup for this node until the process exits. Rejects with `already_exists` if another node has claimed it. */
 export async function claimCgroupPlace({ cgroupParent }: CgroupPlace): Promise<void> {
   if (await new CgroupClaim(cgroupParent).isOurs()) return;
   throw new PodwrightError(
@@ -74,7 +74,7 @@ export async function claimCgroupPlace({ cgroupParent }: CgroupPlace): Promise<v
   );
 }
 
-/** Ends systemd's cgroup delegation to a node that has no pods left. */
+/** Ends systemd's cgroup delegation for a node that has no pods left. */
 export async function closeCgroupPlace({ cgroupDriver, cgroupParent }: CgroupPlace): Promise<void> {
   if (cgroupDriver === 'systemd') await endDelegation(await discoverCgroups(), cgroupParent);
 }

@@ -1,4 +1,4 @@
-/** Runs parts of the node as separate daemons with any API server: `podwright controllers` and `podwright proxy`. */
+/** Runs parts of the node as separate daemons against any API server: `podwright controllers` and `podwright proxy`. */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { createLogger, ignoreFailure } from '@podwright/base';
@@ -10,10 +10,10 @@ import { beginDaemon } from './begin-daemon.ts';
 import { CONTROLLERS } from './controllers.ts';
 import { openMetrics } from './metrics.ts';
 
-/** The Lease whose holder runs the controllers. */
+/** The Lease held by the process that runs the controllers. */
 const LEASE = { namespace: 'kube-system', name: 'podwright-controllers' };
 
-/** Runs the controllers of workloads until a signal stops the process. They run only while this process holds the Lease. */
+/** Runs the workload controllers until a signal stops the process. They run only while this process holds the Lease. */
 export async function runControllers(config: NodeConfig, kubeconfig: string): Promise<void> {
   const { stopped } = beginDaemon(config);
   const logger = createLogger({ name: 'controllers', level: config.log_level });
@@ -33,7 +33,7 @@ export async function runControllers(config: NodeConfig, kubeconfig: string): Pr
   client.close();
 }
 
-/** Serves Services on this host instead of kube-proxy, until a signal stops the proxy. Its nf_tables rules then remain. */
+/** Serves Services on this host instead of kube-proxy, until a signal stops the proxy. Its nf_tables rules remain afterwards. */
 export async function runProxy(config: NodeConfig, kubeconfig: string): Promise<void> {
   const { stopped } = beginDaemon(config);
   const logger = createLogger({ name: 'proxy', level: config.log_level });

@@ -1,4 +1,4 @@
-/** Services, their names and network policies on a standalone node with a Kubernetes API: rules of nf_tables, and a DNS server. */
+/** Services, their DNS names and network policies on a standalone node with a Kubernetes API: nf_tables rules and a DNS server. */
 import { readdirSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import type { ApiServer } from '@podwright/api-server';
@@ -17,25 +17,25 @@ import type { NodeConfig } from '../settings/node-config.ts';
 import { SERVICE_CLAIMS } from '../settings/service-claims.ts';
 
 const CLUSTER_DOMAIN = 'cluster.local';
-/** The bridge of pods on a Docker Engine, unless they have a CNI network. */
+/** The bridge for pods on a Docker Engine, unless they use a CNI network. */
 const DOCKER_BRIDGE = 'docker0';
 /** The networks that may contain the pods of a CNI network, whose subnet is not known: RFC 1918, RFC 6598 and RFC 4193. */
 const PRIVATE_NETWORKS = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7'];
-/** A service proxy ignores a Service with this label. The DNS server listens at the cluster IP itself, so it needs no rules. */
+/** Makes service proxies ignore a Service. The DNS server listens on its cluster IP directly, so its Service needs no rules. */
 const OTHER_PROXY = { 'service.kubernetes.io/service-proxy-name': 'podwright.dev' };
 const MAX_LOGGED_ROUTES = 10;
 const USER = { username: 'system:kube-proxy', groups: ['system:masters', 'system:authenticated'] };
 
 export type ClusterServices = {
-  /** The name server of pods; undefined if names cannot be served. */
+  /** The name server for pods; undefined if DNS is unavailable. */
   dnsAddress: string | undefined;
-  /** Ends the servers. Unless the state of the host is removed too, the rules stay for the pods that go on. */
+  /** Stops the servers. Unless the host state is removed too, the rules remain for the pods that keep running. */
   close(options: { removeHostState: boolean }): Promise<void>;
 };
 
 /**
- * Claims the two addresses of the range of Services that the node uses itself, for its API and its DNS server. Returns `undefined` after a
- * failure, which is logged: pods also work without Services.
+ * Claims the two addresses in the Service range that the node itself uses, for its API and its DNS server. Logs failures and returns
+ * `undefined`, since pods also work without Services.
  */
 export async function claimAddresses(config: NodeConfig, logger: Logger): Promise<ServiceAddresses | undefined> {
   const range = config.api.service_cidr;
@@ -66,16 +66,16 @@ const tablesOf = ({ network, api }: NodeConfig) => ({
   policiesTable: `podwright-policies-${network.bridge}`,
 });
 
-/** What the Services of a node depend on. */
+/** Dependencies of a node's Services. */
 export type ClusterServicesParts = {
   config: NodeConfig;
   server: ApiServer;
-  /** The claimed addresses, which are released at the end. Without them, only network policies work. */
+  /** The claimed addresses, which are released on close. If unset, only network policies work. */
   addresses: ServiceAddresses | undefined;
   logger: Logger;
 };
 
-/** Starts the enforcement of network policies and, with addresses, the service proxy and the DNS server. */
+/** Starts enforcing network policies and, if there are addresses, the service proxy and the DNS server. */
 export async function openClusterServices(parts: ClusterServicesParts): Promise<ClusterServices> {
   const { config, server, addresses, logger } = parts;
   const client = server.client(USER);
@@ -137,7 +137,7 @@ function proxyOf(config: NodeConfig, client: KubeClient, logger: Logger): Runnin
 
 type DnsParts = { address: string; logger: Logger };
 
-/** Starts the DNS server at an address of the host. Returns `undefined` after a failure, which is logged. */
+/** Starts the DNS server on an address of the host. Logs failures and returns `undefined`. */
 async function dnsOf(
   config: NodeConfig,
   client: KubeClient,
@@ -156,7 +156,7 @@ async function dnsOf(
   }
 }
 
-/** The addresses and networks of pods and of the host. Servers at addresses of the range of Services refuse other clients. */
+/** Returns the addresses and networks of the host and its pods. Servers on Service addresses refuse all other clients. */
 export function clientsOf(config: NodeConfig): string[] {
   const interfaces = networkInterfaces();
   const own = Object.values(interfaces).flatMap((addresses) => (addresses ?? []).map(({ address }) => address));

@@ -1,4 +1,4 @@
-/** The settings of a node that belongs to a cluster: its own ones, overridden by a KubeletConfiguration. */
+/** The settings of a node that belongs to a cluster: its own, overridden by a KubeletConfiguration. */
 import { configuredOptions, layFields, readConfigurationFile } from '@podwright/kubelet-configuration';
 import type { ClusterFiles } from '../settings/cluster-files.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
@@ -6,7 +6,7 @@ import { readText } from '../settings/read-text.ts';
 import { checkedSettings, clusterFields, type KubeletSettings, WITHOUT_CONFIGURATION } from './kubelet-settings.ts';
 
 /**
- * Fields for paths, endpoints and cgroups, which are ignored: the node sets them itself, because its container runtime runs in the same
+ * Fields for paths, endpoints and cgroups. They are ignored: the node sets them itself, because its container runtime runs in the same
  * process.
  */
 const OWN_FIELDS: ReadonlySet<string> = new Set([

@@ -15,9 +15,9 @@ export type ClusterConnection = {
    * the current certificate.
    */
   signServer(kubelet: Kubelet): Promise<() => CertificatePair | undefined>;
-  /** Reports how the API server reaches the kubelet's API if both are in this process; `undefined` once that API is closed. */
+  /** Sets how the API server reaches the kubelet's API if both run in this process; `undefined` once that API is closed. */
   reachKubelet?(serve: ServedKubeletApi['serveConnection'] | undefined): void;
-  /** The API server, if it is in this process. */
+  /** The API server, if it runs in this process. */
   kubernetesApi?: KubernetesApi;
   close(): Promise<void>;
 };

@@ -2,18 +2,18 @@ import { getHeapStatistics } from 'node:v8';
 import { HEAP_LOOK_MS, LOOKS_APART_AT_REST, LOOKS_UNTIL_REST } from '../limits.ts';
 
 /**
- * Maximum share of a CPU core that a quiet daemon uses. A hundred running pods use 1 % of a core, or up to 8 % with ten probes per second
- * on a busy host.
+ * A daemon is quiet if it uses less than this share of a CPU core. A hundred running pods use 1 % of a core, or up to 8 % with ten probes
+ * per second on a busy host.
  */
 const QUIET_CPU_SHARE = 0.1;
-/** The minimum heap growth that justifies a garbage collection, which blocks the event loop for 50 to 120 ms. */
+/** Minimum heap growth that justifies a garbage collection, which blocks the event loop for 50 to 120 ms. */
 const WORTHWHILE_BYTES = 8 << 20;
-/** The minimum growth of the used part of the heap that justifies a collection of a daemon at rest, which happens seldom. */
+/** Minimum growth of the used heap that justifies a collection in a daemon at rest; these are infrequent. */
 const WORTHWHILE_AT_REST_BYTES = 1 << 20;
 
 /**
- * `heapBytes` is what the heap has grown since it was smallest after the last collection, `usedBytes` what its used part has grown since
- * that collection, and `quietLooks` how many samples in a row the daemon has been quiet.
+ * `heapBytes`: heap growth since its minimum after the last collection. `usedBytes`: growth of the used part since that collection.
+ * `quietLooks`: number of consecutive samples in which the daemon was quiet.
  */
 type HeapGrowth = { heapBytes: number; usedBytes: number; quietLooks: number };
 
@@ -26,8 +26,9 @@ export function isWorthCollecting({ heapBytes, usedBytes, quietLooks }: HeapGrow
 
 /**
  * Collects the garbage left by a burst of work once the daemon is quiet; V8 would keep it until the next burst (35 MiB after a hundred
- * pods). Collects again when the daemon has come to rest, because what the last work left is garbage only then, and every two minutes of
- * rest. Then calls `trim`, which returns memory cached by the C library to the kernel: 6 MiB at rest, more after a burst.
+ * pods). Collects again once the daemon is at rest, because only then has everything from the last work become garbage, and then every two
+ * minutes while it rests. After each collection, calls `trim`, which returns memory cached by the C library to the kernel: 6 MiB at rest,
+ * more after a burst.
  */
 export function collectWhenQuiet(collect: () => void, trim?: () => void): void {
   const settled = { heapBytes: 0, usedBytes: 0 };

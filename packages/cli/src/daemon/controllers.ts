@@ -22,7 +22,7 @@ import {
   volumeBinder,
 } from '@podwright/controllers';
 
-/** The controllers that can run on any cluster, by the names that upstream has for them. */
+/** Controllers that can run on any cluster, by their upstream names. */
 export const CONTROLLERS: Record<string, Controller> = {
   'persistentvolume-attach-detach': attachDetachController,
   cronjob: cronJobController,

@@ -36,7 +36,7 @@ async function readReplay(file: string): Promise<Recording> {
 
 /**
  * `podwright cri-proxy`: forwards calls to a runtime, or answers them from a recording, until a signal stops it. Returns the exit code: 1
- * if calls are missing in the recording that `--record` writes.
+ * if the recording written by `--record` is missing calls.
  */
 export async function runCriProxy(flags: CriProxyFlags): Promise<number> {
   if ((flags.to === undefined) === (flags.replay === undefined))
@@ -60,7 +60,7 @@ export async function runCriProxy(flags: CriProxyFlags): Promise<number> {
   return isWhole ? 0 : 1;
 }
 
-/** Reads a script. The seed of its random choices is that of the flag or of the script, or a random one, which is printed. */
+/** Reads a script. The seed for its random choices comes from the flag or from the script; otherwise, a random one is used and printed. */
 function readScript(file: string, seedFlag: number | undefined): CriProxyOptions['script'] {
   const script = parseScript(textOf(file), { name: file, methods: criMethodNames() });
   const seed = seedFlag ?? script.seed ?? Math.floor(Math.random() * 2 ** 32);

@@ -6,9 +6,9 @@ import { test } from 'node:test';
 import { DAEMON_FLAGS, KUBELET_FLAGS, PROCESS_FLAGS } from './daemon-flags.ts';
 
 test('SIGUSR1 opens no inspector in a process with the flags', async () => {
-  // the handler of SIGTERM runs after SIGUSR1, and exits when an inspector would already have printed its address
+  // the SIGTERM handler runs after SIGUSR1, and exits late enough for an inspector to have printed its address
   const handler = "process.on('SIGTERM', () => setTimeout(process.exit, 200, 0))";
-  // without the timer, nothing would keep the process running until the signals arrive
+  // the timer keeps the process running until the signals arrive
   const script = `${handler}; setTimeout(() => {}, 60_000); console.log('ready')`;
   const child = spawn(process.execPath, [...PROCESS_FLAGS, ...DAEMON_FLAGS, '-e', script]);
   const err = text(child.stderr);

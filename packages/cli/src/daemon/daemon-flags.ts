@@ -1,11 +1,11 @@
 /**
  * Flags for every process, daemon or not. Without them, SIGUSR1, which some log rotation setups send to daemons, opens the Node.js
- * inspector, through which any local user can execute code as root. `bin/podwright` and the executable set them as well.
+ * inspector and lets any local user execute code as root. `bin/podwright` and the executable set them as well.
  */
 export const PROCESS_FLAGS = ['--disable-sigusr1'];
 
 /**
- * Flags that keep a daemon's memory usage low but slow down its startup (docs/performance.md, "Memory"); therefore, only daemons use them.
+ * Flags that lower a daemon's memory usage but slow down its startup (docs/performance.md, "Memory"), so only daemons use them.
  * `bin/podwright` passes them as well.
  */
 export const DAEMON_FLAGS = ['--max-semi-space-size=4', '--no-short-builtin-calls', '--expose-gc'];
@@ -15,7 +15,7 @@ export const KUBELET_FLAGS = ['--max-semi-space-size=2', '--no-short-builtin-cal
 
 /**
  * Returns the flags for a call with these arguments. If a pod has the same name as a daemon's command, commands for that pod also get the
- * daemon's flags; this only makes them start more slowly.
+ * daemon's flags, which only slows down their startup.
  */
 export function daemonFlags(args: string[]): string[] {
   for (const word of args) {
@@ -26,13 +26,13 @@ export function daemonFlags(args: string[]): string[] {
   return [];
 }
 
-/** V8's defaults of the daemons' flags. */
+/** V8's defaults for the daemons' flags. */
 export const DEFAULT_FLAGS = ['--max-semi-space-size=0', '--short-builtin-calls', '--no-expose-gc'];
 
 /**
- * Resets a daemon's flags to V8's defaults. V8 has already read them: it does so only while it starts. With other flags, V8 rejects the
- * compiled code of Node.js's own modules; Node.js then compiles each module when it is loaded, and keeps a copy of the compiled code for
- * threads (1.2 MiB).
+ * Resets a daemon's flags to V8's defaults. V8 has already applied them, since it reads them only at startup. With non-default flags, V8
+ * would reject the code cache of Node.js's built-in modules; Node.js would then compile each module on load, and keep a copy of the
+ * compiled code for threads (1.2 MiB).
  */
 export function resetFlags(): void {
   const { setFlagsFromString } = process.getBuiltinModule('node:v8');

@@ -6,7 +6,7 @@ import type { ContainerRuntime } from '../settings/container-runtime.ts';
 const RUNTIMES = ['docker', 'remote'];
 const DOCKER = '; of --container-runtime=docker';
 
-/** Flags of upstream's kubelet up to 1.23, the last version that included the dockershim. */
+/** Flags of upstream's kubelet up to 1.23, the last version with the dockershim. */
 export const DOCKER_FLAGS: OwnFlag[] = [
   {
     name: 'container-runtime',
@@ -60,7 +60,7 @@ export function dockerLine({ own, given }: Line): DockerLine {
   const values = flags.map(({ name }) => [camelCase(name), own.get(name)!]);
   const cgroup = String(given.get('runtimeCgroups')?.value ?? '');
   const runtimeCgroups = cgroup === '' ? {} : { runtimeCgroups: cgroup.replace(/^\/*/, '/') };
-  // kubelets that do not use Docker also accept this flag, but it has no effect
+  // kubelets that do not use Docker also accept this flag, without effect
   const hairpin = given.get('hairpinMode')?.value;
   const hairpinMode = hairpin === undefined ? {} : { hairpinMode: String(hairpin) };
   return {
@@ -71,8 +71,8 @@ export function dockerLine({ own, given }: Line): DockerLine {
 }
 
 /**
- * Whether the kubelet uses a Docker Engine, as determined by the flag or, if that is not given, by the settings. Throws `invalid_argument`
- * if it does not, but flags require one.
+ * Whether the kubelet uses a Docker Engine, according to the flag or, if it is unset, the settings. Throws `invalid_argument` if it does
+ * not, but other flags require one.
  */
 export function isForDocker({ needing, runtime }: DockerLine, inSettings: ContainerRuntime): boolean {
   const isDocker = (runtime ?? inSettings) === 'docker';

@@ -8,12 +8,12 @@ import { dockershimOptions } from './dockershim-options.ts';
 import type { KubeletSettings } from './kubelet-settings.ts';
 import type { SharedParts } from './shared-parts.ts';
 
-/** A dockershim running in the kubelet's process, and the options that connect the kubelet to it. */
+/** A dockershim running in the kubelet's process, and the kubelet options for connecting to it. */
 export type DockerRuntime = DockershimHandle & {
   place: Pick<KubeletOptions, 'runtimeEndpoint' | 'legacyLogs'>;
 };
 
-/** Rejects with advice if the configured Docker Engine does not respond or cannot run pods. */
+/** Rejects, with advice, if the configured Docker Engine does not respond or cannot run pods. */
 export async function requireEngine(config: NodeConfig, signal?: AbortSignal): Promise<void> {
   const { dockerSocket, cgroupDriver: wanted } = dockershimOptions(config);
   try {
@@ -25,7 +25,7 @@ export async function requireEngine(config: NodeConfig, signal?: AbortSignal): P
   }
 }
 
-/** Returns advice for a Docker Engine that does not respond, or `undefined` if the error itself contains it. */
+/** Returns advice for a Docker Engine that does not respond, or `undefined` if the error already contains it. */
 export function engineHelp(error: unknown): string | undefined {
   switch (errorCode(error)) {
     case 'unavailable':
@@ -38,8 +38,8 @@ export function engineHelp(error: unknown): string | undefined {
 }
 
 /**
- * Starts the dockershim for `podwright kubelet --container-runtime=docker`. If they are set, it uses the kubelet's runtime endpoint and
- * cgroup driver. The cgroup driver must be the same as Docker's.
+ * Starts the dockershim for `podwright kubelet --container-runtime=docker`. The kubelet's runtime endpoint and cgroup driver, if set, take
+ * precedence. The cgroup driver must be the same as Docker's.
  */
 export async function startDockerRuntime(
   { config, given }: Pick<KubeletSettings, 'config' | 'given'>,

@@ -10,7 +10,7 @@ import { tracingOptions } from './tracing-options.ts';
 const SOCKET_NAME = 'dockershim.sock';
 
 /**
- * Converts a node's settings to dockershim options. The CNI directories default to those in `[network]`, as for the built-in container
+ * Converts a node's settings to dockershim options. The CNI directories default to those of `[network]`, as for the built-in container
  * runtime.
  */
 export function dockershimOptions(config: NodeConfig): DockershimOptions {

@@ -6,7 +6,7 @@ import { beginDaemon } from './begin-daemon.ts';
 import { dockershimOptions } from './dockershim-options.ts';
 import { openMetrics } from './metrics.ts';
 
-/** `podwright dockershim`: serves the CRI on top of a Docker Engine until a signal stops it. Containers keep running without it. */
+/** `podwright dockershim`: serves the CRI on top of a Docker Engine until a signal stops it. Containers keep running afterwards. */
 export async function runDockershim(flags: ConfigFlags): Promise<void> {
   const config = loadConfig(flags);
   process.chdir('/'); // all paths are absolute now, and a daemon must not keep a directory from being unmounted

@@ -14,15 +14,15 @@ import { takeLeftBehind } from './left-behind.ts';
 /** A client for the node's API, and whether this call started the node. */
 export type EnsuredNode = { client: NodeClient; started: boolean; logFile: string };
 
-/** Returns the node of this configuration without checking whether it is running. */
+/** Returns this configuration's node without checking whether it is running. */
 export function presumedNode(config: NodePaths): EnsuredNode {
   return { client: new NodeClient(config.apiSocket), started: false, logFile: join(config.root, 'node.log') };
 }
 
 /**
- * Starts this configuration's daemon if it is not running, with a Kubernetes API if it is needed. An interrupt before the daemon has been started cancels the call. After that,
- * the daemon is allowed to finish starting, so that it can be stopped cleanly; `last` kills it immediately. After a timeout, the daemon
- * continues to start, because some hosts are slow, unless there was an interrupt.
+ * Starts this configuration's daemon if it is not running, with a Kubernetes API if one is needed. An interrupt before the daemon has been
+ * started cancels the call. After that, the daemon is allowed to finish starting, so that it can be stopped cleanly; `last` kills it
+ * immediately. On a timeout, the daemon continues to start, because some hosts are slow, unless there was an interrupt.
  */
 export async function ensureNode(
   { config, settings, configArgs }: CommandContext,
@@ -37,7 +37,7 @@ export async function ensureNode(
       'start a node: this needs root (namespaces, mounts, cgroups, networks); call podwright with sudo',
     );
   }
-  // report a missing Docker Engine now: the daemon would wait for it, but the user should not have to
+  // report a missing Docker Engine immediately: the daemon would wait for it, but the user should not have to
   const whole = await settings();
   if (whole.container_runtime === 'docker')
     await (await import('./docker-runtime.ts')).requireEngine(whole, interrupts?.first);
@@ -45,7 +45,7 @@ export async function ensureNode(
   makePrivateDirectory(config.root);
   const logOffset = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
   const log = openSync(logFile, 'a', PRIVATE_FILE);
-  // The daemon starts in the current directory, so that it can resolve relative paths in its configuration, and then changes to another
+  // The daemon starts in the current directory, so that it can resolve relative paths in its configuration, and then changes to a different
   // one.
   const { spawn } = process.getBuiltinModule('node:child_process'); // loaded late: most commands find a running node
   const daemon = spawn(
@@ -115,7 +115,7 @@ export async function stopNode(client: NodeClient, options: StopOptions, spareMs
   const { pid, stateDir } = await client.node(deadline);
   const start = processStart(pid);
   await raceAbort(client.stop(options), deadline);
-  // a process that has exited may keep its PID for a while: on some hosts, the init process takes a second to reap it
+  // an exited process may keep its PID for a while: on some hosts, the init process takes a second to reap it
   const hasExited = () => start === undefined || processStart(pid) !== start || undefined;
   await waitFor(hasExited, { intervalMs: 10, signal: deadline });
   const leftBehind = stateDir === undefined ? undefined : takeLeftBehind(stateDir);
@@ -126,10 +126,7 @@ export async function stopNode(client: NodeClient, options: StopOptions, spareMs
     );
 }
 
-/**
- * Makes the daemon use this command's compile cache. Daemons started in other ways do without the cache, but a user is waiting for this
- * one.
- */
+/** Makes the daemon use this command's compile cache. Daemons started in other ways do not use it, but a user is waiting for this one. */
 function ownCompiledCode(): { NODE_COMPILE_CACHE?: string } {
   const { getCompileCacheDir } = process.getBuiltinModule('node:module');
   const directory = getCompileCacheDir(); // the subdirectory of this Node.js in the cache

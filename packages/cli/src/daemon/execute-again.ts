@@ -3,9 +3,8 @@ import { daemonFlags } from './daemon-flags.ts';
 import { environmentOf } from './process-environment.ts';
 
 /**
- * Re-executes this process's program (execve(2)) with the same arguments and environment. By now, the program file may contain a different
- * version. `directory` is the one that this process was started in, for relative paths in the arguments. The caller must have closed
- * everything.
+ * Re-executes this process's program (execve(2)) with the same arguments and environment. The program file may contain a different version
+ * by now. `directory` is where this process was started, for relative paths in the arguments. The caller must have closed everything.
  */
 export function executeAgain(directory: string): never {
   const { isSea } = process.getBuiltinModule('node:sea');

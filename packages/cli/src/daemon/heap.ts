@@ -3,11 +3,11 @@ import { type CountBuffer, collectBuffers } from '@podwright/streaming';
 import { collectWhenQuiet } from './collect-when-quiet.ts';
 import { daemonFlags, KUBELET_FLAGS } from './daemon-flags.ts';
 
-/** How a daemon's garbage is collected. */
+/** How a daemon's heap is garbage-collected. */
 export type Heap = {
-  /** Counts the buffers of all streams of this process. */
+  /** Counts the buffers of all of this process's streams. */
   countBuffer?: CountBuffer;
-  /** Starts collecting garbage whenever the daemon is quiet; `trim` is then called to return memory to the kernel. */
+  /** Starts collecting garbage whenever the daemon is quiet. Each collection then calls `trim` to return memory to the kernel. */
   watch: (trim?: () => void) => void;
 };
 
@@ -25,9 +25,9 @@ export function daemonHeap(usesFastPaths: boolean, { gc }: { gc?: NodeJS.GCFunct
 }
 
 /**
- * Collects all garbage, and compiled code that was not used since the last such collection. If `growsFast`, the heap may then double before
- * V8 marks it: bursts fill it with objects that die when the burst ends. Both flags have V8's defaults at all other times, so that V8
- * accepts the compiled code of Node.js's own modules (see `resetFlags`).
+ * Collects all garbage, and compiled code unused since the last such collection. If `growsFast`, the heap may then double before V8 starts
+ * marking it: bursts fill it with objects that die when the burst ends. At all other times, both flags have V8's defaults, so that V8
+ * accepts the code cache of Node.js's built-in modules (see `resetFlags`).
  */
 function collectAll(collect: NodeJS.GCFunction, growsFast: boolean): void {
   setFlagsFromString('--bytecode-old-age=3');

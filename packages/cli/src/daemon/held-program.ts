@@ -3,8 +3,7 @@ import { registerHooks } from 'node:module';
 
 /**
  * Keeps the bundle's files open, so that this process can load the remaining parts of its own build even if they have been removed or
- * replaced: an open file survives its removal. The name of a chunk contains a hash of its contents, so an open chunk always belongs to this
- * build.
+ * replaced: an open file survives its removal. Chunk names contain a hash of their contents, so an open chunk always belongs to this build.
  */
 export function holdProgram(directory: URL): void {
   const files = new Map(

@@ -6,7 +6,7 @@ import { executeAgain } from './execute-again.ts';
 import { type KubeletFlags, runKubelet } from './kubelet.ts';
 import { kubeletSettings } from './kubelet-settings.ts';
 
-/** kubelet flags that do not set a field of a KubeletConfiguration, excluding the flags that every command has. */
+/** kubelet flags that do not set a KubeletConfiguration field, excluding the flags that every command has. */
 const OWN_FLAGS: OwnFlag[] = [
   {
     name: 'config-dir',
@@ -17,7 +17,7 @@ const OWN_FLAGS: OwnFlag[] = [
   ...DOCKER_FLAGS,
 ];
 
-/** `podwright kubelet`. `args` are the words that commander did not parse: the kubelet flags. */
+/** `podwright kubelet`. `args` are the words not parsed by commander: the kubelet flags. */
 export async function kubeletCommand(
   flags: ConfigFlags,
   kubeletFlags: Pick<KubeletFlags, 'criApiVersion'>,

@@ -12,17 +12,17 @@ import {
 import type { NodeConfig } from '../settings/node-config.ts';
 import { tracingOptions } from './tracing-options.ts';
 
-/** How a kubelet reaches its container runtime, and the defaults for its settings. */
+/** How a kubelet connects to its container runtime, and the defaults for its settings. */
 export type KubeletPlace = Pick<
   KubeletOptions,
   'runtimeEndpoint' | 'imageEndpoint' | 'criApiVersion' | 'metrics' | 'legacyLogs' | 'tmpfs'
 > &
   Partial<Pick<KubeletOptions, 'cgroupDriver' | 'cgroupRoot'>> & { defaults: KubeletDefaults };
 
-/** Defaults for the settings that depend on the kind of node. */
+/** Defaults for the settings that depend on the type of node. */
 export type KubeletDefaults = {
   protection: PodProtection;
-  /** Ports of the kubelet's HTTP servers. A port of 0 is not opened. */
+  /** Ports of the kubelet's HTTP servers; 0 disables a server. */
   ports: Pick<KubeletServerOptions, 'port' | 'healthzPort'>;
 };
 
@@ -69,7 +69,7 @@ export function kubeletOptionsOf(config: NodeConfig, { defaults, ...runtime }: K
     server: kubeletServerOptions(defaults.ports),
     logger: createLogger({ name: 'kubelet', level: config.log_level }),
   });
-  // users who may add pods can read all images anyway, so there is no need to verify pull credentials
+  // users who can add pods can read all images anyway, so there is no need to verify pull credentials
   const images: KubeletOptions['images'] = { ...base.images, verification: { kind: 'NeverVerify' } };
   const fields = { rootDir: join(config.root, 'kubelet'), ...fieldsOfTable(config.kubelet) };
   return { ...base, ...optionsOfTable({ ...base, images }, fields) };

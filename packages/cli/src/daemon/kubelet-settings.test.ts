@@ -94,7 +94,7 @@ test('links to logs are in /var/log/containers unless our settings move the logs
 
 type Change = [field: string, flag: string, read: (options: KubeletOptions) => unknown, expected: unknown];
 
-/** For each field that sets an option: a value, the same as a flag if there is one, the option, and its expected value. */
+/** For each field that sets an option: a value, the equivalent flag if there is one, the option, and its expected value. */
 const CHANGES: Change[] = [
   ['staticPodPath: /m', '--pod-manifest-path=/m', (of) => of.manifestDir, '/m'],
   ['staticPodURL: http://x/', '--manifest-url=http://x/', (of) => of.manifestUrl, 'http://x/'],

@@ -1,4 +1,4 @@
-/** A kubelet's settings: a KubeletConfiguration or our own TOML, distinguished by their contents, overridden by flags. */
+/** A kubelet's settings: a KubeletConfiguration or our own TOML, distinguished by their contents and overridden by flags. */
 import { resolve } from 'node:path';
 import { PodwrightError } from '@podwright/base';
 import { discoverCgroups } from '@podwright/host';
@@ -18,7 +18,7 @@ import type { ConfigFlags } from '../settings/config-flags.ts';
 import { configOfText, givenFile, type NodeConfig } from '../settings/node-config.ts';
 import { readText } from '../settings/read-text.ts';
 
-/** Verbosity at which upstream's klog prints debug messages. */
+/** Minimum verbosity for debug messages in upstream's klog. */
 const DEBUG_VERBOSITY = 4;
 
 export type KubeletSettings = {
@@ -31,7 +31,7 @@ export type KubeletSettings = {
   given: GivenFields;
 };
 
-/** If there is no KubeletConfiguration, hosts with swap or cgroup v1 are accepted. */
+/** Without a KubeletConfiguration, hosts with swap or cgroup v1 are accepted. */
 export const WITHOUT_CONFIGURATION: GivenFields = new Map(
   ['failCgroupV1', 'failSwapOn'].map((name) => [name, { value: false, place: 'podwright' }] as const),
 );
@@ -82,7 +82,7 @@ const tomlCluster = ({ cluster: { kubeconfig, bootstrap_kubeconfig: bootstrapKub
   bootstrapKubeconfig,
 });
 
-/** Returns the kubeconfigs from `[cluster]` as if they had been given with the flags of the same names. */
+/** Returns the kubeconfigs from `[cluster]` as if they were set by the equivalent flags. */
 export function clusterFields(files: Partial<Pick<ClusterFiles, 'kubeconfig' | 'bootstrapKubeconfig'>>): GivenFields {
   const { kubeconfig, bootstrapKubeconfig } = files;
   return new Map(
@@ -92,7 +92,7 @@ export function clusterFields(files: Partial<Pick<ClusterFiles, 'kubeconfig' | '
   );
 }
 
-/** Returns the fields set by flags that every command has, if there is an equivalent field. */
+/** Returns the fields set by flags that every command has, if an equivalent field exists. */
 function ownSettings({ podLogs, cgroupParent, cgroupDriver }: ConfigFlags): GivenFields {
   const settings = [
     ['podLogsDir', podLogs === undefined ? undefined : resolve(podLogs), '--pod-logs'],

@@ -20,12 +20,12 @@ export type KubeletFlags = {
   flags: Record<string, string>;
 };
 
-/** Upstream's default of `containerRuntimeEndpoint`. */
+/** Upstream's default for `containerRuntimeEndpoint`. */
 const DEFAULT_RUNTIME_ENDPOINT = 'unix:///run/containerd/containerd.sock';
 
 /**
- * `podwright kubelet`: waits for a container runtime that runs in another process, and then runs pods on it until a signal stops it. Pods
- * keep running without it. Resolves with the options of the stop request.
+ * `podwright kubelet`: waits for a container runtime running in a different process, then runs pods on it until a signal stops it. Pods
+ * keep running afterwards. Resolves with the options of the stop request.
  */
 export async function runKubelet(settings: KubeletSettings, line: KubeletFlags): Promise<StopOptions> {
   const { criApiVersion, flags, isDocker } = line;

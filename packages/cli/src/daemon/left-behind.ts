@@ -4,7 +4,10 @@ import { errorMessage, isErrno, PRIVATE_FILE } from '@podwright/base';
 
 const fileIn = (state: string): string => join(state, 'left-behind');
 
-/** Waits until a node has stopped. If it could not remove all of its state, writes the error to a file for the command that stopped it. */
+/**
+ * Waits until a node has stopped. If it could not remove all of its state, writes the error to a file, to be reported by the command that
+ * stopped it.
+ */
 export async function noteLeftBehind(state: string, end: Promise<void>): Promise<void> {
   rmSync(fileIn(state), { force: true });
   try {

@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
 import { addressBytes } from '@podwright/system';
 
-/** The tables of sockets by protocol, with the states TCP_LISTEN and, for UDP sockets that are not connected, TCP_CLOSE (net/tcp_states.h). */
+/** The socket tables per protocol, with their listening state: TCP_LISTEN or, for unconnected UDP sockets, TCP_CLOSE (net/tcp_states.h). */
 const TABLES = [
   { protocol: 'TCP', state: '0A', names: ['tcp', 'tcp6'] },
   { protocol: 'UDP', state: '07', names: ['udp', 'udp6'] },
 ];
 
 /**
- * Reads at which ports programs of the host currently listen, at one of the addresses or at the unspecified address. Returns a function
- * that reports whether one listens at a port. It is always false for SCTP, whose sockets are not in these tables.
+ * Reads which ports the host's processes are listening on, at one of these addresses or the unspecified address. Returns a function that
+ * reports whether a port is in use. It is always false for SCTP, whose sockets are not in these tables.
  */
 export function readListeners(addresses: readonly string[]): (port: number, protocol: string) => boolean {
   const ports = new Map(
@@ -30,7 +30,7 @@ function tableOf(path: string): string {
   }
 }
 
-/** Returns the ports of a table of sockets (proc_net_tcp(5)) at which a socket listens. */
+/** Returns the listening ports in a socket table (proc_net_tcp(5)). */
 export function listeningPorts(
   table: string,
   { state, addresses }: { state: string; addresses: readonly string[] },
@@ -46,8 +46,8 @@ export function listeningPorts(
 }
 
 /**
- * Formats an address as in the tables: 32-bit words as hexadecimal numbers in the byte order of the host. An IPv4 address has two forms,
- * because IPv6 sockets have it as an IPv4-mapped address (`::ffff:192.0.2.1`).
+ * Formats an address as in the tables: 32-bit words in hexadecimal, in host byte order. An IPv4 address has two forms, because IPv6 sockets
+ * use the IPv4-mapped form (`::ffff:192.0.2.1`).
  */
 function wordsOf(address: string): string[] {
   const bytes = Uint8Array.from(addressBytes(address));
@@ -59,5 +59,5 @@ function wordsOf(address: string): string[] {
 /** Whether it is `0.0.0.0`, `::`, or `::ffff:0.0.0.0`, at which an IPv6 socket receives IPv4 only. */
 const isUnspecified = (address: string): boolean => /^0+$/.test(address) || address === `${MAPPED}00000000`;
 
-/** The words before the IPv4 address in an IPv4-mapped address. */
+/** The words preceding the IPv4 address in an IPv4-mapped address. */
 const MAPPED = `${'0'.repeat(16)}${new Uint32Array(Uint8Array.from([0, 0, 255, 255]).buffer)[0]!.toString(16).toUpperCase().padStart(8, '0')}`;

@@ -18,13 +18,13 @@ import type { NodeConfig } from '../settings/node-config.ts';
 const MAX_CONNECTIONS = 64;
 const MAX_HEADER_BYTES = 8 << 10;
 
-/** A daemon's metrics. Disposing them closes the server on `metrics_address`. */
+/** A daemon's metrics. Disposing this closes the server on `metrics_address`. */
 export type OpenMetrics = AsyncDisposable & { registry: Registry };
 
-/** Returns the present problem of the daemon, for `/healthz`; `undefined` if there is none. */
+/** Returns the daemon's current problem, for `/healthz`; `undefined` if there is none. */
 export type Problem = () => string | undefined;
 
-/** Creates a registry and, if `metrics_address` is set, serves it there. Rejects if the address cannot be used. */
+/** Creates a registry and, if `metrics_address` is set, serves it there. Rejects if the address is unusable. */
 export async function openMetrics(
   config: Pick<NodeConfig, 'metrics_address' | 'log_level'>,
   problem: Problem = () => undefined,
@@ -39,8 +39,8 @@ export async function openMetrics(
 }
 
 /**
- * Serves `GET /metrics` in the Prometheus text format, and `GET /healthz`, to any client that can connect. Therefore, it must not contain
- * the names of pods or images.
+ * Serves `GET /metrics` in the Prometheus text format, and `GET /healthz`, to any client that can connect. The metrics must therefore not
+ * contain the names of pods or images.
  */
 export class MetricsServer {
   readonly #server: Server;

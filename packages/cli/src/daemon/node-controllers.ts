@@ -1,4 +1,4 @@
-/** The controllers and the scheduler of a standalone node with a Kubernetes API. They run in the node's process. */
+/** The controllers and scheduler of a standalone node with a Kubernetes API. They run in the node's process. */
 import type { ApiServer } from '@podwright/api-server';
 import type { Logger } from '@podwright/base';
 import {
@@ -20,17 +20,17 @@ type Volume = Parameters<typeof directoryClaims>[0][number];
 
 const GROUPS = ['system:masters', 'system:authenticated'];
 
-/** The user and the field manager of upstream's program. */
+/** Returns the user and field manager of an upstream component. */
 const userOf = (program: string) => ({ username: `system:${program}`, groups: GROUPS, userAgent: program });
 
-/** Returns a function that lists the claims whose files are in directories of the node. */
+/** Returns a function that lists the claims whose files are stored in directories on the node. */
 export function nodeClaims(root: string, server: ApiServer): () => Promise<ProvisionedClaim[]> {
   const client = server.client(userOf('kube-controller-manager'));
   const { directory } = volumeDirectories(root);
   return async () => directoryClaims((await client.list<Volume>(PERSISTENT_VOLUMES, {})).items, directory);
 }
 
-/** Starts them with the users of upstream's programs. */
+/** Starts the controllers and the scheduler, as the users of the upstream components. */
 export function startNodeControllers(
   { root, node_name: nodeName }: Pick<NodeConfig, 'root' | 'node_name'>,
   server: ApiServer,

@@ -1,4 +1,4 @@
-/** The parts of a node besides its kubelet. */
+/** The parts of a node other than its kubelet. */
 import { existsSync } from 'node:fs';
 import { createLogger, Undo } from '@podwright/base';
 import { discoverCgroups, removeCgroup } from '@podwright/host';
@@ -17,7 +17,7 @@ export type NodeParts = {
   standaloneApi: StandaloneApi | undefined;
 };
 
-/** Starts the container runtime and the Kubernetes API concurrently. If one cannot be started, the other is closed. */
+/** Starts the container runtime and the Kubernetes API concurrently. If either fails to start, the other is closed. */
 export async function startNodeParts(config: NodeConfig, shared: SharedParts): Promise<NodeParts> {
   const startRuntimeOf = config.container_runtime === 'docker' ? dockerRuntime : ownRuntime;
   const [runtime, api] = await Promise.allSettled([startRuntimeOf(config, shared), openStandaloneApi(config)]);
@@ -29,13 +29,13 @@ export async function startNodeParts(config: NodeConfig, shared: SharedParts): P
   throw (api as PromiseRejectedResult).reason;
 }
 
-/** Closes the runtime of a node whose start has failed. Without pods, its state is removed from the host, as at a normal stop. */
+/** Closes the runtime of a node that failed to start. If there are no pods, its state is removed from the host, as in a normal stop. */
 export async function closeUnused(runtime: NodeRuntime): Promise<void> {
   // the caller reports why the start failed, not why the close did
   await Promise.allSettled([runtime.close({ removeHostState: runtime.isEmpty() })]);
 }
 
-/** Closes the API of a node whose start has failed. */
+/** Closes the API of a node that failed to start. */
 export async function closeApi(api: StandaloneApi | undefined): Promise<void> {
   try {
     await api?.services.close({ removeHostState: true });
@@ -77,7 +77,7 @@ async function removeLeft({ root, log_level: level }: NodeConfig): Promise<void>
 type NodeRuntime = {
   place: Pick<KubeletPlace, 'runtimeEndpoint' | 'cgroupDriver' | 'cgroupRoot' | 'legacyLogs'>;
   serveStream: RuntimeHandle['serveStream'];
-  /** Returns true if the runtime has no pods from any client, which means that its host state can be removed. */
+  /** Whether the runtime has no pods from any client, so that its host state can be removed. */
   isEmpty: () => boolean;
   close: (options: { removeHostState: boolean }) => Promise<void>;
 };
@@ -103,7 +103,7 @@ async function ownRuntime(config: NodeConfig, shared: SharedParts): Promise<Node
   };
 }
 
-/** Starts the dockershim. The kubelet gets the cgroup driver from it, which is Docker's. */
+/** Starts the dockershim. The kubelet gets Docker's cgroup driver from it. */
 async function dockerRuntime(config: NodeConfig, shared: SharedParts): Promise<NodeRuntime> {
   const { startNodeDockershim } = await import('./docker-runtime.ts'); // loaded only if needed
   const { place, serveStream, close } = await startNodeDockershim(config, shared);

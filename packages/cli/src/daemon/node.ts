@@ -20,7 +20,7 @@ import { tmpfsCalls } from './tmpfs-calls.ts';
 const API_IN_CLUSTER =
   'a node of a cluster has no Kubernetes API of its own: remove enabled from the table api of the configuration file, or leave the cluster';
 
-/** Without the API the node would end the pods in it. */
+/** Throws if the node has had a Kubernetes API which is now disabled: without it, the node would end the pods stored there. */
 function refuseWithoutApi(config: NodeConfig): void {
   const { directory, ofNode } = apiServerPaths(config);
   if (config.api.enabled || !existsSync(ofNode)) return;
@@ -28,7 +28,7 @@ function refuseWithoutApi(config: NodeConfig): void {
   throw new PodwrightError('failed_precondition', message);
 }
 
-/** Makes the node's own DNS server the name server of pods, unless the settings name others. */
+/** Makes the node's own DNS server the pods' name server, unless the settings specify others. */
 function withClusterDns(address: string | undefined) {
   return (options: KubeletOptions): KubeletOptions =>
     address === undefined || options.clusterDns.length > 0 ? options : { ...options, clusterDns: [address] };
@@ -36,7 +36,7 @@ function withClusterDns(address: string | undefined) {
 
 /**
  * `podwright node`: runs the container runtime, and a kubelet that connects to the runtime's socket like any other kubelet. With `runtime =
- * "docker"`, a dockershim takes the place of the runtime. Resolves with the options of the stop request.
+ * "docker"`, runs a dockershim in place of the runtime. Resolves with the options of the stop request.
  */
 export async function runNode(config: NodeConfig): Promise<StopOptions> {
   const system = loadSystem();

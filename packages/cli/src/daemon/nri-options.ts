@@ -4,16 +4,15 @@ import { durationMs } from '../settings/duration.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { DEFAULT_STATE } from '../settings/node-paths.ts';
 
-/** The socket and the directory of installed plugins that all container runtimes share, as in containerd. */
+/** The NRI socket and plugin directory shared by all container runtimes on a host, as in containerd. */
 const HOST_SOCKET = '/var/run/nri/nri.sock';
 const HOST_PLUGINS = '/opt/nri/plugins';
 
 type Nri = NodeConfig['runtime']['nri'];
 
 /**
- * Converts a node's NRI settings. By default, only a node with the default state directory uses the socket and the plugins of the host, so
- * that nodes on one host do not compete for them. The default of other nodes is a socket in their state directory, and no installed
- * plugins.
+ * Converts a node's NRI settings. By default, only a node with the default state directory uses the host's socket and plugins, so that
+ * nodes on the same host do not compete for them. Other nodes default to a socket in their state directory, and no pre-installed plugins.
  */
 export function nriOptions({ runtime: { nri }, state }: NodeConfig): RuntimeOptions['nri'] {
   if (nri.disable) return undefined;

@@ -9,9 +9,9 @@ import { presumedNode, stopNode } from './ensure-node.ts';
 import { type RunningNode, startInBackground } from './running-node.ts';
 
 /**
- * Restarts the node with the installed program; its containers keep running. A node with a systemd unit is restarted by systemd. A node
- * without one re-executes its program or, if its version does not support that, is stopped and then started in the background. Rejects if
- * the node does not respond afterwards.
+ * Restarts the node with the installed program; its containers keep running. If it has a systemd unit, systemd restarts it. Otherwise, it
+ * re-executes its program or, if its version does not support that, is stopped and then started in the background. Rejects if the node does
+ * not respond afterwards.
  */
 export async function restartNode(config: NodePaths, node: RunningNode): Promise<void> {
   const client = new NodeClient(config.apiSocket);
@@ -25,7 +25,7 @@ export async function restartNode(config: NodePaths, node: RunningNode): Promise
   await waitForNode(client, node);
 }
 
-/** Starts the node again after it failed to start with another program. */
+/** Starts the node again after it failed to start with a different program. */
 export async function startAgain(config: NodePaths, node: RunningNode): Promise<void> {
   if (node.unit !== undefined) {
     await runProgram('systemctl', ['reset-failed', node.unit]); // failed starts count towards systemd's start limit
@@ -52,8 +52,8 @@ async function restartUnit(unit: string): Promise<void> {
 }
 
 /**
- * Waits for a node that was started later than `before`. If the process of `before` was supposed to execute the new program but has exited,
- * rejects immediately.
+ * Waits for a node that started later than `before`. Rejects immediately if the process of `before` was expected to execute the new program
+ * but has exited.
  */
 async function waitForNode(client: NodeClient, { info: before, start, unit }: RunningNode): Promise<void> {
   const executesAgain = unit === undefined && before.localApiVersion !== undefined && start !== undefined;

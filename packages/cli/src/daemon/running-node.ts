@@ -7,12 +7,12 @@ import { processStart } from '../client/process-start.ts';
 import { isNoNode } from '../client/unix-http.ts';
 import { environmentOf } from './process-environment.ts';
 
-/** A node's process as it was before an upgrade, which may terminate it. */
+/** A node's process as it was before an upgrade, which may end it. */
 export type RunningNode = {
   info: NodeInfo;
   /** The process's start time, as returned by `processStart`. */
   start: string | undefined;
-  /** The systemd unit whose main process this is. */
+  /** The systemd unit that has this as its main process. */
   unit: string | undefined;
   command: { file: string; args: string[]; directory: string; environment: NodeJS.ProcessEnv };
 };
@@ -38,7 +38,7 @@ export async function findNode(client: NodeClient): Promise<RunningNode | undefi
  */
 const startDirectory = (ofShell: string | undefined) => (ofShell !== undefined && existsSync(ofShell) ? ofShell : '/');
 
-/** Returns the systemd unit whose main process this is. A node started by a user in a session has none. */
+/** Returns the systemd unit whose main process this is; `undefined` for a node started by a user in a session. */
 async function unitOf(pid: number): Promise<string | undefined> {
   const unit = /\/([^/\n]+\.service)(?:\/|$)/m.exec(readFileSync(`/proc/${pid}/cgroup`, 'utf8'))?.[1];
   if (unit === undefined || !isSystemdHost()) return undefined;
@@ -46,7 +46,7 @@ async function unitOf(pid: number): Promise<string | undefined> {
   return exitCode === 0 && stdout.trim() === String(pid) ? unit : undefined;
 }
 
-/** Starts the program in the background, with the command line of the earlier node. */
+/** Starts the program in the background, with the earlier node's command line. */
 export function startInBackground({ command }: RunningNode, logFile: string): void {
   const { file, args, directory, environment } = command;
   const log = openSync(logFile, 'a', PRIVATE_FILE);

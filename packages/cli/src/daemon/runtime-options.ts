@@ -9,8 +9,8 @@ import { tracingOptions } from './tracing-options.ts';
 type Settings = NodeConfig['runtime'];
 
 /**
- * Converts a node's settings to container runtime options. In a cluster or with another kubelet (`isStandalone` is false), CNI plugins may be
- * installed later, so the network follows changes in the CNI directory.
+ * Converts a node's settings to container runtime options. In a cluster or with another kubelet (`isStandalone` is false), CNI plugins may
+ * be installed later, so the network follows changes to the CNI directory.
  */
 export function runtimeOptions(
   config: NodeConfig,
@@ -65,7 +65,7 @@ function handlerOptions(
 
 function streamingOptions(runtime: Settings): RuntimeOptions['streaming'] {
   const { streaming_address: address, streaming_port: port, streaming_cert: certificate, streaming_key: key } = runtime;
-  // the schema ensures that either both or neither of them are set
+  // the schema ensures that both or neither are set
   return { address, port, tls: certificate && key ? { certificate, key } : undefined };
 }
 

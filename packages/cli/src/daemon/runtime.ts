@@ -6,7 +6,7 @@ import { openCgroupPlace } from './cgroup-place.ts';
 import { openMetrics } from './metrics.ts';
 import { runtimeOptions } from './runtime-options.ts';
 
-/** `podwright runtime`: serves the CRI until a signal stops it. Containers keep running without it. */
+/** `podwright runtime`: serves the CRI until a signal stops it. Containers keep running afterwards. */
 export async function runRuntime(config: NodeConfig): Promise<void> {
   const { stopped, countBuffer } = beginDaemon(config, loadSystem());
   await using metrics = await openMetrics(config);

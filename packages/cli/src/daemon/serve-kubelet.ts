@@ -25,14 +25,14 @@ import type { KubeletSettings } from './kubelet-settings.ts';
 import type { SharedParts } from './shared-parts.ts';
 
 /**
- * How the kubelet reaches its container runtime, and the configuration and flags that its API reports. A standalone node has no
+ * How the kubelet connects to its container runtime, and the configuration and flags reported by its API. A standalone node has no
  * KubeletConfiguration.
  */
 export type ServedPlace = KubeletPlace &
   Pick<ServeKubeletApiInput, 'configuration' | 'flags' | 'serveStream' | 'onListening' | 'peerUser'> &
   SharedParts & {
     configure?: KubeletSettings['configure'];
-    /** The connection to the API of a standalone node, which is closed after the kubelet. */
+    /** The connection to a standalone node's API, which is closed after the kubelet. */
     standaloneApi?: ClusterConnection;
   };
 
@@ -60,7 +60,7 @@ type PodEnding = { isEnding: () => boolean; endPods: ServedKubelet['endPods'] };
 
 /**
  * Starts a kubelet on a container runtime, with its local API, its HTTP API and, if it belongs to a cluster, a connection to the API
- * server. If any of them cannot be started, the others are closed and the promise rejects.
+ * server. If any part fails to start, the others are closed and the promise rejects.
  */
 export async function serveKubelet(config: NodeConfig, place: ServedPlace, serving: Serving): Promise<ServedKubelet> {
   const logger = createLogger({ name: 'api', level: config.log_level });
@@ -175,7 +175,7 @@ function nodeInfo(config: NodeConfig, options: KubeletOptions): LocalApiOptions[
   };
 }
 
-/** Connects to the cluster, if the kubelet belongs to one. The code for that is loaded only if needed. */
+/** Connects to the cluster if the kubelet belongs to one. Loads the code for this only if needed. */
 async function clusterOf(
   options: KubeletOptions,
   input: Omit<ClusterConnectionInput, 'options' | 'configuration'> & Pick<ServedPlace, 'configuration'>,

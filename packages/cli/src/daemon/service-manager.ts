@@ -4,10 +4,10 @@ import { runProgram } from '@podwright/host';
 /** Sends an sd_notify(3) message to systemd. */
 export type Notify = (message: string) => Promise<void>;
 
-/** The watchdog timeout must be longer than this: half of the timeout that upstream's kubelet uses. */
+/** The watchdog timeout must be longer than this, as upstream (minimalNotifyInterval). */
 const MIN_WATCHDOG_MS = 1000;
 
-/** Notifies the service manager that started this daemon. Does nothing if the service manager did not request notifications. */
+/** Notifies the service manager that started this daemon. No-op if the service manager did not request notifications. */
 export class ServiceManager {
   readonly #notify: Notify | undefined;
   readonly #watchdogMs: number | undefined;
@@ -75,7 +75,7 @@ export function serviceManagerOf(environment: NodeJS.ProcessEnv, logger: Logger)
   return new ServiceManager({ notify, watchdogMs, logger });
 }
 
-/** Calls systemd-notify(1), which exists on every host with systemd, because Node.js does not support Unix datagram sockets. */
+/** Calls systemd-notify(1), which exists on every host with systemd, since Node.js does not support Unix datagram sockets. */
 async function systemdNotify(socket: string, message: string): Promise<void> {
   const env = { PATH: process.env.PATH, NOTIFY_SOCKET: socket };
   const { exitCode, stderr } = await runProgram('systemd-notify', ['--no-block', ...message.split('\n')], { env });

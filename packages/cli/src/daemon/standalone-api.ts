@@ -1,4 +1,4 @@
-/** The Kubernetes API of a standalone node, served by the node's process. Loaded only on a node that has it. */
+/** The Kubernetes API of a standalone node, served by the node's process. Loaded only if the node has one. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -22,12 +22,12 @@ import { type ClusterServices, claimAddresses, clientsOf, openClusterServices } 
 import { nodeClaims, startNodeControllers } from './node-controllers.ts';
 import { limitStrangers } from './stranger-connections.ts';
 
-/** The connection to the API, and the Services of the node, which are closed by themselves. */
+/** The connection to the API, and the node's Services, which are closed separately. */
 export type StandaloneApi = ClusterConnection & { services: ClusterServices };
 
 /**
- * Starts the API server. The kubelet joins it as the node, with the rights of a node. Pods reach it at the cluster IP of the Service
- * `kubernetes`, which the host gets before the server starts.
+ * Starts the API server. The kubelet connects to it as the node, with a node's permissions. Pods reach it at the cluster IP of the Service
+ * `kubernetes`, which is added to the host before the server starts.
  */
 export async function startStandaloneApi(config: NodeConfig): Promise<StandaloneApi> {
   requireSocketPath(apiServerPaths(config).socketPath);
@@ -83,7 +83,7 @@ async function startAt(
   }
 }
 
-/** The objects that the node had before it had the API. */
+/** Returns the objects to import: those that the node had before its API was enabled. */
 function appliedImport(
   config: NodeConfig,
   { directory, ofNode }: { directory: string; ofNode: string },
@@ -99,7 +99,10 @@ function appliedImport(
   });
 }
 
-/** Writes the administrator's kubeconfig, and renews it. A kubeconfig cannot name a socket, so there is none for the socket alone. */
+/**
+ * Writes the administrator's kubeconfig and keeps it renewed. A kubeconfig cannot refer to a Unix socket, so none is written if the API is
+ * served only there.
+ */
 async function writeKubeconfig(server: ApiServer, path: string, logger: Logger): Promise<Disposable | undefined> {
   if (server.url === undefined) return void (await rm(path, { force: true }));
   const write = () => writeFileAtomic(path, server.kubeconfig(ADMINISTRATOR));
@@ -127,7 +130,7 @@ function connectionTo(
   };
 }
 
-/** Root, who alone can open the node's socket, may do everything. */
+/** Calls have administrator permissions, because only root can open the node's socket. */
 function kubernetesApiOf(server: ApiServer): KubernetesApi {
   const calls = server.calls(ADMINISTRATOR);
   return {

@@ -5,7 +5,7 @@ import { onStopSignal } from './stop-signals.ts';
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
-/** Records which signals stop a daemon, and which ones it logs. */
+/** Records which signals stop a daemon and which are logged. */
 function receive(context: TestContext, hasTerminal: boolean) {
   const before = new Map(SIGNALS.map((signal) => [signal, process.listeners(signal)]));
   context.after(() => {

@@ -19,7 +19,7 @@ test('limits the connections of a local user until this user is authenticated', 
     for (const socket of [...clients, ...accepted]) socket.destroy();
     server.close();
   });
-  /** Opens a connection, and reports whether the server has kept it. */
+  /** Opens a connection and returns whether the server kept it. */
   const isServed = (message?: string) => {
     const client = connect(port, '127.0.0.1');
     clients.push(client);

@@ -3,20 +3,18 @@ import type { ClientNetworks } from '@podwright/dns';
 import { type ConnectionEnds, StrangerLimit } from '@podwright/kubelet-server';
 import { deferAccept, filterConnections, SocketOwners, type TcpEnds } from '@podwright/system';
 
-/**
- * How long the kernel holds back a connection until the client sends data (TCP_DEFER_ACCEPT). It is the same as the timeout for a request.
- */
+/** How long the kernel holds back a connection until the client sends data (TCP_DEFER_ACCEPT). Same as the request timeout. */
 const SILENT_CLIENT_SECONDS = 10;
 
-/** Makes a server accept only connections whose clients have sent data and which `allows` accepts. */
+/** Makes a server accept only connections whose clients have sent data and that `allows` accepts. */
 export function guardPort(server: Server, allows?: (ends: TcpEnds) => boolean): void {
   deferAccept(server, SILENT_CLIENT_SECONDS);
   if (allows) filterConnections(server, allows);
 }
 
 /**
- * Limits unknown clients' connections to a port of the API server in the same way as those to the kubelet's port. Refuses connections from
- * all addresses but those of `clients`, if they are given.
+ * Limits connections from unknown clients to an API server port in the same way as for the kubelet's port. If `clients` is set, refuses
+ * connections from all other addresses.
  */
 export function limitStrangers(clients?: ClientNetworks): {
   onListening: (server: Server) => void;

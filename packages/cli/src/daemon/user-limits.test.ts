@@ -10,7 +10,7 @@ const INSTANCES = 'fs/inotify/max_user_instances';
 const WATCHES = 'fs/epoll/max_user_watches';
 const MEMORY = 64_000_000;
 
-/** Creates a directory like /proc/sys with these values. */
+/** Creates a directory laid out like /proc/sys, with these values. */
 function sysctls(context: TestContext, values: Record<string, number>): string {
   const root = mkdtempSync(join(tmpdir(), 'pw-sysctl-'));
   context.after(() => rmSync(root, { recursive: true }));

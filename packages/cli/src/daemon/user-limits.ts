@@ -3,11 +3,11 @@ import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { errorMessage, isErrno, type Logger } from '@podwright/base';
 
-/** The kernel's per-user limits, which are shared by all processes of a user, including those in containers and user namespaces. */
+/** The kernel's per-user limits, shared by all of a user's processes, including those in containers and user namespaces. */
 const SYSCTLS = ['fs.inotify.max_user_instances', 'fs.inotify.max_user_watches', 'fs.epoll.max_user_watches'];
 /**
  * Memory that the kernel charges to the cgroup for the smallest limited object, an inotify watch (Linux 6.18). If a limit is the total
- * memory divided by this size, a pod's share of it is bounded by the pod's memory limit.
+ * memory divided by this size, a pod's memory limit also bounds its share of the limit.
  */
 const LEAST_BYTES = 64;
 /** The maximum value of an inotify limit, which the kernel stores as a 32-bit integer. */
@@ -15,7 +15,7 @@ const MOST = 2 ** 31 - 1;
 
 export type UserLimit = { sysctl: string; value: number; wanted: number };
 
-/** Reads the current limits. Limits that this kernel does not have are omitted. */
+/** Reads the current limits. Omits limits that this kernel does not have. */
 export function readUserLimits(root = '/proc/sys', memoryBytes = totalmem()): UserLimit[] {
   const wanted = Math.min(MOST, Math.floor(memoryBytes / LEAST_BYTES));
   return SYSCTLS.flatMap((sysctl) => {
@@ -29,8 +29,8 @@ export function readUserLimits(root = '/proc/sys', memoryBytes = totalmem()): Us
 }
 
 /**
- * Raises the limits, because a pod could otherwise exhaust them: without inotify, the node has to poll, and without epoll watches, libuv
- * aborts the process. If this process is not allowed to change them, `podwright doctor` reports them.
+ * Raises the limits so that pods cannot exhaust them: without inotify, the node has to poll, and without epoll watches, libuv aborts the
+ * process. If this process may not change them, `podwright doctor` reports them.
  */
 export function raiseUserLimits(logger: Logger, root?: string, memoryBytes?: number): void {
   for (const { sysctl, value, wanted } of readUserLimits(root, memoryBytes)) {

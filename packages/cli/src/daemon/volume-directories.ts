@@ -4,7 +4,7 @@ import { OPEN_DIRECTORY, PRIVATE_DIRECTORY } from '@podwright/base';
 import type { DirectoryProvisionerOptions } from '@podwright/controllers';
 import { removeTree } from '@podwright/host';
 
-/** The directories of provisioned volumes. Each is writable by every user, as those of claims are on a node without an API. */
+/** Returns the directories for provisioned volumes. Each is world-writable, like those for claims on a node without an API. */
 export function volumeDirectories(root: string): Omit<DirectoryProvisionerOptions, 'nodeName'> {
   const directory = join(root, 'volumes');
   return {

@@ -4,8 +4,8 @@ import type { CommandContext } from '../settings/node-config.ts';
 import { ensureNode, stopNode } from './ensure-node.ts';
 
 /**
- * Calls `work` with a CRI client for this node's container runtime. If no node is running, starts one, and stops it afterwards unless it
- * has pods.
+ * Calls `work` with a CRI client for this node's container runtime. If no node is running, starts one and, unless it has pods, stops it
+ * afterwards.
  */
 export async function withRuntime<T>(context: CommandContext, work: (cri: CriClient) => Promise<T>): Promise<T> {
   const node = await ensureNode(context);

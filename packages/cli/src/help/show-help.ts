@@ -7,7 +7,7 @@ import { TOPICS } from './topics.ts';
 /** The topic generated from the global options. */
 const SETTINGS = 'settings';
 
-/** The topics that `podwright help` accepts in addition to command names. */
+/** The topics accepted by `podwright help` in addition to command names. */
 export const TOPIC_NAMES = [...Object.keys(TOPICS), SETTINGS];
 
 /** `podwright help [TOPIC]`: prints the help for a topic or command, or the overview if none is given. */

@@ -1,7 +1,7 @@
-/** A topic of `podwright help`: a short description, and a text that fits on one screen. */
+/** A topic for `podwright help`: a short description, and a text that fits on one screen. */
 export type Topic = { about: string; text: string };
 
-/** The texts of `podwright help TOPIC`, which are also used in the manual page. Each fits on a screen of 80 columns and 24 lines. */
+/** The texts for `podwright help TOPIC`, also used in the manual page. Each fits on a screen of 80 columns and 24 lines. */
 export const TOPICS: Record<string, Topic> = {
   manifests: {
     about: 'supported objects, and how they are handled',

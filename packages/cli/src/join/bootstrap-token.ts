@@ -4,7 +4,7 @@ import { PodwrightError } from '@podwright/base';
 /** A bootstrap token. Its ID is not secret (Kubernetes documentation, "Authenticating with Bootstrap Tokens"). */
 export type BootstrapToken = { id: string; secret: string };
 
-/** Parses `id.secret`. Throws `invalid_argument` for anything else; the message does not contain the text. */
+/** Parses `id.secret`. Throws `invalid_argument` for anything else, with a message that does not contain the text. */
 export function parseBootstrapToken(text: string): BootstrapToken {
   const [, id, secret] = /^([a-z0-9]{6})\.([a-z0-9]{16})$/.exec(text) ?? [];
   if (id !== undefined && secret !== undefined) return { id, secret };
@@ -14,7 +14,7 @@ export function parseBootstrapToken(text: string): BootstrapToken {
   );
 }
 
-/** Verifies that a detached JWS of the content (RFC 7515, appendix F; HS256) was signed with this token. Pure. */
+/** Verifies that a detached JWS of the content (RFC 7515, appendix F; HS256) was signed with this token's secret. Pure. */
 export function isSignedBy({ id, secret }: BootstrapToken, jws: string, content: string): boolean {
   const [head = '', payload, signature = '', ...rest] = jws.split('.');
   if (payload !== '' || rest.length > 0 || !isHeadOf(id, head)) return false;

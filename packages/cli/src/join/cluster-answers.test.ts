@@ -8,7 +8,7 @@ import { readClusterInfo } from './discover-cluster.ts';
 
 const { signal } = new AbortController();
 
-/** A client that answers every `get` with this value or error. */
+/** A client that responds to every `get` with this value or error. */
 function answering(answer: unknown): KubeClient {
   const get = async () => {
     if (answer instanceof Error) throw answer;

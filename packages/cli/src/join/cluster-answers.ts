@@ -1,4 +1,4 @@
-/** The requests that a joining node sends to its cluster with the bootstrap token. */
+/** Requests that a joining node sends to its cluster using the bootstrap token. */
 import { PodwrightError } from '@podwright/base';
 import { isConditionTrue, type KubeObject } from '@podwright/kube-api';
 import { CONFIG_MAPS, isApiStatus, type KubeClient, NODES } from '@podwright/kube-client';
@@ -8,8 +8,7 @@ type ConfigMap = KubeObject & { data?: Record<string, string> };
 type Node = KubeObject & { status?: { conditions?: { type?: string; status?: string }[] } };
 
 /**
- * Rejects with `already_exists` if the cluster already has a node of this name that is ready. The check is skipped if the token does not
- * permit reading nodes.
+ * Rejects with `already_exists` if the cluster already has a ready node with this name. Skipped if the token does not permit reading nodes.
  */
 export async function refuseTakenName(client: KubeClient, name: string, signal: AbortSignal): Promise<void> {
   const node = await client.get<Node>(NODES, { name }, { signal }).catch(absent);
@@ -23,7 +22,7 @@ export async function refuseTakenName(client: KubeClient, name: string, signal: 
 
 /**
  * Returns the cluster's KubeletConfiguration (kubeadm's ConfigMap `kubelet-config`), with `clientCAFile` set to `authoritiesFile`. Returns
- * `undefined` if it does not exist or the token does not permit reading it.
+ * `undefined` if the ConfigMap does not exist or the token does not permit reading it.
  */
 export async function clusterConfiguration(
   client: KubeClient,

@@ -1,4 +1,4 @@
-/** Discovers a cluster for a node that joins it, like kubeadm's token discovery. */
+/** Discovers a cluster for a node that is joining it, like kubeadm's token discovery. */
 import { errorMessage, PodwrightError, sleep, withTimeout, wrapError } from '@podwright/base';
 import type { KubeObject } from '@podwright/kube-api';
 import {
@@ -14,14 +14,14 @@ import { DISCOVERY_RETRY_MS } from '../limits.ts';
 import { authorityHashes } from './authority-hash.ts';
 import { type BootstrapToken, isSignedBy } from './bootstrap-token.ts';
 
-/** The cluster's API server and CA certificates, verified using the token and the hashes. */
+/** The cluster's API server and CA certificates, verified with the token and the hashes. */
 export type DiscoveredCluster = { server: string; authorities: string };
 
 export type Discovery = {
   /** `HOST:PORT` of an API server. */
   endpoint: string;
   token: BootstrapToken;
-  /** Accepted hashes of the CA's public key. If there are none, the CA is verified only by the token. */
+  /** Accepted hashes of the CA's public key. If empty, the CA is verified only by the token. */
   hashes: readonly string[];
   timeoutMs: number;
 };
@@ -30,8 +30,7 @@ type ConfigMap = KubeObject & { data?: Record<string, string> };
 
 /**
  * Reads the ConfigMap `cluster-info` without credentials, and verifies that it is signed with the token. If `hashes` is not empty, also
- * verifies that one of the CAs has an accepted hash, and then reads the ConfigMap again over TLS verified by these CAs to check that it is
- * the same.
+ * verifies that a CA has an accepted hash, then rereads the ConfigMap over TLS verified by these CAs to check that it is unchanged.
  */
 export async function discoverCluster(discovery: Discovery): Promise<DiscoveredCluster> {
   const { token, hashes } = discovery;
@@ -52,7 +51,7 @@ export async function discoverCluster(discovery: Discovery): Promise<DiscoveredC
   );
 }
 
-/** Waits until `cluster-info` has been signed with the token, which takes a moment if the token is new, and returns its kubeconfig. */
+/** Waits until `cluster-info` has been signed with the token, which takes a moment for a new token, and returns its kubeconfig. */
 async function clusterInfo({ endpoint, token, timeoutMs }: Discovery, tls: TlsOptions): Promise<string> {
   const client = createKubeClient({ server: `https://${endpoint}`, tls });
   using deadline = withTimeout(undefined, timeoutMs, `read cluster-info of ${endpoint}`);
@@ -106,7 +105,7 @@ function explained(error: unknown, endpoint: string): PodwrightError {
 }
 
 /**
- * Returns the cluster in the kubeconfig from cluster-info, which has no users. Throws `invalid_argument` if the text is not such a
+ * Returns the cluster from the kubeconfig in cluster-info, which has no users. Throws `invalid_argument` if the text is not such a
  * kubeconfig. Pure.
  */
 export function readClusterInfo(text: string): DiscoveredCluster {
@@ -125,7 +124,7 @@ export function readClusterInfo(text: string): DiscoveredCluster {
   );
 }
 
-/** Returns a client for the cluster that uses the token as its credentials. The caller must close it. */
+/** Returns a client for the cluster that authenticates with the token. The caller must close it. */
 export function bootstrapClient(
   { server, authorities }: DiscoveredCluster,
   { id, secret }: BootstrapToken,

@@ -4,7 +4,7 @@ import type { TlsOptions } from '@podwright/kube-client';
 import { authorityHashes } from './authority-hash.ts';
 import type { DiscoveredCluster } from './discover-cluster.ts';
 
-/** The cluster that the node has joined, from its kubeconfig. */
+/** The cluster that the node has joined, according to its kubeconfig. */
 export type JoinedCluster = { server: string; tls: Pick<TlsOptions, 'ca' | 'certificate'> };
 
 /**

@@ -6,7 +6,10 @@ import { doneLine } from './done-line.ts';
 import { findingLine, placeFindings } from './findings.ts';
 import type { Manifests } from './read-manifests.ts';
 
-/** Prints what the node would do with the manifests, and the problems that the pods would have. Returns exit code 1 if there are any. */
+/**
+ * Prints what the node would do with the manifests, and any problems their pods would have. Returns exit code 1 if there are problems or
+ * unknown kinds.
+ */
 export async function dryRun(client: NodeClient, { text, decoded }: Manifests): Promise<number> {
   const planned = client.apply(text, { dryRun: true, leaveOutUnknown: true });
   const {

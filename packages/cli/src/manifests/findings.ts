@@ -11,7 +11,7 @@ export type PlacedFinding = {
   message: string;
 };
 
-/** Returns the finding for an error in a manifest, or for an object that is skipped. */
+/** Returns the finding for an error in a manifest, or for a skipped object. */
 export function ofManifest(error: ManifestError, severity: PlacedFinding['severity']): PlacedFinding {
   const { file, line, column, path, message } = error;
   return { severity, file, line, column, field: path, message };
@@ -36,7 +36,7 @@ export function placeFindings(findings: readonly Finding[], decoded: DecodedMani
   });
 }
 
-/** Returns a finding that has no location. */
+/** Returns a finding without a location. */
 export function unplaced(severity: PlacedFinding['severity'], message: string): PlacedFinding {
   return { severity, ...NOWHERE, field: '', message };
 }

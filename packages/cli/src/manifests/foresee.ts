@@ -5,16 +5,16 @@ import type { NodeClient } from '../client/node-client.ts';
 import { isNoNode } from '../client/unix-http.ts';
 import { textOf } from './read-manifests.ts';
 
-/** An image used in manifests. `onNode` is absent if no node responded. */
+/** An image used in manifests. `onNode` is unset if no node responded. */
 export type NamedImage = { name: string; onNode?: boolean };
 
-/** Problems that the pods would have. `unseen` lists the checks that could not be made. */
+/** Problems that the pods would have. `unseen` lists the checks that could not be performed. */
 export type Foresight = { findings: Finding[]; images: NamedImage[]; unseen: string[] };
 
 type Host = Awaited<ReturnType<typeof thisHost>>;
 
 /**
- * Finds problems that the pods in manifests and workloads would have, using a dry run on the node or, if the node does not respond, checks
+ * Finds problems that the pods of manifests and workloads would have, using a dry run on the node or, if the node does not respond, checks
  * of this host.
  */
 export async function foresee(
@@ -47,7 +47,7 @@ export async function foresee(
   }
 }
 
-/** Returns why the node was not checked. Empty if no node is running. */
+/** Returns why the node was not checked. Empty if there is no running node. */
 function unseenOf(error: PodwrightError): string[] {
   if (isNoNode(error)) return [];
   if (errorCode(error) === 'permission_denied')
@@ -67,6 +67,6 @@ function imageOf({ namespace, name, path }: Finding, pods: Pod[]): string[] {
 /** Whether a finding only says that an image will be pulled; these are listed separately. */
 const isToPull = ({ severity, path }: Finding) => severity === 'note' && path.at(-1) === 'image';
 
-/** Whether a finding reports an object as missing that the manifests do contain, but with errors. */
+/** Whether a finding reports an object as missing that is in the manifests, but has errors. */
 const isRefused = ({ message }: Finding, { refused }: DecodedManifest) =>
   refused.some((label) => message.startsWith(`${label} is not in these files`));

@@ -6,12 +6,12 @@ import { MAX_API_MANIFEST_BYTES, type ManifestText, NO_TEXT, textOfManifest } fr
 import { MAX_MANIFEST_SOURCES, MAX_MANIFEST_TEXT_BYTES } from '../limits.ts';
 import { fetchManifest, isManifestUrl } from './manifest-url.ts';
 
-/** The texts of manifests, and errors for those that could not be read. */
+/** The texts of manifests, and errors for unreadable ones. */
 export type ManifestSources = { texts: ManifestText[]; problems: PodwrightError[] };
 
 /**
- * Reads manifests from files, directories (their *.yaml, *.yml and *.json files in lexical order, including those in subdirectories if
- * `recursive` is set), http and https URLs, and `-` for standard input.
+ * Reads manifests from files, directories (their *.yaml, *.yml and *.json files in lexical order, including subdirectories if `recursive`
+ * is set), http and https URLs, and `-` for standard input.
  */
 export async function readSources(
   names: readonly string[],
@@ -36,10 +36,10 @@ export async function readSources(
   return sources;
 }
 
-/** The file name shown for standard input in messages. */
+/** The file name shown in messages for standard input. */
 const STANDARD_INPUT = '<stdin>';
 
-/** Matches names that are more likely an image than a file: a bare word, or one with a tag. */
+/** Matches names that are more likely to be an image than a file: a bare word, or one with a tag. */
 const IMAGE_NAME = /^(?:[a-z0-9]+|[\w.:/-]+:[\w.-]+)$/;
 const IMAGE_HINT = "; an image is run by a manifest: 'podwright help manifests' shows one";
 
@@ -81,7 +81,7 @@ function manifestsIn(directory: string, recursive: boolean): string[] {
   return files;
 }
 
-/** Also returns true for a link to a file. Links to directories are not followed, because they may form a cycle. */
+/** Also returns true for a symlink to a file. Symlinks to directories are not followed, because they may form a cycle. */
 function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }

@@ -9,7 +9,7 @@ import {
 import { printError } from '../output/terminal-text.ts';
 import { readSources } from './manifest-sources.ts';
 
-/** The options of commands that read manifests: -f, -R, --strict and -n. */
+/** The options for commands that read manifests: -f, -R, --strict and -n. */
 export type ManifestOptions = { filename?: string[]; recursive?: boolean; strict?: boolean; namespace?: string };
 
 /** Identifies an object in a manifest. */
@@ -39,8 +39,8 @@ export function manifestNames(command: string, files: readonly string[], options
 
 /**
  * Reads and validates manifests, so that errors are reported with file and line before anything is started. Prints warnings about skipped
- * objects. Objects that need a Kubernetes API are accepted if the node has one. Rejects with a single `invalid_argument` error that
- * contains all errors.
+ * objects. Accepts objects that need a Kubernetes API if the node has one. Rejects with a single `invalid_argument` error that contains all
+ * errors.
  */
 export async function readManifests(
   names: readonly string[],
@@ -62,7 +62,7 @@ export async function readManifests(
   return { text: textOf(all), objects, others, decoded };
 }
 
-/** Number of characters from which a text may exceed the limits of manifests for nodes without a Kubernetes API. */
+/** Texts with at least this many characters may exceed the manifest limits of nodes without a Kubernetes API. */
 const LARGE_TEXT = 200_000;
 
 async function decodeFor(texts: ManifestText[], options: ManifestOptions, hasApi: HasApi): Promise<DecodedManifest> {
@@ -72,7 +72,7 @@ async function decodeFor(texts: ManifestText[], options: ManifestOptions, hasApi
   return isDone ? forApi : decodeManifests(texts, options);
 }
 
-/** Builds the text that is sent to the node: a List of the objects. Throws `invalid_argument` if it is too large. */
+/** Builds the text to send to the node: a List of the objects. Throws `invalid_argument` if it is too large. */
 export function textOf(items: (DecodedManifest['objects'][number]['object'] | OtherObject)[]): string {
   const text = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
   if (Buffer.byteLength(text) <= MAX_MANIFEST_BYTES) return text;

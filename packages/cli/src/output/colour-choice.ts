@@ -1,6 +1,6 @@
 /**
- * Translates CLICOLOR and CLICOLOR_FORCE (bixense.com/clicolors) to NO_COLOR and FORCE_COLOR, which Node.js supports. If one of the latter
- * is set, it takes precedence.
+ * Translates CLICOLOR and CLICOLOR_FORCE (bixense.com/clicolors) to NO_COLOR and FORCE_COLOR, which Node.js supports and which take
+ * precedence if set.
  */
 export function heedColourChoice(environment: NodeJS.ProcessEnv): void {
   const { CLICOLOR, CLICOLOR_FORCE, NO_COLOR, FORCE_COLOR } = environment;

@@ -21,7 +21,7 @@ export function parseWideFormat(value: string): OutputFormat | 'wide' {
   throw new InvalidArgumentError(`must be one of wide, ${VALUE_FORMATS.join(', ')}`);
 }
 
-/** Prints `value` as JSON or YAML or, in other formats, the text returned by `text`, which must already be escaped. */
+/** Prints `value` as JSON or YAML or, in other formats, the text returned by `text`, which must already be escaped for the terminal. */
 export async function printAs(format: OutputFormat | 'wide', value: unknown, text: () => string): Promise<void> {
   if (format === 'text' || format === 'wide') console.log(text());
   else await printWhole(format, value);

@@ -8,8 +8,8 @@ export type TemplatePart =
   | { type: 'range'; path: PathStep[]; body: TemplatePart[] };
 
 /**
- * A step of a path. A quoted field may itself be a path, such as `['metadata.name']`: `names` are the full names, and `paths` are used if
- * there is no field of that name.
+ * A step of a path. A quoted field may itself be a path, such as `['metadata.name']`: `names` are the full names, and `paths` are the
+ * fallback if there is no field with that name.
  */
 export type PathStep =
   | { type: 'fields'; names: string[]; paths?: string[][] }
@@ -19,18 +19,18 @@ export type PathStep =
   | { type: 'filter'; filter: Filter }
   | { type: 'union'; paths: PathStep[][] };
 
-/** Numbers are kept as written and may be negative. `single`: this is a single index rather than a slice, so there is no `end`. */
+/** Numbers are stored as written and may be negative. `single`: a single index rather than a slice, so `end` is unset. */
 export type Slice = { start?: number; end?: number; step?: number; single: boolean };
 
 export type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>=';
 export type Operand = { type: 'path'; path: PathStep[] } | { type: 'literal'; value: string | number | boolean };
-/** If `compared` is absent, the filter matches if `left` has a value. */
+/** If `compared` is unset, the filter matches if `left` has a value. */
 export type Filter = { left: Operand; compared?: { operator: Comparison; right: Operand } };
 
 const MAX_TEMPLATE_LENGTH = 64 << 10;
 const MAX_NESTING = 50;
 
-/** Parses a template. Throws an `invalid_argument` error that contains the position of the problem. */
+/** Parses a template. Throws an `invalid_argument` error that says where the problem is. */
 export function parseTemplate(text: string): TemplatePart[] {
   if (text.length > MAX_TEMPLATE_LENGTH) {
     throw new PodwrightError('invalid_argument', `the template is longer than ${MAX_TEMPLATE_LENGTH} characters`);
@@ -47,7 +47,7 @@ export function parsePath(text: string): PathStep[] {
   throw new PodwrightError('invalid_argument', `"${text.slice(0, 80)}" is not one path such as .metadata.name`);
 }
 
-/** Creates the step for quoted names. A quoted name may itself be a path, whose names are separated by unescaped dots. */
+/** Creates the step for quoted names. A quoted name may itself be a path, with names separated by unescaped dots. */
 function namedFields(raw: string[]): PathStep {
   const plain = (text: string) => text.replaceAll(/\\(.)/gs, '$1');
   const paths = raw.map((text) => (text.match(/(?:\\.|[^\\.])+/gs) ?? ['']).map(plain));
@@ -128,7 +128,7 @@ class TemplateParser {
     return this.#peek(/\[/y) ? [] : this.#named();
   }
 
-  /** Parses a name that follows a dot. If there is none, as in `{.}`, it refers to the current value itself. */
+  /** Parses a name that follows a dot. With no name, as in `{.}`, the path refers to the current value itself. */
   #named(): PathStep[] {
     if (this.#take(/\*/y) !== undefined) return [{ type: 'wildcard' }];
     const name = this.#take(/(?:\\.|[^\s.,[\](){}$'"=!<>|&*\\@?])+/y);

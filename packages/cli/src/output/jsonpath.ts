@@ -9,15 +9,15 @@ import {
   type TemplatePart,
 } from './jsonpath-parser.ts';
 
-/** Maximum number of values that a path may select. Without this limit, a repeated `{..*}` would multiply them indefinitely. */
+/** Maximum number of values that a path may select. Without it, repeating `{..*}` would multiply them without bound. */
 const MAX_VALUES = 300_000;
 
-/** `current` is the value that paths start from. With `strict`, an index that is out of range is an error, as in kubectl. */
+/** `current` is the value that paths start from. With `strict`, an out-of-range index is an error, as in kubectl. */
 type Scope = { current: unknown; strict: boolean; budget: { values: number } };
 
 /**
  * Renders a template like kubectl: a path's values are separated by spaces, maps and lists are rendered as JSON, and a path without values
- * is empty. Throws `invalid_argument` if the template is invalid and `out_of_range` if an index is out of range.
+ * is rendered as empty. Throws `invalid_argument` if the template is invalid and `out_of_range` if an index is out of range.
  */
 export function renderJsonPath(template: string, value: unknown): string {
   const scope = { current: value, strict: true, budget: { values: MAX_VALUES } };
@@ -63,7 +63,10 @@ function walk(path: PathStep[], scope: Scope): unknown[] {
   return values;
 }
 
-/** Splits a union into its members. As in kubectl, the first member of all values comes first, then the second, and so on. */
+/**
+ * Splits a union into its members. As in kubectl, the results for the first member come first, across all values, then those for the
+ * second, and so on.
+ */
 function membersOf(step: PathStep): PathStep[] {
   switch (step.type) {
     case 'fields':
@@ -94,7 +97,7 @@ function take(step: PathStep, value: unknown, scope: Scope): unknown[] {
   }
 }
 
-/** Returns the field of this name or, if there is none, the value at the path that the name represents. */
+/** Returns the field with this name or, if there is none, the value at the path that the name stands for. */
 function fieldOf(value: unknown, name: string, path: string[] = []): unknown[] {
   if (!isRecord(value)) return [];
   if (Object.hasOwn(value, name)) return [value[name]];

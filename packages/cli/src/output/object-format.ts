@@ -11,7 +11,7 @@ export type TableFormat =
   | { type: 'table' }
   | { type: 'wide' }
   | { type: 'custom-columns'; columns: { title: string; path: PathStep[] }[] };
-/** Formats that need nothing but the value itself. */
+/** Formats that need only the value itself. */
 export type ValueFormat = { type: ValueFormatName } | { type: 'jsonpath'; template: string };
 
 /** Parses the value of `-o`. */
@@ -49,8 +49,8 @@ function parseColumn(text: string): { title: string; path: PathStep[] } {
 }
 
 /**
- * Prints a value in a format other than a table. As in kubectl, the result of a template is printed unchanged, without a trailing newline.
- * It is escaped only if it is printed on a terminal.
+ * Prints a value in a non-table format. As in kubectl, the result of a template is printed unchanged, without a trailing newline. It is
+ * escaped only when printed on a terminal.
  */
 export async function printValue(format: ValueFormat, value: unknown): Promise<void> {
   if (format.type !== 'jsonpath') return printWhole(format.type, value);

@@ -1,7 +1,7 @@
 import { escapeLine } from './terminal-text.ts';
 import { wrapText } from './wrap.ts';
 
-/** An entry of an outline: a label, the lines of its text next to it, and indented children below. */
+/** An entry of an outline: a label, the lines of text next to it, and indented children below it. */
 export type OutlineEntry = { label: string; text?: string[]; below?: OutlineEntry[]; isProse?: true };
 
 /** Returns an entry `Label:  text`, or none if the text is undefined or empty. */
@@ -14,12 +14,12 @@ export function prose(label: string, text: string | undefined): OutlineEntry[] {
   return entry(label, text).map((one) => ({ ...one, isProse: true }));
 }
 
-/** Returns an entry that has several lines, or `<none>` if there are none. */
+/** Returns an entry with several lines, or `<none>` if there are none. */
 export function lines(label: string, text: string[]): OutlineEntry {
   return { label, text: text.length === 0 ? ['<none>'] : text };
 }
 
-/** Returns an entry that has children, or `<none>` if there are none. */
+/** Returns an entry with children, or `<none>` if there are none. */
 export function section(label: string, below: OutlineEntry[]): OutlineEntry {
   return below.length === 0 ? { label, text: ['<none>'] } : { label, below };
 }
@@ -33,7 +33,7 @@ export function pairs(label: string, map: Record<string, string> | undefined, se
 }
 
 /**
- * Renders the lines of an outline. The texts of siblings are aligned. Control characters are escaped, and sentences longer than `cells` are
+ * Renders the lines of an outline. Sibling texts are aligned, control characters are escaped, and sentences longer than `cells` are
  * wrapped.
  */
 export function renderOutline(entries: OutlineEntry[], cells?: number, indent = ''): string[] {

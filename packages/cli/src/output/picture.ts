@@ -1,13 +1,13 @@
 import { displayWidth } from './text-width.ts';
 
 /**
- * Lines at the bottom of a terminal that are redrawn in place. After Ctrl-Z and `fg`, the shell has written below them; `onContinue` is
- * then called, and the next drawing starts below the shell's output.
+ * Lines at the bottom of a terminal that are redrawn in place. After Ctrl-Z and `fg`, the shell has written below them, so `onContinue` is
+ * called, and the next drawing starts below the shell's output.
  */
 export class Picture implements Disposable {
   readonly #out: NodeJS.WriteStream;
   readonly #continued: () => void;
-  /** The width of each line that was drawn, in terminal cells. */
+  /** Width of each drawn line, in terminal cells. */
   #drawn: number[] = [];
 
   constructor(out: NodeJS.WriteStream, onContinue: () => void = () => undefined) {
@@ -19,7 +19,7 @@ export class Picture implements Disposable {
     process.on('SIGCONT', this.#continued);
   }
 
-  /** Redraws the lines in one write, to avoid flicker. The text `above` is printed before them and stays on the screen. */
+  /** Redraws the lines in a single write, to avoid flicker. The text `above` is printed before them and stays on the screen. */
   draw(lines: string[], above = ''): void {
     this.#out.write(this.#erasure() + above + lines.map((line) => `${line}\n`).join(''));
     this.#drawn = lines.map(displayWidth);

@@ -2,7 +2,7 @@ import { canRedraw } from './terminal.ts';
 import { escapeLine } from './terminal-text.ts';
 import { fit } from './text-width.ts';
 
-/** A progress line that is redrawn in place on a terminal. If the output is not a terminal, a line is printed at most every two seconds. */
+/** A progress line that is redrawn in place on a terminal. If the output is not a terminal, prints a line at most every two seconds. */
 export class ProgressLine {
   readonly #out: NodeJS.WriteStream;
   readonly #inPlace: boolean;

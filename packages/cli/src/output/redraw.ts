@@ -5,11 +5,14 @@ import { escapeTerminal, print } from './terminal-text.ts';
 
 export type Redrawing = {
   periodMs: number;
-  /** The lines that are shown if a terminal has too few rows. */
+  /** Which lines to show if the terminal has too few rows. */
   shown: 'first' | 'last';
 };
 
-/** Shows a text again and again in place on a terminal, until the process ends. Elsewhere, prints the text whenever it has changed. */
+/**
+ * Repeatedly shows a text in place on a terminal, until the process ends. If the output is not a terminal, prints the text whenever it has
+ * changed.
+ */
 export async function redraw(read: () => Promise<string>, { periodMs, shown }: Redrawing): Promise<never> {
   const picture = canRedraw(process.stdout) ? new Picture(process.stdout) : undefined;
   let printed: string | undefined;

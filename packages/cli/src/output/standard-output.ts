@@ -3,8 +3,8 @@ import { errorMessage, isErrno } from '@podwright/base';
 import { printError } from './terminal-text.ts';
 
 /**
- * Makes writes to a file complete or fail: on a nearly full disk Node.js writes only a part and reports success. Streams to terminals and
- * pipes are unchanged.
+ * Makes writes to files complete or fail: on a nearly full disk, Node.js writes only part of the data and reports success. Streams to
+ * terminals and pipes are left unchanged.
  */
 export function writeWholly(stream: NodeJS.WriteStream & { fd: number } = process.stdout): void {
   if (stream.constructor.name !== 'SyncWriteStream') return;

@@ -6,7 +6,7 @@ import { displayWidth, fit } from './text-width.ts';
 const PODS = ['NAMESPACE', 'NAME', 'READY', 'STATUS', 'RESTARTS', 'IP', 'AGE'];
 const pod = (name: string, status: string) => ['default', name, '1/1', status, '0', '10.83.12.34', '5m10s'];
 
-/** The shown titles. Asserts that no line is wider than `width`. */
+/** Returns the shown titles. Asserts that no line is wider than `width`. */
 function titles(header: string[], rows: string[][], width: number): string {
   const lines = renderTable(header, rows, width).split('\n');
   for (const line of lines) assert.ok(displayWidth(line) <= width, `${displayWidth(line)} > ${width}: ${line}`);

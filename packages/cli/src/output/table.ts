@@ -7,7 +7,7 @@ import { displayWidth, fitCell } from './text-width.ts';
  */
 export type Column = string | { title: string; importance?: number };
 
-/** Default importance of columns; the least important one is omitted first. Columns that are not listed have 5. */
+/** Default importance of columns; the least important one is omitted first. Unlisted columns have 5. */
 const IMPORTANCE: Record<string, number> = {
   ...{ NAME: 10, POD: 10, IMAGE: 10, MESSAGE: 10, TYPE: 2, ID: 8, PART: 10, VERSION: 9, KIND: 9 },
   ...{ STATUS: 9, STATE: 9, NOTE: 9, REASON: 8, READY: 7, AGE: 6, TOOK: 6, 'LAST SEEN': 6, OBJECT: 7 },
@@ -24,19 +24,18 @@ export function namespaceImportance(namespaces: ReadonlySet<string>): number | u
 }
 
 /**
- * Minimum width of a column, in cells: before a column is truncated below it, less important columns are omitted. Columns whose values
- * users copy are not truncated as long as there is room for the two most important columns.
+ * Minimum width of a column, in cells: less important columns are omitted before a column is truncated below it. Columns whose values users
+ * copy are not truncated as long as there is room for the two most important columns.
  */
 const USUAL_LEAST_CELLS = 16;
 const LEAST_CELLS: Record<string, number> = { MESSAGE: 24, DIRECTORY: Infinity, UID: Infinity };
 
-/** A column with its `width` in cells, which may be reduced to `least`. */
+/** A column and its `width` in cells, which can be reduced to `least`. */
 type LaidOut = { title: string; index: number; importance: number; width: number; least: number };
 
 /**
- * Renders aligned columns that are three spaces apart, as in kubectl. If `width` is too small (0 means unlimited), first the gaps are
- * narrowed, then the least important columns are omitted, and finally the longest cells are truncated. Control characters are escaped in
- * every cell.
+ * Renders aligned columns, three spaces apart as in kubectl. If `width` is too small (0 means unlimited), first the gaps are narrowed, then
+ * the least important columns are omitted, and finally the longest cells are truncated. Control characters are escaped in every cell.
  */
 export function renderTable(header: Column[], rows: string[][], width?: number): string {
   const cells = rows.map((row) => row.map(escapeLine));

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { parse } from 'yaml';
 import { terminalKyaml } from './terminal-kyaml.ts';
 
-/** Checks the printed text, and that a YAML parser reads the same value from it. */
+/** Checks the printed text, and that a YAML parser parses it to the same value. */
 function check(value: unknown, expected: string): void {
   const text = terminalKyaml(value);
   assert.equal(text, `---\n${expected}\n`);

@@ -19,7 +19,7 @@ function rendered(value: unknown, indent: string): string {
   return `{\n${lines.join('')}${indent}}`;
 }
 
-/** Renders a list. If its items are objects or lists, the list's brackets are placed on the same lines as the items' own. */
+/** Renders a list. If all its items are objects or lists, its brackets are placed on the same lines as theirs. */
 function renderList(items: unknown[], indent: string): string {
   if (items.every((item) => typeof item === 'object' && item !== null))
     return `[${items.map((item) => rendered(item, indent)).join(', ')}]`;
@@ -27,7 +27,7 @@ function renderList(items: unknown[], indent: string): string {
   return `[\n${lines.join('')}${indent}]`;
 }
 
-/** Renders a string. Text with line breaks is written on several lines, each ending with an escaped line break, which YAML ignores. */
+/** Renders a string. Text with line breaks is split over several lines, each ending with an escaped line break, which YAML ignores. */
 function renderString(text: string, indent: string): string {
   if (!text.includes('\n')) return JSON.stringify(text);
   const lines = text.split(/(?<=\n)/).map((line) => {

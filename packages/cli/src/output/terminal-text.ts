@@ -11,7 +11,7 @@ export const ACTING_UNESCAPED = /[\x7f-\x9f\p{Bidi_Control}\u2028\u2029]/gu;
 
 /**
  * Makes untrusted text, such as names or messages from containers, registries and plugins, safe to print on a terminal: ESC becomes `^[`,
- * and so on. Must not be used for container logs or for the output of commands run in containers.
+ * and so on. Must not be used for container logs or the output of commands run in containers.
  */
 export function escapeTerminal(text: string): string {
   return text.replaceAll(ACTING, inCaretNotation);
@@ -31,9 +31,9 @@ export function inUnicodeNotation(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** JSON with control characters escaped. `space` is the indentation. */
+/** Formats JSON with control characters escaped. `space` is the indentation. */
 export function terminalJson(value: unknown, space?: number): string {
-  // these characters occur only in strings, where the escape has the same meaning
+  // these characters occur only in strings, where the escape is equivalent
   return JSON.stringify(value, bigintAsNumber, space).replaceAll(ACTING_UNESCAPED, inUnicodeNotation);
 }
 
@@ -52,7 +52,7 @@ export function printProse(text: string): void {
   console.log(wrapText(escapeTerminal(text), terminalWidth()));
 }
 
-/** Like `printProse`, to standard error. */
+/** Like `printProse`, but prints to standard error. */
 export function printError(text: string): void {
   console.error(wrapText(escapeTerminal(text), terminalWidth(process.stderr)));
 }

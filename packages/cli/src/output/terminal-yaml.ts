@@ -1,7 +1,7 @@
 import { Document, visit } from 'yaml';
 import { ACTING_UNESCAPED, bigintAsNumber, inUnicodeNotation } from './terminal-text.ts';
 
-/** Formats a value as YAML that means the same in YAML 1.1 and 1.2, with control characters escaped. */
+/** Formats a value as YAML with the same meaning in YAML 1.1 and 1.2, with control characters escaped. */
 export function terminalYaml(value: unknown): string {
   const document = new Document(JSON.parse(JSON.stringify(value, bigintAsNumber)), { compat: 'yaml-1.1' });
   visit(document, {

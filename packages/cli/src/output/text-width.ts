@@ -18,9 +18,7 @@ export function fit(line: string, width: number | undefined): string {
   return `${start(pieces(line), width - 1)}…`;
 }
 
-/**
- * Like `fit`, but a name, which is a cell with no spaces or commas, is truncated in the middle, because names often differ only at the end.
- */
+/** Like `fit`, but truncates names in the middle, because they often differ only at the end. A name is a cell without spaces or commas. */
 export function fitCell(cell: string, width: number): string {
   if (/[ ,]/.test(cell) || displayWidth(cell) <= width) return fit(cell, width);
   const all = pieces(cell);

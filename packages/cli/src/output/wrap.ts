@@ -2,13 +2,12 @@ import { displayWidth } from './text-width.ts';
 
 /** Matches text that is never split: words, and quoted commands, because users copy them. */
 const UNBROKEN = /'podwright [^']*'\S*|\S+/g;
-/** If a column starts within this share of the width, its continuation lines are aligned with its start. */
+/** Continuation lines are aligned with a column only if it starts within this share of the width. */
 const WIDEST_HANG = 2 / 3;
 
 /**
- * Wraps lines longer than `width` cells between words; if the width is undefined or 0, lines are not wrapped. If a line has gaps of two
- * spaces, as in a table, the text after the last suitable gap continues below its own start. Other text continues at the indentation of its
- * line.
+ * Wraps lines longer than `width` cells between words; no-op if the width is undefined or 0. If a line has gaps of at least two spaces, as
+ * in a table, the text after the last suitable gap is continued below its own start. Other text is continued at its line's indentation.
  */
 export function wrapText(text: string, width: number | undefined): string {
   if (!width) return text;
@@ -39,7 +38,7 @@ function wrapLine(line: string, width: number): string {
   return lines.join('\n');
 }
 
-/** Returns the index that continuation lines are aligned with: the start of the last column, or the indentation. */
+/** Returns the index to align continuation lines with: the start of the last column, or the indentation. */
 function hangOf(line: string, width: number): number {
   const indent = line.length - line.trimStart().length;
   const gaps = [...line.matchAll(/(?<=\S) {2,}(?=\S)/g)].map(({ index, 0: gap }) => index + gap.length);

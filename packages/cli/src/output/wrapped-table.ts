@@ -9,8 +9,8 @@ const INDENT = 4;
 const GAP = 2;
 
 /**
- * Returns the lines of a table whose last column is text of any length. If `width` is too small, the last column is wrapped rather than
- * truncated; 0 means unlimited.
+ * Returns the lines of a table whose last column is free text. If `width` is too small, the last column is wrapped rather than truncated; 0
+ * means unlimited.
  */
 export function wrappedRows(header: Column[], rows: string[][], width?: number): string[] {
   const whole = renderTable(header, rows).split('\n');

@@ -1,12 +1,12 @@
 import type { Event, Pod } from '@podwright/kube-api';
 import { firstLine } from './pod-rows.ts';
 
-/** Reasons of events that do not explain why a claim is not bound. */
+/** Event reasons that do not explain why a claim is unbound. */
 const NO_REASON = new Set(['WaitForFirstConsumer', 'ProvisioningSucceeded']);
 
 /**
- * Returns the last event of a claim for which a pod waits, such as `claim data: ExternalProvisioning: Waiting for …`. Undefined if the pod
- * has a node. Pure.
+ * Returns the last event of a claim that the pod is waiting for, such as `claim data: ExternalProvisioning: Waiting for …`. Returns
+ * undefined if the pod is assigned to a node. Pure.
  */
 export function claimWait({ metadata, spec, status }: Pod, events: readonly Event[]): string | undefined {
   if (spec.nodeName || status?.phase !== 'Pending') return undefined;

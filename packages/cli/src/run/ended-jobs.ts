@@ -6,7 +6,7 @@ import type { AppliedObject } from './run-session.ts';
 type Others = DecodedManifest['others'];
 type JobSpec = { ttlSecondsAfterFinished?: unknown; suspend?: unknown };
 
-/** Returns the names of the manifests' Jobs whose spec fulfils the condition. */
+/** Returns the names of the Jobs in the manifests whose spec satisfies the condition. */
 function jobsWith(others: Others, holds: (spec: JobSpec) => boolean): { namespace: string; name: string }[] {
   return others.flatMap(({ object: { kind, metadata, spec } }) => {
     const { name, namespace = 'default' } = metadata;
@@ -14,15 +14,15 @@ function jobsWith(others: Others, holds: (spec: JobSpec) => boolean): { namespac
   });
 }
 
-/** Returns the first suspended Job of the manifests. */
+/** Returns the first suspended Job in the manifests. */
 export function suspendedJob(others: Others): { kind: 'Job'; namespace: string; name: string } | undefined {
   const [job] = jobsWith(others, ({ suspend }) => suspend === true);
   return job === undefined ? undefined : { kind: 'Job', ...job };
 }
 
 /**
- * Removes `ttlSecondsAfterFinished` from the Jobs that a foreground run has created. Otherwise their result, pods and logs could be deleted
- * before the run has read them. The run itself deletes these Jobs.
+ * Removes `ttlSecondsAfterFinished` from the Jobs created by a foreground run. Otherwise, their results, pods and logs could be deleted
+ * before the run has read them. The run deletes these Jobs itself.
  */
 export async function keepEndedJobs(
   client: Pick<NodeClient, 'locate' | 'mergeObject'>,

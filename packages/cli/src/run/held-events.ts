@@ -9,13 +9,13 @@ const MAX_EVENTS = 1000;
 export class HeldEvents {
   readonly #events: Event[] = [];
 
-  /** Keeps an event; the oldest one is dropped if there are too many. */
+  /** Stores an event; drops the oldest one if there are too many. */
   hold(event: Event): void {
     this.#events.push(event);
     if (this.#events.length > MAX_EVENTS) this.#events.shift();
   }
 
-  /** Returns the events of an object, oldest first, and forgets them. */
+  /** Removes an object's events and returns them, oldest first. */
   take(uid: string): Event[] {
     const taken = this.#events.filter(({ involvedObject }) => involvedObject.uid === uid);
     for (const event of taken) this.#events.splice(this.#events.indexOf(event), 1);

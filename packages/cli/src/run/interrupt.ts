@@ -8,14 +8,14 @@ import { canRedraw } from '../output/terminal.ts';
 export class Interrupted extends Error {
   readonly exitCode: number;
 
-  /** The exit code defaults to the one that shells use for a process killed by the signal. */
+  /** The exit code defaults to the one used by shells for a process killed by the signal. */
   constructor(by: NodeJS.Signals, exitCode: number = 128 + constants.signals[by]) {
     super(`interrupted by ${by}`);
     this.exitCode = exitCode;
   }
 }
 
-/** The abort reason after `--timeout` has expired. */
+/** The abort reason when `--timeout` expires. */
 export class TimedOut extends Error {
   readonly seconds: number;
 
@@ -27,13 +27,13 @@ export class TimedOut extends Error {
 
 /**
  * The stages of interrupting a command. `first` aborts on the first Ctrl-C and starts a graceful exit. `again` aborts on the second and
- * speeds up the exit. `last` aborts on the next one after `LAST_INTERRUPT_MS`, and ends all waiting. The delay is there because impatient
+ * speeds up the exit. `last` aborts on the next one after `LAST_INTERRUPT_MS` and ends all waiting; there is a delay because impatient
  * users press Ctrl-C several times.
  */
 export type Interrupts = { first: AbortSignal; again: AbortSignal; last: AbortSignal };
 
 /**
- * Handles SIGINT, SIGTERM and SIGHUP for the rest of the process's life, so that the command can clean up first. A failure to write to
+ * Handles SIGINT, SIGTERM and SIGHUP for the rest of the process's lifetime, so that the command can clean up first. A failure to write to
  * standard output aborts the same signals instead of exiting immediately.
  */
 export function listenForInterrupts(): Interrupts {

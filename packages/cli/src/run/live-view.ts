@@ -10,15 +10,15 @@ import { type ContainerRow, containerRows, firstLine, podLabel } from './pod-row
 import type { RunView } from './run-view.ts';
 import { describeTransfer } from './transfer-text.ts';
 
-/** Colours of a container's state. Yellow is not used, because it is unreadable on a white background. */
+/** Colors for container states. Yellow is not used, because it is unreadable on a white background. */
 const TONES = { waiting: 'cyan', good: 'green', bad: 'red', done: 'dim' } as const;
 
 /** Minimum time between two redraws. */
 const DRAW_INTERVAL_MS = 50;
-/** The view is redrawn immediately if more log characters than this are waiting to be written. */
+/** The view is redrawn immediately if more log characters than this are pending. */
 const MAX_HELD_CHARACTERS = 64 << 10;
 
-/** Shows one line per container, redrawn in place, with warnings and logs above. After `settle`, prints a line per change. */
+/** Shows one line per container, redrawn in place, with warnings and logs above them. After `settle`, prints one line per change. */
 export class TerminalView implements RunView {
   readonly #pods = new Map<string, Pod>();
   readonly #transfers = new Map<string, ImageTransfer>();

@@ -6,7 +6,7 @@ import type { LogOptions } from '../client/node-client.ts';
 import { attemptsOf, LogFollower } from './log-follower.ts';
 import { ended, podOf, RUNNING, status } from './pod.fixture.ts';
 
-/** Follows these logs, given by container ID. Each log stays open until its function in `ends` is called. */
+/** Follows these logs, keyed by container ID. Each log stays open until its function in `ends` is called. */
 function follower(logs: Record<string, string[]>, old: string[] = []) {
   const shown: string[] = [];
   const requests: LogOptions[] = [];

@@ -8,16 +8,16 @@ import { logLine } from './log-text.ts';
 import { containerStatuses } from './pod-end.ts';
 import { podLabel } from './pod-rows.ts';
 
-/** Maximum length of a log line. Longer ones are split, because a container may write a line that never ends. */
+/** Maximum length of a log line. Longer ones are split, because a container may write an endless line. */
 const MAX_LINE_BYTES = 64 << 10;
-/** Number of log lines shown for a container that was already running before this command. */
+/** Number of log lines to show for a container that was already running before this command. */
 const OLD_LINES = 10;
 
-/** How long to wait for a restarted node to recover its pods, and how long to pause between requests in the meantime. */
+/** How long to wait for a restarted node to recover its pods, and the pause between requests while waiting. */
 const RESTART_MS = 10_000;
 const RESTART_PAUSE_MS = 100;
 
-/** Colours of log prefixes. Blue and yellow are not used: they are unreadable on a black or a white background. */
+/** Colors for log prefixes. Blue and yellow are not used: blue is unreadable on a black background, and yellow on a white one. */
 const COLOURS = ['cyan', 'magenta', 'green'] as const;
 
 export type LogFollowerOptions = {
@@ -26,7 +26,7 @@ export type LogFollowerOptions = {
   write: (line: string) => void;
   /** Whether each line is prefixed with its pod and container. */
   prefixed: boolean;
-  /** The stream to which `write` prints the lines. If it is a terminal, the lines are coloured and escaped. */
+  /** The stream that `write` prints the lines to. If it is a terminal, the lines are colored and escaped. */
   stream: NodeJS.WriteStream;
   /** UIDs of pods that existed before this command: only the last lines of their logs are shown. */
   old: ReadonlySet<string>;
@@ -36,16 +36,16 @@ export type LogFollowerOptions = {
 /** One attempt of a container, and the prefix of its log lines. */
 type FollowedLog = { container: string; containerId: string; prefix: string };
 
-/** Selects the part of a log to show. */
+/** Which part of a log to show. */
 type LogStart = { tailLines?: number; sinceTime?: string; skippedLines?: number };
 
 /** Follows the logs of all attempts of all containers of the given pods. */
 export class LogFollower {
   readonly #options: LogFollowerOptions;
-  /** By container ID: resolves once the attempt's log has been shown completely. */
+  /** Keyed by container ID: resolves once the attempt's log has been shown completely. */
   readonly #attempts = new Map<string, Promise<void>>();
   /**
-   * By container: its prefix, and a promise that resolves at the end of the log currently being shown. The next attempt waits for it, so
+   * Keyed by container: its prefix, and a promise that resolves when the log currently being shown ends. The next attempt waits for it, so
    * that the logs of two attempts are not interleaved.
    */
   readonly #containers = new Map<string, { prefix: string; shown: Promise<void> }>();
@@ -61,7 +61,7 @@ export class LogFollower {
     }
   }
 
-  /** Resolves once every followed log has ended, except for the logs of pods with these UIDs. */
+  /** Resolves once every followed log has ended, except those of pods with these UIDs. */
   async drain(except: ReadonlySet<string> = new Set()): Promise<void> {
     const drained = [...this.#containers].filter(([key]) => !except.has(key.slice(0, key.lastIndexOf('/'))));
     await Promise.all(drained.map(([, { shown }]) => shown));
@@ -112,7 +112,7 @@ export class LogFollower {
           const why = lost !== undefined && isNoNode(error) ? lost : error;
           return write(`${log.prefix}the log cannot be read: ${escapeLine(errorMessage(why))}`);
         }
-        // a node that is restarting still has the rest of the log
+        // a restarting node still has the rest of the log
         lost = error;
         restartedAtMs = performance.now();
         from = isOld ? { sinceTime: new Date().toISOString() } : { skippedLines: progress.lines };
@@ -138,7 +138,7 @@ export class LogFollower {
   }
 }
 
-/** Returns the container IDs of the attempts in a container status that have a log: the previous attempt, then the latest. */
+/** Returns the container IDs of the attempts in a container status that have a log: the previous one, then the latest. */
 export function attemptsOf({ containerID, state, lastState }: ContainerStatus): string[] {
   const begun = state.running !== undefined || state.terminated !== undefined;
   const ids = [lastState.terminated?.containerID, begun ? (state.terminated?.containerID ?? containerID) : undefined];

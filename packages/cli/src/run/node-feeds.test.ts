@@ -9,7 +9,7 @@ import type { RunView } from './run-view.ts';
 
 type ShownOptions = { uid?: string; old?: Set<string>; atMs?: number; held?: HeldEvents };
 
-/** The lines shown for events with these reasons about the pod with this UID; the feed is for the pod `u`. */
+/** Returns the lines shown for events with these reasons about the pod with this UID, in a feed for the pod `u`. */
 async function shown(
   reasons: string[],
   { uid = 'u', old = new Set<string>(), atMs = Date.now(), held }: ShownOptions = {},

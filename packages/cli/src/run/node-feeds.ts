@@ -30,8 +30,8 @@ async function showTransfers({ client, view, onTransfer, signal }: FeedOptions):
 }
 
 /**
- * Shows the events of the objects with the UIDs, of which there may be more later; for pods in `old`, only new ones. Stores each pod's last
- * warning in `warnings`, by UID. Image transfers are not requested until an image is pulled, to spare the node that work while it is
+ * Shows the events of objects with these UIDs, which may increase over time; for pods in `old`, only new events. Stores each pod's last
+ * warning in `warnings`, by UID. Image transfers are not requested until an image is pulled, to save the node that work while it is
  * starting the pods.
  */
 export async function showEvents(feed: EventFeed): Promise<void> {
@@ -59,11 +59,11 @@ type EventFeed = FeedOptions & {
   old: ReadonlySet<string>;
   warnings: Map<string, Event>;
 } & {
-  /** Stores events of unknown objects, if later objects may belong to the run. */
+  /** Stores events of unknown objects, if objects that appear later may belong to the run. */
   held?: HeldEvents;
 };
 
-/** `shown` resolves once transfers are no longer shown; it is absent until an image is pulled. */
+/** `shown` resolves once transfers are no longer shown; it is unset until an image is pulled. */
 type Transfers = { shown?: Promise<void> };
 
 /** Shows the events received over one connection. For pods in `known`, only events since `sinceMs` are shown. */

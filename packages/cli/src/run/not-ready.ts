@@ -10,18 +10,18 @@ import { quotedLine } from './log-text.ts';
 import { containerStatuses, isWell } from './pod-end.ts';
 import { containerRows, firstLine, podLabel } from './pod-rows.ts';
 
-/** Limits on the log lines quoted in an explanation. */
+/** Limits on log lines quoted in an explanation. */
 const SHOWN_LINES = 10;
 const SHOWN_CHARACTERS = 400;
 const MAX_LINE_BYTES = 4 << 10;
 
-/** The attempt whose log shows the failure. `previous` is set if it is not the container's latest attempt. */
+/** The attempt whose log shows the failure. `previous`: it is not the container's latest attempt. */
 export type FailureLog = { container: string; containerId: string; previous: boolean };
 
-/** The reason why a pod is not ready. `containers` lists its containers that are not ready. */
+/** Why a pod is not ready. `containers` lists its containers that are not ready. */
 export type Trouble = { reason: string; containers: { name: string; state: string }[]; log: FailureLog | undefined };
 
-/** Whether something in the pod has failed. False for a pod that is still starting. */
+/** Whether something in the pod has failed. False for a pod that is merely starting. */
 export function isInTrouble(pod: Pod): boolean {
   if (isWell(pod)) return false;
   const hasFailed = ({ ready, lastState: { terminated } }: ContainerStatus) =>
@@ -49,7 +49,7 @@ export function troubleOf(pod: Pod): Trouble {
   return { reason, containers, log: failureLog(statuses) };
 }
 
-/** Returns why no node has been found for the pod, if that is known. */
+/** Returns why the pod has not been scheduled, if known. */
 function notScheduled({ status }: Pod): string | undefined {
   const condition = status?.conditions?.find(({ type, status: is }) => type === 'PodScheduled' && is === 'False');
   return condition?.message || condition?.reason;
@@ -63,7 +63,7 @@ function lastEnd(status: ContainerStatus | undefined): string {
   return `; last termination: ${last.reason ?? 'Terminated'} (exit code ${last.exitCode}${why})`;
 }
 
-/** Returns the log of the first container that failed or, if there is none, of the first that is running but not ready. */
+/** Returns the log of the first container that failed or, if none failed, of the first one that is running but not ready. */
 function failureLog(statuses: ContainerStatus[]): FailureLog | undefined {
   for (const status of statuses) {
     const ends = [status.state.terminated, status.lastState.terminated];
@@ -81,11 +81,11 @@ type PodWarning = Pick<Event, 'type' | 'reason' | 'message'>;
 
 export type ExplainOptions = {
   client: Pick<NodeClient, 'log'>;
-  /** The podwright command line, including the global options that select this node. */
+  /** The podwright command line, including the global options that select the node. */
   program: string;
   /** The pod's last warning event. */
   warning: PodWarning | undefined;
-  /** The last event of a claim of the pod that is not bound. */
+  /** The last event of one of the pod's unbound claims. */
   claim?: string;
   keptBy: string | undefined;
   signal: AbortSignal;
@@ -95,7 +95,7 @@ export type ExplainOptions = {
 
 /**
  * Explains in a paragraph for the terminal why the pod is not ready: the reason, the end of the log that shows the failure, and commands
- * that show more. `keptBy` is a command that keeps the pod if this run would remove it.
+ * for more details. `keptBy` is a command that would keep the pod, if this run is going to remove it.
  */
 export async function explainTrouble(pod: Pod, options: ExplainOptions): Promise<string> {
   const { client, program, warning, claim, keptBy, signal, width } = options;
@@ -119,7 +119,7 @@ export async function explainTrouble(pod: Pod, options: ExplainOptions): Promise
   return [wrapText([...lines, heading].join('\n'), width), ...shown].join('\n');
 }
 
-/** Returns the advice of `podwright why` for the pod. */
+/** Returns the same advice for the pod as `podwright why`. */
 function adviceFor(pod: Pod, { warning, log }: { warning: PodWarning | undefined; log: LogEnd | undefined }): string[] {
   const events = warning === undefined ? [] : [warning];
   return explainPod({ pod, events, log, unboundClaims: [], nodes: [], now: Date.now() }).advice;
@@ -134,7 +134,7 @@ function repeats(warning: PodWarning, texts: string[]): boolean {
   return texts.some((text) => text.includes(message) || warningText(warning).includes(text));
 }
 
-/** Returns commands that show more about a pod that is kept. */
+/** Returns commands that show more details about a pod that is not removed. */
 function commandsFor(pod: Pod, log: FailureLog | undefined): string[] {
   const logs = `logs ${argumentsOf(pod)} -c ${log?.container}${log?.previous ? ' --previous' : ''}`;
   return [describeCommand(pod), ...(log === undefined ? [] : [logs])];
@@ -147,8 +147,7 @@ const argumentsOf = ({ metadata: { namespace, name } }: Pod) =>
 type LogSource = FailureLog & { client: Pick<NodeClient, 'log'>; signal: AbortSignal };
 
 /**
- * Reads the last lines of the failed attempt's log. If that log has been removed in the meantime, reads the log of the latest attempt with
- * a non-empty log.
+ * Reads the last lines of the failed attempt's log. If that log has been removed since, reads the latest attempt's log that is not empty.
  */
 async function failureLines(pod: Pod, source: LogSource): Promise<string[]> {
   const status = containerStatuses(pod).find(({ name }) => name === source.container);

@@ -6,7 +6,7 @@ import type { RunView } from './run-view.ts';
 import { describeTransfer } from './transfer-text.ts';
 
 /**
- * The output streams of a view. Log lines are written to `out` and everything else to `status`; without `status`, only log lines are
+ * The output streams of a view. Log lines are written to `out` and everything else to `status`; if `status` is unset, only log lines are
  * written.
  */
 export type PlainOutput = { out: NodeJS.WritableStream; status?: NodeJS.WritableStream | undefined };
@@ -36,7 +36,7 @@ export class PlainView implements RunView {
 
   /**
    * Prints one line for each phase and for each quarter downloaded, once per image even if the pull is retried. Failures are not printed,
-   * because the container's state gives the reason.
+   * because the container's state includes the reason.
    */
   transfer(transfer: ImageTransfer): void {
     const { reference, phase, doneBytes, totalBytes } = transfer;

@@ -24,7 +24,7 @@ export const isWell = (pod: Pod): boolean =>
 
 /**
  * True if none of the pod's containers are running because an image needed for a first start cannot be pulled and waiting would not help,
- * even though the kubelet keeps retrying. Pulls before a restart do not count, because the image existed at some point.
+ * even though the kubelet keeps retrying. Containers that have been restarted do not count, because their image existed at some point.
  */
 export function lacksImage(pod: Pod): boolean {
   const statuses = containerStatuses(pod);
@@ -41,8 +41,8 @@ export function lacksImage(pod: Pod): boolean {
 export const isOver = (pod: Pod): boolean => isEnded(pod) || lacksImage(pod);
 
 /**
- * True if the pod is ready or will never become ready. The latter holds if the pod has terminated, or if each of its containers is ready or
- * has terminated and will not be restarted.
+ * True if the pod is ready or will never become ready. The latter is the case if the pod has terminated, or if each of its containers is
+ * ready or has terminated and will not be restarted.
  */
 export function isSettled(pod: Pod, over = isOver): boolean {
   if (over(pod) || isReady(pod)) return true;
@@ -64,7 +64,7 @@ function hasEndedForGood(pod: Pod, { state: { terminated } }: ContainerStatus): 
   return pod.spec.restartPolicy === 'Never' || (pod.spec.restartPolicy === 'OnFailure' && terminated.exitCode === 0);
 }
 
-/** Returns the containers that failed and will not be restarted although the pod keeps running. */
+/** Returns the containers that have failed and will not be restarted, although the pod keeps running. */
 export function lostContainers(pod: Pod): ContainerStatus[] {
   return (pod.status?.containerStatuses ?? []).filter(
     (status) => hasEndedForGood(pod, status) && status.state.terminated!.exitCode !== 0,
@@ -72,8 +72,8 @@ export function lostContainers(pod: Pod): ContainerStatus[] {
 }
 
 /**
- * Returns 0 if every pod succeeded; otherwise the exit code of the container that failed first, or 1 if no container failed. Sidecars do
- * not count: they are ended after the other containers, and their exit codes say nothing about the work.
+ * Returns 0 if every pod succeeded; otherwise the exit code of the container that failed first, or 1 if no container failed. Sidecars are
+ * ignored: they are stopped after the other containers, and their exit codes say nothing about the work.
  */
 export function exitCodeOf(pods: Pod[]): number {
   const failed = pods.filter(({ status }) => status?.phase !== 'Succeeded');

@@ -2,8 +2,8 @@ import type { Container, ContainerStatus, Pod } from '@podwright/kube-api';
 import { containerStatuses, PULL_FAILURES } from './pod-end.ts';
 
 /**
- * One container's state as displayed. `tone` selects the colour. `failure` is the reason why the container cannot start, and is the same
- * for every attempt. It is absent if the container starts but then crashes, or if the status has no message.
+ * A container's state as displayed. `tone` selects the color. `failure` is why the container cannot start, and is the same for every
+ * attempt. It is unset if the container starts but then crashes, or if the status has no message.
  */
 export type ContainerRow = {
   pod: string;
@@ -74,7 +74,8 @@ function describe(
 const PULL_BACK_OFF = /^Back-off pulling image "[^"]*": (?:\w+: )?/;
 
 /**
- * Returns the error without the back-off prefix. For a pull error, adds the image unless the container runtime's message already names it.
+ * Returns the error without the back-off prefix. For a pull error, adds the image unless the container runtime's message already contains
+ * it.
  */
 function waitingCause(reason: string, message: string, image: string): string {
   const error = firstLine(message).replace(PULL_BACK_OFF, '');
@@ -92,7 +93,7 @@ const POD_ID = / (?:in pod |pod=)[a-z\d.-]+_[a-z\d-]+\([\da-f-]{32,36}\)/g;
 
 const times = (count: number) => (count === 1 ? 'once' : `${count} times`);
 
-/** Returns the first line of a message with IDs shortened. The gRPC prefix is removed, and so is the pod, which the caller shows anyway. */
+/** Returns the first line of a message, with IDs shortened, and without the gRPC prefix and the pod, which the caller shows anyway. */
 export function firstLine(text: string): string {
   return text.split('\n')[0]!.replace(RPC_ERROR, '').replaceAll(POD_ID, '').replaceAll(LONG_ID, '$1').slice(0, 300);
 }

@@ -18,7 +18,7 @@ export type PodParts = {
   ready?: boolean;
 } & Partial<Pick<NonNullable<Pod['status']>, 'phase' | 'reason' | 'message'>>;
 
-/** The pod `web` with containers of these statuses. */
+/** Returns the pod `web` with these container statuses. */
 export function podOf({
   containers,
   init = [],

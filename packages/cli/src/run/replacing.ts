@@ -11,7 +11,7 @@ export type ReplaceOptions = {
   force: boolean;
   /** Whether the user can be prompted. False if the manifest is read from standard input. */
   canAsk: boolean;
-  /** Aborts the wait for the user's answer. */
+  /** Aborts waiting for the user's answer. */
   signal: AbortSignal;
 };
 
@@ -68,15 +68,13 @@ async function readAnswer(signal: AbortSignal): Promise<string> {
   }
 }
 
-/**
- * Reports the objects of a killed run that this run has adopted. `stays` is set if this run does not remove the objects when it exits.
- */
+/** Reports the objects of a killed run that this run has adopted. `stays`: this run does not remove the objects when it exits. */
 export function reportAdopted(objects: AppliedObject[], stays: boolean): void {
   if (objects.length === 0) return;
   printError(`${objectNames(objects)}: adopted from a killed run, ${stays ? 'kept' : 'removed at exit'}`);
 }
 
-/** Reports objects that already existed and are kept. `ofRuns` holds the UIDs of objects that other foreground runs will delete. */
+/** Reports objects that already existed and are retained. `ofRuns` has the UIDs of objects that other foreground runs will delete. */
 export function reportExisting(objects: AppliedObject[], ofRuns: ReadonlySet<string>): void {
   const others = objects.filter(({ uid = '' }) => ofRuns.has(uid));
   const [unchanged, replaced] = [

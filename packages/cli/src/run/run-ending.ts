@@ -17,13 +17,13 @@ import { failsToStart, NotStarted } from './start-patience.ts';
 /** `timeout`, in ms, limits the time until the pods are ready or, with `once`, until they have terminated. */
 export type WatchOptions = { once?: boolean; detach: boolean; timeout?: number; quiet?: boolean; namespace?: string };
 
-/** A run whose manifests have been applied. */
+/** A run with its manifests already applied. */
 export type Course = {
   node: { client: NodeClient };
   program: string;
   options: WatchOptions;
   names: string[];
-  /** Whether log lines are prefixed with the names of the pod and container. */
+  /** Whether log lines are prefixed with the pod and container names. */
   prefixed: boolean;
   interrupts: Interrupts;
   session: RunSession;
@@ -32,12 +32,12 @@ export type Course = {
 /** `warnings`: the most recent warning event of each pod, by UID. */
 export type WatchedCourse = Course & { warnings: ReadonlyMap<string, Event> };
 
-/** How a run ended. `early`: before its pods did. `keep`: the pods are not removed. */
+/** How a run ended. `early`: before its pods had terminated. `keep`: the pods are not removed. */
 export type Ending = { exitCode: number; early: boolean; keep: boolean };
 
 export const hasFailed = (pod: Pod): boolean => pod.status?.phase === 'Failed' || lacksImage(pod);
 
-/** Ends a run with --detach. Failures are reported now, because the command stops watching the pods. */
+/** Ends a run with --detach. Reports failures now, because the command stops watching the pods. */
 export async function leaveRunning(course: WatchedCourse): Promise<Ending> {
   const pods = [...course.session.pods.values()];
   const troubled = pods.filter((pod) => hasFailed(pod) || lostContainers(pod).length > 0);
@@ -56,7 +56,7 @@ function reportRunning(pods: Pod[], program: string): void {
   printProse(`${counted(staying.length, 'pod')} ${what}; see '${program} ps', also logs, exec, describe, delete, stop`);
 }
 
-/** Prints what a run without pods has applied, such as a Service, or a CronJob before its first Job. */
+/** Prints what a run without pods has applied, such as a Service, or a CronJob that has not created a Job yet. */
 function reportObjects({ workloads, objectCount }: RunSession): void {
   for (const object of workloads.objects)
     printProse(`${objectNames([object])}: ${workloads.stateOf(object.uid)?.progress}`);
@@ -99,7 +99,7 @@ function lateness(error: TimedOut | NotStarted, { once }: WatchOptions): string 
   return `not ${once ? 'ended' : 'ready'} within ${error.seconds} s (--timeout)`;
 }
 
-/** Prints a line about each workload whose pods are not all available. */
+/** Prints a line for each workload whose pods are not all available. */
 function explainWorkloads({ session, warnings }: WatchedCourse): void {
   for (const { object, progress, failure } of session.incomplete) {
     const warning = warnings.get(object.uid ?? '');

@@ -5,9 +5,7 @@ import { namesInSync } from '@podwright/host';
 import { processStart } from '../client/process-start.ts';
 import type { AppliedObject } from './run-session.ts';
 
-/**
- * The objects that a foreground `run` removes when it exits. `startedNode` is set if it also stops the node once no other pods are left.
- */
+/** The objects that a foreground `run` removes when it exits. `startedNode`: it also stops the node once no other pods are left. */
 export type RunRecord = { objects: AppliedObject[]; startedNode: boolean };
 
 type ObjectName = Pick<AppliedObject, 'kind' | 'namespace' | 'name'>;
@@ -16,12 +14,12 @@ type ObjectName = Pick<AppliedObject, 'kind' | 'namespace' | 'name'>;
 export type LeftoverRecord = RunRecord & { path: string };
 
 /**
- * Each foreground `run` has a file named `run-PID-STARTTIME.json` in the node's state directory. If the file exists but the process does
- * not, the run was killed before it could clean up. The state directory is volatile, so a reboot deletes the files.
+ * Each foreground `run` has a file named `run-PID-STARTTIME.json` in the node's state directory. If the file outlives the process, the run
+ * was killed before it could clean up. The state directory is volatile, so a reboot deletes the files.
  */
 const FILE = /^run-(\d+)-(\d+)\.json$/;
 
-/** Records the objects created by this process. Disposing of the result deletes the record, unless `keep` has been aborted. */
+/** Records the objects created by this process. Disposing the result deletes the record, unless `keep` has been aborted. */
 export function recordRun(stateDirectory: string, { objects, startedNode }: RunRecord, keep?: AbortSignal): Disposable {
   const path = join(stateDirectory, `run-${process.pid}-${processStart(process.pid)}.json`);
   write(path, { objects: objects.filter(({ action }) => action === 'created'), startedNode });
@@ -51,12 +49,12 @@ export function uidsOfRuns(stateDirectory: string): Set<string> {
   return new Set(allRecords(stateDirectory).flatMap(({ objects }) => objects.flatMap(({ uid }) => uid ?? [])));
 }
 
-/** The applied objects after adoption. `startedNode` is set if a killed run had started the node, so that this run must stop it. */
+/** The applied objects after adoption. `startedNode`: a killed run had started the node, so this run must stop it. */
 export type Adoption = { objects: AppliedObject[]; adopted: AppliedObject[]; startedNode: boolean };
 
 /**
- * Adopts unchanged objects created by a killed run by changing their action to `created`. If none of a record's pods exist any more, none
- * of its objects are adopted: a ConfigMap has no UID, so another client may have created one with the same name since.
+ * Adopts unchanged objects created by a killed run by changing their action to `created`. If none of a record's pods still exist, none of
+ * its objects are adopted: a ConfigMap has no UID, so a different client may have created one with the same name since.
  */
 export function adoptLeftovers(applied: AppliedObject[], left: RunRecord[]): Adoption {
   const unchanged = new Set(applied.filter(({ action }) => action === 'unchanged').map(keyOf));
@@ -78,14 +76,14 @@ export function dropAdopted(left: LeftoverRecord[], adopted: AppliedObject[]): v
 }
 
 /**
- * Removes deleted objects from the records of killed runs. Objects are matched by name, because no object with that name exists any more.
+ * Removes deleted objects from the records of killed runs. Objects are matched by name, because no object with that name exists anymore.
  */
 export function dropDeleted(stateDirectory: string, deleted: ObjectName[]): void {
   const names = new Set(deleted.map(nameOf));
   drop(leftoverRecords(stateDirectory), (object) => names.has(nameOf(object)));
 }
 
-/** Removes objects from records, and deletes records that are left without pods. */
+/** Removes objects from records, and deletes records that have no pods left. */
 function drop(left: LeftoverRecord[], isDropped: (object: AppliedObject) => boolean): void {
   for (const { path, objects, startedNode } of left) {
     const others = objects.filter((object) => !isDropped(object));

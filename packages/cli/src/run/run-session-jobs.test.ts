@@ -1,4 +1,4 @@
-/** Ends of a run whose manifest has a Job. */
+/** The end of a run whose manifest has a Job. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '@podwright/kube-api';
@@ -10,7 +10,7 @@ import { RunSession } from './run-session.ts';
 const COMPLETE = [{ type: 'Complete', status: 'True' }];
 const FAILED = [{ type: 'Failed', status: 'True', reason: 'BackoffLimitExceeded' }];
 
-/** News that come one after the other. */
+/** An asynchronous stream of pushed values. */
 function feed<T>() {
   const waiting: ((value: T) => void)[] = [];
   const queue: T[] = [];

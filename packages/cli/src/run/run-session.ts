@@ -9,36 +9,34 @@ import { exitCodeOf, isEnded, isOver, isProven, isSettled } from './pod-end.ts';
 import { removalTimeoutMs } from './removal-timeout.ts';
 import { RunWorkloads } from './run-workloads.ts';
 
-/**
- * Before a pod counts as ready, it must have been running for this fraction of the time it took to start, but for no more than `STEADY_MS`.
- */
+/** Before a pod counts as ready, it must have been running for this fraction of the time it took to start, but at most for `STEADY_MS`. */
 const SLOW_SHARE = 0.15;
 const CLAIM = 'PersistentVolumeClaim';
 const NODE_ENDED = 'the node ended while its pods were running';
 
-/** The actions of an apply after which a pod is still the same pod. */
+/** Apply actions that leave a pod in place, rather than creating a new one. */
 const KEEPS_POD: ReadonlySet<string> = new Set(['unchanged', 'resized', 'configured']);
 
 export type AppliedObject = ApplyResult['objects'][number];
 
 /**
- * The pods of one `podwright run`, with their latest states and the times at which they became ready: those that it applied, and those that
- * its workloads make. Objects that existed before the run are also watched, but never removed.
+ * The pods of one `podwright run`, both applied and created by its workloads, with their latest states and the times at which they became
+ * ready. Objects that existed before the run are also watched, but never removed.
  */
 export class RunSession {
   readonly pods = new Map<string, Pod>();
   /** UIDs of the pods that existed before this run. */
   readonly old: ReadonlySet<string>;
   readonly workloads: RunWorkloads;
-  /** UIDs of the workloads, by those of the pods that they have made. */
+  /** Workload UIDs by the UIDs of the pods that they created. */
   readonly #owners = new Map<string, string>();
-  /** Likewise for removed pods that had ended, because a Job is often removed with its pods soon after its end. */
+  /** The same for removed pods that had terminated, because a Job is often removed along with its pods soon after it has finished. */
   readonly #pastOwners = new Map<string, string>();
   readonly #client: NodeClient;
   readonly #objects: AppliedObject[];
   readonly #startedAtMs = Date.now();
   readonly #listeners = new Set<(pod: Pod) => void>();
-  /** Time at which each pod settled, by UID, in ms since the epoch. */
+  /** When each pod settled, by UID, in ms since the epoch. */
   readonly #settledAtMs = new Map<string, number>();
   readonly #waiting = new Set<() => void>();
   readonly #removed = new Set<string>();
@@ -58,7 +56,7 @@ export class RunSession {
     return new Map([...this.#settledAtMs].map(([uid, atMs]) => [uid, atMs - this.#startedAtMs]));
   }
 
-  /** UIDs of the applied pods, and of the present pods of the workloads. */
+  /** UIDs of the applied pods, and of the workloads' current pods. */
   get uids(): string[] {
     return [...uidsOf(this.#objects), ...this.#owners.keys()];
   }
@@ -75,7 +73,7 @@ export class RunSession {
       .map((object) => ({ object, progress: 'its state is not known', ...this.workloads.stateOf(object.uid) }));
   }
 
-  /** Objects that existed before this run and are therefore kept. */
+  /** Objects that existed before this run and are therefore retained. */
   get existing(): AppliedObject[] {
     return this.#objects.filter(({ action }) => action !== 'created');
   }
@@ -90,17 +88,17 @@ export class RunSession {
     return this.#made.some(({ uid, kind }) => uid !== undefined && (kind === 'Pod' || isWorkload({ kind })));
   }
 
-  /** Pods that another client deleted before they terminated. */
+  /** Pods deleted by another client before they terminated. */
   get deletedByOthers(): Pod[] {
     return [...this.#deletedByOthers].flatMap((uid) => this.pods.get(uid) ?? []);
   }
 
-  /** Workloads that another client deleted before they had finished. */
+  /** Workloads deleted by another client before they had finished. */
   get lostWorkloads(): AppliedObject[] {
     return this.workloads.objects.filter(({ uid }) => this.workloads.isLost(uid));
   }
 
-  /** Workloads that wait and have no pods, such as a suspended Job. `progress` describes what they wait for. */
+  /** Waiting workloads without pods, such as a suspended Job. `progress` says what they are waiting for. */
   get idleWorkloads(): { object: AppliedObject; progress: string }[] {
     return this.workloads.objects.flatMap((object) => {
       const { isOver = true, isComplete = false, progress = '' } = this.workloads.stateOf(object.uid) ?? {};
@@ -109,8 +107,8 @@ export class RunSession {
   }
 
   /**
-   * Created objects that this run still owns. Pods deleted by another client are excluded, because that client may have created new ones
-   * with the same names.
+   * Created objects that this run still owns. Pods deleted by a different client are excluded, because that client may have created new
+   * ones with the same names.
    */
   get #made(): AppliedObject[] {
     return this.#objects.filter(
@@ -120,8 +118,7 @@ export class RunSession {
   }
 
   /**
-   * Updates the pod states until the signal aborts or the node stops. If the node merely restarts, as during an upgrade, watching
-   * continues.
+   * Updates the pod states until the signal aborts or the node stops. If the node is only restarting, as in an upgrade, watching continues.
    */
   async watch(signal: AbortSignal): Promise<void> {
     const watchPods = async () => {
@@ -136,7 +133,7 @@ export class RunSession {
     }
   }
 
-  /** Resolves when the connection ends. Rejects if no node answers and none is starting. */
+  /** Resolves when the connection ends. Rejects if no node responds and none is starting. */
   async #watchConnection(signal: AbortSignal): Promise<void> {
     const mine = new Set(uidsOf(this.#objects));
     const pods = this.#objects.filter(({ kind }) => kind === 'Pod');
@@ -185,7 +182,7 @@ export class RunSession {
     );
   }
 
-  /** Whether a workload is complete, or has all its pods and none of them makes any more progress. */
+  /** Whether a workload is complete, or has all its pods and none of them can make further progress. */
   #isWorkloadSettled(uid: string): boolean {
     if (this.workloads.isRemoved(uid)) return true;
     const state = this.workloads.stateOf(uid);
@@ -201,12 +198,12 @@ export class RunSession {
     const made = [...this.#owners]
       .filter(([, owner]) => owner === workload)
       .flatMap(([uid]) => this.pods.get(uid) ?? []);
-    // pods of the manifest that the workload has adopted
+    // pods in the manifest that the workload has adopted
     const adopted = uidsOf(this.#objects).flatMap((uid) => this.pods.get(uid) ?? []);
     return [...made, ...adopted.filter((pod) => controllerUid(pod) === workload)];
   }
 
-  /** Waits until every pod has terminated, can never start, or was removed, and no workload makes any more. */
+  /** Waits until every pod has terminated, can never start, or has been removed, and no workload creates any more pods. */
   ended(signal: AbortSignal): Promise<void> {
     const isOver = (uid: string) =>
       this.workloads.isRemoved(uid) || this.workloads.stateOf(uid)?.isOver === true || this.#neverStarts(uid);
@@ -225,7 +222,7 @@ export class RunSession {
 
   /**
    * Returns the exit code once the pods have terminated: 0 if all succeeded, the exit code of one that failed, or 1 if one was deleted
-   * before it terminated. Of a workload, only the pods of one that has failed count.
+   * before it terminated. A workload's pods count only if the workload has failed.
    */
   exitCode(): number {
     const counts = ({ metadata: { uid } }: Pod) => {
@@ -246,12 +243,12 @@ export class RunSession {
   /** Deletes the created objects and waits until the pods are removed. */
   async remove(gracePeriodSeconds?: number, signal?: AbortSignal): Promise<void> {
     this.#removing = true;
-    // Delete pods first: a ConfigMap must exist while the containers that use it are terminating.
+    // Delete workloads and pods first: a ConfigMap must exist while the containers that use it are terminating.
     const made = this.#made;
     const pods = made.filter(({ kind }) => kind === 'Pod');
     const ofApi = await this.#located(made);
     const workloads = ofApi.filter(isWorkload);
-    // claims and their files are kept for the next run
+    // claims and their files are retained for the next run
     const others = [
       ...made.filter(({ kind, apiVersion }) => apiVersion === undefined && kind !== 'Pod' && kind !== CLAIM),
       ...ofApi.filter((object) => !isWorkload(object)).reverse(),
@@ -273,13 +270,13 @@ export class RunSession {
     }
   }
 
-  /** Finds the paths of the objects that only a Kubernetes API has. */
+  /** Finds the paths of the objects that exist only in a Kubernetes API. */
   async #located(objects: readonly AppliedObject[]): Promise<(AppliedObject & { path: string })[]> {
     const ofApi = objects.filter((one): one is AppliedObject & { apiVersion: string } => one.apiVersion !== undefined);
     return ofApi.length === 0 ? [] : await this.#client.locate(ofApi);
   }
 
-  /** Deletes the pods of removed workloads with the grace period, if it is given. Otherwise the API's garbage collection does. */
+  /** If a grace period is given, deletes the pods of removed workloads with it. Otherwise, the API's garbage collector deletes them. */
   async #endOwned(gracePeriodSeconds: number | undefined): Promise<void> {
     if (gracePeriodSeconds === undefined) return;
     const owned = [...this.#owners.keys()].flatMap((uid) => this.pods.get(uid) ?? []).filter((pod) => this.isMade(pod));
@@ -297,14 +294,14 @@ export class RunSession {
     }
   }
 
-  /** Marks pods that are missing from the initial list as removed, because they were deleted before the watch began. */
+  /** Marks pods missing from the initial list as removed, because they were deleted before the watch began. */
   #missing(): void {
     for (const uid of uidsOf(this.#objects)) if (!this.pods.has(uid)) this.#removed.add(uid);
     this.#wake();
   }
 
   /**
-   * A failed pull does not count as terminated for a pod that existed before: the failure may be old, and the image may be available by
+   * For a pod that existed before, a failed pull does not count as terminated: the failure may be old, and the image may be available by
    * now.
    */
   readonly #isOver = (pod: Pod): boolean => (this.old.has(pod.metadata.uid) ? isEnded(pod) : isOver(pod));
@@ -315,7 +312,7 @@ export class RunSession {
     return this.#removed.has(uid) || (pod !== undefined && condition(pod));
   }
 
-  /** Records a pod if one of the workloads has made it. Pods that their workload has removed are forgotten. */
+  /** Records a pod if one of the workloads created it. Pods removed by their workload are forgotten. */
   async #takeOwned(pod: Pod, isDeleted: boolean): Promise<void> {
     const { uid } = pod.metadata;
     const owner = this.#owners.get(uid) ?? (await this.workloads.ownerOf(pod));

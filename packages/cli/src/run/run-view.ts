@@ -9,15 +9,15 @@ export interface RunView {
   pod(pod: Pod): void;
   transfer(transfer: ImageTransfer): void;
   event(event: Event): void;
-  /** Prints a line unchanged, such as a log line. */
+  /** Prints a line verbatim, such as a log line. */
   log(line: string): void;
-  /** Must be called once the pods are ready or are no longer watched. `table` replaces the startup progress. */
+  /** Must be called once the pods are ready or no longer watched. `table` replaces the startup progress. */
   settle(table?: string): void;
   /** Shows lines about the run itself, such as published ports. */
   note(lines: string[]): void;
 }
 
-/** Returns the table of pods that is shown once they have started. `tookMs` holds how long each pod took to start, by UID. */
+/** Returns the table of pods shown once they have started. `tookMs` is how long each pod took to start, by UID. */
 export function podTable(pods: Pod[], tookMs: Map<string, number>, width?: number): string {
   const rows = pods.map((pod) => {
     const { ready, status, restarts } = podSummary(pod);

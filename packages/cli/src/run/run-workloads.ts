@@ -10,16 +10,16 @@ type AppliedObject = ApplyResult['objects'][number];
 type Reader = Pick<NodeClient, 'locate' | 'readObject' | 'watchObject'>;
 type Followed = AppliedObject & { apiVersion: string; uid: string };
 
-/** Kinds between a workload and its pods: a Deployment has its pods by ReplicaSets, a CronJob by Jobs. */
+/** Kinds between a workload and its pods: ReplicaSets for a Deployment, Jobs for a CronJob. */
 const BETWEEN: ReadonlySet<string> = new Set(['ReplicaSet', 'Job']);
 
-/** The workloads that a run has applied: their states, and the pods that they make. */
+/** The workloads applied by a run: their states, and the pods that they create. */
 export class RunWorkloads {
   readonly objects: readonly Followed[];
   readonly #client: Reader;
   readonly #states = new Map<string, WorkloadState>();
   readonly #removed = new Set<string>();
-  /** UIDs of the workloads of ReplicaSets and Jobs, by the UIDs of those; '' if they belong to none. */
+  /** UIDs of the workloads that own ReplicaSets and Jobs, by the UIDs of the latter; '' if none of this run's workloads owns them. */
   readonly #above = new Map<string, string>();
 
   constructor(client: Reader, applied: readonly AppliedObject[]) {
@@ -29,7 +29,7 @@ export class RunWorkloads {
     );
   }
 
-  /** Returns the state of a workload; undefined until it has been read. */
+  /** Returns a workload's state; undefined until it has been read. */
   stateOf(uid: string): WorkloadState | undefined {
     return this.#states.get(uid);
   }
@@ -38,7 +38,7 @@ export class RunWorkloads {
     return this.#removed.has(uid);
   }
 
-  /** Whether another client has removed a workload before it had finished. */
+  /** Whether another client removed a workload before it had finished. */
   isLost(uid: string): boolean {
     return this.#removed.has(uid) && this.#states.get(uid)?.isOver !== true;
   }
@@ -47,7 +47,7 @@ export class RunWorkloads {
     return this.objects.some((object) => object.uid === uid && object.kind === 'Job');
   }
 
-  /** Returns the UID of the workload that has made a pod; undefined if it is none of this run. */
+  /** Returns the UID of the workload that created a pod; undefined if it does not belong to this run. */
   async ownerOf(pod: Pod): Promise<string | undefined> {
     const owner = pod.metadata.ownerReferences?.find(({ controller }) => controller === true);
     if (owner === undefined || this.objects.length === 0) return undefined;
@@ -57,7 +57,7 @@ export class RunWorkloads {
     return known === '' ? undefined : known;
   }
 
-  /** Keeps the states up to date until the signal aborts. Rejects as the calls of the client do; a lost connection is made again. */
+  /** Keeps the states up to date until the signal aborts. Reconnects if the connection is lost; rejects with the client's other errors. */
   async watch(signal: AbortSignal, changed: () => void): Promise<void> {
     if (this.objects.length === 0) return;
     const located = await this.#client.locate(this.objects);

@@ -4,7 +4,7 @@ import { containerStatuses, isEnded } from './pod-end.ts';
 
 const LOOK_INTERVAL_MS = 1000;
 
-/** The abort reason when pods have failed to start for too long. */
+/** The abort reason if pods have failed to start for too long. */
 export class NotStarted extends Error {
   readonly seconds: number;
 
@@ -15,8 +15,7 @@ export class NotStarted extends Error {
 }
 
 /**
- * Whether the pod has not started yet and something has failed, although the kubelet keeps retrying. `warned` is set if there was a warning
- * event.
+ * Whether the pod has not started yet and something has failed, although the kubelet keeps retrying. `warned`: there was a warning event.
  */
 export function failsToStart(pod: Pod, warned: boolean): boolean {
   const hasStarted = containerStatuses(pod).some(

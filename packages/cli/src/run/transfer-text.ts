@@ -7,7 +7,7 @@ export type Transfer = Omit<ImageTransfer, 'doneBytes' | 'totalBytes'> & {
   totalBytes: number | bigint;
 };
 
-/** Describes a transfer in the form `name downloading 12 MiB of 45 MiB (3 of 5 layers)`. */
+/** Describes a transfer as `name downloading 12 MiB of 45 MiB (3 of 5 layers)`. */
 export function describeTransfer(transfer: Transfer): string {
   const { reference, phase, doneBytes, totalBytes, layersDone, layersTotal, error } = transfer;
   if (phase === 'failed') return `${reference} failed: ${error}`;

@@ -1,4 +1,4 @@
-/** Shows the pods of a run and their logs to its end, and removes them. */
+/** Shows a run's pods and their logs until it ends, then removes the pods. */
 import { raceAbort, withTimeout } from '@podwright/base';
 import type { Event, Pod } from '@podwright/kube-api';
 import { DETACHED_STEADY_MS, LAST_LOGS_TIMEOUT_MS, START_PATIENCE_MS, STEADY_MS } from '../limits.ts';
@@ -35,7 +35,7 @@ type ShownCourse = WatchedCourse & {
   states: OrderedStates;
 };
 
-/** Watches a run to its end and returns the exit code. With --detach, the end is when the pods are ready. */
+/** Watches a run until it ends and returns the exit code. With --detach, it ends when the pods are ready. */
 export async function watchRun(course: Course): Promise<number> {
   const { session, options } = course;
   const [watching, following] = [new AbortController(), new AbortController()];
@@ -155,7 +155,7 @@ function whenNotWell(inTime: AbortSignal, pods: () => Pod[]): AbortSignal {
   return late.signal;
 }
 
-/** Waits a limited time for the remaining logs, except those of pods that are not removed. */
+/** Waits a limited time for the remaining logs, except those of pods that stay. */
 async function drain(logs: LogFollower, staying?: ReadonlySet<string>): Promise<void> {
   using signal = withTimeout(undefined, LAST_LOGS_TIMEOUT_MS, 'read the logs');
   await raceAbort(logs.drain(staying), signal).catch(() => undefined);

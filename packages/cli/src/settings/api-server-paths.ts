@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import type { NodePaths } from './node-paths.ts';
 
-/** The paths of the API server on this node. All are absolute. */
+/** The API server's paths on this node. All are absolute. */
 export const apiServerPaths = ({ root, state }: Pick<NodePaths, 'root' | 'state'>) => ({
   directory: join(root, 'api-server'),
-  /** Marks that the node's objects are in this directory. */
+  /** Marker file: the node's objects are in this directory. */
   ofNode: join(root, 'api-server', 'of-node'),
   socketPath: join(state, 'apiserver.sock'),
   /** The administrator's kubeconfig, which the server writes and renews if it listens over TLS. */

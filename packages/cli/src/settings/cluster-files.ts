@@ -26,8 +26,8 @@ export function joinedFiles(root: string): JoinedFiles {
 }
 
 /**
- * Returns the cluster files named by the settings or, if there are none, those of the cluster that this node has joined. Returns
- * `undefined` for a standalone node.
+ * Returns the cluster files from the settings or, if none are set, those of the cluster that this node has joined. Returns `undefined` for
+ * a standalone node.
  */
 export function clusterFiles({ cluster, root }: Pick<NodeConfig, 'cluster' | 'root'>): ClusterFiles | undefined {
   const {

@@ -8,7 +8,7 @@ import { readText } from './read-text.ts';
 /**
  * Returns the node's paths and settings for a command; flags override the configuration file. Clients need only the paths, which are read
  * without loading the file's schema, because that would take longer than the rest of the command. `settings()` validates the whole file; it
- * is called by the daemons, `check`, `doctor` and commands that start a node. Throws the errors of `loadConfig`.
+ * is called by the daemons, `check`, `doctor` and commands that start a node. Throws like `loadConfig`.
  */
 export async function commandContext(flags: ConfigFlags): Promise<CommandContext> {
   const settings = async () => (await import('./node-config.ts')).loadConfig(flags);
@@ -16,8 +16,8 @@ export async function commandContext(flags: ConfigFlags): Promise<CommandContext
 }
 
 /**
- * Returns the node's paths from the flags and the configuration file. Returns `undefined` if the file cannot be read or if one of its paths
- * is not a non-empty string.
+ * Returns the node's paths from the flags and the configuration file. Returns `undefined` if the file cannot be read, or if one of its
+ * paths is empty or not a string.
  */
 async function plainPaths({ config, root, state }: ConfigFlags): Promise<NodePaths | undefined> {
   const given = await givenPaths(config);
@@ -41,7 +41,7 @@ async function givenPaths(config: string | undefined): Promise<Record<string, un
   }
 }
 
-/** Returns the flags that select the node, as arguments for another podwright process. */
+/** Returns the flags that select the node, as arguments for a different podwright process. */
 function configArguments(flags: ConfigFlags): string[] {
   return Object.entries(flags).flatMap(([name, value]) => [flagName(name), value]);
 }

@@ -41,7 +41,7 @@ export type DockershimFlags = {
   imagePullProgressDeadline?: string;
 };
 
-/** For each flag, the path of its key in the configuration file. */
+/** The path of each flag's key in the configuration file. */
 const KEYS: Record<Exclude<keyof ConfigFlags, 'config'>, string[]> = {
   root: ['root'],
   state: ['state'],
@@ -77,7 +77,7 @@ const KEYS: Record<Exclude<keyof ConfigFlags, 'config'>, string[]> = {
   imagePullProgressDeadline: ['dockershim', 'image_pull_progress_deadline'],
 };
 
-/** Flags whose key is a whole number, a boolean, or a list. On the command line, list items are separated by commas. */
+/** Flags whose keys are integers, booleans or lists. On the command line, list items are separated by commas. */
 const NUMBERS: readonly string[] = ['readySandboxes', 'networkPluginMtu', 'streamingPort'];
 const BOOLEANS: readonly string[] = ['fastPaths', 'api'];
 const LISTS: readonly string[] = ['cniBinDir'];

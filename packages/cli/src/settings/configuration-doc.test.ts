@@ -9,7 +9,7 @@ import { parseConfig } from './parse-config.ts';
 
 const document = readFileSync(new URL('../../../../docs/configuration.md', import.meta.url), 'utf8');
 
-/** A key as the document describes it. */
+/** A key as documented. */
 type Key = { type: string; default: string };
 
 type JsonSchema = {
@@ -42,7 +42,7 @@ function defaultOf(path: string[], needed: boolean): string {
   return value === undefined ? '–' : `\`${JSON.stringify(value)}\``;
 }
 
-/** Every key of the schema by its path. A table's user-chosen name is NAME. */
+/** Returns every key in the schema by its path. User-chosen table names are replaced with NAME. */
 function schemaKeys(schema: JsonSchema, path: string[] = []): [string, Key][] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, at]): [string, Key][] => {
     const here = [...path, name];
@@ -54,7 +54,7 @@ function schemaKeys(schema: JsonSchema, path: string[] = []): [string, Key][] {
   });
 }
 
-/** Every key in the document's tables. The heading above a table names the TOML table of its keys. */
+/** Returns every key in the document's tables. The heading above a table names its TOML table. */
 function documentKeys(): [string, Key][] {
   let table = '';
   return document.split('\n').flatMap((line): [string, Key][] => {

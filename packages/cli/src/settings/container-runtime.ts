@@ -2,14 +2,14 @@ import type { ConfigFlags } from './config-flags.ts';
 import type { ConfigProblem } from './config-problems.ts';
 
 /**
- * The container runtime of a node, with the values of upstream's `--container-runtime`: `docker` is a Docker Engine used through a
- * dockershim in the node's process; `remote` is a CRI runtime, which for `podwright node` is configured in the table `[runtime]`.
+ * A node's container runtime, with the values of upstream's `--container-runtime`: `docker` is a Docker Engine used through a dockershim in
+ * the node's process; `remote` is a CRI runtime, which for `podwright node` is configured in the `[runtime]` table.
  */
 export type ContainerRuntime = 'docker' | 'remote';
 
 type Table = Record<string, unknown>;
 
-/** Removes `runtime = "docker"`, which a configuration file may contain instead of the table `[runtime]`. */
+/** Removes `runtime = "docker"`, which a configuration file may contain in place of the `[runtime]` table. */
 export function takeContainerRuntime(content: Table): { content: Table; containerRuntime: ContainerRuntime } {
   const { runtime, ...others } = content;
   if (runtime !== 'docker') return { content, containerRuntime: 'remote' };

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** A duration as Go writes it: `30s`, `1m30s`. */
+/** A Go duration: `30s`, `1m30s`. */
 export const duration = z
   .string()
   .regex(/^(\d+(\.\d+)?(ms|s|m|h))+$/, 'must be a duration such as 30s, 1m or 1m30s')
@@ -8,7 +8,7 @@ export const duration = z
 
 const UNITS_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
-/** Returns a valid duration in milliseconds, at least 1. */
+/** Converts a valid duration to milliseconds, at least 1. */
 export function durationMs(text: string): number {
   const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)];
   const sum = parts.reduce((total, [, amount, unit]) => total + Number(amount) * UNITS_MS[unit!]!, 0);

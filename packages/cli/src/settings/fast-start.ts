@@ -2,10 +2,9 @@ import { readFileSync } from 'node:fs';
 import { DEFAULT_FILE } from './node-paths.ts';
 
 /**
- * Returns true if a command with these arguments may use fast paths when it starts, as set by the flag or, without one, by `fast_paths` in
- * the configuration file. The function runs before the code that parses the command line and the configuration is loaded, so it only scans
- * the arguments and the lines before the file's first table. A wrong result affects only how long the start takes. Invalid values are
- * reported later.
+ * Returns true if a command with these arguments may use fast paths at startup, as set by the flag or, if it is unset, by `fast_paths` in
+ * the configuration file. This runs before the code that parses the command line and the configuration is loaded, so it only scans the
+ * arguments and the lines before the file's first table. A wrong result affects only the startup time. Invalid values are reported later.
  */
 export function usesFastStart(args: string[], defaultFile = DEFAULT_FILE): boolean {
   const flag = givenValue(args, '--fast-paths');

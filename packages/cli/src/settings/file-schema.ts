@@ -8,13 +8,16 @@ import { DEFAULT_POD_LOGS, DEFAULT_ROOT, DEFAULT_STATE } from './node-paths.ts';
 import { optionalPath, path } from './path-schema.ts';
 import { RuntimeSchema } from './runtime-schema.ts';
 
-/** An IPv4 range with 8 to 20 host bits: at least the addresses of the API and the DNS server, and at most as many as in kube-apiserver. */
+/**
+ * An IPv4 range with 8 to 20 host bits: at least enough for the addresses of the API and the DNS server, and no larger than in
+ * kube-apiserver.
+ */
 const SERVICE_CIDR = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)\/(?:1[2-9]|2[0-4])$/;
 
 const SERVICE_RANGES =
   'must be an IPv4 range of 12 to 24 bits, such as 10.96.0.0/12, an IPv6 range of 108 to 120 bits, or one of each: 10.96.0.0/12,fd00:96::/112';
 
-/** Whether the text is one range of Services, or one of each IP family, separated by a comma. */
+/** Whether the text is a Service range, or one range per IP family, separated by a comma. */
 function areServiceRanges(text: string): boolean {
   const families = text.split(',').map((range) => {
     const [address = '', length = ''] = range.split('/');
@@ -23,7 +26,7 @@ function areServiceRanges(text: string): boolean {
   return !families.includes(0) && new Set(families).size === families.length;
 }
 
-/** An amount of at least 16 MiB, in Mi or Gi. */
+/** A size of at least 16 MiB, in Mi or Gi. */
 const OBJECTS_SIZE = /^(?:(?:1[6-9]|[2-9]\d|[1-9]\d{2,4})Mi|[1-9]\d?Gi)$/;
 const bytesOfSize = (text: string): number => Number.parseInt(text, 10) * (text.endsWith('Gi') ? 1 << 30 : 1 << 20);
 

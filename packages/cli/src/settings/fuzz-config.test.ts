@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { PodwrightError } from '@podwright/base';
 import { parseConfig } from './parse-config.ts';
 
-/** Pseudo-random numbers below a bound, the same in every run (mulberry32). */
+/** Returns a generator of pseudo-random numbers below a bound, with the same sequence in every run (mulberry32). */
 function seededRandom(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {

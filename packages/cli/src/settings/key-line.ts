@@ -1,13 +1,13 @@
 import { parse } from 'smol-toml';
 
-/** Maximum number of lines of a file that is searched, because the search parses the file once for every line. */
+/** Maximum number of lines to search, because the search reparses the file for every line. */
 const MAX_LINES = 500;
 
 /**
- * Returns the 1-based number of the line on which a key is set. If the key is not set, returns the line of the innermost table on its path
- * that exists, or `undefined` if none does. `text` must be valid TOML.
+ * Returns the 1-based number of the line that sets a key. If the key is not set, returns the line of the innermost existing table on its
+ * path, or `undefined` if there is none. `text` must be valid TOML.
  *
- * The search parses longer and longer prefixes of the file until one contains the key. The key then starts on the line after the longest
+ * The search parses increasingly long prefixes of the file until one contains the key. The key then starts on the line after the longest
  * valid prefix without it. This way, the function needs no knowledge of TOML syntax.
  */
 export function lineOfKey(text: string, path: readonly PropertyKey[]): number | undefined {

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { PodwrightError } from '@podwright/base';
 import type { z } from 'zod';
 
-/** The address that a TCP server listens on. Port 0 selects any free port. */
+/** The address for a TCP server to listen on. Port 0 selects any free port. */
 export type ListenAddress = { host: string; port: number };
 
 const LOOPBACK = '127.0.0.1';
@@ -18,7 +18,7 @@ export function parseListenAddress(text: string, context: z.RefinementCtx): List
   return address;
 }
 
-/** Parses the address in a command's option. Throws `invalid_argument` if the address is invalid. */
+/** Parses an address given as a command option. Throws `invalid_argument` if it is invalid. */
 export function addressOf(text: string): ListenAddress {
   const { address, isValid } = readAddress(text);
   if (!isValid) throw new PodwrightError('invalid_argument', `the address ${JSON.stringify(text)} ${PROBLEM}`);

@@ -12,7 +12,7 @@ import { readText } from './read-text.ts';
 /** A node's complete settings. All paths are absolute. */
 export type NodeConfig = Omit<FileSettings, 'api'> &
   NodePaths & {
-    /** `enabled`: whether a standalone node has a Kubernetes API. By default it has one if its objects are in one. */
+    /** `enabled`: whether a standalone node has a Kubernetes API. By default, it has one if its objects are stored in one. */
     api: FileSettings['api'] & { enabled: boolean };
     manifests: string;
     node_name: string;
@@ -22,11 +22,11 @@ export type NodeConfig = Omit<FileSettings, 'api'> &
     file: string;
   };
 
-/** Input of every command: the node's paths and settings, and the flags with which another podwright process selects the same node. */
+/** Input for every command: the node's paths and settings, and the flags that make another podwright process select the same node. */
 export type CommandContext = { config: NodePaths; settings: () => Promise<NodeConfig>; configArgs: string[] };
 
 /**
- * The directory in which log collectors look for symlinks to container logs. By default it is used only by a node that keeps its logs in
+ * The directory where log collectors look for symlinks to container logs. By default, it is used only by nodes that store their logs in
  * `/var/log/pods`.
  */
 const HOST_CONTAINER_LOGS = '/var/log/containers';

@@ -6,7 +6,7 @@ export const DEFAULT_STATE = '/run/podwright';
 /** The container log directory, as in upstream's kubelet. */
 export const DEFAULT_POD_LOGS = '/var/log/pods';
 
-/** The node's paths that its clients need. All are absolute. */
+/** The node's paths needed by its clients. All are absolute. */
 export type NodePaths = {
   root: string;
   state: string;

@@ -7,7 +7,7 @@ import { runtimeOptions } from '../daemon/runtime-options.ts';
 import { FileSchema } from './file-schema.ts';
 import { configOfText } from './node-config.ts';
 
-/** Odd numbers in TOML's syntax. */
+/** Unusual numbers in TOML syntax. */
 const ODD = [
   '0',
   '-0',
@@ -21,12 +21,12 @@ const ODD = [
   '9007199254740991',
   '9007199254740993',
 ];
-/** Required keys of a table besides the tested one. */
+/** Keys that a table requires in addition to the tested one. */
 const NEEDED: Record<string, string> = { 'runtime.tcp': 'insecure = true\n' };
 
 type JsonSchema = { type?: string; properties?: Record<string, JsonSchema>; additionalProperties?: JsonSchema | false };
 
-/** The path of every key that takes a number. */
+/** Returns the path of every key that accepts a number. */
 function numberKeys({ properties = {} }: JsonSchema, path: string[] = []): string[][] {
   return Object.entries(properties).flatMap(([name, at]) => {
     const here = [...path, name];
@@ -37,7 +37,7 @@ function numberKeys({ properties = {} }: JsonSchema, path: string[] = []): strin
 
 const keys = numberKeys(z.toJSONSchema(FileSchema, { io: 'input', unrepresentable: 'any' }) as JsonSchema);
 
-/** All numbers in a value and its properties. */
+/** Returns all numbers in a value and its properties. */
 function numbersIn(value: unknown, seen = new Set<unknown>()): number[] {
   if (typeof value === 'number') return [value];
   if (typeof value !== 'object' || value === null || seen.has(value)) return [];

@@ -7,5 +7,5 @@ export const path = z
   .min(1)
   .transform((value) => resolve(value));
 
-/** Like `path`, but '' is also allowed and means no path. */
+/** Like `path`, but also allows '', which means no path. */
 export const optionalPath = z.string().transform((value) => (value === '' ? '' : resolve(value)));

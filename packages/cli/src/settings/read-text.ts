@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { wrapError } from '@podwright/base';
 
-/** Maximum size of a configuration file; a larger file must have been named by mistake. */
+/** Maximum size of a configuration file; a larger one must have been specified by mistake. */
 const MAX_FILE_BYTES = 1 << 20;
 
 /** Reads a text file. Throws `invalid_argument` if it cannot be read or is too large. */

@@ -39,11 +39,11 @@ const TcpSchema = z.strictObject({
   insecure: z.boolean().default(false),
 });
 
-/** Maximum number of ready sandboxes. No burst of pods needs more, and more would cost the kernel more time than they save. */
+/** Maximum number of ready sandboxes. No burst of pods needs more, and more would cost the kernel more time than they would save. */
 const MAX_READY_SANDBOXES = 64;
 
 /**
- * A value for RLIMIT_NOFILE. The maximum is roughly the fs.nr_open that systemd sets. A value above the daemon's own limit is lowered to
+ * A value for RLIMIT_NOFILE. The maximum is roughly the fs.nr_open that systemd sets. Values above the daemon's own limit are clamped to
  * it.
  */
 const openFiles = z

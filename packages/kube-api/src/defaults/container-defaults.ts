@@ -47,7 +47,7 @@ const REFERENCE = new RegExp(
 const MAX_NAME_LENGTH = 255;
 
 /**
- * Returns `Always` for the tag `latest`, whether explicit or implied, and `IfNotPresent` for any other tag, a digest, or a text that is no image
+ * Returns `Always` for the tag `latest`, whether explicit or implied, and `IfNotPresent` for any other tag, a digest, or an invalid image
  * reference.
  */
 export function defaultPullPolicy(image: string): PullPolicy {
@@ -57,7 +57,7 @@ export function defaultPullPolicy(image: string): PullPolicy {
   return tag === 'latest' ? 'Always' : 'IfNotPresent';
 }
 
-/** Copies each limit that has no request to the requests, and rounds quantities up to thousandths. */
+/** Copies limits to missing requests, and rounds quantities up to milli-units. */
 function completeResources({ limits, requests, ...others }: ResourceRequirements): ResourceRequirements {
   if (limits === undefined) return { ...others, ...present('requests', requests && roundedUp(requests)) };
   return { ...others, limits: roundedUp(limits), requests: roundedUp({ ...limits, ...requests }) };
@@ -81,7 +81,7 @@ function completeVariable(variable: EnvVar): EnvVar {
   return { ...variable, valueFrom: { ...completeReference(valueFrom), ...file } };
 }
 
-/** Sets the defaults of a `fieldRef` or `resourceFieldRef`. The default divisor, 0, is treated as 1. */
+/** Sets the defaults of a `fieldRef` or `resourceFieldRef`. The divisor defaults to 0, which is treated as 1. */
 export function completeReference<T extends Pick<EnvVarSource, 'fieldRef' | 'resourceFieldRef'>>(source: T): T {
   const { fieldRef, resourceFieldRef } = source;
   return {

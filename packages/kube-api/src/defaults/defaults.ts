@@ -18,7 +18,7 @@ import { dottedSysctl } from '../values/sysctl.ts';
 import { completeContainer, completeReference, defaultPullPolicy } from './container-defaults.ts';
 import { completePodResources } from './pod-level-defaults.ts';
 
-/** Returns a copy of a decoded object with the API server's defaults. */
+/** Returns a copy of a decoded object with the API server's defaults applied. */
 export function applyDefaults<T extends ManifestObject>(object: T): T;
 export function applyDefaults(object: ManifestObject): ManifestObject {
   switch (object.kind) {
@@ -35,7 +35,7 @@ export function applyDefaults(object: ManifestObject): ManifestObject {
   }
 }
 
-/** Completes a PersistentVolumeClaim of a manifest. Removes its `status`, because only the node sets the status of a claim. */
+/** Sets the defaults of a PersistentVolumeClaim from a manifest. Drops its `status`, which only the node may set. */
 function completeClaim({ status: _, ...claim }: PersistentVolumeClaim): PersistentVolumeClaim {
   const { spec } = claim;
   const accessModes = spec.accessModes ?? ['ReadWriteOnce'];
@@ -85,7 +85,7 @@ function completeSecurity({ securityContext = {} }: PodSpec): PodSecurityContext
   return { ...securityContext, sysctls: sysctls.map((one) => ({ ...one, name: dottedSysctl(one.name) })) };
 }
 
-/** Returns the grace period in seconds: 30 by default, and 1 for a negative value, as in the API server. */
+/** Returns the grace period in seconds. Defaults to 30; negative values become 1, as in the API server. */
 function gracePeriodOf({ terminationGracePeriodSeconds: given = 30 }: PodSpec): number {
   return given < 0 ? 1 : given;
 }
@@ -96,7 +96,7 @@ export function completeEphemeral(container: EphemeralContainer, spec: PodSpec):
   return container.resources === undefined ? complete : { ...complete, resources };
 }
 
-/** Completes a volume. One without a source becomes an emptyDir, as in the API server. */
+/** Sets the defaults of a volume. A volume without a source becomes an emptyDir, as in the API server. */
 function completeVolume(volume: Volume): Volume {
   const { emptyDir, hostPath, configMap, secret, downwardAPI, projected, image, ...others } = volume;
   if (others.nfs || others.persistentVolumeClaim || others.csi || others.ephemeral) return volume;
@@ -130,7 +130,7 @@ function completeConfigMap(configMap: ConfigMap): ConfigMap {
   return { ...configMap, metadata: completeMeta(configMap.metadata) };
 }
 
-/** Merges `stringData` into `data`, which it overrides, and removes it, because it is write-only in the API. */
+/** Merges `stringData` into `data`, overriding existing keys, and removes it because it is write-only in the API. */
 function completeSecret({ stringData, ...secret }: Secret): Secret {
   const encoded = Object.entries(stringData ?? {}).map(
     ([key, text]) => [key, Buffer.from(text).toString('base64')] as const,

@@ -10,8 +10,8 @@ import {
 import { formatQuantity } from '../values/quantity.ts';
 
 /**
- * Sets the defaults of pod-level resources. Huge page limits default to the containers' total. Requests default to the containers' total or, if no
- * container has a request, to the pod-level limit. The containers' own defaults must have been set before.
+ * Sets the defaults of pod-level resources. Huge page limits default to the containers' total. Requests default to the containers' total
+ * or, if no container has a request, to the pod-level limit. Requires the containers' own defaults to be set already.
  */
 export function completePodResources(spec: PodSpec): ResourceRequirements | undefined {
   if (spec.resources === undefined) return undefined;
@@ -42,7 +42,10 @@ function amountsOf(spec: PodSpec, kind: AmountKind, names: string[]): ResourceLi
   );
 }
 
-/** Returns the first container's quantity of the resource; the total is formatted with the same kind of suffix, binary or decimal. */
+/**
+ * Returns the resource's quantity in the first container that has one. The total is formatted with the same kind of suffix (binary or
+ * decimal).
+ */
 function unitOf({ containers, initContainers = [] }: PodSpec, kind: AmountKind, name: string): string {
   const texts = [...containers, ...initContainers].map(({ resources }) => resources?.[kind]?.[name]);
   return texts.find((text) => text !== undefined) ?? '';

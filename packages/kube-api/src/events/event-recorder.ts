@@ -6,8 +6,8 @@ export type EventRecorder = {
 };
 
 /**
- * The object that an event is about. `apiVersion` is `v1` by default. `fieldPath` refers to a part of it, such as `spec.containers{main}`.
- * `annotations`, which are meant for programs, are set on the event itself.
+ * The object that an event is about. `apiVersion` defaults to `v1`. `fieldPath` refers to a part of the object, such as
+ * `spec.containers{main}`. `annotations` are machine-readable and are set on the event itself.
  */
 export type EventSubject = {
   apiVersion?: string;
@@ -35,14 +35,14 @@ export function eventSubject(pod: Pod, container?: string): EventSubject {
   };
 }
 
-/** Returns the `fieldPath` of a container. A container that has been removed from the pod is treated as a regular one. */
+/** Returns the `fieldPath` of a container. A container that has been removed from the pod is assumed to have been a regular one. */
 function pathOf({ spec }: Pod, name: string): string {
   const lists = ['initContainers', 'ephemeralContainers'] as const;
   const list = lists.find((one) => spec[one]?.some((container) => container.name === name)) ?? 'containers';
   return `spec.${list}{${name}}`;
 }
 
-/** Returns the node as the subject of an event. As in upstream, its UID is its name. */
+/** Returns the node as the subject of an event. Its UID is its name, as in upstream. */
 export function nodeSubject(name: string): EventSubject {
   return { kind: 'Node', namespace: '', name, uid: name };
 }

@@ -5,7 +5,7 @@ import { formatTime } from '../values/time.ts';
 import { MAX_EVENT_MESSAGE_LENGTH, MAX_SIMILAR_EVENTS, SIMILAR_EVENTS_WINDOW_MS } from './event-limits.ts';
 import type { EventRecorder, EventSubject, RecordedEvent } from './event-recorder.ts';
 
-/** Maximum number of events kept in memory; the least recently repeated event is evicted first. */
+/** Maximum number of events kept in memory. The event whose last occurrence is oldest is evicted first. */
 const MAX_EVENTS = 2000;
 
 const COMBINED_PREFIX = '(combined from similar events): ';
@@ -15,7 +15,7 @@ export class PodEvents implements EventRecorder {
   readonly #host: string;
   readonly #now: () => number;
   readonly #events = new Map<string, { event: Event; group: string }>();
-  /** Keys of the events that differ only in their message, by group (object, type and reason). */
+  /** Keys of events that differ only in their message, by group. A group is an object, type and reason. */
   readonly #similar = new Map<string, Set<string>>();
   readonly #changes = new Broadcast<Event>();
   readonly #listeners = new Set<(event: RecordedEvent) => void>();
@@ -49,7 +49,7 @@ export class PodEvents implements EventRecorder {
     return keys;
   }
 
-  /** Whether the group has had so many different messages recently that further events are combined. */
+  /** Whether the group has had so many distinct messages recently that further events are combined. */
   #isSpam(group: string): boolean {
     const since = this.#now() - SIMILAR_EVENTS_WINDOW_MS;
     const lately = [...(this.#similar.get(group) ?? [])].filter(
@@ -71,7 +71,7 @@ export class PodEvents implements EventRecorder {
     return [...this.#events.values()].map(({ event }) => event);
   }
 
-  /** Subscribes to the events recorded after this call, until the signal aborts. */
+  /** Subscribes to events recorded after this call, until the signal is aborted. */
   subscribe(signal: AbortSignal): Subscription<Event> {
     return this.#changes.subscribe(signal);
   }

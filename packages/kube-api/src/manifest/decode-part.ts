@@ -8,13 +8,15 @@ import { type ErrorList, type Findings, MAX_ERRORS, ManifestError } from './mani
 import type { Part } from './manifest-parts.ts';
 import { decodeOther, type OtherObject } from './other-objects.ts';
 
-/** An object, and its position in a manifest for later messages. */
+/** An object with its position in the manifest, for error messages. */
 export type PlacedObject = TextPosition & { file: string; object: ManifestObject };
 
-/** An object of a kind that needs a Kubernetes API, with its position. */
+/** An object of a kind that requires a Kubernetes API, with its position. */
 export type PlacedOther = TextPosition & { file: string; object: OtherObject };
 
-/** Decodes and validates an object of a kind that nodes without an API have, with defaults. Returns `undefined` after an error. */
+/**
+ * Decodes and validates an object of a kind supported by nodes without an API, and sets its defaults. Returns `undefined` after an error.
+ */
 export function decodePart(
   { file, document, value, base }: Part,
   found: Findings,
@@ -32,7 +34,7 @@ export function decodePart(
   return { file, ...document.locate(base, 'value'), object };
 }
 
-/** Decodes an object of any other kind, which only an API server validates. Returns `undefined` after an error. */
+/** Decodes an object of any other kind. Such objects are validated only by the API server. Returns `undefined` after an error. */
 export function decodeOtherPart(
   { file, document, value, base }: Part,
   errors: ErrorList,
@@ -44,7 +46,7 @@ export function decodeOtherPart(
   return object && { file, ...document.locate(base, 'value'), object };
 }
 
-/** Returns a list that stores one issue more than is shown: the line "and N more errors" gets the position of that one. */
+/** Returns a list that stores one issue more than is shown: the extra one provides the position of the line "and N more errors". */
 function issuesOf({ file, base }: Pick<Part, 'file' | 'base'>, errors: ErrorList, forApi = false): IssueList {
   const limit = Math.max(0, MAX_ERRORS + 1 - errors.countIn(file));
   return forApi ? IssueList.forApi(base, limit) : new IssueList(base, limit);
@@ -58,7 +60,10 @@ function reportIssues(issues: IssueList, { file, document }: Pick<Part, 'file' |
   errors.skip(file, issues.count - issues.issues.length);
 }
 
-/** Sets the namespace of an object that has none, and reports an object of another namespace, as kubectl does with `--namespace`. */
+/**
+ * Sets the namespace of an object that has none. Like kubectl with `--namespace`, reports an error if the object is in a different
+ * namespace.
+ */
 function inNamespace(object: ManifestObject, namespace: string | undefined, issues: IssueList): ManifestObject {
   if (namespace === undefined || object.kind === 'RuntimeClass') return object;
   const own = object.metadata?.namespace || namespace; // metadata may be missing: that is an issue already
@@ -67,7 +72,7 @@ function inNamespace(object: ManifestObject, namespace: string | undefined, issu
   return { ...object, metadata: { ...object.metadata, namespace } } as ManifestObject;
 }
 
-/** Returns the advice to quote a value, such as `on`, that YAML does not read as a string. `written`: the text in the manifest. */
+/** Returns a hint to quote a value like `on`, which YAML does not parse as a string. `written` is the value as written in the manifest. */
 function quoteHint(written: string | undefined): string {
   return `; write it in quotes${written === undefined ? '' : `: "${written.slice(0, 100)}"`}`;
 }

@@ -2,8 +2,8 @@ import type { FieldPath } from '../issue.ts';
 import type { ManifestObject } from '../objects/types.ts';
 
 /**
- * A message for the user about an object before it is applied. A `problem` prevents its pod from running, temporarily or permanently; a
- * `note` describes a difference from a cluster.
+ * A message for the user about an object before it is applied. A `problem` keeps its pod from running, temporarily or permanently; a `note`
+ * describes a difference from a cluster.
  */
 export type Finding = {
   severity: 'problem' | 'note';

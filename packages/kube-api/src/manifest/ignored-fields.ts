@@ -3,9 +3,7 @@ import type { Pod } from '../objects/types.ts';
 import { podPriority } from '../pods/pod-priority.ts';
 import { type Finding, ObjectFindings } from './finding.ts';
 
-/**
- * Returns notes on the fields of a pod that only a cluster uses. Tolerations are not among them, because a standalone node has no taints.
- */
+/** Returns notes on pod fields that are used only in clusters. Tolerations are not included because a standalone node has no taints. */
 export function ignoredFields(pod: Pod, nodeName: string): Finding[] {
   const findings = new ObjectFindings(pod);
   const { spec } = pod;
@@ -34,6 +32,6 @@ const USED_WITH_API = new Set([
   'serviceAccount',
 ]);
 
-/** Whether a finding also holds on a node that has service accounts, priority classes and schedulers. */
+/** Whether a finding also applies to a node with service accounts, priority classes and schedulers. */
 export const holdsWithApi = ({ severity, path: [first, field] }: Finding): boolean =>
   severity === 'problem' || first !== 'spec' || !USED_WITH_API.has(String(field));

@@ -1,8 +1,11 @@
 import type { TextPosition } from '../text/text-lines.ts';
 
-/** How many errors of a file are shown. Further ones are counted. */
+/** Maximum number of errors shown per file. Any more are only counted. */
 export const MAX_ERRORS = 100;
-/** Errors show at most this many characters of a path or a message: names and values in a hostile manifest may be megabytes long. */
+/**
+ * Paths and messages in errors are truncated to these numbers of characters: names and values in a malicious manifest may be megabytes
+ * long.
+ */
 const MAX_PATH_LENGTH = 500;
 const MAX_MESSAGE_LENGTH = 1000;
 
@@ -11,7 +14,7 @@ export class ManifestError {
   readonly file: string;
   readonly line: number;
   readonly column: number;
-  /** '' if the error is about the whole document or file. */
+  /** Empty if the error is about the whole document or file. */
   readonly path: string;
   readonly message: string;
 
@@ -53,7 +56,7 @@ export class ErrorList {
     this.#of(file).count += count;
   }
 
-  /** Returns the first errors of each of `files`, sorted by position, plus one more error that states the number of those not shown. */
+  /** Returns the first errors of each of `files`, sorted by position, and one more error with the number of errors not shown. */
   list(files: readonly string[]): ManifestError[] {
     return [...new Set(files)].flatMap((file) => {
       const { first, count } = this.#of(file);

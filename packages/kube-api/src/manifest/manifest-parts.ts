@@ -6,19 +6,19 @@ import { type Findings, ManifestError } from './manifest-errors.ts';
 
 /** Larger manifests are rejected without being parsed. */
 export const MAX_MANIFEST_BYTES = 4 << 20;
-/** Limit for manifests that may contain objects of any kind: the CustomResourceDefinitions of one project can have 5 MiB. */
+/** Limit for manifests that may contain objects of any kind: the CustomResourceDefinitions of a single project can take up 5 MiB. */
 export const MAX_API_MANIFEST_BYTES = 8 << 20;
 /** Maximum number of YAML tokens in such a manifest. */
 const MAX_API_TOKENS = 500_000;
 const MAX_DOCUMENTS = 1000;
 
 /**
- * One object in a document: the document itself, or an item of a list at the path `base`. `reason` is set if a node does not need the
+ * One object in a document: either the document itself, or the list item at the path `base`. `reason` is set if nodes do not need the
  * object and may ignore it.
  */
 export type Part = { file: string; document: YamlDocument; value: unknown; base: FieldPath; reason?: string };
 
-/** Returns the objects in the text of a file. Reports a text that is too large or empty, syntax errors, and duplicate fields. */
+/** Returns the objects in a file. Reports syntax errors, duplicate fields, and a file that is empty or too large. */
 export function partsOf(text: string, file: string, { errors, warnings, forApi }: Findings): Part[] {
   const whole = { file, line: 1, column: 1 };
   const refuse = (message: string): Part[] => {
@@ -36,7 +36,7 @@ export function partsOf(text: string, file: string, { errors, warnings, forApi }
   return parts.length === 0 && problems.length === 0 ? refuse('contains no Kubernetes object') : parts;
 }
 
-/** Returns the items of a `List`, `PodList` or similar, which may omit their kind. Any other value is treated as a single object. */
+/** Returns the items of a `List`, `PodList` or similar, where items may omit their kind. Any other value is treated as a single object. */
 function itemsOf(part: Part): Part[] {
   const { value, base } = part;
   if (value === null || value === undefined) return [];
@@ -51,14 +51,14 @@ function itemsOf(part: Part): Part[] {
   );
 }
 
-/** Returns the note that an object is ignored, with its position. */
+/** Returns a note, with position, that an object is ignored. */
 export function leftOutNote({ file, document, value, base }: Part, reason: string): ManifestError {
   const { kind, metadata } = value as { kind: string; metadata?: { name?: unknown } };
   const name = typeof metadata?.name === 'string' ? ` ${metadata.name.slice(0, 300)}` : '';
   return new ManifestError({ file, ...document.locate(base, 'value') }, `${kind}${name} is left out: ${reason}`);
 }
 
-/** Returns the kind, namespace and name of an object that may be invalid, for messages. */
+/** Returns the kind, namespace and name of a possibly invalid object, for messages. */
 export function nameOfPart({ value }: Part, namespace = 'default'): string {
   const { kind, metadata } = (value ?? {}) as { kind?: unknown; metadata?: { namespace?: unknown; name?: unknown } };
   return kind === 'RuntimeClass'

@@ -74,7 +74,7 @@ test('empty lists and maps count as absent', () => {
     });
     assert.match(String(found[0]), /: must be (a list|an object), got/, field);
   }
-  // without items all keys become files
+  // without `items`, every key becomes a file
   assert.deepEqual(spec.volumes, [
     { name: 'c', configMap: { name: 'page', defaultMode: 0o644 } },
     { name: 'e', emptyDir: {} },

@@ -7,10 +7,10 @@ import { leftOutNote, nameOfPart, type Part, partsOf } from './manifest-parts.ts
 import { isOtherKind } from './other-objects.ts';
 import { type DecodedTemplate, templatesOf } from './pod-templates.ts';
 
-/** The text of a manifest, and its file name for messages. */
+/** The text of a manifest, and its file name for error messages. */
 export type ManifestText = { file: string; text: string };
 
-/** The result of decoding manifests. The valid objects, with defaults, are in the order in which they appear; invalid ones are left out. */
+/** The result of decoding manifests: the valid objects with their defaults, in manifest order. Invalid objects are omitted. */
 export type DecodedManifest = {
   objects: PlacedObject[];
   pods: Pod[];
@@ -21,15 +21,17 @@ export type DecodedManifest = {
   errors: ManifestError[];
   /** Names of the objects that have errors, such as `Secret default/a`. */
   refused: string[];
-  /** Ignored objects that a standalone node does not need, one entry each. */
+  /** Notes on the ignored objects (those that a standalone node does not need), one per object. */
   leftOut: ManifestError[];
   /** Problems that do not prevent decoding, such as duplicate fields. */
   warnings: ManifestError[];
-  /** Objects of kinds that need a Kubernetes API; empty unless the option `otherKinds` is set. */
+  /** Objects of kinds that require a Kubernetes API; empty unless the option `otherKinds` is set. */
   others: PlacedOther[];
-  /** Whether an object or a template needs a Kubernetes API, because of its kind or a field. Never set without the option `otherKinds`. */
+  /**
+   * Whether any object or template requires a Kubernetes API because of its kind or a field. Always false without the option `otherKinds`.
+   */
   needsApi: boolean;
-  /** The valid pods of workloads; empty unless the option `templates` is set. */
+  /** The workloads' valid pods; empty unless the option `templates` is set. */
   templates: DecodedTemplate[];
   /** Returns the position of a field in one of the objects or in a template's pod. */
   placeOf: (
@@ -40,23 +42,22 @@ export type DecodedManifest = {
 };
 
 /**
- * If `templates` is set, the pods of workloads are also decoded, although the workloads themselves are rejected unless `otherKinds` is set.
- * With `otherKinds`, objects of any kind, and fields that need one, are accepted, for a node with a Kubernetes API. If `strict` is set,
- * ignored objects and warnings become errors. `namespace` is set on objects that have no namespace; objects in any other namespace are
- * rejected.
+ * `templates` also decodes the pods of workloads, even though the workloads themselves are rejected unless `otherKinds` is set.
+ * `otherKinds` is for nodes with a Kubernetes API: it accepts objects of any kind, and fields that require an API. `strict` turns ignored
+ * objects and warnings into errors. `namespace` is set on objects that have no namespace; objects in any other namespace are rejected.
  */
 export type DecodeOptions = { strict?: boolean; namespace?: string; templates?: boolean; otherKinds?: boolean };
 
 /**
- * Decodes a YAML or JSON manifest with any number of documents. Every unknown or unsupported field, wrong type and violated rule is an
- * error, reported with its position. `file` is used only in messages. Objects that pods do not need are ignored, unless the manifest
+ * Decodes a YAML or JSON manifest with any number of documents. Every unknown or unsupported field, wrong type and invalid value is
+ * reported as an error with its position. `file` is used only in messages. Objects not needed by pods are ignored, unless the manifest
  * contains nothing else.
  */
 export function decodeManifest(text: string, { file, ...options }: { file: string } & DecodeOptions): DecodedManifest {
   return decodeManifests([{ file, text }], options);
 }
 
-/** Decodes several manifests together; limits and positions apply to each of them separately. */
+/** Decodes several manifests together. Limits and positions are per manifest. */
 export function decodeManifests(texts: readonly ManifestText[], options: DecodeOptions = {}): DecodedManifest {
   const found = new Findings(options);
   const parts = texts.flatMap(({ file, text }) => partsOf(text, file, found));
@@ -121,7 +122,7 @@ function byKind(objects: PlacedObject[]) {
   };
 }
 
-/** Removes each object that has the same kind, namespace and name as an earlier one, and reports an error with both positions. */
+/** Removes objects with the same kind, namespace and name as an earlier one. Reports an error with both positions for each. */
 export function withoutDuplicates<T extends PlacedObject | PlacedOther>(
   objects: T[],
   errors: Pick<ErrorList, 'push'>,

@@ -1,24 +1,27 @@
-/** Objects of kinds that need a Kubernetes API: Deployments, Services, custom resources and all others. Its server validates their fields. */
+/**
+ * Objects of kinds that require a Kubernetes API: Deployments, Services, custom resources and so on. Their fields are validated by the API
+ * server.
+ */
 import { isRecord } from '@podwright/base';
 import type { IssueList } from '../issue.ts';
 import { isNodeKind } from '../schema/kinds.ts';
 import { NO_GENERATED_NAMES } from '../schema/metadata-schema.ts';
 
-/** An object as the manifest has it. `namespace` is absent if neither the manifest nor the options name one. */
+/** An object as written in the manifest. `namespace` is absent if it is set neither in the manifest nor in the options. */
 export type OtherObject = {
   apiVersion: string;
   kind: string;
   metadata: { name: string; namespace?: string } & Record<string, unknown>;
 } & Record<string, unknown>;
 
-/** Whether a manifest's value is an object of a kind that a node without a Kubernetes API does not have. */
+/** Whether a value in a manifest is an object of a kind not supported by nodes without a Kubernetes API. */
 export function isOtherKind(value: unknown): value is { apiVersion: string; kind: string } {
   return (
     isRecord(value) && typeof value.kind === 'string' && typeof value.apiVersion === 'string' && !isNodeKind(value.kind)
   );
 }
 
-/** Checks only what identifies the object. Adds an issue and returns `undefined` if that is invalid. */
+/** Validates only the fields that identify the object. Adds an issue and returns `undefined` if they are invalid. */
 export function decodeOther(
   value: { apiVersion: string; kind: string },
   namespace: string | undefined,

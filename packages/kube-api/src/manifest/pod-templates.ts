@@ -7,8 +7,8 @@ import { type Findings, ManifestError } from './manifest-errors.ts';
 import type { Part } from './manifest-parts.ts';
 
 /**
- * A pod as its workload would create it. `path` is the path of the pod template in the workload; `workload` is the workload's kind and
- * name, such as `Deployment default/web`.
+ * A pod as created by its workload. `path` is the path of the pod template in the workload; `workload` is the workload's kind and name,
+ * such as `Deployment default/web`.
  */
 export type DecodedTemplate = { pod: Pod; workload: string; path: FieldPath };
 
@@ -56,10 +56,7 @@ export function templatesOf(
   });
 }
 
-/**
- * Adds a volume for each of a StatefulSet's claim templates. They come after the template's own volumes, so that the list indexes of those
- * do not change.
- */
+/** Adds a volume for each of a StatefulSet's claim templates, after the template's own volumes so that their indexes do not change. */
 function withClaims(spec: unknown, claims: unknown): unknown {
   if (!isRecord(spec) || !Array.isArray(claims)) return spec;
   const { volumes = [] } = spec;
@@ -70,7 +67,7 @@ function withClaims(spec: unknown, claims: unknown): unknown {
   return { ...spec, volumes: [...volumes, ...added.map((name) => ({ name, emptyDir: {} }))] };
 }
 
-/** Checks a template's restart policy the way upstream's API server does: it must be `Always`, except in Jobs, where it must not be. */
+/** Validates a template's restart policy like upstream's API server: it must be `Always`, or, in Jobs, anything but `Always`. */
 function restartPolicyProblem(kind: string, { spec: { restartPolicy } }: Pod, template: object): string | undefined {
   if (kind === 'PodTemplate') return undefined;
   const isJob = kind === 'Job' || kind === 'CronJob';

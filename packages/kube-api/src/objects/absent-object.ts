@@ -2,8 +2,8 @@ import { didYouMean, PodwrightError } from '@podwright/base';
 import type { ObjectMeta } from './object-meta.ts';
 
 /**
- * Returns the `not_found` error for an object. It suggests the namespaces that contain an object with that name or, failing that, the most
- * similar name.
+ * Returns a `not_found` error for an object. Suggests namespaces that contain an object of that name or, failing that, the most similar
+ * name.
  */
 export function absentObject(
   wanted: { kind: string; namespace: string; name: string },

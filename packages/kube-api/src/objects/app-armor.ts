@@ -1,6 +1,6 @@
 import { type Container, everyContainer, type Pod, type SecurityProfile } from './types.ts';
 
-/** Prefix of the annotation that holds a container's profile, which Kubernetes used before the field existed. */
+/** Prefix of the annotation that specifies a container's profile. It predates the field. */
 const ANNOTATION_PREFIX = 'container.apparmor.security.beta.kubernetes.io/';
 const LOCALHOST_PREFIX = 'localhost/';
 
@@ -13,7 +13,7 @@ export function appArmorProfile(pod: Pod, container: Container): SecurityProfile
   );
 }
 
-/** Whether the pod requests a profile that can be applied only on a host with AppArmor. */
+/** Whether the pod requests a profile that requires a host with AppArmor. */
 export function wantsAppArmor(pod: Pod): boolean {
   const { securityContext, ephemeralContainers = [] } = pod.spec;
   const contexts = [
@@ -26,7 +26,7 @@ export function wantsAppArmor(pod: Pod): boolean {
   return annotations.some(([key, value]) => key.startsWith(ANNOTATION_PREFIX) && value !== 'unconfined');
 }
 
-/** Reads the profile from the annotation; returns `undefined` if the value is invalid. */
+/** Parses the profile in the annotation; returns `undefined` if it is invalid. */
 function annotatedProfile(annotations: Record<string, string>, container: string): SecurityProfile | undefined {
   const key = `${ANNOTATION_PREFIX}${container}`;
   const value = Object.hasOwn(annotations, key) ? annotations[key]! : '';

@@ -1,8 +1,8 @@
-/** The parts of a pod's status that concern ResourceClaims; they are written by the scheduler and by controllers. */
+/** The parts of a pod's status that concern ResourceClaims. They are written by the scheduler and by controllers. */
 import type { Pod } from './pod.ts';
 import type { PodResourceClaimStatus } from './resource-claim.ts';
 
-/** The claim that the scheduler created for extended resources that DRA drivers provide, and its requests by container and resource. */
+/** The claim created by the scheduler for extended resources provided by DRA drivers, and its requests by container and resource. */
 type ExtendedResourceClaimStatus = {
   resourceClaimName: string;
   requestMappings: { containerName: string; resourceName: string; requestName: string }[];
@@ -16,7 +16,7 @@ type ForeignStatus = {
 
 export const claimStatusesOf = (pod: Pod): ForeignStatus => (pod.status ?? {}) as ForeignStatus;
 
-/** Whether this extended resource is provided by a ResourceClaim, in which case device plugins must not allocate it. */
+/** Whether this extended resource is provided by a ResourceClaim and must therefore not be allocated by device plugins. */
 export function isClaimed(pod: Pod, container: string, resource: string): boolean {
   const mappings = claimStatusesOf(pod).extendedResourceClaimStatus?.requestMappings ?? [];
   return mappings.some((one) => one.containerName === container && one.resourceName === resource);

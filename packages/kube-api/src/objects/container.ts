@@ -17,7 +17,7 @@ export type ContainerPort = {
 /** A key of a ConfigMap or Secret in the pod's namespace. */
 export type KeySelector = { name: string; key: string; optional?: boolean };
 
-/** Refers to a variable in an environment file that one of the pod's containers has written; `path` is relative to the volume. */
+/** Refers to a variable in an environment file written by one of the pod's containers. `path` is relative to the volume. */
 export type FileKeySelector = { volumeName: string; path: string; key: string; optional?: boolean };
 
 /** The source of an environment variable's value. Exactly one field is set. */
@@ -33,10 +33,10 @@ export type EnvVar = { name: string; value?: string; valueFrom?: EnvVarSource };
 
 export type EnvSourceReference = { name: string; optional?: boolean };
 
-/** All keys of a ConfigMap or Secret as environment variables. Exactly one of the two references is set. */
+/** Exposes all keys of a ConfigMap or Secret as environment variables. Exactly one of the two references is set. */
 export type EnvFromSource = { prefix?: string; configMapRef?: EnvSourceReference; secretRef?: EnvSourceReference };
 
-/** Maps resource names (`cpu`, `memory`, `ephemeral-storage`, `hugepages-2Mi`) to quantities for `parseQuantity`. */
+/** Maps resource names (`cpu`, `memory`, `ephemeral-storage`, `hugepages-2Mi`) to quantities as parsed by `parseQuantity`. */
 export type ResourceList = Record<string, string>;
 
 export type ResourceRequirements = { limits?: ResourceList; requests?: ResourceList; claims?: ContainerClaim[] };
@@ -53,24 +53,24 @@ export type VolumeMount = {
   mountPropagation?: MountPropagation;
 };
 
-/** A raw block volume that is exposed to the container as a device. */
+/** A raw block volume exposed to the container as a device. */
 export type VolumeDevice = { name: string; devicePath: string };
 
-/** A restart rule based on the exit code. The first matching rule takes precedence over `restartPolicy`. */
+/** A restart rule based on the exit code. The first matching rule overrides `restartPolicy`. */
 export type ContainerRestartRule = {
   /** `RestartAllContainers` restarts the pod in its sandbox, starting with the init containers. */
   action: 'Restart' | 'RestartAllContainers';
   exitCodes: { operator: 'In' | 'NotIn'; values?: number[] };
 };
 
-/** Whether the container is restarted when the resource is resized. Without a policy, it is not. */
+/** Whether a container is restarted when the resource is resized. It is not if there is no policy. */
 export type ContainerResizePolicy = {
   resourceName: 'cpu' | 'memory';
   restartPolicy: 'NotRequired' | 'RestartContainer';
 };
 
 /**
- * A regular container or an init container. `restartPolicy` overrides the pod's; an init container for which it is `Always` is a sidecar.
+ * A regular container or an init container. `restartPolicy` overrides the pod's; an init container whose policy is `Always` is a sidecar.
  */
 export type Container = {
   name: string;
@@ -102,12 +102,15 @@ export type Container = {
 };
 
 /**
- * A container that users add to a running pod for debugging. It is started once and never restarted. With `targetContainerName`, it shares
- * that container's process namespace.
+ * A container added by a user to a running pod for debugging. It is started once and never restarted. If `targetContainerName` is set, it
+ * shares that container's process namespace.
  */
 export type EphemeralContainer = Container & { targetContainerName?: string };
 
-/** Whether an init container is a native sidecar, which keeps running alongside the regular containers. Expects an init container. */
+/**
+ * Whether an init container is a native sidecar, which keeps running alongside the regular containers. Must not be called with other
+ * containers.
+ */
 export function isSidecar(container: Container): boolean {
   return container.restartPolicy === 'Always';
 }

@@ -6,13 +6,13 @@ export type ObjectReference = {
   namespace: string;
   name: string;
   uid: string;
-  /** The part of the object that the event is about, such as `spec.containers{web}`. */
+  /** The part of the object the event is about, such as `spec.containers{web}`. */
   fieldPath?: string;
 };
 
 export type EventType = 'Normal' | 'Warning';
 
-/** v1 Event. Each repetition increments `count` and updates `lastTimestamp`. */
+/** v1 Event. Each repeat increments `count` and updates `lastTimestamp`. */
 export type Event = {
   apiVersion: 'v1';
   kind: 'Event';
@@ -42,7 +42,7 @@ export function completeEvent({ lastTimestamp, count, ...event }: ReceivedEvent)
   return { ...event, lastTimestamp: last, count: count || (series?.count ?? 1) };
 }
 
-/** Returns the field selector of the events about an object. Matching by UID excludes events of earlier objects with the same name. */
+/** Returns the field selector for events about an object. Matching by UID excludes events of earlier objects with the same name. */
 export function eventSelector({ kind, name, uid }: { kind: string; name: string; uid?: string }): string {
   const fields = [`involvedObject.kind=${kind}`, `involvedObject.name=${name}`];
   if (uid) fields.push(`involvedObject.uid=${uid}`);

@@ -1,8 +1,8 @@
 import type { ObjectMeta } from './object-meta.ts';
 
 /**
- * The metadata of an object from an API server. Any field may be absent. `namespace` is absent for cluster-scoped objects;
- * `resourceVersion` is a decimal number that can be compared across kinds.
+ * Metadata of an object from an API server. All fields are optional. `namespace` is absent for cluster-scoped objects; `resourceVersion` is
+ * a decimal number that can be compared across kinds.
  */
 export type KubeMetadata = Partial<ObjectMeta> & { generateName?: string };
 

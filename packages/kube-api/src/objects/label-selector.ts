@@ -1,7 +1,7 @@
 import type { LabelSelector } from './scheduling.ts';
 
 /**
- * Whether labels match a selector of meta/v1. An empty selector matches all labels; an absent one matches none. As in upstream, an invalid
+ * Whether labels match a meta/v1 selector. An empty selector matches everything; an absent one matches nothing. As in upstream, an invalid
  * operator matches nothing.
  */
 export function matchesLabelSelector(
@@ -22,7 +22,7 @@ export function matchesLabelSelector(
   );
 }
 
-/** Whether labels contain all wanted ones. */
+/** Whether labels include all the wanted ones. */
 export function matchesEveryLabel(
   wanted: Readonly<Record<string, string>>,
   labels: Readonly<Record<string, string>> = {},

@@ -2,7 +2,7 @@ import type { ResourceList } from './container.ts';
 import type { ObjectMeta } from './object-meta.ts';
 import type { Pod, Toleration } from './pod.ts';
 
-/** v1 ConfigMap. `data` contains text, `binaryData` contains base64; no key may be in both. */
+/** v1 ConfigMap. `data` is text, `binaryData` is base64; no key may be in both. */
 export type ConfigMap = {
   apiVersion: 'v1';
   kind: 'ConfigMap';
@@ -12,7 +12,7 @@ export type ConfigMap = {
   immutable?: boolean;
 };
 
-/** v1 Secret. `data` contains base64; defaulting merges `stringData` into `data`. */
+/** v1 Secret. `data` is base64; defaulting merges `stringData` into `data`. */
 export type Secret = {
   apiVersion: 'v1';
   kind: 'Secret';
@@ -36,8 +36,8 @@ export type RuntimeClass = {
 export type VolumeAccessMode = 'ReadWriteOnce' | 'ReadOnlyMany' | 'ReadWriteMany' | 'ReadWriteOncePod';
 
 /**
- * v1 PersistentVolumeClaim. On a standalone node, it is backed by a directory on the node, regardless of what it requests; only the node
- * writes `status`.
+ * v1 PersistentVolumeClaim. On a standalone node, it is backed by a directory on the node, whatever it requests, and only the node writes
+ * `status`.
  */
 export type PersistentVolumeClaim = {
   apiVersion: 'v1';
@@ -47,19 +47,19 @@ export type PersistentVolumeClaim = {
     accessModes?: VolumeAccessMode[];
     resources?: { requests?: { storage?: string }; limits?: { storage?: string } };
     storageClassName?: string;
-    /** `Block` only on a node with a Kubernetes API. */
+    /** `Block` is supported only on nodes with a Kubernetes API. */
     volumeMode?: 'Filesystem' | 'Block';
   };
   status?: {
-    /** `Bound` after a pod has first used it. */
+    /** `Bound` once a pod has used it. */
     phase: 'Pending' | 'Bound';
     accessModes?: VolumeAccessMode[];
     capacity?: { storage?: string };
   };
 };
 
-/** Objects that pods refer to and that a standalone node stores itself. */
+/** Objects referred to by pods and stored by a standalone node itself. */
 export type LocalObject = ConfigMap | Secret | RuntimeClass | PersistentVolumeClaim;
 
-/** All objects that a manifest may contain. */
+/** Any object that a manifest may contain. */
 export type ManifestObject = Pod | LocalObject;

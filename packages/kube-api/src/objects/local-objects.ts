@@ -4,41 +4,44 @@ import type { LocalObject, Pod } from './types.ts';
 export type LocalObjectKind = LocalObject['kind'];
 export type LocalObjectOf<K extends LocalObjectKind> = Extract<LocalObject, { kind: K }>;
 
-/** Read access to local objects. The namespace of RuntimeClasses is ''. */
+/** Read-only access to local objects. The namespace of RuntimeClasses is ''. */
 export interface ObjectLookup {
   /** Returns `undefined` if the object does not exist. Throws `unavailable` until the API server has responded. */
   get<K extends LocalObjectKind>(kind: K, namespace: string, name: string): LocalObjectOf<K> | undefined;
 }
 
-/** Provides the objects that a pod refers to: the node's own for pods from manifests, the API server's for pods from an API server. */
+/**
+ * Provides the objects referred to by a pod: those of the node for pods from manifests, those of the API server for pods from an API
+ * server.
+ */
 export interface PodObjects {
   of(pod: Pod): ObjectLookup;
 }
 
-/** A change of one object. `object` is absent if the object was removed. */
+/** A change to one object. `object` is absent if it was removed. */
 export type LocalObjectChange = {
   kind: LocalObjectKind;
   namespace: string;
   name: string;
   object?: LocalObject;
-  /** UIDs of the pods that use the object, if known. */
+  /** UIDs of the pods using the object, if known. */
   users?: ReadonlySet<string>;
 };
 
 /** A change as seen by watchers. DELETED carries the last state of the object. */
 export type LocalObjectEvent = { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: LocalObject };
 
-/** Returns the key of an object within the store, which is also shown in messages. */
+/** Returns the key of an object in the store. It is also used in messages. */
 export function localObjectKey(kind: LocalObjectKind, namespace: string, name: string): string {
   return namespace === '' ? `${kind} ${name}` : `${kind} ${namespace}/${name}`;
 }
 
-/** The node's local objects, which are defined in manifests. */
+/** The node's local objects, as defined in manifests. */
 export class LocalObjects implements ObjectLookup, PodObjects {
   #objects = new Map<string, LocalObject>();
   readonly #listeners = new Set<(change: LocalObjectChange) => void>();
   readonly #events = new Broadcast<LocalObjectEvent>();
-  /** The version of each object, by key: the value of a change counter that all objects share. */
+  /** The version of each object, by key. Versions come from a change counter shared by all objects. */
   readonly #versions = new Map<string, number>();
   #version = 0;
 
@@ -47,12 +50,12 @@ export class LocalObjects implements ObjectLookup, PodObjects {
     return this;
   }
 
-  /** Returns all objects, with their versions as `resourceVersion`. */
+  /** Returns all objects, with their version as `resourceVersion`. */
   list(): LocalObject[] {
     return [...this.#objects].map(([key, object]) => withVersion(object, this.#versions.get(key)!));
   }
 
-  /** Subscribes to the changes made after this call, until the signal aborts. */
+  /** Subscribes to changes made after this call, until the signal is aborted. */
   subscribe(signal: AbortSignal): Subscription<LocalObjectEvent> {
     return this.#events.subscribe(signal);
   }
@@ -61,7 +64,7 @@ export class LocalObjects implements ObjectLookup, PodObjects {
     return this.#objects.get(localObjectKey(kind, namespace, name)) as LocalObjectOf<K> | undefined;
   }
 
-  /** Replaces all objects and notifies the listeners of the differences. */
+  /** Replaces all objects and notifies listeners of the differences. */
   replace(objects: readonly LocalObject[]): void {
     const before = this.#objects;
     this.#objects = new Map(objects.map((object) => [keyOf(object), object]));

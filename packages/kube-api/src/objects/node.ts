@@ -1,6 +1,6 @@
 import type { KubeObject } from './kube-object.ts';
 
-/** v1 Node, with the fields that a kubelet reads or writes. Unknown fields are preserved. */
+/** v1 Node, with the fields read or written by a kubelet. Unknown fields are preserved. */
 export type Node = KubeObject & {
   spec?: { podCIDRs?: string[]; providerID?: string; unschedulable?: boolean; taints?: Taint[] };
   status?: NodeStatus;
@@ -18,7 +18,7 @@ export type NodeStatus = {
   allocatable?: Record<string, string>;
   conditions?: NodeCondition[];
   addresses?: NodeAddress[];
-  /** The API capitalizes the field `Port`. */
+  /** `Port` is capitalized in the API. */
   daemonEndpoints?: { kubeletEndpoint?: { Port: number } };
   nodeInfo?: NodeSystemInfo;
   images?: NodeImage[];

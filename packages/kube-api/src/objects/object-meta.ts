@@ -1,5 +1,5 @@
 /**
- * Metadata that every object has (meta/v1 ObjectMeta). `namespace` defaults to `default`; `uid` is '' until a pod or object source sets it.
+ * Metadata common to all objects (meta/v1 ObjectMeta). `namespace` defaults to `default`; `uid` is '' until set by a pod or object source.
  */
 export type ObjectMeta = {
   name: string;
@@ -25,5 +25,5 @@ export type OwnerReference = {
   blockOwnerDeletion?: boolean;
 };
 
-/** Refers by name to an object in the same namespace. */
+/** Refers to an object in the same namespace by name. */
 export type LocalObjectReference = { name: string };

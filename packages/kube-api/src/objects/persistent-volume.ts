@@ -2,7 +2,7 @@ import type { ObjectMeta } from './object-meta.ts';
 import type { NodeSelectorTerm } from './scheduling.ts';
 import type { HostPathVolumeSource, NfsVolumeSource } from './volume.ts';
 
-/** v1 PersistentVolume, with the fields that a node needs to mount it. Other volume sources are kept under their field names. */
+/** v1 PersistentVolume, with the fields needed to mount it. Other volume sources are preserved under their field names. */
 export type PersistentVolume = {
   metadata: ObjectMeta;
   spec: {
@@ -31,7 +31,7 @@ export type CsiPersistentVolumeSource = {
   nodeExpandSecretRef?: { name?: string; namespace?: string };
 };
 
-/** v1 PersistentVolumeClaim from a cluster, with the fields that a node reads. */
+/** v1 PersistentVolumeClaim from a cluster, with the fields read by a node. */
 export type BoundClaim = {
   metadata: ObjectMeta;
   spec: { volumeName?: string; accessModes?: string[]; resources?: { requests?: { storage?: string } } };
@@ -43,12 +43,9 @@ export type ClaimStatus = {
   phase?: string;
   capacity?: Record<string, string>;
   conditions?: ClaimCondition[];
-  /** Sizes to which the volume is being expanded, by resource. */
+  /** Target sizes of volume expansions, by resource. */
   allocatedResources?: Record<string, string>;
-  /**
-   * State of the expansion, by resource: `NodeResizePending`, `NodeResizeInProgress` or `NodeResizeInfeasible`, or a state that a
-   * controller sets.
-   */
+  /** Expansion state by resource: `NodeResizePending`, `NodeResizeInProgress`, `NodeResizeInfeasible`, or a state set by a controller. */
   allocatedResourceStatuses?: Record<string, string>;
 };
 
@@ -61,5 +58,5 @@ export type ClaimCondition = {
   message?: string;
 };
 
-/** A claim and the volume that it is bound to. */
+/** A claim and the volume it is bound to. */
 export type BoundVolume = { claim: BoundClaim; volume: PersistentVolume };

@@ -5,8 +5,8 @@ export type ConditionStatus = 'True' | 'False' | 'Unknown';
 export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort';
 
 /**
- * The kubelet owns the types PodScheduled, PodReadyToStartContainers, Initialized, ContainersReady, Ready and DisruptionTarget;
- * readiness gates define others. Times are RFC 3339.
+ * The kubelet sets PodScheduled, PodReadyToStartContainers, Initialized, ContainersReady, Ready and DisruptionTarget. Readiness gates
+ * define additional types. Times are RFC 3339.
  */
 export type PodCondition = {
   type: string;
@@ -30,7 +30,7 @@ export type ContainerStateTerminated = {
   containerID?: string;
 };
 
-/** At most one field is set; if none is, the container is waiting. */
+/** At most one field is set. If none is, the container is waiting. */
 export type ContainerState = {
   waiting?: ContainerStateWaiting;
   running?: ContainerStateRunning;
@@ -66,7 +66,7 @@ export type ContainerStatus = {
   user?: { linux?: { uid: number; gid: number; supplementalGroups?: number[] } };
   /** Health of the container's devices, by resource. */
   allocatedResourcesStatus?: AllocatedResourceStatus[];
-  /** The signal that stops the container, such as `SIGTERM`. */
+  /** The signal sent to stop the container, such as `SIGTERM`. */
   stopSignal?: string;
 };
 

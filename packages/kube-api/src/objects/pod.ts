@@ -19,7 +19,7 @@ export type DnsConfig = { nameservers?: string[]; searches?: string[]; options?:
 
 export type HostAlias = { ip: string; hostnames?: string[] };
 
-/** Preserved, but has no effect on a standalone node. */
+/** Preserved, but without effect on a standalone node. */
 export type Toleration = {
   key?: string;
   operator?: 'Exists' | 'Equal' | 'Lt' | 'Gt';
@@ -28,7 +28,7 @@ export type Toleration = {
   tolerationSeconds?: number;
 };
 
-/** Desired state of a pod (v1 PodSpec). Defaulting sets the scalar fields that have defaults; unset lists stay `undefined`. */
+/** Desired state of a pod (v1 PodSpec). Defaulting sets scalar fields that have defaults; unset lists stay `undefined`. */
 export type PodSpec = {
   containers: Container[];
   initContainers?: Container[];
@@ -47,13 +47,13 @@ export type PodSpec = {
   hostname?: string;
   subdomain?: string;
   setHostnameAsFQDN?: boolean;
-  /** Overrides the host name that the fields above imply. */
+  /** Overrides the host name derived from the fields above. */
   hostnameOverride?: string;
   hostAliases?: HostAlias[];
   securityContext?: PodSecurityContext;
   imagePullSecrets?: LocalObjectReference[];
   runtimeClassName?: string;
-  /** Pod-level resources, which the containers share. */
+  /** Pod-level resources, shared by the containers. */
   resources?: ResourceRequirements;
   overhead?: ResourceList;
   readinessGates?: { conditionType: string }[];
@@ -75,7 +75,7 @@ export type PodSpec = {
   enableServiceLinks?: boolean;
 };
 
-/** A pod in the API (v1 Pod). Only the node writes `status`. */
+/** A pod in the API (v1 Pod). `status` is written only by the node. */
 export type Pod = {
   apiVersion: 'v1';
   kind: 'Pod';
@@ -84,22 +84,22 @@ export type Pod = {
   status?: PodStatus;
 };
 
-/** Returns `namespace/name`, for messages to users. Upstream's full name is `name_namespace`. */
+/** Returns `namespace/name`, for user-facing messages. Upstream's full name is `name_namespace`. */
 export function namespacedName(pod: Pod): string {
   return `${pod.metadata.namespace}/${pod.metadata.name}`;
 }
 
-/** Returns the init containers, then the regular ones. */
+/** Returns the init containers followed by the regular ones. */
 export function allContainers(spec: PodSpec): Container[] {
   return [...(spec.initContainers ?? []), ...spec.containers];
 }
 
-/** Returns the containers of every kind; ephemeral ones are last. */
+/** Returns containers of all types, ephemeral ones last. */
 export function everyContainer(spec: PodSpec): Container[] {
   return [...allContainers(spec), ...(spec.ephemeralContainers ?? [])];
 }
 
-/** Returns the pod's sidecars, in the order of the pod spec. */
+/** Returns the pod's sidecars, in pod spec order. */
 export function sidecarsOf(pod: Pod): Container[] {
   return (pod.spec.initContainers ?? []).filter(isSidecar);
 }

@@ -5,7 +5,7 @@ export type HttpHeader = { name: string; value: string };
 
 export type ExecAction = { command: string[] };
 
-/** If `host` is '' or absent, the pod's IP is used. `path` defaults to `/` and `scheme` to `HTTP`. */
+/** `host` defaults to the pod's IP if it is absent or '', `path` to `/`, and `scheme` to `HTTP`. */
 export type HttpGetAction = {
   path?: string;
   port: IntOrString;
@@ -39,7 +39,7 @@ export type Probe = ProbeHandler & {
   terminationGracePeriodSeconds?: number;
 };
 
-/** Exactly one of the four fields is set. The API accepts `tcpSocket`, but it has no effect. */
+/** Exactly one of the four fields is set. `tcpSocket` is accepted by the API but has no effect. */
 export type LifecycleHandler = {
   exec?: ExecAction;
   httpGet?: HttpGetAction;
@@ -50,6 +50,6 @@ export type LifecycleHandler = {
 export type Lifecycle = {
   postStart?: LifecycleHandler;
   preStop?: LifecycleHandler;
-  /** Signal that stops the container, such as `SIGUSR1`; it overrides the image's stop signal. Requires `spec.os.name`. */
+  /** Signal sent to stop the container, such as `SIGUSR1`. Overrides the image's stop signal. Requires `spec.os.name`. */
   stopSignal?: string;
 };

@@ -1,8 +1,8 @@
-/** Decides whether an exited container is restarted. The container's own rules and policy take precedence over the pod's policy. Pure. */
+/** Decides whether an exited container is restarted. A container's own rules and policy override the pod's policy. Pure. */
 import type { Container, ContainerRestartRule } from './container.ts';
 import type { Pod } from './pod.ts';
 
-/** Returns the container's first rule that matches the exit code. */
+/** Returns the container's first rule matching the exit code. */
 export function matchingRule(
   { restartPolicyRules = [] }: Container,
   exitCode: number,
@@ -19,12 +19,12 @@ export function restartsAfter(pod: Pod, container: Container, exitCode: number):
   return policy === 'Always' || (policy === 'OnFailure' && exitCode !== 0);
 }
 
-/** Whether an init container has failed. One that was OOM-killed has failed regardless of its exit code. */
+/** Whether an init container has failed. An OOM-killed one has failed regardless of its exit code. */
 export function hasFailedToPrepare({ exitCode, reason }: { exitCode: number; reason?: string }): boolean {
   return exitCode !== 0 || reason === 'OOMKilled';
 }
 
-/** Whether a container that was killed is restarted. Its exit code does not matter, because it results from being killed. */
+/** Whether a killed container is restarted. Its exit code is ignored because it is merely the result of being killed. */
 export function restartsWhenKilled(pod: Pod, container: Container): boolean {
   return (container.restartPolicy ?? pod.spec.restartPolicy) !== 'Never';
 }
@@ -34,7 +34,7 @@ export function restartsAllContainers(container: Container, exitCode: number): b
   return matchingRule(container, exitCode)?.action === 'RestartAllContainers';
 }
 
-/** Whether there is any container whose exit can restart the whole pod. */
+/** Whether the exit of any container could restart the whole pod. */
 export function couldRestartAllContainers({ containers, initContainers = [] }: Pod['spec']): boolean {
   return [...initContainers, ...containers].some(({ restartPolicyRules = [] }) =>
     restartPolicyRules.some(({ action }) => action === 'RestartAllContainers'),

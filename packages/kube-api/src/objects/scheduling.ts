@@ -1,4 +1,4 @@
-/** Scheduling constraints (v1 Affinity, TopologySpreadConstraint). A kubelet checks only the required node affinity. */
+/** Scheduling constraints (v1 Affinity, TopologySpreadConstraint). The kubelet only checks the required node affinity. */
 
 export type SelectorOperator = 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
 
@@ -8,17 +8,17 @@ export type LabelSelector = {
   matchExpressions?: { key: string; operator: SelectorOperator; values?: string[] }[];
 };
 
-/** A requirement on a node's labels or fields; the only supported field is `metadata.name`. */
+/** A requirement on a node's labels or fields. The only supported field is `metadata.name`. */
 export type NodeSelectorRequirement = { key: string; operator: SelectorOperator | 'Gt' | 'Lt'; values?: string[] };
 
-/** All requirements must match; an empty term does not match any node. */
+/** All requirements must match. An empty term matches no node. */
 export type NodeSelectorTerm = {
   matchExpressions?: NodeSelectorRequirement[];
   matchFields?: NodeSelectorRequirement[];
 };
 
 export type NodeAffinity = {
-  /** A list of terms, at least one of which must match. */
+  /** At least one of the terms must match. */
   requiredDuringSchedulingIgnoredDuringExecution?: { nodeSelectorTerms: NodeSelectorTerm[] };
   preferredDuringSchedulingIgnoredDuringExecution?: { weight: number; preference: NodeSelectorTerm }[];
 };

@@ -2,10 +2,10 @@ export type Capabilities = { add?: string[]; drop?: string[] };
 
 export type SeLinuxOptions = { user?: string; role?: string; type?: string; level?: string };
 
-/** `localhostProfile` is set if and only if the type is `Localhost`. */
+/** `localhostProfile` is set only if the type is `Localhost`, where it is required. */
 export type SecurityProfile = { type: 'RuntimeDefault' | 'Unconfined' | 'Localhost'; localhostProfile?: string };
 
-/** The security context of one container. Its fields override the pod's. */
+/** Security context of one container. Its fields override the pod's. */
 export type SecurityContext = {
   capabilities?: Capabilities;
   privileged?: boolean;
@@ -22,7 +22,7 @@ export type SecurityContext = {
 
 export type Sysctl = { name: string; value: string };
 
-/** The security context of the whole pod. After defaulting, it is always present but may be empty. */
+/** Security context of the whole pod. Always present after defaulting, but may be empty. */
 export type PodSecurityContext = {
   seLinuxOptions?: SeLinuxOptions;
   seLinuxChangePolicy?: 'MountOption' | 'Recursive';

@@ -1,10 +1,10 @@
 import type { ObjectMeta } from './object-meta.ts';
 
-/** v1 Service, with the fields from which service environment variables are built. */
+/** v1 Service, with the fields used to build service environment variables. */
 export type Service = {
   metadata: ObjectMeta;
   spec: {
-    /** `None` and '' mean no cluster IP. */
+    /** No cluster IP if '' or `None`. */
     clusterIP?: string;
     ports?: { name?: string; port: number; protocol?: string }[];
   };

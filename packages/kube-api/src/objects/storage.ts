@@ -1,20 +1,20 @@
-/** storage.k8s.io/v1 objects, with the fields that a kubelet reads. The API server has already set their defaults. */
+/** storage.k8s.io/v1 objects, with the fields read by a kubelet. Their defaults have already been set by the API server. */
 import type { KubeObject } from './kube-object.ts';
 
 export type VolumeLifecycleMode = 'Persistent' | 'Ephemeral';
 
-/** Specifies how kubelets have to use a CSI driver; drivers may not have such an object. */
+/** Specifies how kubelets have to use a CSI driver. Optional: a driver need not have one. */
 export type CsiDriver = KubeObject & {
   spec: {
     /** Whether volumes must be attached to a node before they are used. */
     attachRequired?: boolean;
-    /** Whether NodePublishVolume is passed the pod's name, namespace, UID and service account. */
+    /** Whether to pass the pod's name, namespace, UID and service account to NodePublishVolume. */
     podInfoOnMount?: boolean;
     volumeLifecycleModes?: VolumeLifecycleMode[];
     fsGroupPolicy?: 'ReadWriteOnceWithFSType' | 'File' | 'None';
     tokenRequests?: CsiTokenRequest[] | null;
     serviceAccountTokenInSecrets?: boolean;
-    /** Whether to call NodePublishVolume repeatedly while the pod is running, to update the volume. */
+    /** Whether to call NodePublishVolume periodically while the pod is running, to update the volume. */
     requiresRepublish?: boolean;
     /** Whether volumes support the SELinux mount option `context`. */
     seLinuxMount?: boolean;
@@ -28,7 +28,7 @@ export type CsiTokenRequest = { audience: string; expirationSeconds?: number };
 export type VolumeAttachment = KubeObject & {
   status?: {
     attached: boolean;
-    /** Data from the driver's controller that the kubelet passes to the driver on the node. */
+    /** Data passed from the driver's controller to the driver on the node by the kubelet. */
     attachmentMetadata?: Record<string, string>;
     attachError?: { message?: string };
   };
@@ -42,6 +42,6 @@ export type CsiNodeDriver = {
   /** The driver's ID for the node. */
   nodeID: string;
   topologyKeys: string[] | null;
-  /** The maximum number of volumes that can be attached. */
+  /** Maximum number of volumes that can be attached. */
   allocatable?: { count?: number };
 };

@@ -1,4 +1,4 @@
-/** The Kubernetes objects that Podwright supports, named as in the Kubernetes API's JSON. */
+/** The Kubernetes objects supported by Podwright, with the names used in the API's JSON. */
 export * from './container.ts';
 export * from './event.ts';
 export * from './local-object.ts';

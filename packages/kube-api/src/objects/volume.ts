@@ -1,7 +1,7 @@
-/** One file in a volume: its key in the ConfigMap or Secret, its path in the volume, and its mode. */
+/** One file in a volume: its key in the ConfigMap or Secret, its path in the volume, and its file mode. */
 export type KeyToPath = { key: string; path: string; mode?: number };
 
-/** If `medium` is '', the volume is on the node's disk; if it is `Memory`, the volume is a tmpfs. `sizeLimit` is a quantity of bytes. */
+/** The volume is on the node's disk if `medium` is '', and a tmpfs if it is `Memory`. `sizeLimit` is a quantity of bytes. */
 export type EmptyDirVolumeSource = { medium?: string; sizeLimit?: string };
 
 export type HostPathType =
@@ -40,7 +40,7 @@ export type ConfigMapProjection = { name: string; items?: KeyToPath[]; optional?
 export type SecretProjection = { name: string; items?: KeyToPath[]; optional?: boolean };
 export type DownwardApiProjection = { items?: DownwardApiFile[] };
 
-/** A token for the pod's service account, signed by the API server. If `audience` is empty, the token is for the API server. */
+/** A token for the pod's service account, issued by the API server. If `audience` is empty, the token is for the API server. */
 export type ServiceAccountTokenProjection = { audience?: string; expirationSeconds?: number; path: string };
 
 /** One source of a projected volume. Exactly one field is set. */
@@ -54,16 +54,16 @@ export type VolumeProjection = {
 
 export type ProjectedVolumeSource = { sources?: VolumeProjection[]; defaultMode?: number };
 
-/** An image whose file system is mounted as the volume; `reference` and `pullPolicy` are the same as for a container image. */
+/** An image whose file system is mounted as the volume. `reference` and `pullPolicy` work as for container images. */
 export type ImageVolumeSource = { reference: string; pullPolicy?: 'Always' | 'IfNotPresent' | 'Never' };
 
 /** A directory exported by `server`. */
 export type NfsVolumeSource = { server: string; path: string; readOnly?: boolean };
 
-/** On a standalone node, a claim is backed by a directory, whether or not a PersistentVolumeClaim with that name exists. */
+/** On a standalone node, a claim is backed by a directory, even if there is no PersistentVolumeClaim of that name. */
 export type PersistentVolumeClaimVolumeSource = { claimName: string; readOnly?: boolean };
 
-/** A volume that a CSI driver on the node creates for the pod (core/v1 CSIVolumeSource). */
+/** A volume created for the pod by a CSI driver on the node (core/v1 CSIVolumeSource). */
 export type CsiVolumeSource = {
   driver: string;
   readOnly?: boolean;
@@ -86,6 +86,6 @@ export type Volume = {
   nfs?: NfsVolumeSource;
   persistentVolumeClaim?: PersistentVolumeClaimVolumeSource;
   csi?: CsiVolumeSource;
-  /** Supported only in a cluster, where a controller creates the PVC. */
+  /** Supported only in clusters, where a controller creates the PVC. */
   ephemeral?: object;
 };

@@ -1,8 +1,8 @@
 import { everyContainer, type PodSpec, type Volume, type VolumeProjection } from '../objects/types.ts';
 
 /**
- * Returns the plural name of a kind of API object that the pod refers to, such as `secrets`, or `undefined` if it does not refer to any. If
- * there are several, returns the first in upstream's order (pkg/api/pod: HasAPIObjectReference).
+ * Returns the plural name of a type of API object referred to by the pod, such as `secrets`, or `undefined` if there are none. If there are
+ * several, returns the first in upstream's order (pkg/api/pod: HasAPIObjectReference).
  */
 export function apiReference(spec: PodSpec): string | undefined {
   if (spec.serviceAccountName) return 'serviceaccounts';

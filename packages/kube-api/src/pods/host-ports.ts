@@ -3,16 +3,16 @@ import type { FieldPath } from '../issue.ts';
 import { isSidecar } from '../objects/container.ts';
 import type { Pod } from '../objects/pod.ts';
 
-/** The address that stands for all of the host's addresses. */
+/** Wildcard address: all addresses of the host. */
 export const ANY_ADDRESS = '0.0.0.0';
 
 /**
- * A host port. `ip`: 0.0.0.0 for all addresses, `::` for all IPv6 addresses; like upstream, addresses are compared as text. `path`: the
- * field in the pod spec.
+ * A host port. `ip` is 0.0.0.0 for all addresses and `::` for all IPv6 addresses; like upstream, addresses are compared as strings. `path`
+ * is the field in the pod spec.
  */
 export type HostPort = { ip: string; port: number; protocol: string; path: FieldPath };
 
-/** Returns the host ports of the containers that run at the same time: sidecars and ordinary containers. */
+/** Returns the host ports of the containers that run concurrently: sidecars and regular containers. */
 export function hostPorts({ spec }: Pod): HostPort[] {
   return (['initContainers', 'containers'] as const).flatMap((field) =>
     (spec[field] ?? []).flatMap((container, index) => {
@@ -26,7 +26,7 @@ export function hostPorts({ spec }: Pod): HostPort[] {
   );
 }
 
-/** Returns the pod's first host port that conflicts with one of another pod. */
+/** Returns the pod's first host port that conflicts with another pod's, and that pod. */
 export function takenPort(pod: Pod, others: Pod[]): { wanted: HostPort; holder: Pod } | undefined {
   const taken = others.flatMap((holder) => hostPorts(holder).map((port) => ({ port, holder })));
   for (const wanted of hostPorts(pod)) {
@@ -36,13 +36,13 @@ export function takenPort(pod: Pod, others: Pod[]): { wanted: HostPort; holder: 
   return undefined;
 }
 
-/** Formats a host port for messages, such as `8080/TCP`; the address is included unless it is 0.0.0.0. */
+/** Formats a host port for messages, such as `8080/TCP`. The address is omitted if it is 0.0.0.0. */
 export function portText({ ip, port, protocol }: Omit<HostPort, 'path'>): string {
   const at = ip === ANY_ADDRESS ? '' : ip.includes(':') ? `[${ip}]:` : `${ip}:`;
   return `${at}${port}/${protocol}`;
 }
 
-/** Whether the two ports cannot be used at the same time. */
+/** Whether two ports cannot be in use at the same time. */
 export function portsConflict(a: Omit<HostPort, 'path'>, b: Omit<HostPort, 'path'>): boolean {
   const overlap = a.ip === b.ip || a.ip === ANY_ADDRESS || b.ip === ANY_ADDRESS;
   return a.port === b.port && a.protocol === b.protocol && overlap;

@@ -1,17 +1,17 @@
 import type { Pod } from '../objects/pod.ts';
 import type { NodeSelectorRequirement, NodeSelectorTerm } from '../objects/scheduling.ts';
 
-/** The node properties that selectors are matched against. */
+/** The node properties that selectors match against. */
 export type SelectableNode = { name: string; labels: Record<string, string> };
 
-/** Whether the node matches the pod's nodeSelector and required node affinity (GetRequiredNodeAffinity in component-helpers). Pure. */
+/** Whether a node matches the pod's nodeSelector and required node affinity (GetRequiredNodeAffinity in component-helpers). Pure. */
 export function wantsNode({ spec }: Pick<Pod, 'spec'>, node: SelectableNode): boolean {
   const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   const selected = Object.entries(spec.nodeSelector ?? {}).every(([key, value]) => labelOf(node, key) === value);
   return selected && (required === undefined || required.nodeSelectorTerms.some((term) => matchesTerm(term, node)));
 }
 
-/** Whether the node matches the term; an empty term matches no node. */
+/** Whether the node matches the term. An empty term matches no node. */
 export function matchesTerm(
   { matchExpressions = [], matchFields = [] }: NodeSelectorTerm,
   node: SelectableNode,
@@ -42,7 +42,7 @@ function matches({ operator, values = [] }: NodeSelectorRequirement, value: stri
   }
 }
 
-/** Compares integers; other values match neither Gt nor Lt. */
+/** Compares integers. Anything else matches neither Gt nor Lt. */
 function compare(a: string | undefined, b: string | undefined, holds: (a: bigint, b: bigint) => boolean): boolean {
   const whole = /^-?\d{1,19}$/;
   return a !== undefined && b !== undefined && whole.test(a) && whole.test(b) && holds(BigInt(a), BigInt(b));

@@ -1,4 +1,4 @@
-/** Computes container and pod-level resource amounts (KEP-2837), in billionths of a unit. */
+/** Computes the resource amounts of containers and pods (pod-level resources, KEP-2837), in nano-units. */
 import { type Container, isSidecar, type ResourceRequirements } from '../objects/container.ts';
 import type { PodSpec } from '../objects/pod.ts';
 import { parseQuantity } from '../values/quantity.ts';
@@ -6,13 +6,13 @@ import { parseQuantity } from '../values/quantity.ts';
 export type AmountKind = 'requests' | 'limits';
 type Containers = Pick<PodSpec, 'containers' | 'initContainers'>;
 
-/** Whether the resource is a huge page resource, such as `hugepages-2Mi`. */
+/** Whether this is a huge page resource, such as `hugepages-2Mi`. */
 export const isHugePages = (name: string) => name.startsWith('hugepages-');
 
 /** Whether the resource is supported at the pod level. */
 export const isPodLevelResource = (name: string) => name === 'cpu' || name === 'memory' || isHugePages(name);
 
-/** Returns the names of all resources for which any container has an amount. */
+/** Returns the names of all resources specified by any container. */
 export function containersAmountNames(spec: Containers, kind: AmountKind): string[] {
   const all = [...spec.containers, ...(spec.initContainers ?? [])];
   return [...new Set(all.flatMap(({ resources }) => Object.keys(resources?.[kind] ?? {})))];
@@ -26,8 +26,8 @@ export function containerAmount(container: Pick<Container, 'resources'>, kind: A
 }
 
 /**
- * Returns the containers' total. This is either the sum of the regular containers and all sidecars, or the largest sum of an init container
- * and the sidecars started before it, whichever is greater.
+ * Returns the containers' total: the greater of the sum of all regular containers and sidecars, and the peak during initialization, i.e.
+ * the largest sum of an init container and the sidecars started before it.
  */
 export function containersAmount(spec: Containers, kind: AmountKind, name: string): bigint {
   let sidecars = 0n;
@@ -70,7 +70,7 @@ function ownAmount(list: NonNullable<ResourceRequirements[AmountKind]>, name: st
   return Object.hasOwn(list, name) ? list[name] : undefined;
 }
 
-/** Serializes resources for comparison. Equal resources result in the same text, regardless of their order and notation. */
+/** Serializes resources for comparison. Equal resources have the same key, regardless of order and notation. */
 export function resourcesKey({ limits, requests, claims = [] }: ResourceRequirements = {}): string {
   const amounts = (list: Record<string, string> = {}) =>
     Object.entries(list)

@@ -2,8 +2,8 @@ import type { FieldPath } from '../issue.ts';
 import type { Container, EnvVar, KeyToPath, Pod, Volume } from '../objects/types.ts';
 
 /**
- * An object that a pod refers to, and the field that contains the reference. If `keys` is absent, the pod uses the whole object. If
- * `optional` is set, the object may be missing.
+ * An object referred to by a pod, and the field containing the reference. If `keys` is empty, the pod uses the whole object. If `optional`
+ * is true, the object may be missing.
  */
 export type PodReference = {
   kind: 'ConfigMap' | 'Secret' | 'RuntimeClass';
@@ -14,8 +14,8 @@ export type PodReference = {
 };
 
 /**
- * Returns all ConfigMaps, Secrets and RuntimeClasses that a pod needs in order to run. Image pull secrets are not included, because a pull
- * is attempted without them.
+ * Returns all ConfigMaps, Secrets and RuntimeClasses a pod needs in order to run. Image pull secrets are not included because the kubelet
+ * tries to pull without missing ones.
  */
 export function podReferences({ spec }: Pod): PodReference[] {
   const { runtimeClassName } = spec;
@@ -30,7 +30,7 @@ export function podReferences({ spec }: Pod): PodReference[] {
 
 type Source = { name: string; key?: string; items?: KeyToPath[]; optional?: boolean };
 
-/** Builds an object reference; `path` is the path of the field that holds the object's name. */
+/** Builds an object reference. `path` is the path of the field with the object's name. */
 function reference(kind: PodReference['kind'], { name, key, items, optional }: Source, path: FieldPath): PodReference {
   const around = path.slice(0, -1);
   const keys =

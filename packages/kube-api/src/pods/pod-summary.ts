@@ -2,23 +2,23 @@ import { isConditionTrue } from '../objects/conditions.ts';
 import type { ContainerState, ContainerStatus, PodStatus } from '../objects/pod-status.ts';
 import type { Pod } from '../objects/types.ts';
 
-/** A pod as a table row, with the same values as in kubectl (its pod printer). */
+/** A pod as a table row, with the same values as kubectl's pod printer. */
 export type PodSummary = {
-  /** `ready/total`, such as `1/2`; counts containers and sidecars. */
+  /** `ready/total`, such as `1/2`. Counts regular containers and sidecars. */
   ready: string;
-  /** The most significant reason from the containers' states or, if there is none, the phase. */
+  /** The most significant reason in the container states, or the phase if there is none. */
   status: string;
   restarts: number;
-  /** When the container that was restarted last had terminated (RFC 3339). */
+  /** When the most recently restarted container last terminated (RFC 3339). */
   restartedAt?: string;
 };
 
 type Counts = Pick<PodSummary, 'restarts' | 'restartedAt'>;
 
 /**
- * Summarizes a pod. During initialization, the status and counts cover the init containers up to the one that the pod is waiting for;
- * afterwards, they cover containers and sidecars. If `showsEviction` is set, an evicted pod has the status Evicted, where kubectl shows how
- * its containers terminated.
+ * Summarizes a pod. During initialization, the status and counts cover the init containers up to the one the pod is waiting for;
+ * afterwards, they cover regular containers and sidecars. If `showsEviction` is true, the status of an evicted pod is Evicted; kubectl
+ * shows how its containers terminated instead.
  */
 export function podSummary(pod: Pod, { showsEviction = true } = {}): PodSummary {
   const { initContainers = [], containers } = pod.spec;
@@ -39,7 +39,7 @@ export function podSummary(pod: Pod, { showsEviction = true } = {}): PodSummary 
   };
 }
 
-/** Whether a sidecar counts as started. Upstream's pod printer does not count a sidecar that exited with 0. */
+/** Whether a sidecar counts as started. As in upstream's pod printer, a sidecar that exited with 0 does not. */
 const isStarted = ({ started, state }: ContainerStatus): boolean =>
   started === true && state?.terminated?.exitCode !== 0;
 
@@ -48,8 +48,8 @@ const isUp = ({ ready, state }: ContainerStatus): boolean => ready && state?.run
 const hasCondition = ({ conditions = [] }: PodStatus, wanted: string): boolean => isConditionTrue(conditions, wanted);
 
 /**
- * Returns `Unknown` for a pod that is being deleted and whose node is lost, `Terminating` for any other pod that is being deleted and has
- * not terminated yet, and otherwise `undefined`.
+ * Returns `Unknown` for a pod being deleted from a lost node, `Terminating` for any other pod being deleted that has not terminated yet,
+ * and otherwise `undefined`.
  */
 function ending({ metadata, status }: Pod): string | undefined {
   if (metadata.deletionTimestamp === undefined) return undefined;
@@ -63,8 +63,8 @@ function ownReason({ conditions = [], reason, phase }: PodStatus): string {
 }
 
 /**
- * Returns the statuses of the init containers up to the one that the pod is waiting for, with a reason such as `Init:0/2`. After
- * initialization, returns all statuses and no reason.
+ * Returns the statuses of the init containers up to the one the pod is waiting for, and a reason such as `Init:0/2`. After initialization,
+ * returns all statuses and no reason.
  */
 function initProgress(
   statuses: ContainerStatus[],
@@ -83,8 +83,8 @@ function initProgress(
 }
 
 /**
- * Returns the reason of the first container that is waiting or has terminated. If that container completed successfully, running and failed
- * containers take precedence.
+ * Returns the reason of the first container that is waiting or has terminated. If that reason is `Completed`, running and failed containers
+ * take precedence.
  */
 function mainReason(status: PodStatus, statuses: ContainerStatus[]): string | undefined {
   const reasons = statuses.flatMap(({ state: { waiting, terminated } = {} }) =>

@@ -9,7 +9,7 @@ export type ResourceAmounts = { milliCpuRequest: bigint; milliCpuLimit: bigint; 
 
 type Resource = 'cpu' | 'memory';
 
-/** Returns the pod-level amount or, if there is none, the containers' total, without overhead. */
+/** Returns the pod-level amount, or the containers' total if there is none. Excludes overhead. */
 export function amountOf({ spec }: Pod, kind: AmountKind, name: string): bigint {
   return podLevelAmount(spec, kind, name) ?? containersAmount(spec, kind, name);
 }
@@ -19,7 +19,7 @@ export function overheadOf({ spec }: Pod, name: string): bigint {
   return text === undefined ? 0n : parseQuantity(text).nanos;
 }
 
-/** Returns the pod's request for a resource, including overhead: millicores for `cpu`, otherwise bytes or a count. */
+/** Returns the pod's request for a resource, including overhead, in millicores for `cpu` and in bytes or as a count otherwise. */
 export function podRequest(pod: Pod, name: string): bigint {
   return inUnits(amountOf(pod, 'requests', name) + overheadOf(pod, name), name);
 }
@@ -32,7 +32,7 @@ function podLimit(pod: Pod, name: Resource): bigint {
 }
 
 /**
- * Whether the pod has a pod-level limit. If it has none, whether every regular container has a limit, and every init container has one or
+ * Whether the pod has a pod-level limit or, failing that, whether every regular container has a limit and every init container has one or
  * is preceded by a sidecar that does.
  */
 function limitsAll(spec: PodSpec, name: Resource): boolean {
@@ -46,10 +46,10 @@ function limitsAll(spec: PodSpec, name: Resource): boolean {
   return spec.containers.every((container) => containerAmount(container, 'limits', name) > 0n);
 }
 
-/** The settings of the pod's cgroup: amounts, and the bytes of huge pages by resource name. */
+/** Settings for the pod's cgroup: amounts, and bytes of huge pages by resource name. */
 export type PodTotals = ResourceAmounts & { hugePages: Record<string, bigint> };
 
-/** Computes the requests and limits of the pod's cgroup, including overhead. For a BestEffort pod, only huge pages are set. */
+/** Computes the requests and limits of the pod's cgroup, including overhead. For BestEffort pods, only huge pages are set. */
 export function podTotals(pod: Pod): PodTotals {
   const hugePages = Object.fromEntries(hugePageNames(pod.spec).map((name) => [name, podRequest(pod, name)]));
   if (qosClass(pod) === 'BestEffort')
@@ -68,13 +68,13 @@ function hugePageNames({ resources, overhead, containers, initContainers = [] }:
   return [...new Set([...lists, overhead].flatMap((list) => Object.keys(list ?? {})))].filter(isHugePages);
 }
 
-/** Quantities are in billionths. Returns how many of them are one unit: a millicore for `cpu`, otherwise a byte or one piece. */
+/** Returns the number of nano-units in the resource's unit: a millicore for `cpu`, otherwise a byte or a count of one. */
 const nanosPerUnit = (name: string) => (name === 'cpu' ? 1_000_000n : 1_000_000_000n);
 
-/** Amounts in the CRI are int64. */
+/** Amounts are int64 in the CRI. */
 const MAX_INT64 = 2n ** 63n - 1n;
 
-/** Converts an amount to the resource's unit, rounded up and capped at the largest 64-bit integer. */
+/** Converts an amount to the resource's unit, rounded up and capped at the largest int64. */
 export function inUnits(nanos: bigint, name: string): bigint {
   const unit = nanosPerUnit(name);
   const units = (nanos + unit - 1n) / unit;

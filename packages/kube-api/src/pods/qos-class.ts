@@ -5,9 +5,9 @@ import { quantityMilliValue } from '../values/quantity.ts';
 const COMPUTE_RESOURCES = ['cpu', 'memory'] as const;
 
 /**
- * Returns the pod's QoS class, based on the pod-level resources if there are any, and otherwise on the containers' resources. Guaranteed
- * requires CPU and memory limits everywhere, and requests that equal them. BestEffort requires that there are no CPU or memory requests or
- * limits at all. All other pods are Burstable.
+ * Returns the pod's QoS class, based on the pod-level resources if there are any, and on the containers' resources otherwise. Guaranteed
+ * requires CPU and memory limits everywhere, with equal requests. BestEffort requires that there are no CPU or memory requests or limits at
+ * all. All other pods are Burstable.
  */
 export function qosClass(pod: Pod): QosClass {
   const all = pod.spec.resources

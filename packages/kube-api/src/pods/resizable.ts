@@ -4,8 +4,8 @@ import type { Pod, ResourceList, ResourceRequirements } from '../objects/types.t
 import { qosClass } from './qos-class.ts';
 
 /**
- * Returns the parts of a pod that a resize must not change: everything except the CPU and memory of the containers and the pod, plus the
- * QoS class (validation.ValidatePodResize). If these are equal for two versions of a pod, the versions differ by a resize at most.
+ * Returns the parts of a pod that a resize must not change: everything but the CPU and memory of the containers and the pod, plus the QoS
+ * class (validation.ValidatePodResize). If they are equal, two versions of a pod differ by a resize at most.
  */
 export function unresizable(pod: Pod): unknown {
   const { initContainers, containers, resources, ...rest } = pod.spec;

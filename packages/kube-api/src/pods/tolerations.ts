@@ -1,7 +1,7 @@
 import type { Taint } from '../objects/node.ts';
 import type { Toleration } from '../objects/pod.ts';
 
-/** Whether one of the tolerations matches the taint (Toleration.ToleratesTaint). Pure. */
+/** Whether any of the tolerations tolerates the taint (Toleration.ToleratesTaint). Pure. */
 export function toleratesTaint(tolerations: readonly Toleration[] = [], taint: Taint): boolean {
   return tolerations.some((toleration) => tolerates(toleration, taint));
 }

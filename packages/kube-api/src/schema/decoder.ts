@@ -2,34 +2,34 @@ import { didYouMean, isRecord } from '@podwright/base';
 import type { IssueList } from '../issue.ts';
 import { isQuantity } from '../values/quantity.ts';
 
-/** Decodes an unknown value to a `T` and reports all its issues. If there are any, the result may only be used to find further issues. */
+/** Decodes an unknown value to a `T`, reporting all issues. If there are any, the result may only be used to find further ones. */
 export type Decoder<T> = ((value: unknown, issues: IssueList) => T) & {
   readonly isMap?: true;
 };
 
-/** The issue message for a field that this kubelet does not support, in an object from an API server. */
+/** Issue message for a field in an object from an API server that is not supported by this kubelet. */
 export const UNSUPPORTED = 'is not supported';
 
-/** One decoder per field. A schema that lacks one of the type's fields does not compile. */
+/** One decoder per field. A schema that is missing a field of the type does not compile. */
 export type Fields<T> = { [K in keyof T]-?: Decoder<NonNullable<T[K]>> };
 
 export type ObjectRules<T> = {
   required?: readonly (keyof T & string)[];
-  /** Fields that exist in Kubernetes but are not supported yet. */
+  /** Kubernetes fields that are not supported yet. */
   notYet?: readonly string[];
-  /** Fields that are not allowed in manifests, with the reason. In pods from an API server, they are accepted if they have a decoder. */
+  /** Fields not allowed in manifests, with the reason. In pods from an API server, they are accepted if they have a decoder. */
   refused?: Readonly<Record<string, string>>;
   /**
-   * Fields that need a node with a Kubernetes API, with the reason why a node without one refuses them. For a node with an API they are
-   * accepted, and kept as they are if they have no decoder: its server validates them.
+   * Fields that require a node with a Kubernetes API, with the reason for rejecting them on other nodes. On a node with an API, they are
+   * accepted, and preserved unchanged if they have no decoder: the API server validates them.
    */
   needApi?: Readonly<Record<string, string>>;
-  /** Like `refused`, but for fields that have no effect on a node: they are preserved in objects from an API server. */
+  /** Like `refused`, but for fields without effect on a node. They are preserved in objects from an API server. */
   serverOnly?: Readonly<Record<string, string>>;
 };
 
 /**
- * Returns a decoder for an object with exactly these fields; for an object from an API server, unknown fields are preserved. As in
+ * Returns a decoder for an object with exactly these fields, except that unknown fields are preserved in objects from an API server. As in
  * Kubernetes, `null` is treated as absent, and so is an empty list or map unless the field is required.
  */
 export function object<T extends object>(fields: Fields<T>, rules: ObjectRules<T> = {}): Decoder<T> {
@@ -110,7 +110,7 @@ export const string: Decoder<string> = (value, issues) => {
 export const boolean: Decoder<boolean> = (value, issues) =>
   typeof value === 'boolean' ? value : wrong<boolean>(issues, 'true or false', { value });
 
-/** Returns a decoder for an integer in the given range, by default the range of a signed 32-bit integer. */
+/** Returns a decoder for an integer in the given range (signed 32-bit by default). */
 export function integer(min = -(2 ** 31), max = 2 ** 31 - 1): Decoder<number> {
   return (value, issues) => {
     if (typeof value !== 'number' || !Number.isInteger(value)) return wrong<number>(issues, 'an integer', { value });
@@ -119,10 +119,10 @@ export function integer(min = -(2 ** 31), max = 2 ** 31 - 1): Decoder<number> {
   };
 }
 
-/** The largest number below 2^63 that JavaScript can represent. */
+/** The largest value below 2^63 that can be represented by a JavaScript number. */
 const MAX_INT64 = 2 ** 63 - 1024;
 
-/** Decodes a 64-bit integer. A number beyond 2^53 is rounded to one that JavaScript can represent. */
+/** Decodes a 64-bit integer. Values beyond 2^53 are rounded to the nearest JavaScript number. */
 export const int64: Decoder<number> = (value, issues) => {
   if (typeof value !== 'number' || !Number.isInteger(value)) return wrong<number>(issues, 'an integer', { value });
   if (Math.abs(value) > 2 ** 63)
@@ -130,7 +130,7 @@ export const int64: Decoder<number> = (value, issues) => {
   return Math.min(value, MAX_INT64);
 };
 
-/** Returns a decoder for one of the given values; case matters. */
+/** Returns a decoder for one of the given values (case-sensitive). */
 export function oneOf<const T extends string>(...values: T[]): Decoder<T> {
   return (value, issues) => {
     if (typeof value === 'string' && (values as string[]).includes(value)) return value as T;
@@ -140,13 +140,13 @@ export function oneOf<const T extends string>(...values: T[]): Decoder<T> {
   };
 }
 
-/** Like `oneOf`, but for fields that only schedulers use: objects from an API server may also contain other values. */
+/** Like `oneOf`, but for fields used only by schedulers: any string is accepted in objects from an API server. */
 export function oneOfForSchedulers<const T extends string>(...values: T[]): Decoder<T> {
   const strict = oneOf(...values);
   return (value, issues) => (issues.isOfApiServer && typeof value === 'string' ? (value as T) : strict(value, issues));
 }
 
-/** Decodes a quantity such as `500m`, `64Mi` or `2`. The result is a string. */
+/** Decodes a quantity such as `500m`, `64Mi` or `2` to a string. */
 export const quantity: Decoder<string> = (value, issues) => {
   const text = typeof value === 'number' ? String(value) : value;
   if (typeof text === 'string' && isQuantity(text)) return text;
@@ -157,7 +157,7 @@ export const quantity: Decoder<string> = (value, issues) => {
 export const intOrString: Decoder<number | string> = (value, issues) =>
   typeof value === 'string' ? value : integer()(value, issues);
 
-/** Returns any value unchanged. For fields that the node itself writes and reads. */
+/** Accepts any value unchanged. For fields both written and read by the node itself. */
 export const anything: Decoder<never> = (value) => value as never;
 
 /** Adds an issue saying that the value must be `expected`. */
@@ -170,7 +170,7 @@ function wrong<T>(
   return undefined as T;
 }
 
-/** Describes a value in a few characters for use in messages, leaving out the contents of lists and objects. */
+/** Describes a value briefly for messages, without the contents of lists and objects. */
 function describe(value: unknown): string {
   if (value === null || value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'a list';

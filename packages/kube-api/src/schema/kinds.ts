@@ -15,7 +15,7 @@ const kinds: Record<Kind, { apiVersion: string; decode: Decoder<ManifestObject> 
   RuntimeClass: { apiVersion: 'node.k8s.io/v1', decode: runtimeClass },
 };
 
-/** Whether a node without a Kubernetes API has objects of the kind. */
+/** Whether the kind is supported by nodes without a Kubernetes API. */
 export const isNodeKind = (kind: string): boolean => Object.hasOwn(kinds, kind);
 
 const SUPPORTED = 'Pod, ConfigMap, Secret, PersistentVolumeClaim and RuntimeClass work';
@@ -38,8 +38,8 @@ const fromTemplate = (kind: string, template: string) =>
   `without one, ${SUPPORTED}: put the content of ${template} into a Pod`;
 
 /**
- * Kinds that need the controllers of a Kubernetes API, with advice on what to use instead. They are rejected rather than ignored, because
- * otherwise the pods that they describe would be missing, or pods would lack their volumes.
+ * Kinds that need the controllers of a Kubernetes API, with advice on alternatives. They are rejected rather than ignored: ignoring them
+ * would leave their pods missing, or pods without their volumes.
  */
 const REFUSED_KINDS: Record<string, string> = {
   ...Object.fromEntries(Object.entries(TEMPLATES).map(([kind, path]) => [kind, fromTemplate(kind, path.join('.'))])),
@@ -48,7 +48,7 @@ const REFUSED_KINDS: Record<string, string> = {
 
 const UNUSED = 'nothing on a standalone node uses it';
 
-/** Kinds in the core API group that may be ignored, with the reason. */
+/** Kinds in the core API group that may be ignored, and why. */
 const CORE_LEFT_OUT: Record<string, string> = {
   Service: "it needs a cluster's network; give the pod's port a hostPort, or use the pod's address",
   Namespace: 'it is not needed here, as a pod may name any namespace',
@@ -58,14 +58,12 @@ const CORE_LEFT_OUT: Record<string, string> = {
   ),
 };
 const INGRESS = "it needs a cluster's network; give the pod's port a hostPort";
-/**
- * API groups without a dot whose kinds may be ignored. `apps`, `batch` and `extensions` are not included, because they contain workloads.
- */
+/** API groups without a dot whose kinds may be ignored. Excludes `apps`, `batch` and `extensions` because they contain workloads. */
 const GROUPS_LEFT_OUT = ['autoscaling', 'policy'];
 
 /**
- * Returns the reason why a standalone node may ignore an object, such as a Service, a Namespace, a Role or a custom resource; it is
- * appended to a message. Returns `undefined` for supported kinds, and for workloads and misspelled kinds, which are errors.
+ * Returns why a standalone node may ignore an object like a Service, a Namespace, a Role or a custom resource, to be appended to a message.
+ * Returns `undefined` for supported kinds, and for workloads and misspelled kinds, which are errors.
  */
 export function reasonToLeaveOut(kind: string, apiVersion: string): string | undefined {
   if (apiVersion === 'v1') return Object.hasOwn(CORE_LEFT_OUT, kind) ? CORE_LEFT_OUT[kind] : undefined;
@@ -76,7 +74,7 @@ export function reasonToLeaveOut(kind: string, apiVersion: string): string | und
   return group.includes('.') || GROUPS_LEFT_OUT.includes(group) ? UNUSED : undefined;
 }
 
-/** Decodes an object according to its kind. If the kind is not supported, adds an issue and returns `undefined`. */
+/** Decodes an object according to its kind. Adds an issue and returns `undefined` if the kind is not supported. */
 export function decodeObject(value: unknown, issues: IssueList): ManifestObject | undefined {
   if (!isRecord(value)) {
     issues.add(`must be a Kubernetes object with apiVersion, kind and metadata; ${SUPPORTED}`);

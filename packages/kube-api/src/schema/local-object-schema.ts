@@ -75,7 +75,7 @@ const claimSpec = object<ClaimSpec>(
   },
 );
 
-/** v1 PersistentVolumeClaim. The `status` in a manifest is not checked. */
+/** v1 PersistentVolumeClaim. `status` is not validated in manifests. */
 export const persistentVolumeClaim: Decoder<PersistentVolumeClaim> = object<PersistentVolumeClaim>(
   {
     apiVersion: oneOf('v1'),

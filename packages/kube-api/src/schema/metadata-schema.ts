@@ -8,7 +8,7 @@ const ownerReference = object<OwnerReference>(
 
 const BY_THE_API_SERVER = 'is only for API servers; remove it';
 
-/** Why objects of manifests must not have `generateName`. */
+/** Why `generateName` is not allowed in manifests. */
 export const NO_GENERATED_NAMES = 'would make another object with each apply; give metadata.name instead';
 
 const FIELDS: Fields<ObjectMeta> = {

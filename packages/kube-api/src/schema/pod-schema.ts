@@ -95,7 +95,7 @@ const podSpec = object<PodSpec>(
   },
 );
 
-/** v1 Pod. The node writes `status`; the `status` in a manifest is not checked. */
+/** v1 Pod. `status` is written by the node, and not validated in manifests. */
 export const pod: Decoder<Pod> = object<Pod>(
   { apiVersion: oneOf('v1'), kind: oneOf('Pod'), metadata: objectMeta, spec: podSpec, status: anything },
   { required: ['metadata', 'spec'] },

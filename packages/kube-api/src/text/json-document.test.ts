@@ -4,7 +4,7 @@ import type { FieldPath } from '../issue.ts';
 import { readJsonDocument } from './json-document.ts';
 import { readYamlDocuments } from './yaml-documents.ts';
 
-/** All paths of a value, and some absent ones. */
+/** All paths in a value, and some absent ones. */
 function pathsOf(value: unknown, base: FieldPath = []): FieldPath[] {
   const entries =
     typeof value === 'object' && value !== null
@@ -13,7 +13,7 @@ function pathsOf(value: unknown, base: FieldPath = []): FieldPath[] {
   return [base, [...base, 'missing'], [...base, 7], ...entries.flatMap(([key, item]) => pathsOf(item, [...base, key]))];
 }
 
-/** Checks that the text is read as JSON, with the same result as YAML; a comment makes it YAML only. */
+/** Checks that the text is read as JSON with the same result as YAML. Appending a comment forces it to be read as YAML. */
 function check(text: string): void {
   assert.notEqual(readJsonDocument(text), undefined, text);
   const [json, yaml] = [text, `${text}\n# YAML\n`].map((one) => {

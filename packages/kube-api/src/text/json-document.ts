@@ -1,21 +1,18 @@
 import type { FieldPath } from '../issue.ts';
 
-/** A text that contains one JSON object: its value and the positions of its fields. */
+/** A single JSON object: its value and the positions of its fields. */
 export type JsonDocument = {
   value: unknown;
-  /**
-   * Returns the offset of a field's value or name. If the field is absent, returns the offset of the nearest enclosing node (object or
-   * list).
-   */
+  /** Returns the offset of a field's value or name, or of the nearest enclosing node (object or list) if the field is absent. */
   offsetOf(path: FieldPath, at: 'key' | 'value'): number;
-  /** Returns a scalar's text without quotes; `undefined` if the field is not a scalar. */
+  /** Returns a scalar as written, without quotes; `undefined` if the field is not a scalar. */
   written(path: FieldPath): string | undefined;
 };
 
 /** A node in the JSON text. Scalars have `end`; lists and objects have `parts`. */
 type Part = { offset: number; keyOffset?: number; end?: number; parts?: Map<string | number, Part>; isList?: boolean };
 
-/** Larger or more deeply nested texts are left to the YAML reader, which reports its own limits. */
+/** Larger or more deeply nested texts are left to the YAML reader, which has limits of its own and reports them. */
 const MAX_TOKENS = 50_000;
 const MAX_DEPTH = 50;
 /** The YAML reader treats longer numbers as strings. */
@@ -24,8 +21,8 @@ const MAX_NUMBER_LENGTH = 100;
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
 /**
- * Reads JSON many times faster than the YAML reader does, with the same result; JSON is what programs, `podwright run` and the node itself
- * write. Returns `undefined` for other YAML, more than one object, or duplicate keys.
+ * Fast path for JSON, as written by programs, `podwright run` and the node itself: returns the same result as the YAML reader, but many
+ * times faster. Returns `undefined` for anything else, including multiple objects and duplicate keys.
  */
 export function readJsonDocument(text: string): JsonDocument | undefined {
   if (!/^\s*\{/.test(text.slice(0, 1000))) return undefined;
@@ -39,7 +36,7 @@ export function readJsonDocument(text: string): JsonDocument | undefined {
   }
 }
 
-/** Parses a valid JSON text into a tree of nodes. */
+/** Parses valid JSON into a tree of nodes. */
 function partsOf(text: string): Part | undefined {
   const open: Part[] = [];
   let root: Part | undefined;

@@ -1,6 +1,6 @@
 /**
- * Finds where `---` has to be inserted between consecutive JSON objects: jq prints them without it and kubectl accepts that, but YAML
- * requires it between documents. Works on the lexemes of a text.
+ * Finds where to insert `---` between consecutive JSON objects: jq does not print it and kubectl does not need it, but YAML requires it
+ * between documents. Works on lexemes.
  */
 export class JsonStream {
   readonly #isJson: boolean;
@@ -11,7 +11,7 @@ export class JsonStream {
     this.#isJson = /^\s*\{/.test(text.slice(0, 1000));
   }
 
-  /** Whether the lexeme begins an object that directly follows another one. Lexemes must be passed in order. */
+  /** Whether the lexeme starts an object directly following another one. Must be called for each lexeme in order. */
   beginsObject(lexeme: string): boolean {
     if (!this.#isJson) return false;
     if (lexeme === '---') this.#objects = 0;

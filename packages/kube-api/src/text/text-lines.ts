@@ -1,4 +1,4 @@
-/** A position in a text; both numbers start at 1. */
+/** A position in a text, starting at 1:1. */
 export type TextPosition = { line: number; column: number };
 
 /** Converts offsets in a text to lines and columns. */

@@ -19,15 +19,15 @@ import type { FieldPath } from '../issue.ts';
 import { JsonStream } from './json-stream.ts';
 import { type PlainValue, plainKey, plainValue } from './yaml-scalars.ts';
 
-/** Maximum nesting depth of lists and maps. Kubernetes' own types need less than 20. */
+/** Maximum nesting depth of lists and maps. Kubernetes' own types need fewer than 20 levels. */
 const MAX_DEPTH = 100;
-/** Maximum number of anchors and aliases in a document, because the YAML library compares each alias with all of them. */
+/** Maximum number of anchors and aliases per document. The YAML library compares each alias with all of them. */
 const MAX_ANCHORS = 2000;
-/** Maximum number of values in a document after its aliases have been expanded. Every 64 characters of text count as one more value. */
+/** Maximum number of values per document after expanding aliases. Every 64 characters of text count as an additional value. */
 const MAX_EXPANDED_VALUES = 300_000;
 const MAX_PROBLEMS = 1000;
 
-/** Reports a problem at an offset of the text. */
+/** Reports a problem at an offset in the text. */
 export type Report = (offset: number, message: string) => void;
 
 const scalarTag = (name: string, holds: (value: PlainValue) => boolean): ScalarTag => ({
@@ -40,7 +40,7 @@ const scalarTag = (name: string, holds: (value: PlainValue) => boolean): ScalarT
   },
 });
 
-/** Tags for scalars. The YAML library reads untagged scalars as text; `yaml-documents.ts` interprets them. */
+/** Explicit tags for scalars. The YAML library treats untagged scalars as text; they are interpreted in `yaml-documents.ts`. */
 const SCALAR_TAGS = [
   scalarTag('null', (value) => value === null),
   scalarTag('bool', (value) => typeof value === 'boolean'),
@@ -51,11 +51,11 @@ const SCALAR_TAGS = [
 const OPTIONS: ParseOptions & DocumentOptions & SchemaOptions = {
   prettyErrors: false,
   logLevel: 'silent',
-  // so that a %YAML 1.1 line does not add types
+  // keeps a %YAML 1.1 directive from adding types
   schema: 'failsafe',
   resolveKnownTags: false,
   stringKeys: true,
-  // the library's check is quadratic; `inspectDocument` checks in linear time
+  // the library's check is quadratic; `inspectDocument` does it in linear time
   uniqueKeys: false,
   customTags: (tags: Tags) => [...tags, ...SCALAR_TAGS],
 };
@@ -64,17 +64,17 @@ const DOCUMENT_START = '---';
 
 class TooManyProblems extends Error {}
 
-/** The marker that the lexer puts before the text of a plain or block scalar. */
+/** Marker emitted by the lexer before the text of a plain or block scalar. */
 const SCALAR_FOLLOWS = '\x1f';
 
 /**
- * Replaces `\'` in double-quoted strings with `\x27` before the text is parsed: go-yaml, and thus Kubernetes, accepts `\'`, but the YAML
- * library does not.
+ * Replaces `\'` in double-quoted strings with `\x27` before parsing, since `\'` is accepted by go-yaml, and therefore by Kubernetes, but
+ * not by the YAML library.
  */
 class QuoteEscapes {
   #isText = false;
 
-  /** Returns the lexeme in a form that the YAML library accepts, and the number of characters that this added. */
+  /** Returns the lexeme in a form accepted by the YAML library, and the number of characters added. */
   mend(lexeme: string): { lexeme: string; grownBy: number } {
     const isText = this.#isText;
     this.#isText = lexeme === SCALAR_FOLLOWS;
@@ -84,7 +84,7 @@ class QuoteEscapes {
   }
 }
 
-/** Parses the documents of a text one at a time. Stops if the text is too large or too deeply nested, or has too many errors. */
+/** Parses the documents in a text one at a time. Stops if the text is too large or too deeply nested, or has too many errors. */
 export function* composeDocuments(text: string, maxTokens: number, report: Report): Generator<Document.Parsed> {
   const parser = new Parser();
   const composer = boundedComposer();
@@ -109,7 +109,7 @@ export function* composeDocuments(text: string, maxTokens: number, report: Repor
       }
       yield* compose(parser.next(lexeme));
       parser.offset -= grownBy; // so that later offsets refer to the original text
-      // the stack also contains the document and the last scalar
+      // the stack also includes the document and the last scalar
       if (parser.stack.length > MAX_DEPTH + 2)
         return report(parser.offset, `has lists and maps more than ${MAX_DEPTH} deep`);
     }
@@ -124,7 +124,7 @@ export function* composeDocuments(text: string, maxTokens: number, report: Repor
 type OnError = (...args: unknown[]) => void;
 
 /**
- * Returns a composer that stops after MAX_PROBLEMS errors, because a malformed string may cause one error per character, each with a stack
+ * Returns a composer that stops after MAX_PROBLEMS errors: a malformed string may cause an error for every character, each with a stack
  * trace.
  */
 function boundedComposer(): Composer {
@@ -142,17 +142,17 @@ function boundedComposer(): Composer {
   return composer;
 }
 
-/** Properties of a document that must be known before it is converted to a plain value. */
+/** Properties of a document needed before converting it to a plain value. */
 export type DocumentShape = {
   /** Maps each alias to its target node. */
   targets: Map<Node, Node>;
-  /** Duplicate keys in maps. For each repetition: the path, its offset, and the offset of the previous occurrence. */
+  /** Duplicate keys in maps: path, offset, and offset of the previous occurrence. */
   duplicates: { path: FieldPath; offset: number; firstOffset: number }[];
-  /** The reason why the document must not be converted, if there is one. */
+  /** Why the document must not be converted, if applicable. */
   refusal: { offset: number; message: string } | undefined;
 };
 
-/** Finds a document's duplicate keys and aliases, and its size with all aliases expanded, in a single pass. */
+/** Finds a document's duplicate keys and alias targets, and computes its size with all aliases expanded, in a single pass. */
 export function inspectDocument(document: Document.Parsed): DocumentShape {
   const walk = new DocumentWalk();
   const values = walk.visit(document.contents);
@@ -172,13 +172,13 @@ class DocumentWalk implements DocumentShape {
   readonly duplicates: DocumentShape['duplicates'] = [];
   refusal: DocumentShape['refusal'];
   anchorCount = 0;
-  /** The path of the YAML node that is being visited. */
+  /** Path of the YAML node being visited. */
   readonly #path: (string | number)[] = [];
   readonly #anchors = new Map<string, Node>();
-  /** Number of values in each anchored node; absent while they are being counted. */
+  /** Number of values in each anchored node; absent while still being counted. */
   readonly #sizes = new Map<Node, number>();
 
-  /** Returns the number of values in a YAML node, with aliases expanded. */
+  /** Returns the number of values in a YAML node with aliases expanded. */
   visit(node: unknown): number {
     if (isAlias(node)) return this.#alias(node);
     if (!isScalar(node) && !isMap(node) && !isSeq(node)) return 1;

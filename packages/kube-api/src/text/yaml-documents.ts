@@ -8,25 +8,22 @@ import { YamlValues } from './yaml-values.ts';
 /** A YAML syntax error and its position. */
 export type SyntaxProblem = TextPosition & { message: string };
 
-/** One YAML document in a text: its plain value, and the positions of its fields. */
+/** One YAML document in a text: its plain value and the positions of its fields. */
 export type YamlDocument = {
   value: unknown;
-  /**
-   * Returns the position of a field's value or name. If the field is absent, returns the position of the nearest enclosing node (map or
-   * list).
-   */
+  /** Returns the position of a field's value or name, or of the nearest enclosing node (map or list) if the field is absent. */
   locate(path: FieldPath, at: 'key' | 'value'): TextPosition;
-  /** Returns a scalar's text without quotes; `undefined` if the field is not a scalar. */
+  /** Returns a scalar as written, without quotes; `undefined` if the field is not a scalar. */
   written(path: FieldPath): string | undefined;
-  /** Duplicate fields and their paths. The last occurrence applies. */
+  /** Duplicate fields. The last occurrence applies. */
   duplicates: (SyntaxProblem & { path: FieldPath })[];
 };
 
 /**
- * Reads the YAML (or JSON) documents in a text the way Kubernetes does (`yaml-scalars.ts`, `yaml-values.ts`). Reads at most one document
- * more than `maxDocuments`, so that callers notice the excess, and refuses a text with more than `maxTokens` tokens (names, values,
- * punctuation, comments and line breaks; a block scalar is a single token, even if it is a megabyte long). If any problems are reported, the documents must not be used. The cost is
- * bounded, and linear in the length of the text.
+ * Reads YAML (or JSON) documents the way Kubernetes does (`yaml-scalars.ts`, `yaml-values.ts`). Reads at most one document more than
+ * `maxDocuments`, so that callers can detect the excess. Rejects texts with more than `maxTokens` tokens (names, values, punctuation,
+ * comments and line breaks; a block scalar is a single token, even if it is a megabyte long). If any problems are returned, the documents
+ * must not be used. The cost is bounded, and linear in the length of the text.
  */
 export function readYamlDocuments(
   text: string,
@@ -60,7 +57,7 @@ function readYaml(
     const before = problems.length;
     for (const { pos, code, message } of document.errors)
       report(pos[0], code === 'NON_STRING_KEY' ? nonStringKey(text, pos[0]) : message);
-    // other warnings do not matter: go-yaml accepts any indentation in flow sequences and any %YAML version
+    // ignore other warnings: go-yaml accepts any indentation in flow sequences and any %YAML version
     for (const { pos, message, code } of document.warnings) if (code === 'TAG_RESOLVE_FAILED') report(pos[0], message);
     const shape = inspectDocument(document);
     if (shape.refusal !== undefined) report(shape.refusal.offset, shape.refusal.message);
@@ -86,8 +83,7 @@ function readYaml(
 }
 
 /**
- * Returns the error message for a key that is not a string. Most such keys come from unrendered templates, where `{{` looks like a map used
- * as a key.
+ * Returns the error message for a non-string key. Most of them are from unrendered templates, where `{{` is parsed as a map used as a key.
  */
 function nonStringKey(text: string, offset: number): string {
   const isTemplate = text.slice(Math.max(0, offset - 1), offset + 2).includes('{{');
@@ -111,7 +107,7 @@ function shortly(key: string): string {
 class NodeLocator {
   readonly #document: Document;
   readonly #targets: DocumentShape['targets'];
-  /** The key-value pairs of each visited map, by key, so that each map is indexed only once. */
+  /** The key-value pairs of each visited map, by key. Caches them so that each map is indexed only once. */
   readonly #pairs = new Map<YAMLMap, Map<string, { key: unknown; value: unknown }>>();
 
   constructor(document: Document, targets: DocumentShape['targets']) {
@@ -132,7 +128,7 @@ class NodeLocator {
     return isScalar(found) ? found.source : undefined;
   }
 
-  /** Walks from the root towards the node at `path`, for as long as the nodes exist. */
+  /** Walks from the root towards the node at `path`, as far as it exists. */
   *#walk(path: FieldPath): Generator<{ node: unknown; keyOffset?: number; isLast: boolean }> {
     let node: unknown = this.#document.contents;
     for (const [index, step] of path.entries()) {

@@ -15,12 +15,15 @@ const FLOAT = /^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$/;
 const FRACTION = /^\.[0-9]+(_[0-9]+)*([eE][-+]?[0-9]+(_[0-9]+)*)?$/;
 const MAX_UNSIGNED = 2n ** 64n - 1n;
 const MAX_SIGNED = 2n ** 63n;
-/** Longer texts are never treated as numbers. A float can have up to about 770 significant digits, but not in real manifests. */
+/**
+ * Longer texts are never treated as numbers. A float can have up to about 770 significant digits, but real manifests do not contain such
+ * numbers.
+ */
 const MAX_NUMBER_LENGTH = 100;
 
 /**
- * Returns the value that an unquoted scalar has in Kubernetes, which uses go-yaml 2: YAML 1.1 booleans, octal numbers with a leading 0 and
- * underscores in numbers are recognized, but sexagesimal numbers and timestamps are strings.
+ * Returns the value of an unquoted scalar in Kubernetes, which uses go-yaml 2: it recognizes YAML 1.1 booleans, octal numbers with a
+ * leading 0, and underscores in numbers, but treats sexagesimal numbers and timestamps as strings.
  */
 export function plainValue(text: string): PlainValue {
   const keyword = KEYWORDS.get(text);
@@ -37,7 +40,7 @@ export function plainKey(text: string): string | undefined {
   return value === null ? undefined : String(value);
 }
 
-/** Parses a 64-bit integer. Returns `undefined` for anything else; a larger decimal number may still be a float. */
+/** Parses a 64-bit integer. Returns `undefined` for anything else, including larger decimal numbers, which may still be floats. */
 function integerOf(digits: string): number | undefined {
   const match = INTEGER.exec(digits);
   if (match === null) return undefined;

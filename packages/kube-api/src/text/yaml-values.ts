@@ -4,14 +4,14 @@ import { plainValue } from './yaml-scalars.ts';
 
 /**
  * Converts a document's nodes to plain values the way sigs.k8s.io/yaml converts YAML to JSON: keys become strings, and the last of several
- * duplicate keys applies, including merged ones (`<<`). Reports values that cannot be converted. The cost is bounded by the limits that
- * `inspectDocument` enforces.
+ * duplicate keys applies, including merged ones (`<<`). Reports values that cannot be converted. The cost is bounded by the limits enforced
+ * by `inspectDocument`.
  */
 export class YamlValues {
   readonly #targets: ReadonlyMap<Node, Node>;
   readonly #report: Report;
 
-  /** `targets` maps each YAML alias to the YAML node to which it refers. */
+  /** `targets` maps each YAML alias to its target node. */
   constructor(targets: ReadonlyMap<Node, Node>, report: Report) {
     this.#targets = targets;
     this.#report = report;
@@ -45,7 +45,7 @@ export class YamlValues {
     else set(map, name, this.of(value));
   }
 
-  /** Merges a map or a list of maps; in a list, earlier maps take precedence. */
+  /** Merges a map or a list of maps. Earlier maps in a list take precedence. */
   #merge(map: Record<string, unknown>, value: unknown): void {
     const merged = isSeq(value) ? value.items.toReversed() : [value];
     for (const part of merged) {

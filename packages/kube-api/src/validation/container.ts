@@ -26,11 +26,11 @@ const PLAIN_SIGNALS = [
   ...['SIGSYS', 'SIGTERM', 'SIGTRAP', 'SIGTSTP', 'SIGTTIN', 'SIGTTOU', 'SIGURG', 'SIGUSR1', 'SIGUSR2', 'SIGVTALRM'],
   ...['SIGWINCH', 'SIGXCPU', 'SIGXFSZ', 'SIGRTMIN', 'SIGRTMAX'],
 ];
-/** Largest N in the signal names `SIGRTMIN+N` and `SIGRTMAX-N`. */
+/** Largest N in `SIGRTMIN+N`, and in `SIGRTMAX-N`. */
 const LAST_AFTER_MIN = 15;
 const LAST_BEFORE_MAX = 14;
 
-/** Names of the stop signals that a container may use (v1 Signal), such as `SIGRTMIN+1`. */
+/** Stop signals allowed for containers (v1 Signal), such as `SIGRTMIN+1`. */
 const STOP_SIGNALS: ReadonlySet<string> = new Set([
   ...PLAIN_SIGNALS,
   ...Array.from({ length: LAST_AFTER_MIN }, (_, index) => `SIGRTMIN+${index + 1}`),
@@ -56,7 +56,7 @@ export function validateContainer(container: Container, spec: PodSpec, issues: I
   if (container.securityContext) validateSecurity(container.securityContext, spec, issues.at('securityContext'));
 }
 
-/** Rejects a null byte: execve(2) would end the string there, and the OCI runtime would reject the container at every start. */
+/** Rejects null bytes: execve(2) would truncate the string there, and the OCI runtime rejects such a container on every start. */
 function refuseZero(text: string, issues: IssueList): void {
   if (text.includes('\0')) issues.add('must not contain a zero byte, which "\\0" is in double quotes');
 }
@@ -92,7 +92,7 @@ function validateVariable(variable: EnvVar, issues: IssueList): void {
   }
 }
 
-/** Validates a reference to an environment file. Such files are written by the pod's containers, so the volume must be an emptyDir. */
+/** Validates a reference to an environment file. The volume must be an emptyDir because such files are written by the pod's containers. */
 function validateFileRef({ valueFrom }: EnvVar, spec: PodSpec, issues: IssueList): void {
   const source = valueFrom?.fileKeyRef;
   if (source === undefined) return;

@@ -3,7 +3,7 @@ import { allContainers, type EphemeralContainer, type PodSpec } from '../objects
 import { validateContainer } from './container.ts';
 import { each } from './rules.ts';
 
-/** Fields that are not allowed in an ephemeral container. */
+/** Fields not allowed in ephemeral containers. */
 const REFUSED = [
   'ports',
   'resources',
@@ -16,7 +16,7 @@ const REFUSED = [
   'restartPolicyRules',
 ] as const satisfies (keyof EphemeralContainer)[];
 
-/** Applies the API server's rules for a pod's ephemeral containers. Expects defaults to be set. */
+/** Validates a pod's ephemeral containers by the API server's rules. Defaults must have been set. */
 export function validateEphemeralContainers(spec: PodSpec, issues: IssueList): void {
   const others = new Set(allContainers(spec).map(({ name }) => name));
   const names = new Set(others);

@@ -4,7 +4,7 @@ import type { ObjectFieldSelector, ResourceFieldSelector } from '../objects/type
 import { parseQuantity } from '../values/quantity.ts';
 import { qualifiedName } from './names.ts';
 
-/** Where a reference is used: in an environment variable of a container, or in a volume of the pod. */
+/** Where a reference is used: in a container's environment variable, or in one of the pod's volumes. */
 type Place = 'env' | 'volume';
 
 const COMMON_FIELDS = ['metadata.name', 'metadata.namespace', 'metadata.uid'];
@@ -17,13 +17,13 @@ const fields: Record<Place, string[]> = {
   volume: [...COMMON_FIELDS, 'metadata.labels', 'metadata.annotations'],
 };
 
-/** Splits `metadata.labels['key']` or `metadata.annotations['key']` into the map and the key. */
+/** Splits `metadata.labels['key']` or `metadata.annotations['key']` into map and key. */
 export function parseSubscript(fieldPath: string): { map: 'labels' | 'annotations'; key: string } | undefined {
   const match = /^metadata\.(labels|annotations)\['(.*)'\]$/.exec(fieldPath);
   return match === null ? undefined : { map: match[1] as 'labels' | 'annotations', key: match[2]! };
 }
 
-/** Validates a reference to a field of the pod. */
+/** Validates a reference to a pod field. */
 export function validateFieldRef(ref: ObjectFieldSelector, place: Place, issues: IssueList): void {
   if (ref.apiVersion !== undefined && ref.apiVersion !== '' && ref.apiVersion !== 'v1') {
     issues.at('apiVersion').add(`must be v1, got "${ref.apiVersion}"`);
@@ -40,7 +40,7 @@ const resource = /^(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-[0
 const CPU_DIVISORS = ['1m', '1'];
 const BYTE_DIVISORS = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'];
 
-/** Validates a reference to a container's resource. */
+/** Validates a reference to a container resource. */
 export function validateResourceRef(ref: ResourceFieldSelector, place: Place, issues: IssueList): void {
   if (place === 'volume' && !ref.containerName) issues.at('containerName').addKey('is required');
   const match = resource.exec(ref.resource);

@@ -21,7 +21,7 @@ export function validateConfigMap(configMap: ConfigMap, issues: IssueList): void
   if (bytes > MAX_DATA_BYTES) issues.add(`must hold at most ${MAX_DATA_BYTES} bytes of data, got ${bytes}`);
 }
 
-/** Keys that a Secret must contain, by Secret type. */
+/** Required keys, by Secret type. */
 const SECRET_KEYS: Record<string, string[]> = {
   'kubernetes.io/dockerconfigjson': ['.dockerconfigjson'],
   'kubernetes.io/dockercfg': ['.dockercfg'],
@@ -29,7 +29,7 @@ const SECRET_KEYS: Record<string, string[]> = {
   'kubernetes.io/tls': ['tls.crt', 'tls.key'],
 };
 
-/** Validates a Secret whose `stringData` has been merged into `data`. */
+/** Validates a Secret. `stringData` must have been merged into `data`. */
 export function validateSecret(secret: Secret, issues: IssueList): void {
   validateMeta(secret.metadata, issues.at('metadata'));
   const data = secret.data ?? {};
@@ -62,7 +62,7 @@ export function validateClaim({ metadata, spec }: PersistentVolumeClaim, issues:
   }
 }
 
-/** Checks keys and base64 values, and returns the total number of decoded bytes. */
+/** Validates keys and base64 values. Returns the total number of decoded bytes. */
 function validateBase64(data: Record<string, string>, issues: IssueList): number {
   let bytes = 0;
   for (const [key, text] of Object.entries(data)) {

@@ -4,7 +4,7 @@ import { dnsLabel, dnsSubdomain, labelValue, objectUid, qualifiedName } from './
 
 const MAX_ANNOTATION_BYTES = 256 << 10;
 
-/** Validates meta/v1 ObjectMeta. The namespace is '' for cluster-scoped kinds. */
+/** Validates meta/v1 ObjectMeta. The namespace of cluster-scoped kinds is ''. */
 export function validateMeta(metadata: ObjectMeta, issues: IssueList): void {
   dnsSubdomain(metadata.name, issues.at('name'));
   if (metadata.namespace !== '') dnsLabel(metadata.namespace, issues.at('namespace'));

@@ -1,11 +1,11 @@
 import { isIP } from 'node:net';
 import type { IssueList } from '../issue.ts';
 
-/** Maximum length of a file name on almost every file system, in bytes (NAME_MAX). */
+/** Maximum length of a file name in bytes on almost all file systems (NAME_MAX). */
 export const MAX_FILE_NAME_BYTES = 255;
 const MAX_PATH_BYTES = 4095;
 
-/** Checks a text and adds an issue for each violation. */
+/** Validates a text, adding an issue for each violation. */
 export type TextRule = (text: string, issues: IssueList) => void;
 
 function rule(maxLength: number, pattern: RegExp, allowed: string): TextRule {
@@ -32,10 +32,10 @@ export const dnsSubdomain = rule(
   'lower case letters, digits, "-" and ".", each part beginning and ending with a letter or digit',
 );
 
-/** UIDs become directory names, so only safe characters are allowed. */
+/** UIDs become directory names, so allow only safe characters. */
 export const objectUid = rule(128, /^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'letters, digits, "-", "_" and "."');
 
-/** A key of a ConfigMap or Secret, which may become a file name. */
+/** A key of a ConfigMap or Secret. It may become a file name. */
 export const configKey: TextRule = (key, issues) => {
   rule(253, /^[-._a-zA-Z0-9]+$/, 'letters, digits, "-", "_" and "."')(key, issues);
   if (key === '.' || key.startsWith('..')) issues.add(`must not be "." nor begin with "..", got "${key}"`);
@@ -71,7 +71,7 @@ export const labelValue: TextRule = (text, issues) => {
   )(text, issues);
 };
 
-/** Minimal rules for an image name; registries check everything else. */
+/** Basic rules for image names; everything else is checked by registries. */
 export const imageName: TextRule = (image, issues) => {
   if (image === '') issues.add('must not be empty');
   else if (/\s/.test(image)) issues.add('must not contain white space');
@@ -90,7 +90,7 @@ export const pathLength: TextRule = (path, issues) => {
     issues.add(`must have at most ${MAX_PATH_BYTES} bytes, got ${Buffer.byteLength(path)}`);
 };
 
-/** A path within a volume: relative and without `..`. */
+/** A path within a volume: relative, without `..`. */
 export const localPath: TextRule = (path, issues) => {
   pathLength(path, issues);
   if (path === '') issues.add('must not be empty');
@@ -98,7 +98,7 @@ export const localPath: TextRule = (path, issues) => {
   else if (path.split('/').includes('..')) issues.add(`must not contain "..", got "${path}"`);
 };
 
-/** The path of a file that the kubelet writes to a volume. Names starting with `..` are reserved for its atomic writer. */
+/** Path of a file written to a volume by the kubelet. Names starting with `..` are reserved for its atomic writer. */
 export const volumeFilePath: TextRule = (path, issues) => {
   const before = issues.count;
   localPath(path, issues);
@@ -108,7 +108,7 @@ export const volumeFilePath: TextRule = (path, issues) => {
   else if (shortest.startsWith('..')) issues.add(`must not begin with "..", got "${path}"`);
 };
 
-/** Removes empty components and `.` from a relative path, so that `./a//b/` becomes `a/b`; keeps `..`. Pure. */
+/** Removes `.` and empty components from a relative path, so that `./a//b/` becomes `a/b`. Keeps `..`. Pure. */
 export function shortestPath(path: string): string {
   return path
     .split('/')

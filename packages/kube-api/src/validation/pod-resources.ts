@@ -11,7 +11,7 @@ import {
 import { formatQuantity } from '../values/quantity.ts';
 import { validateResources } from './resources.ts';
 
-/** Validates the pod-level resources, which must be sufficient for the pod's containers. */
+/** Validates the pod-level resources. They must be sufficient for the containers. */
 export function validatePodResources(spec: PodSpec, issues: IssueList): void {
   const { resources } = spec;
   if (resources === undefined) return;
@@ -28,7 +28,7 @@ function refuseNames({ limits = {}, requests = {} }: ResourceRequirements, issue
       issues.at(kind, name).addKey('is only for containers; a pod as a whole has cpu, memory and hugepages-*');
 }
 
-/** Checks that the containers' total requests and total huge page limits do not exceed the pod's. */
+/** Checks that the containers' total requests and huge page limits do not exceed the pod's. */
 function validateSums(spec: PodSpec, issues: IssueList): void {
   for (const kind of ['requests', 'limits'] as const) {
     for (const name of containersAmountNames(spec, kind).filter(isPodLevelResource)) {

@@ -18,10 +18,10 @@ import { validateScheduling } from './scheduling.ts';
 import { validatePodSecurity } from './security.ts';
 import { validateVolumes } from './volume.ts';
 
-/** The kernel's host name length limit (uname(2)). */
+/** The kernel's limit on host name length (uname(2)). */
 const MAX_HOSTNAME_LENGTH = 64;
 
-/** Validates a pod by the API server's rules, for the features that a standalone node supports. Expects defaults to be set. */
+/** Validates a pod by the API server's rules, for the features supported by a standalone node. Defaults must have been set. */
 export function validatePod(pod: Pod, issues: IssueList): void {
   const before = issues.count;
   validateMeta(pod.metadata, issues.at('metadata'));
@@ -41,7 +41,7 @@ export function validatePod(pod: Pod, issues: IssueList): void {
   each(spec.tolerations, place.at('tolerations'), validateToleration);
 }
 
-/** Checks the length of the name of the pod's log directory, `<namespace>_<name>_<uid>`. A generated UID is 36 characters long. */
+/** Validates the length of the pod's log directory name, `<namespace>_<name>_<uid>`. Generated UIDs have 36 characters. */
 function validateLogName({ namespace, name, uid }: ObjectMeta, issues: IssueList): void {
   const most = MAX_FILE_NAME_BYTES - namespace.length - (uid.length || 36) - '__'.length;
   if (name.length > most)
@@ -67,7 +67,7 @@ function validateContainers(spec: PodSpec, issues: IssueList): void {
     issues.at('ephemeralContainers').addKey('cannot be set on create: `podwright debug` adds one to a running pod');
 }
 
-/** Rejects lifecycle hooks, probes, and resizes that require a restart for an init container that runs to completion. */
+/** Rejects lifecycle hooks, probes, and resizes requiring a restart for an init container that runs to completion. */
 function refuseInitFields(container: Container, issues: IssueList): void {
   for (const field of ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const) {
     if (container[field] !== undefined)
@@ -89,9 +89,7 @@ function validateContainerNames(spec: PodSpec, issues: IssueList): void {
   }
 }
 
-/**
- * Rejects host ports that are used more than once. Init containers that are not sidecars run one at a time, so their ports cannot conflict.
- */
+/** Rejects host ports used more than once. The ports of regular init containers cannot conflict because these run one at a time. */
 function validateHostPorts(spec: PodSpec, issues: IssueList): void {
   const seen = new Set<string>();
   for (const field of ['initContainers', 'containers'] as const) {
@@ -132,7 +130,7 @@ function validateNames(spec: PodSpec, issues: IssueList): void {
   if (spec.os?.name === 'windows') issues.at('os', 'name').add('this node runs linux');
 }
 
-/** Validates `hostnameOverride`, which is the complete host name, unaffected by `hostname` and `subdomain`. */
+/** Validates `hostnameOverride`, which is the complete host name: `hostname` and `subdomain` do not apply. */
 function validateHostnameOverride(spec: PodSpec, issues: IssueList): void {
   const name = spec.hostnameOverride;
   if (name === undefined) return;
@@ -162,7 +160,7 @@ function validateDns(spec: PodSpec, issues: IssueList): void {
   if (searches.length > 32) issues.at('searches').add('must have at most 32 domains');
   if (searches.join(' ').length > 2048) issues.at('searches').add('must be at most 2048 characters together');
   each(searches, issues.at('searches'), (domain, place) => {
-    // unlike names, search domains may contain underscores and have a trailing dot
+    // unlike names, search domains may contain underscores and end with a dot
     if (domain !== '.') dnsSubdomain(domain.replace(/\.$/, '').replaceAll('_', '-').replace(/^-/, 'x'), place);
   });
   each(options, issues.at('options'), ({ name }, place) => {

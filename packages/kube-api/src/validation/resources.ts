@@ -7,7 +7,7 @@ import { qualifiedName } from './names.ts';
 const NATIVE_RESOURCES = ['cpu', 'memory', 'ephemeral-storage'];
 const hugePages = /^hugepages-\d+[KMGT]i$/;
 
-/** Whether `name` is the name of an extended resource, such as `vendor.example/widget` (IsExtendedResourceName). */
+/** Whether this is an extended resource, such as `vendor.example/widget` (IsExtendedResourceName). */
 export function isExtendedResource(name: string): boolean {
   if (!name.includes('/') || name.includes('kubernetes.io/') || name.startsWith('requests.')) return false;
   const issues = new IssueList();
@@ -19,7 +19,7 @@ export function isExtendedResource(name: string): boolean {
 export function validateResources(resources: ResourceRequirements, issues: IssueList): void {
   const { limits = {}, requests = {} } = resources;
   validateResourceList(limits, issues.at('limits'));
-  // a request that equals its limit has already been checked: it may be a copy of the limit made by defaulting
+  // skip requests equal to their limit, which has been validated: they may be copies made by defaulting
   const own = Object.entries(requests).filter(
     ([name, request]) => !Object.hasOwn(limits, name) || limits[name] !== request,
   );
@@ -41,7 +41,7 @@ export function validateResources(resources: ResourceRequirements, issues: Issue
   }
 }
 
-/** Validates a list of resource quantities: the node must know the resource names, and quantities must not be negative. */
+/** Validates a resource list: the node must have the resources, and quantities must not be negative. */
 export function validateResourceList(list: ResourceList, issues: IssueList): void {
   for (const [name, quantity] of Object.entries(list)) {
     const isExtended = isExtendedResource(name);

@@ -2,7 +2,7 @@ import type { IssueList } from '../issue.ts';
 import type { Container, PodSpec } from '../objects/types.ts';
 import { each, unique } from './rules.ts';
 
-/** Kubernetes' limits on the number of restart rules, and on the number of exit codes in a rule. */
+/** Kubernetes' limits on the number of restart rules, and of exit codes per rule. */
 const MAX_RULES = 20;
 const MAX_EXIT_CODES = 255;
 

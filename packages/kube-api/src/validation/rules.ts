@@ -15,14 +15,14 @@ export function check(rule: TextRule, text: string | undefined, issues: IssueLis
   if (text !== undefined) rule(text, issues);
 }
 
-/** Adds an issue unless exactly one of the named fields of `value` is set. */
+/** Adds an issue unless exactly one of the named fields is set in `value`. */
 export function exactlyOne<T extends object>(value: T, names: readonly (keyof T & string)[], issues: IssueList): void {
   const given = names.filter((name) => value[name] !== undefined);
   if (given.length === 0) issues.add(`must have one of ${names.join(', ')}`);
   for (const name of given.slice(1)) issues.at(name).addKey(`must not be given together with ${given[0]}`);
 }
 
-/** Adds an issue for each element that has the same key as an earlier element. Elements without a key are skipped. */
+/** Adds an issue for each element with the same key as an earlier one. Elements without a key are skipped. */
 export function unique<T>(
   elements: readonly T[],
   keyOf: (element: T) => string | undefined,
@@ -38,7 +38,7 @@ export function unique<T>(
   }
 }
 
-/** Calls `visit` with each element and the issue collector for its path. */
+/** Calls `visit` for each element, with the issue collector for its path. */
 export function each<T>(
   elements: readonly T[] | undefined,
   issues: IssueList,

@@ -3,7 +3,7 @@ import type { PodSecurityContext, PodSpec, SecurityContext, SecurityProfile, Sys
 import { dottedSysctl } from '../values/sysctl.ts';
 import { each, MAX_ID, unique, within } from './rules.ts';
 
-/** Validates the pod's security context. */
+/** Validates a pod's security context. */
 export function validatePodSecurity(context: PodSecurityContext, spec: PodSpec, issues: IssueList): void {
   validateIds(context, issues);
   within(context.fsGroup, { min: 0, max: MAX_ID }, issues.at('fsGroup'));
@@ -24,7 +24,7 @@ export function validateSecurity(context: SecurityContext, spec: PodSpec, issues
   if (context.allowPrivilegeEscalation !== false) return;
   const place = issues.at('allowPrivilegeEscalation');
   if (context.privileged === true) place.add('must not be false for a privileged container');
-  // upstream checks only the spelling with the `CAP_` prefix
+  // upstream only checks for the spelling with the `CAP_` prefix
   if (context.capabilities?.add?.includes('CAP_SYS_ADMIN')) place.add('must not be false while CAP_SYS_ADMIN is added');
 }
 
@@ -53,7 +53,7 @@ function validateProfile(profile: SecurityProfile, issues: IssueList): void {
 const sysctlName = /^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$/;
 const ipcSysctl = /^(kernel\.(shm|msg)|kernel\.sem$|fs\.mqueue\.)/;
 
-/** Allows only namespaced sysctls, because any other sysctl would change the host. */
+/** Allows only namespaced sysctls; others would affect the host. */
 function validateSysctl({ name }: Sysctl, spec: PodSpec, issues: IssueList): void {
   if (name.length > 253 || !sysctlName.test(name)) {
     issues.add(`must be a sysctl name such as net.core.somaxconn, got "${name}"`);

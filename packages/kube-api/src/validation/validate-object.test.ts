@@ -24,7 +24,7 @@ const pod = (spec: object, metadata: object = {}) => ({
 const container = (fields: object, spec: object = {}) =>
   pod({ containers: [{ name: 'a', image: 'b', ...fields }], ...spec });
 
-/** Checks that there are as many problems as expected texts, and that each begins with its text. */
+/** Checks that each problem begins with the corresponding expected text, and that there are no others. */
 function check(object: object, expected: string[]): void {
   const found = problems(object);
   const matched =

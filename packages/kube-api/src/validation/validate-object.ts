@@ -3,7 +3,7 @@ import type { ManifestObject } from '../objects/types.ts';
 import { validateClaim, validateConfigMap, validateRuntimeClass, validateSecret } from './local-object.ts';
 import { validatePod } from './pod.ts';
 
-/** Adds an issue for each rule that the object violates. Expects a decoded object with defaults set. */
+/** Adds an issue for each rule violated by the object. The object must be decoded and have its defaults set. */
 export function validateObject(object: ManifestObject, issues: IssueList): void {
   switch (object.kind) {
     case 'Pod':

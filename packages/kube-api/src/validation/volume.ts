@@ -84,13 +84,13 @@ function validateHostPath(source: HostPathVolumeSource, issues: IssueList): void
 }
 
 function validateNfs({ server, path }: NfsVolumeSource, issues: IssueList): void {
-  // mount(8) gets both as one argument, separated by `:`
+  // both are passed to mount(8) as a single argument, separated by `:`
   if (!/^[^\s/,-][^\s/,]*$/.test(server))
     issues.at('server').add(`must be the name or address of a host, got "${server}"`);
   if (!path.startsWith('/')) issues.at('path').add(`must be an absolute path, got "${path}"`);
 }
 
-/** Validates a CSI volume. The driver's name is used as a directory name (upstream's ValidateCSIDriverName). */
+/** Validates a CSI volume. The driver name becomes a directory name (upstream's ValidateCSIDriverName). */
 function validateCsi({ driver, nodePublishSecretRef }: CsiVolumeSource, issues: IssueList): void {
   if (driver.length > MAX_DRIVER_NAME || !/^[a-z\d]([-a-z\d]*[a-z\d])?(\.[a-z\d]([-a-z\d]*[a-z\d])?)*$/i.test(driver))
     issues
@@ -123,7 +123,7 @@ function validateDownwardFile(item: DownwardApiFile, issues: IssueList): void {
   if (item.resourceFieldRef) validateResourceRef(item.resourceFieldRef, 'volume', issues.at('resourceFieldRef'));
 }
 
-/** Sources of projected volumes that need a node with a Kubernetes API, whose server validates them. */
+/** Sources of projected volumes that require a node with a Kubernetes API. They are validated by the API server. */
 const OF_SERVER = ['serviceAccountToken', 'clusterTrustBundle', 'podCertificate'];
 
 function validateProjection(source: VolumeProjection, issues: IssueList): void {
@@ -134,7 +134,7 @@ function validateProjection(source: VolumeProjection, issues: IssueList): void {
   each(source.downwardAPI?.items, issues.at('downwardAPI', 'items'), validateDownwardFile);
 }
 
-/** Rejects a path that is used by two sources. The paths of a source without `items` are not known until the volume is mounted. */
+/** Rejects a path used by two sources. The paths of sources without `items` are unknown until the volume is mounted. */
 function validateProjectedPaths(sources: VolumeProjection[], issues: IssueList): void {
   const seen = new Set<string>();
   for (const [index, source] of sources.entries()) {

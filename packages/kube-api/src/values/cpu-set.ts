@@ -1,11 +1,11 @@
 import { PodwrightError } from '@podwright/base';
 
-/** The highest CPU number, because the largest NR_CPUS that the kernel supports is 8192. */
+/** Highest CPU number: the kernel supports an NR_CPUS of up to 8192. */
 const MAX_CPU = 8191;
 
 /**
- * Parses a list of CPUs such as `0,2-3` (cpuset(7)); '' is an empty list. The result is in ascending order. Throws `invalid_argument` if
- * the list is malformed.
+ * Parses a CPU list such as `0,2-3` (cpuset(7)) into ascending CPU numbers; '' is an empty list. Throws `invalid_argument` if the list is
+ * malformed.
  */
 export function parseCpus(text: string): number[] {
   const cpus = new Set<number>();
@@ -21,7 +21,7 @@ export function parseCpus(text: string): number[] {
   return sorted(cpus);
 }
 
-/** Formats a set of CPUs in the form that `parseCpus` accepts. */
+/** Formats a set of CPUs as accepted by `parseCpus`. */
 export function formatCpus(cpus: Iterable<number>): string {
   const ranges: [number, number][] = [];
   for (const cpu of sorted(cpus)) {

@@ -1,4 +1,4 @@
-/** Milliseconds in each of Go's duration units. */
+/** Go's duration units in milliseconds. */
 const UNITS: Record<string, number> = {
   ns: 1e-6,
   us: 1e-3,
@@ -9,14 +9,11 @@ const UNITS: Record<string, number> = {
   m: 60_000,
   h: 3_600_000,
 };
-/** Go represents durations as 64-bit nanoseconds. */
+/** Durations are 64-bit nanoseconds in Go. */
 const MAX_MS = 2 ** 63 / 1e6;
 const MAX_LENGTH = 100;
 
-/**
- * Parses a duration in Go's format, such as `1h30m`, `1.5s`, `-300ms` or `0`, and returns it in milliseconds; returns `undefined` if it is
- * invalid.
- */
+/** Parses a Go duration, such as `1h30m`, `1.5s`, `-300ms` or `0`, into milliseconds. Returns `undefined` if it is invalid. */
 export function parseGoDuration(text: string): number | undefined {
   if (text.length > MAX_LENGTH) return undefined;
   const [, sign = '', rest = ''] = /^([+-]?)(.*)$/s.exec(text) ?? [];

@@ -1,4 +1,4 @@
-/** Formats an age the way Kubernetes' tables do (apimachinery, `duration.HumanDuration`): `45s`, `5m10s`, `3h20m`, `12d`. */
+/** Formats an age as in Kubernetes' tables (apimachinery, `duration.HumanDuration`): `45s`, `5m10s`, `3h20m`, `12d`. */
 export function humanDuration(durationMs: number): string {
   const seconds = Math.trunc(durationMs / 1000);
   if (seconds < -1) return '<invalid>';

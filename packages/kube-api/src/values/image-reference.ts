@@ -1,4 +1,4 @@
-/** The parts of an image name (grammar of the distribution project's reference package). */
+/** The parts of an image name, following the grammar of the distribution project's reference package. */
 export type ImageReference = { registry: string; repository: string; tag: string; digest: string };
 
 const MAX_NAME_LENGTH = 255;
@@ -8,10 +8,7 @@ const pathComponent = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/;
 const tagPattern = /^\w[\w.-]{0,127}$/;
 const digestPattern = /^[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}$/;
 
-/**
- * Parses an image name in its short or long form; `nginx` is parsed as `docker.io/library/nginx`. Returns `undefined` if the name is
- * invalid.
- */
+/** Parses an image name in short or long form; `nginx` is parsed as `docker.io/library/nginx`. Returns `undefined` if it is invalid. */
 export function parseImageReference(text: string): ImageReference | undefined {
   const [named = '', digest = '', ...more] = text.split('@');
   if (more.length > 0 || (text.includes('@') && !digestPattern.test(digest))) return undefined;
@@ -27,8 +24,8 @@ export function parseImageReference(text: string): ImageReference | undefined {
 }
 
 /**
- * Splits off the registry. The first component is the registry if it looks like a host: it contains a dot, a port or upper-case letters, or
- * is `localhost`.
+ * Splits off the registry. The first component is the registry if it looks like a host: if it contains a dot, a port or uppercase letters,
+ * or is `localhost`.
  */
 function splitRegistry(name: string): { registry: string; repository: string } {
   const slash = name.indexOf('/');
@@ -42,12 +39,12 @@ function splitRegistry(name: string): { registry: string; repository: string } {
   return { registry: 'docker.io', repository: slash < 0 ? `library/${name}` : name };
 }
 
-/** Returns the image name to pass to the container runtime: adds the tag `latest` if the name has neither a tag nor a digest. */
+/** Returns the image name to pass to the container runtime: adds the tag `latest` if there is neither a tag nor a digest. */
 export function withDefaultTag(image: string, reference: ImageReference): string {
   return reference.tag === '' && reference.digest === '' ? `${image}:latest` : image;
 }
 
-/** Returns the reason why a text is not an image name, in the words of the distribution project's reference package. */
+/** Returns why a text is not a valid image name, with the error messages of the distribution project's reference package. */
 export function nameProblem(text: string): string {
   const invalid = 'invalid reference format';
   if (text === '') return invalid;
@@ -60,7 +57,7 @@ export function nameProblem(text: string): string {
   return tooLong ? `repository name must not be more than ${MAX_NAME_LENGTH} characters` : invalid;
 }
 
-/** Returns the image name as written, but without its tag and digest. */
+/** Returns the image name as written, without its tag and digest. */
 export function withoutTag(image: string): string {
   const [named = ''] = image.split('@', 1);
   const colon = named.lastIndexOf(':');
@@ -68,8 +65,7 @@ export function withoutTag(image: string): string {
 }
 
 /**
- * Returns the same text for all spellings of an image name: `nginx` becomes `docker.io/library/nginx:latest`. An invalid name is returned
- * unchanged.
+ * Returns the canonical spelling of an image name: `nginx` becomes `docker.io/library/nginx:latest`. Invalid names are returned unchanged.
  */
 export function canonicalName(image: string): string {
   const reference = parseImageReference(image);

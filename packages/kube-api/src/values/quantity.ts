@@ -1,7 +1,7 @@
 import { PodwrightError } from '@podwright/base';
 
 const NANOS_PER_UNIT = 1_000_000_000n;
-/** Kubernetes caps a quantity at the largest int64. */
+/** Kubernetes caps quantities at the largest int64. */
 const MAX_NANOS = (2n ** 63n - 1n) * NANOS_PER_UNIT;
 
 /** Multiplier of each suffix, as numerator and denominator. */
@@ -24,10 +24,10 @@ const SUFFIXES: Record<string, readonly [bigint, bigint]> = {
   Ei: [2n ** 60n, 1n],
 };
 
-/** A quantity in billionths of a unit, the finest resolution that Kubernetes supports. */
+/** A quantity in nano-units, the finest resolution supported by Kubernetes. */
 export type Quantity = { nanos: bigint };
 
-// the number of digits is limited, so that parsing a hostile `1e999999999` is cheap
+// limits the number of digits to keep parsing cheap for malicious input like `1e999999999`
 const pattern = /^([+-]?)(\d{0,64})(?:\.(\d{0,64}))?(?:[eE]([+-]?\d{1,3})|([numkMGTPE]|[KMGTPE]i)?)$/;
 
 /** Whether `parseQuantity` accepts `text`. */
@@ -37,7 +37,7 @@ export function isQuantity(text: string): boolean {
 }
 
 /**
- * Parses a quantity such as `500m`, `1.5Gi`, `12e6` or `3`. As in Kubernetes, fractions of a billionth are rounded away from zero, and
+ * Parses a quantity such as `500m`, `1.5Gi`, `12e6` or `3`. As in Kubernetes, fractions of a nano-unit are rounded away from zero, and
  * quantities beyond int64 are capped. Throws `invalid_argument` if the text is malformed.
  */
 export function parseQuantity(text: string): Quantity {
@@ -73,18 +73,18 @@ export function quantityValue(text: string): bigint {
   return divideUp(parseQuantity(text).nanos, NANOS_PER_UNIT);
 }
 
-/** Returns a quantity in thousandths, such as millicores, rounded up. */
+/** Returns a quantity in milli-units, such as millicores, rounded up. */
 export function quantityMilliValue(text: string): bigint {
   return divideUp(parseQuantity(text).nanos, 1_000_000n);
 }
 
-/** Returns the text unchanged or, if the quantity is finer than thousandths, the quantity rounded up to thousandths. */
+/** Rounds a quantity up to milli-units. Returns the text unchanged if no rounding is needed. */
 export function roundUpToMilli(text: string): string {
   const { nanos } = parseQuantity(text);
   return nanos % 1_000_000n === 0n ? text : formatQuantity(quantityMilliValue(text) * 1_000_000n, text);
 }
 
-/** Returns `a / divisor` for `resourceFieldRef`, rounded up to a whole number. A divisor of 0 is treated as 1. */
+/** Returns `text` divided by `divisor` for `resourceFieldRef`, rounded up to an integer. A divisor of 0 is treated as 1. */
 export function quantityInUnitsOf(text: string, divisor: string): bigint {
   const unit = parseQuantity(divisor).nanos;
   return divideUp(parseQuantity(text).nanos, unit === 0n ? NANOS_PER_UNIT : unit);
@@ -100,8 +100,8 @@ const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 const DECIMAL = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 
 /**
- * Formats a quantity, given in billionths of a unit, in Kubernetes' canonical form: with the largest suffix that avoids a fraction. The
- * suffix is binary or decimal, like the one in `like`.
+ * Formats a quantity in nano-units in Kubernetes' canonical form, with the largest suffix that avoids a fraction. The suffix is binary or
+ * decimal, like that of `like`.
  */
 export function formatQuantity(nanos: bigint, like: string): string {
   const isBinary = like.endsWith('i') && nanos % NANOS_PER_UNIT === 0n;

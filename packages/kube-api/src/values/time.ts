@@ -1,16 +1,16 @@
 /** Formats times and durations as in the Kubernetes API (metav1). */
 
-/** Formats a time as in the Kubernetes API: RFC 3339 in whole seconds, UTC. */
+/** Formats a time as in the Kubernetes API: RFC 3339, UTC, in whole seconds. */
 export function formatTime(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d{3}Z$/, 'Z');
 }
 
-/** Formats a time as in leases (metav1.MicroTime): with microseconds, of which the last three digits are always 0. */
+/** Formats a time as in leases (metav1.MicroTime), with microseconds. The last three digits are always 0. */
 export function formatMicroTime(ms: number): string {
   return new Date(ms).toISOString().replace(/Z$/, '000Z');
 }
 
-/** Formats a duration the way Go and the kubelet's messages do, with microsecond precision: `1h0m0s`, `1m20s`, `1.5s`, `250ms`, `0s`. */
+/** Formats a duration like Go and the kubelet's messages, with microsecond precision: `1h0m0s`, `1m20s`, `1.5s`, `250ms`, `0s`. */
 export function formatDuration(milliseconds: number): string {
   const sign = milliseconds < 0 ? '-' : '';
   const ms = Math.abs(milliseconds);

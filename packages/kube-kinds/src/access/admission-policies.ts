@@ -32,8 +32,8 @@ function applyDefaults(object: ApiObject): ApiObject {
 const specOf = (object: ApiObject): JsonObject => objectAt(object, 'spec') ?? {};
 
 /**
- * Validates the failure policy, the parameter kind, the match constraints, the match conditions and the variables. Match conditions are not
- * validated again if they and the parameter kind are unchanged.
+ * Validates failure policy, `paramKind`, match constraints, match conditions and variables. Match conditions are not revalidated if neither
+ * they nor the `paramKind` have changed.
  */
 function validateMatching(field: string, object: ApiObject, old: ApiObject | undefined): FieldError[] {
   const spec = specOf(object);
@@ -97,7 +97,7 @@ function validateStatus(object: ApiObject): FieldError[] {
   ];
 }
 
-/** Validates a JSONPath field reference. Only its brackets are checked. */
+/** Validates a JSONPath field reference. Only checks its brackets. */
 function validateFieldRef(field: string, path: string): FieldError[] {
   if (path === '') return [required(field)];
   const isOpen = path.split('[').length !== path.split(']').length;

@@ -1,4 +1,4 @@
-/** The rules by which webhooks and policies match requests. */
+/** Rules for matching requests, as used in webhooks and policies. */
 import { type FieldError, invalidValue, notSupported, required } from '../field-error.ts';
 import { duplicates } from '../repeats.ts';
 import { problemsAt } from '../rules.ts';
@@ -10,7 +10,7 @@ const SCOPES = ['*', 'Cluster', 'Namespaced'];
 
 export const withScope = (rule: JsonObject): JsonObject => ({ ...rule, scope: rule.scope ?? '*' });
 
-/** Validates a rule of an admission policy, which unlike a rule of a webhook may list resource names. */
+/** Validates a rule of an admission policy, which, unlike a webhook rule, may list resource names. */
 export function validateNamedRule(field: string, rule: JsonObject): FieldError[] {
   const names = textsAt(rule, 'resourceNames');
   const at = (index: number) => `${field}.resourceNames[${index}]`;
@@ -39,7 +39,7 @@ export function validateRule(field: string, rule: JsonObject): FieldError[] {
   ];
 }
 
-/** Requires at least one value; `*` must be the only one. */
+/** Requires at least one value. If there is a `*`, it must be the only one. */
 function validateWildcard(field: string, values: readonly string[], named: string): FieldError[] {
   if (values.length === 0) return [required(field)];
   const isMixed = values.length > 1 && values.includes('*');
@@ -48,7 +48,7 @@ function validateWildcard(field: string, values: readonly string[], named: strin
 
 function validateResources(field: string, resources: readonly string[]): FieldError[] {
   const isDouble = resources.includes('*/*') && resources.length > 1;
-  // like upstream, considers only the last of the resources without a subresource
+  // like upstream, only consider the last resource without a subresource
   const last = resources.findLast((one) => one !== '' && !one.includes('/'));
   const isSingle = resources.includes('*') && last !== undefined && last !== '*';
   const double = "if '*/*' is present, must not specify other resources";
@@ -61,7 +61,7 @@ function validateResources(field: string, resources: readonly string[]): FieldEr
   ];
 }
 
-/** Rejects resources that are already covered by an earlier wildcard. */
+/** Rejects resources already covered by an earlier wildcard. */
 function validateEach(field: string, resources: readonly string[]): FieldError[] {
   const withAnySubresource = new Set<string>();
   const ofAnyResource = new Set<string>();

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { hasSlowKeys } from '@podwright/base';
 import { pemBlocks } from './pem-blocks.ts';
 
-/** Returns why a base64 string is not a PEM certificate chain, or undefined if it is one or is empty. */
+/** Returns why a base64 string is not a PEM certificate chain, or `undefined` if it is valid or empty. */
 export function certificateProblem(base64: string): string | undefined {
   if (base64 === '') return undefined;
   const blocks = pemBlocks(Buffer.from(base64, 'base64').toString('latin1'));

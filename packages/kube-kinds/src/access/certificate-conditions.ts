@@ -14,7 +14,7 @@ const conditionsOf = (object: ApiObject | undefined): readonly JsonObject[] =>
   objectsAt(object, 'status', 'conditions');
 const typesOf = (object: ApiObject | undefined): string[] => conditionsOf(object).map((one) => textAt(one, 'type'));
 
-/** Validates the conditions. Violations that the old object already has are allowed. */
+/** Validates the conditions. Tolerates violations already present in the old object. */
 export function validateConditions(field: string, object: ApiObject, old: ApiObject | undefined): FieldError[] {
   const types = typesOf(object);
   const before = new Set(typesOf(old));
@@ -60,7 +60,7 @@ export const validateRemoval = (field: string, object: ApiObject, old: ApiObject
     forbiddenField(field, `updates may not remove a condition of type ${JSON.stringify(type)}`),
   );
 
-/** Only the approval subresource may add or change decisions. */
+/** Only the approval subresource may be used to add or change decisions. */
 export function validateApprovalChange(field: string, object: ApiObject, old: ApiObject): FieldError[] {
   return DECISIONS.flatMap((type) => {
     const [conditions, before] = [withType(object, type), withType(old, type)];
@@ -72,7 +72,7 @@ export function validateApprovalChange(field: string, object: ApiObject, old: Ap
   });
 }
 
-/** Keeps the old object's decisions, unless their number differs, which validation rejects. */
+/** Keeps the old object's decisions, unless their number differs, in which case validation fails. */
 export function withOldDecisions(object: ApiObject, old: ApiObject): ApiObject {
   return DECISIONS.reduce((result, type) => {
     const before = [...withType(old, type)];
@@ -83,7 +83,7 @@ export function withOldDecisions(object: ApiObject, old: ApiObject): ApiObject {
   }, object);
 }
 
-/** Fills in the times of conditions. A condition whose status has not changed keeps its old transition time. */
+/** Sets missing condition times. Conditions with unchanged status keep their old transition time. */
 export function withConditionTimes(object: ApiObject, old: ApiObject): ApiObject {
   const now = formatTime(Date.now());
   const key = (condition: JsonObject) => JSON.stringify([textAt(condition, 'type'), textAt(condition, 'status')]);

@@ -33,7 +33,7 @@ const USAGES = [
   'timestamping',
 ];
 
-/** Validates the spec. Violations that the old object already has are allowed. */
+/** Validates the spec. Tolerates violations already present in the old object. */
 export function validateRequestSpec(field: string, object: ApiObject, old: ApiObject | undefined): FieldError[] {
   const request = textAt(object, 'spec', 'request');
   const problem = signingRequestProblem(request);
@@ -67,7 +67,7 @@ function validateSigner(field: string, name: string, old: string): FieldError[] 
 
 type CertificateChange = { object: ApiObject; old: ApiObject; isAllowed: boolean };
 
-/** A certificate can be set only once, by a status update. */
+/** A certificate can only be set once, by a status update. */
 export function validateCertificateChange(field: string, { object, old, isAllowed }: CertificateChange): FieldError[] {
   const before = textAt(old, 'status', 'certificate');
   if (textAt(object, 'status', 'certificate') === before) return [];

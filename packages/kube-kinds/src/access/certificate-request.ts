@@ -12,7 +12,7 @@ import {
 } from './certificate-conditions.ts';
 import { validateCertificateChange, validateRequestSpec } from './certificate-request-rules.ts';
 
-/** Sets the requester to the calling user and clears the status. */
+/** Sets the requester to the calling user, and clears the status. */
 function prepareForCreate(object: ApiObject, { user }: CreateContext): ApiObject {
   const { username: _name, uid: _uid, groups: _groups, extra: _extra, ...spec } = objectAt(object, 'spec') ?? {};
   const { status: _status, ...others } = object;
@@ -32,11 +32,11 @@ const prepareForUpdate = (object: ApiObject, old: ApiObject): ApiObject => ({
   status: old.status,
 });
 
-/** Keeps the old object's `spec` and decisions, which a status update cannot change. */
+/** Keeps the old object's `spec` and decisions, which cannot be changed by status updates. */
 const prepareForStatusUpdate = (object: ApiObject, old: ApiObject): ApiObject =>
   withConditionTimes(withOldDecisions({ ...object, spec: old.spec }, old), old);
 
-/** Takes only the conditions from `object`. */
+/** Keeps the old object's spec and status, except for the conditions. */
 function prepareForApproval(object: ApiObject, old: ApiObject): ApiObject {
   const { conditions } = objectAt(withConditionTimes(object, old), 'status') ?? {};
   const prepared = { ...object, spec: old.spec, status: { ...objectAt(old, 'status') } };
@@ -49,7 +49,7 @@ const validate = (object: ApiObject, old?: ApiObject): FieldError[] => [
   ...validateCertificate('status.certificate', object, old),
 ];
 
-/** Validates the certificate, unless it is unchanged or the old one is already invalid. */
+/** Validates the certificate, unless it is unchanged or the old one was already invalid. */
 function validateCertificate(field: string, object: ApiObject, old: ApiObject | undefined): FieldError[] {
   const certificate = textAt(object, 'status', 'certificate');
   const before = textAt(old, 'status', 'certificate');

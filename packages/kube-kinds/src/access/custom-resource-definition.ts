@@ -1,4 +1,4 @@
-/** CustomResourceDefinitions as they are stored. Their schemas are not validated here. */
+/** CustomResourceDefinitions as stored. Does not validate their schemas. */
 import type { ApiObject } from '../api-object.ts';
 import { type FieldError, invalidValue, required } from '../field-error.ts';
 import { dns1123SubdomainProblems } from '../names.ts';
@@ -56,7 +56,7 @@ function validate(object: ApiObject): FieldError[] {
 
 type SpecRules = { requireSchemas: boolean; requireKnown: boolean };
 
-/** Validates the spec. Errors have the paths of its internal form. */
+/** Validates the spec. Field paths in errors refer to the internal form. */
 function validateSpec(field: string, external: JsonObject, { requireSchemas, requireKnown }: SpecRules): FieldError[] {
   const spec = internalForm(external);
   const conversion = objectAt(spec, 'conversion');
@@ -86,8 +86,7 @@ function validateGroup(field: string, group: string): FieldError[] {
 }
 
 /**
- * With `requireSchemas`, every version must have a schema. Otherwise only served versions must, and only if unknown fields are not
- * preserved.
+ * Requires every version to have a schema or, without `requireSchemas`, only the served versions, and only if unknown fields are pruned.
  */
 function validateSchemas(
   field: string,

@@ -6,8 +6,8 @@ const ANNOTATION = 'api-approved.kubernetes.io';
 const SEE = 'see https://github.com/kubernetes/enhancements/pull/1111';
 
 /**
- * Validates the approval annotation, which groups in Kubernetes-owned domains must have. An update that does not change the approval state
- * is valid.
+ * Validates the approval annotation required in Kubernetes-owned API groups. Updates that do not change the approval state are always
+ * valid.
  */
 export function validateApproval(object: ApiObject, old: ApiObject | undefined): FieldError[] {
   const group = textAt(object, 'spec', 'group');

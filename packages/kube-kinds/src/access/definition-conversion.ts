@@ -8,7 +8,7 @@ import { validateClient } from './webhook-client.ts';
 const STRATEGIES = ['None', 'Webhook'];
 const REVIEW_VERSIONS = ['v1', 'v1beta1'];
 
-/** Validates the conversion. `requireKnown`: whether the server must know at least one of the review versions. */
+/** Validates the conversion. If `requireKnown` is true, the server must support at least one of the review versions. */
 export function validateConversion(
   field: string,
   conversion: JsonObject | undefined,

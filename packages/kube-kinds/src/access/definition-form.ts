@@ -1,10 +1,10 @@
 /**
- * Upstream validates CustomResourceDefinitions in their internal form, and its errors have the paths of that form. In it, settings that are
- * the same in all versions are fields of the spec, and a webhook's fields are in `conversion`.
+ * Upstream validates CustomResourceDefinitions in their internal form, and the field paths in its errors refer to that form. There,
+ * settings shared by all versions are fields of the spec, and the fields of a webhook are in `conversion`.
  */
 import { isSameValue, type JsonObject, objectAt, objectsAt, valueAt } from '../values.ts';
 
-/** The fields of versions, with the names that they have in the internal spec if all versions share them. */
+/** Fields of versions, and their names in the internal spec if they are the same in all versions. */
 const SHARED: readonly (readonly [name: string, shared: string])[] = [
   ['subresources', 'subresources'],
   ['schema', 'validation'],

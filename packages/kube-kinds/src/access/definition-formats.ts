@@ -11,13 +11,13 @@ const FORMATS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Returns the formats in a definition's schemas that the server does not know and therefore ignores. */
+/** Returns the formats in a definition's schemas that are unknown to the server and therefore ignored. */
 export const unknownFormats = (object: ApiObject): string[] =>
   objectsAt(object, 'spec', 'versions').flatMap((version) => formatsIn(objectAt(version, 'schema', 'openAPIV3Schema')));
 
 const MAX_FORMATS = 100;
 
-/** Searches all objects in a schema, including those in its lists and maps. Decoded objects are at most 1,000 levels deep. */
+/** Searches all objects in a schema, including those nested in lists and maps. Decoded objects are at most 1,000 levels deep. */
 function formatsIn(schema: unknown): string[] {
   if (Array.isArray(schema)) return schema.flatMap(formatsIn).slice(0, MAX_FORMATS);
   if (!isObject(schema)) return [];

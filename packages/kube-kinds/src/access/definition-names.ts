@@ -2,13 +2,13 @@ import { type FieldError, invalidValue, required } from '../field-error.ts';
 import { dns1035LabelProblems } from '../names.ts';
 import { type JsonObject, textAt, textsAt } from '../values.ts';
 
-/** Requires the names that a spec must have; a status need not have them. */
+/** Requires the names that are mandatory in a spec. They are optional in a status. */
 export const requireNames = (field: string, names: unknown): FieldError[] =>
   ['plural', 'singular', 'kind', 'listKind'].flatMap((name) =>
     textAt(names, name) === '' ? [required(`${field}.${name}`)] : [],
   );
 
-/** Validates the names of a definition: those in its spec, or the accepted names in its status. */
+/** Validates a definition's names: those in its spec, or the accepted names in its status. */
 export function validateNames(field: string, names: JsonObject | undefined): FieldError[] {
   const listKind = textAt(names, 'listKind');
   const isSame = listKind !== '' && textAt(names, 'kind') === listKind;
@@ -22,7 +22,7 @@ export function validateNames(field: string, names: JsonObject | undefined): Fie
   ];
 }
 
-/** Validates a name as a DNS label. An empty name is valid. */
+/** Validates a name as a DNS label. Empty names are valid. */
 const validateLabel = (field: string, name: string): FieldError[] => (name === '' ? [] : labelErrors(field, name));
 
 function validateKind(field: string, kind: string): FieldError[] {

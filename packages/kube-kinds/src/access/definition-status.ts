@@ -5,7 +5,7 @@ import { validateNames } from './definition-names.ts';
 
 const STORED_VERSIONS = ['status', 'storedVersions'];
 
-/** Adds the current storage version to the list of stored versions. */
+/** Adds the current storage version to the stored versions. */
 export function withStoredVersion(object: ApiObject): ApiObject {
   const version = objectsAt(object, 'spec', 'versions').find((one) => booleanAt(one, 'storage'));
   const stored = textsAt(object, ...STORED_VERSIONS);

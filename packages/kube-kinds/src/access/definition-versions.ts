@@ -1,4 +1,4 @@
-/** Versions of a CustomResourceDefinition in its internal form. Schemas are required, but not validated. */
+/** Versions of a CustomResourceDefinition in its internal form. Schemas are required but not validated. */
 import { duplicate, type FieldError, invalidValue, required, tooMany } from '../field-error.ts';
 import { repeats } from '../repeats.ts';
 import { booleanAt, type JsonObject, objectAt, objectsAt, textAt, valueAt } from '../values.ts';
@@ -20,7 +20,7 @@ export function validateVersions(field: string, spec: JsonObject): FieldError[] 
   });
 }
 
-/** Validates the fields that are set in each version, or in the spec if they are the same in all versions. */
+/** Validates the fields of a version, or of the spec for those shared by all versions. */
 export const validateParts = (field: string, parts: JsonObject): FieldError[] => [
   ...validateScale(`${field}.subresources`, objectAt(parts, 'subresources', 'scale')),
   ...objectsAt(parts, 'additionalPrinterColumns').flatMap((column, index) =>
@@ -101,7 +101,7 @@ function validateColumn(field: string, column: JsonObject): FieldError[] {
   ];
 }
 
-/** Validates the selectable fields. Does not check whether their paths exist in the schema. */
+/** Validates the selectable fields, but not whether their paths exist in the schema. */
 function validateSelectableFields(field: string, fields: readonly JsonObject[]): FieldError[] {
   const paths = fields.map((one) => textAt(one, 'jsonPath'));
   const isRepeated = repeats(paths);

@@ -5,7 +5,7 @@ import { validateFlowSubject } from './flow-subjects.ts';
 
 const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'proxy', 'update', 'watch'];
 
-/** Validates a rule of a flow schema: the requests that it matches, and the subjects that make them. */
+/** Validates a flow schema rule: which requests it matches, from which subjects. */
 export function validateFlowRule(field: string, rule: JsonObject): FieldError[] {
   const subjects = objectsAt(rule, 'subjects');
   const lists = ['resourceRules', 'nonResourceRules'];
@@ -30,7 +30,7 @@ function validateVerbs(field: string, verbs: readonly string[]): FieldError[] {
   return verbs.every((verb) => VERBS.includes(verb)) ? [] : [notSupported(field, verbs, VERBS)];
 }
 
-/** `*` must be the only value. */
+/** If there is a `*`, it must be the only value. */
 const validateAlone = (field: string, values: readonly string[], named: string): FieldError[] =>
   values.length > 1 && values.includes('*')
     ? [invalidValue(field, values, `if '*' is present, must not specify other ${named}`)]

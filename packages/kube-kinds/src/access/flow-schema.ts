@@ -42,7 +42,7 @@ function validatePrecedence(field: string, object: ApiObject): FieldError[] {
   return isExempt ? [] : wrong("only the schema named 'exempt' may have matchingPrecedence 1");
 }
 
-/** Validates the distinguisher method. Upstream's error about its type shows the whole method. */
+/** Validates the distinguisher method. As in upstream, an error about its type shows the whole method. */
 function validateDistinguisher(field: string, method: unknown): FieldError[] {
   const isKnown = method === undefined || DISTINGUISHERS.includes(textAt(method, 'type'));
   return isKnown ? [] : [notSupported(`${field}.type`, method, DISTINGUISHERS)];
@@ -54,7 +54,7 @@ function validateLevel(field: string, object: ApiObject): FieldError[] {
   return problemsAt(field, name, dns1123SubdomainProblems(name));
 }
 
-/** Requires the conditions of a flow schema or priority level to have unique types. */
+/** Validates the conditions of a flow schema or priority level: their types must be unique and not empty. */
 export function validateFlowStatus(object: ApiObject): FieldError[] {
   const types = objectsAt(object, 'status', 'conditions').map((condition) => textAt(condition, 'type'));
   const isRepeated = repeats(types);

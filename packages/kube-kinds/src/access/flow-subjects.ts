@@ -4,14 +4,14 @@ import { problemsAt } from '../rules.ts';
 import { type JsonObject, objectAt, textAt } from '../values.ts';
 
 const KINDS = ['Group', 'ServiceAccount', 'User'];
-/** The field that belongs to each subject kind, in the order in which upstream rejects the fields of other kinds. */
+/** The field for each kind of subject, in the order in which upstream rejects the other fields. */
 const FIELDS: readonly (readonly [kind: string, field: string])[] = [
   ['ServiceAccount', 'serviceAccount'],
   ['User', 'user'],
   ['Group', 'group'],
 ];
 
-/** Validates a subject whose requests a flow schema rule matches. */
+/** Validates a subject of a flow schema rule. */
 export function validateFlowSubject(field: string, subject: JsonObject): FieldError[] {
   const kind = textAt(subject, 'kind');
   const own = FIELDS.find(([name]) => name === kind)?.[1];

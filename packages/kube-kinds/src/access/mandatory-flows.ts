@@ -1,4 +1,4 @@
-/** The flow schemas and priority levels that exist on every server and cannot be changed (apiserver, apis/flowcontrol/bootstrap). */
+/** The flow schemas and priority levels that exist on every server and cannot be modified (apiserver, apis/flowcontrol/bootstrap). */
 import type { JsonObject } from '../values.ts';
 
 const rulesFor = (...groups: readonly string[]): JsonObject[] => [

@@ -1,4 +1,4 @@
-/** The resources that a policy matches, and its parameters. */
+/** The resources matched by a policy, and its parameters. */
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../field-error.ts';
 import { validateLabelSelector } from '../labels.ts';
 import { dns1035LabelProblems, dns1123SubdomainProblems } from '../names.ts';
@@ -10,7 +10,7 @@ import { validateNamedRule, withScope } from './admission-rules.ts';
 const MATCH_POLICIES = ['Equivalent', 'Exact'];
 const ACTIONS = ['Deny', 'Allow'];
 const RULE_LISTS = ['resourceRules', 'excludeResourceRules'];
-/** The operations that mutating policies can match. DELETE is not among them, because a deletion has nothing to mutate. */
+/** Operations allowed in mutating policies. Excludes DELETE because it has no object to mutate. */
 const MUTATING_OPERATIONS = ['*', 'CONNECT', 'CREATE', 'UPDATE'];
 
 export function withMatchDefaults(match: JsonObject): JsonObject {
@@ -23,7 +23,7 @@ export function withMatchDefaults(match: JsonObject): JsonObject {
   return RULE_LISTS.reduce<JsonObject>((result, name) => withItems(result, [name], withScope), filled);
 }
 
-/** Validates the match resources, which may be absent. */
+/** Validates the optional match resources. */
 export function validateMatchResources(field: string, match: unknown): FieldError[] {
   if (objectAt(match) === undefined) return [];
   const policy = valueAt(match, 'matchPolicy');
@@ -49,7 +49,7 @@ export const validateMutatingOperations = (field: string, match: unknown): Field
     .filter((operation) => !MUTATING_OPERATIONS.includes(operation))
     .map((operation) => notSupported(`${field}.resourceRules.operations`, operation, MUTATING_OPERATIONS));
 
-/** Validates the kind of a policy's parameters, which may be absent. */
+/** Validates a policy's optional `paramKind`. */
 export function validateParamKind(field: string, kind: unknown): FieldError[] {
   if (objectAt(kind) === undefined) return [];
   const name = textAt(kind, 'kind');
@@ -78,7 +78,7 @@ function validateApiVersion(field: string, text: string): FieldError[] {
   return [...(groupProblems === '' ? [] : [invalidValue(field, group, groupProblems)]), ...wrongVersion];
 }
 
-/** Validates a binding's reference to parameters, which may be absent. */
+/** Validates a binding's optional `paramRef`. */
 export function validateParamRef(field: string, ref: unknown): FieldError[] {
   if (objectAt(ref) === undefined) return [];
   const name = textAt(ref, 'name');

@@ -5,8 +5,8 @@ const END = '-----END ';
 const DASHES = '-----';
 
 /**
- * Returns the PEM blocks in a text. Ignores text outside of blocks as well as malformed blocks. Reads the text only once, because clients
- * may send one with many BEGIN lines.
+ * Returns the PEM blocks in a text, ignoring malformed blocks and any text between blocks. Makes a single pass: clients may send many BEGIN
+ * lines.
  */
 export function pemBlocks(text: string): PemBlock[] {
   const blocks: PemBlock[] = [];
@@ -24,7 +24,7 @@ export function pemBlocks(text: string): PemBlock[] {
   }
 }
 
-/** Splits the body of a PEM block. Lines before the base64 data may be headers, such as `Proc-Type: 4,ENCRYPTED`. */
+/** Splits the body of a PEM block. The base64 data may be preceded by headers, such as `Proc-Type: 4,ENCRYPTED`. */
 function readBody(body: string): { bytes: Buffer; hasHeaders: boolean } {
   const lines = body.trim().split(/\r?\n/);
   const headers = lines.filter((line) => line.includes(':'));

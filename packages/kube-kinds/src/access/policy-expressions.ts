@@ -1,4 +1,4 @@
-/** The parts of admission policies that contain CEL expressions. The expressions are not compiled. */
+/** The parts of admission policies that contain CEL expressions. They are not compiled. */
 import { duplicate, type FieldError, invalidValue, notSupported, required } from '../field-error.ts';
 import { qualifiedNameProblems } from '../names.ts';
 import { repeats } from '../repeats.ts';
@@ -8,7 +8,7 @@ import { type JsonObject, objectAt, objectsAt, textAt, valueAt } from '../values
 const REASONS = ['Forbidden', 'Invalid', 'RequestEntityTooLarge'];
 const MAX_ANNOTATIONS = 20;
 const MAX_VALUE_EXPRESSION_BYTES = 5 * 1024;
-/** Words that are not identifiers in CEL. */
+/** Reserved words in CEL. */
 const RESERVED = new Set(
   'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(
     ' ',
@@ -50,7 +50,7 @@ export const validateValidations = (field: string, spec: JsonObject): FieldError
 const validateBlank = (field: string, text: string): FieldError[] =>
   text !== '' && text.trim() === '' ? [invalidValue(field, text, 'must be non-empty if specified')] : [];
 
-/** Validates the audit annotations. An annotation's full key starts with the policy's name. */
+/** Validates the audit annotations. The policy's name is the prefix of their full keys. */
 export function validateAuditAnnotations(field: string, spec: JsonObject, policy: string): FieldError[] {
   const annotations = objectsAt(spec, 'auditAnnotations');
   const keys = annotations.map((annotation) => textAt(annotation, 'key'));

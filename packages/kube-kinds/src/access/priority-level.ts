@@ -13,7 +13,7 @@ const MAX_ENTROPY_BITS = 60;
 const QUEUING = ['spec', 'limited', 'limitResponse', 'queuing'];
 const ANNOTATION = 'flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares';
 
-/** Fills in the defaults. Only in the queuing configuration does a number of 0 count as absent. */
+/** Sets the defaults. Only in the queuing configuration are zeros treated as unset. */
 function applyDefaults(object: ApiObject): ApiObject {
   const filled = [
     [['spec', 'exempt'], { nominalConcurrencyShares: 0, lendablePercent: 0 }],
@@ -120,7 +120,7 @@ function validateQueuing(field: string, queuing: JsonObject): FieldError[] {
   ];
 }
 
-/** Validates the hand size. A flow is dealt its queues by the bits of a hash, so the hash must have enough bits. */
+/** Validates the hand size. A flow's queues are derived from the bits of a hash, so there must be enough bits for them. */
 function validateHand(field: string, size: number, queues: number): FieldError[] {
   if (size <= 0) return [invalidValue(field, size, 'must be positive')];
   if (size > queues) return [invalidValue(field, size, `should not be greater than queues (${queues})`)];
@@ -129,7 +129,7 @@ function validateHand(field: string, size: number, queues: number): FieldError[]
   return [invalidValue(field, size, detail)];
 }
 
-/** The spec of a mandatory priority level cannot be changed, except for `spec.exempt` of the level `exempt`. */
+/** The spec of a mandatory priority level is immutable, except for `spec.exempt` of the level `exempt`. */
 function validateMandatory(field: string, object: ApiObject): FieldError[] {
   const name = object.metadata.name ?? '';
   const mandatory = MANDATORY_PRIORITY_LEVELS.get(name);

@@ -1,4 +1,4 @@
-/** Reviews, which are answered but not stored. */
+/** Reviews: answered, but not stored. */
 import type { ApiObject } from '../api-object.ts';
 import { type FieldError, forbiddenField, invalidValue, required } from '../field-error.ts';
 import { validateLabelName } from '../labels.ts';
@@ -8,8 +8,7 @@ import type { Strategy } from '../strategy.ts';
 import { type JsonObject, listAt, objectAt, objectsAt, textAt, textsAt, valueAt } from '../values.ts';
 
 /**
- * A review must have either resource or non-resource attributes, but not both. Upstream builds the path `spec.resourceAttributes` as a
- * single element.
+ * A review must have either resource or non-resource attributes. As in upstream, the path `spec.resourceAttributes` is a single element.
  */
 function validateAttributes(object: ApiObject): FieldError[] {
   const resource = objectAt(object, 'spec', 'resourceAttributes');
@@ -34,7 +33,7 @@ const validateSelectors = (object: ApiObject): FieldError[] =>
     return selector === undefined ? [] : validateSelector(`spec.resourceAttributes.${name}`, selector);
   });
 
-/** Validates a selector. Unknown operators are valid, because newer clients may use them. */
+/** Validates a selector. Accepts unknown operators, which newer clients may use. */
 function validateSelector(field: string, selector: JsonObject): FieldError[] {
   const raw = textAt(selector, 'rawSelector');
   const requirements = objectsAt(selector, 'requirements');
@@ -71,7 +70,7 @@ function validateValues(field: string, requirement: JsonObject): FieldError[] {
   return [];
 }
 
-/** Reviews have no names. `allowed` lists the metadata fields that may be set, in addition to managedFields. */
+/** Validates the metadata of a review, which has no name. Only managedFields and the fields in `allowed` may be set. */
 function validateMetadata(object: ApiObject, allowed: readonly string[]): FieldError[] {
   const ignored = ['managedFields', ...allowed];
   const isEmpty = Object.entries(object.metadata).every(([name, value]) => ignored.includes(name) || isZero(value));
@@ -121,5 +120,5 @@ const review = (validate: (object: ApiObject) => FieldError[]): Strategy => ({ v
 export const SUBJECT_ACCESS_REVIEW = review(validateAny);
 export const SELF_SUBJECT_ACCESS_REVIEW = review(validateSelf);
 export const LOCAL_SUBJECT_ACCESS_REVIEW = review(validateLocal);
-/** A review without field validation. Upstream has no field errors for such a review, so the server checks it itself. */
+/** A review without field validation: upstream returns no field errors for it, so it is checked by the server itself. */
 export const UNCHECKED_REVIEW = review(() => []);

@@ -31,7 +31,7 @@ function validateUrls(field: string, rule: JsonObject, isNamespaced: boolean): F
   ];
 }
 
-/** Validates the aggregation rule. For a selector that cannot be parsed, upstream's error shows the parser's empty result. */
+/** Validates the aggregation rule. If a selector cannot be parsed, the error shows the parser's empty result, as in upstream. */
 function validateAggregation(object: ApiObject, old: ApiObject | undefined): FieldError[] {
   if (objectAt(object, 'aggregationRule') === undefined) return [];
   const selectors = selectorsOf(object);

@@ -23,7 +23,7 @@ export function validateSignerName(field: string, name: string): FieldError[] {
   ];
 }
 
-/** Returns the errors of the first label that is invalid. */
+/** Returns the errors of the first invalid label. */
 function validateLabels(field: string, text: string, problemsOf: (label: string) => string[]): FieldError[] {
   const wrong = text.split('.').find((label) => problemsOf(label).length > 0);
   if (wrong === undefined) return [];

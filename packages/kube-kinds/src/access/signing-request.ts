@@ -1,9 +1,9 @@
-/** Parses certificate signing requests (PKCS#10, RFC 2986), as far as is needed to verify their signatures. */
+/** Parses certificate signing requests (PKCS#10, RFC 2986) to the extent needed to verify their signatures. */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { hasSlowKeys } from '@podwright/base';
 import { pemBlocks } from './pem-blocks.ts';
 
-/** The hash functions of the signature algorithms, by OID. Ed25519 has none. */
+/** Hash functions of signature algorithms, by OID. Ed25519 has none. */
 const HASHES: ReadonlyMap<string, string | null> = new Map([
   ['1.2.840.113549.1.1.5', 'sha1'],
   ['1.2.840.113549.1.1.11', 'sha256'],
@@ -16,13 +16,15 @@ const HASHES: ReadonlyMap<string, string | null> = new Map([
   ['1.3.101.112', null],
 ]);
 
-/** OIDs of the public keys whose signatures are verified: RSA, elliptic curves, Ed25519. A large DSA key would take long. */
+/**
+ * OIDs of the supported public key types: RSA, elliptic curves, Ed25519. Others are not verified: a large DSA key would take a long time.
+ */
 const KEY_TYPES = ['1.2.840.113549.1.1.1', '1.2.840.10045.2.1', '1.3.101.112'];
 
 const UNSUPPORTED = 'x509: cannot verify signature: algorithm unimplemented';
 const MALFORMED = 'asn1: structure error: malformed certificate request';
 
-/** Returns why a base64 string is not a PEM certificate signing request with a valid signature, or undefined if it is one. */
+/** Returns why a base64 string is not a PEM certificate signing request with a valid signature, or `undefined` if it is. */
 export function signingRequestProblem(base64: string): string | undefined {
   const [block] = pemBlocks(Buffer.from(base64, 'base64').toString('latin1'));
   if (block?.type !== 'CERTIFICATE REQUEST') return 'PEM block type must be CERTIFICATE REQUEST';
@@ -55,10 +57,10 @@ function wrongSignature({ asymmetricKeyType }: KeyObject): string {
   return asymmetricKeyType === 'ed25519' ? 'x509: Ed25519 verification failure' : 'crypto/rsa: verification error';
 }
 
-/** A DER element (ITU-T X.690), and the offset of its end. */
+/** A DER element (ITU-T X.690) with its end offset. */
 type Element = { whole: Buffer; content: Buffer; end: number };
 
-/** Reads a DER element. Throws if the element is longer than the buffer. */
+/** Reads a DER element. Throws if it extends beyond the buffer. */
 function readElement(bytes: Buffer): Element {
   const first = bytes[1]!;
   const lengthBytes = first < 0x80 ? 0 : first & 0x7f;

@@ -2,7 +2,7 @@ import type { ApiObject } from '../api-object.ts';
 
 const SUFFIX = '.static.k8s.io';
 
-/** Warns about names that are reserved for static, manifest-based configurations. */
+/** Warns about names reserved for static, manifest-based configuration. */
 export const staticNameWarnings = ({ metadata: { name = '' } }: ApiObject): string[] =>
   name.endsWith(SUFFIX)
     ? [

@@ -20,5 +20,5 @@ function validate(object: ApiObject): FieldError[] {
 const applyDefaults = (object: ApiObject): ApiObject =>
   valueAt(object, ...EXPIRATION) === undefined ? withValue(object, EXPIRATION, HOUR_SECONDS) : object;
 
-/** Requests for service account tokens, which are answered but not stored. */
+/** Requests for service account tokens: answered, but not stored. */
 export const TOKEN_REQUEST: Strategy = { applyDefaults, validate, nameProblems: () => [] };

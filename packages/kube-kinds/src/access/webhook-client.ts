@@ -1,10 +1,10 @@
-/** How the server reaches a webhook: through a URL or a Service (apiserver, util/webhook). */
+/** How the server reaches a webhook: by URL or through a Service (apiserver, util/webhook). */
 import { type FieldError, invalidValue, required } from '../field-error.ts';
 import { dns1123SubdomainProblems } from '../names.ts';
 import { portNumberProblems } from '../texts.ts';
 import { type JsonObject, numberAt, objectAt, textAt, valueAt } from '../values.ts';
 
-/** Fills in the default port of the Service that `service` refers to. */
+/** Sets the default port of the Service referenced by `service`. */
 export function withServicePort<T extends JsonObject>(client: T): T {
   const service = objectAt(client, 'service');
   return service === undefined ? client : { ...client, service: { ...service, port: service.port ?? 443 } };
@@ -42,8 +42,8 @@ function validateUrl(field: string, text: string): FieldError[] {
 }
 
 /**
- * Validates a Service reference. Reports a missing name as a missing namespace and vice versa, because upstream's callers pass the two in
- * the wrong order.
+ * Validates a Service reference. A missing name is reported as a missing namespace and vice versa because upstream's callers swap the two
+ * arguments.
  */
 function validateService(field: string, service: JsonObject): FieldError[] {
   const port = numberAt(service, 'port') ?? 0;

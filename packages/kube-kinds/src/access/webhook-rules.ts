@@ -14,7 +14,7 @@ const REINVOCATION_POLICIES = ['IfNeeded', 'Never'];
 const REVIEW_VERSIONS = ['v1', 'v1beta1'];
 const MAX_TIMEOUT_SECONDS = 30;
 
-/** How to validate webhooks. On an update, violations that the old object already has may be allowed. */
+/** How to validate webhooks. Updates may tolerate violations already present in the old object. */
 export type WebhookRules = {
   sideEffects: readonly string[];
   requireKnownVersion: boolean;
@@ -45,7 +45,7 @@ export function validateWebhook(field: string, webhook: JsonObject, rules: Webho
   ];
 }
 
-/** Validates a domain name, which must have at least three labels (IsFullyQualifiedName). */
+/** Validates a domain name, which must have three or more labels (IsFullyQualifiedName). */
 function validateName(field: string, name: string): FieldError[] {
   if (name === '') return [required(field)];
   const problems = dns1123SubdomainProblems(name);

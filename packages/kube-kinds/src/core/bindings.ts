@@ -3,7 +3,7 @@ import { type FieldError, notSupported, required } from '../field-error.ts';
 import type { Strategy } from '../strategy.ts';
 import { textAt } from '../values.ts';
 
-/** Bindings can only be created: the server assigns the pod to the node and does not store the binding. */
+/** Bindings can only be created: the server assigns the pod to the node, but does not store the binding. */
 export const bindings: Strategy = { validate: validateBinding };
 
 function validateBinding(object: ApiObject): FieldError[] {

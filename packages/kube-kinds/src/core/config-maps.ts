@@ -5,7 +5,7 @@ import type { Strategy } from '../strategy.ts';
 import { configMapKeyProblems } from '../texts.ts';
 import { booleanAt, isSameValue, textEntriesAt, valueAt } from '../values.ts';
 
-/** Maximum size of a ConfigMap's or Secret's data, in bytes. */
+/** Maximum size of the data in a ConfigMap or Secret, in bytes. */
 export const MAX_DATA_BYTES = 1024 * 1024;
 const IMMUTABLE = 'field is immutable when `immutable` is set';
 
@@ -45,7 +45,7 @@ export function validateImmutable(object: ApiObject, old: ApiObject, fields: rea
   return [...errors, ...changed.map((field) => forbiddenField(field, IMMUTABLE))];
 }
 
-/** Returns the number of bytes that a base64 string decodes to. */
+/** Returns the decoded length of a base64 string. */
 export const base64Bytes = (text: string): number => {
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
   return (text.length / 4) * 3 - padding;

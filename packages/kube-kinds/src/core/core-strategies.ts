@@ -20,7 +20,7 @@ import { serviceAccounts } from './service-accounts.ts';
 import { serviceCidrs } from './service-cidrs.ts';
 import { services } from './services.ts';
 
-/** Strategies of namespaces, nodes, configuration, services, endpoints, events, quotas, network resources, leases and runtime classes. */
+/** Strategies of namespaces, nodes, configuration, services, endpoints, events, quotas, networking, leases and runtime classes. */
 export const CORE_STRATEGIES: Strategies = {
   bindings,
   configmaps: configMaps,
@@ -43,5 +43,5 @@ export const CORE_STRATEGIES: Strategies = {
   'servicecidrs.networking.k8s.io': serviceCidrs,
 };
 
-/** Conversions of these kinds' versions other than the stored one. */
+/** Conversions for the versions of these kinds that are not stored. */
 export const CORE_CONVERSIONS: Conversions = { 'events.events.k8s.io/v1': eventConversion };

@@ -4,7 +4,7 @@ import { type FieldError, invalidValue } from '../field-error.ts';
 const LINK_LOCAL = 'may not be in the link-local range (169.254.0.0/16, fe80::/10)';
 const LINK_LOCAL_MULTICAST = 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)';
 
-/** Validates an IP address to which traffic can be sent (ValidateEndpointIP). */
+/** Validates an IP address used as a traffic destination (ValidateEndpointIP). */
 export function validateEndpointIp(field: string, value: string): FieldError[] {
   const ip = parseIp(value);
   if (ip === undefined) return [invalidValue(field, value, 'must be a valid IP address')];
@@ -24,6 +24,6 @@ const isLoopback = (ip: IpAddress): boolean => (isIpv4(ip) ? ip.bits >> 24n === 
 const isLinkLocal = (ip: IpAddress): boolean =>
   isIpv4(ip) ? ip.bits >> 16n === 0xa9fen : ip.bits >> 118n === 0xfe80n >> 6n;
 
-/** Returns true for addresses in 224.0.0.0/24, and in ff02::/16 with any flags. */
+/** Returns true for addresses in 224.0.0.0/24, or in ff02::/16 with any flags. */
 const isLinkLocalMulticast = (ip: IpAddress): boolean =>
   isIpv4(ip) ? ip.bits >> 8n === 0xe00000n : ((ip.bits >> 112n) & 0xff0fn) === 0xff02n;

@@ -23,7 +23,7 @@ export const endpointSlices: Strategy = {
   validate: (object) => [...validateSlice(object), ...validateEndpoints(object)],
   validateUpdate: (object, old) => [
     ...validateSlice(object),
-    // endpoints that an older version accepted remain valid while they are unchanged
+    // unchanged endpoints remain valid if an older version accepted them
     ...(isSameValue(object.endpoints, old.endpoints) ? [] : validateEndpoints(object)),
     ...immutable('addressType', textAt(object, 'addressType'), textAt(old, 'addressType')),
   ],
@@ -33,8 +33,8 @@ export const endpointSlices: Strategy = {
 };
 
 /**
- * Removes the deprecated topology of endpoints, which v1 does not accept. An endpoint without a node name gets one from its topology,
- * provided that the old slice already had an endpoint on that node.
+ * Removes the deprecated topology from endpoints, which v1 does not accept. Sets an endpoint's missing node name from its topology if the
+ * old slice already had an endpoint on that node.
  */
 function withoutTopology(object: ApiObject, nodes: ReadonlySet<string>): ApiObject {
   return withItems(object, ['endpoints'], ({ deprecatedTopology, ...endpoint }) => {

@@ -18,7 +18,7 @@ export const endpoints: Strategy = {
       withItems(subset, ['ports'], (port) => ({ ...port, protocol: textAt(port, 'protocol') || 'TCP' })),
     ),
   validate: validateSubsets,
-  // subsets that an older version accepted remain valid while they are unchanged
+  // unchanged subsets remain valid if an older version accepted them
   validateUpdate: (object, old) => (isSameValue(object.subsets, old.subsets) ? [] : validateSubsets(object)),
   warnings: addressWarnings,
   allowCreateOnUpdate: true,

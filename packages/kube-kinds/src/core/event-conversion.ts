@@ -3,7 +3,7 @@ import { nameIsDnsSubdomain } from '../names.ts';
 import type { Conversion } from '../strategy.ts';
 import { validateEventChange, validateNewEvent } from './event-validation.ts';
 
-/** Maps field names in events.k8s.io/v1 to those in core/v1. Other fields have the same name in both. */
+/** Maps field names in events.k8s.io/v1 to core/v1. All other names are the same. */
 const NAMES: Readonly<Record<string, string>> = {
   regarding: 'involvedObject',
   note: 'message',
@@ -15,10 +15,10 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 const STORED_NAMES = Object.fromEntries(Object.entries(NAMES).map(([name, stored]) => [stored, name]));
 
-/** Fields that Go always encodes in core/v1, but omits from events.k8s.io/v1 if they are empty. */
+/** Fields always encoded in core/v1 by Go, but omitted from events.k8s.io/v1 if empty. */
 const REPORTER_FIELDS = ['reportingComponent', 'reportingInstance'];
 
-/** Converts events between events.k8s.io/v1 and core/v1, in which they are stored. */
+/** Converts events between events.k8s.io/v1 and core/v1, the stored version. */
 export const eventConversion: Conversion = {
   toStored: (event) => ({
     ...Object.fromEntries(REPORTER_FIELDS.map((field) => [field, ''])),
@@ -46,10 +46,7 @@ export const eventConversion: Conversion = {
   },
 };
 
-/**
- * Renames the fields listed in `names` and keeps all others. This cannot produce the same field twice, because no version has a field under
- * both names.
- */
+/** Renames the fields listed in `names` and keeps the others. Names cannot collide because no version has a field under both names. */
 const renamed = (event: ApiObject, names: Readonly<Record<string, string>>): ApiObject =>
   Object.fromEntries(
     Object.entries(event).map(([field, value]) => [Object.hasOwn(names, field) ? names[field]! : field, value]),

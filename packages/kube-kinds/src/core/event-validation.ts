@@ -1,4 +1,4 @@
-/** Validation of events in their core/v1 form (core/validation/events.go). */
+/** Validates events in their core/v1 form (core/validation/events.go). */
 import type { ApiObject } from '../api-object.ts';
 import { type FieldError, invalidValue, required } from '../field-error.ts';
 import { dns1123SubdomainProblems, qualifiedNameProblems } from '../names.ts';
@@ -8,7 +8,7 @@ import { isSameValue, numberAt, objectAt, textAt } from '../values.ts';
 const MAX_TEXT_BYTES = 128;
 const MAX_NOTE_BYTES = 1024;
 
-/** Validates an event of any version. Errors name the fields of core/v1. */
+/** Validates an event of any version. Errors use the field names of core/v1. */
 export function validateEvent(event: ApiObject): FieldError[] {
   const namespace = event.metadata.namespace ?? '';
   const isNew = textAt(event, 'eventTime') !== '';
@@ -27,7 +27,7 @@ function validateNamespace(event: ApiObject, namespace: string, isNew: boolean):
   return [invalidValue('involvedObject.namespace', involved, 'does not match event.namespace')];
 }
 
-/** Validates the fields that an event with an `eventTime` must have. */
+/** Validates the fields required in events with an `eventTime`. */
 function validateNewFields(event: ApiObject): FieldError[] {
   const controller = textAt(event, 'reportingComponent');
   const limited = ['reportingInstance', 'action', 'reason'].flatMap((field) => [
@@ -42,13 +42,13 @@ function validateNewFields(event: ApiObject): FieldError[] {
   ];
 }
 
-/** Limits the size of a field. Upstream's error does not show the value, and calls the bytes characters. */
+/** Limits the size of a field. As in upstream, the error omits the value and calls the bytes characters. */
 function atMost(event: ApiObject, field: string, maxBytes: number): FieldError[] {
   const isLonger = Buffer.byteLength(textAt(event, field)) > maxBytes;
   return isLonger ? [invalidValue(field, '', `can have at most ${maxBytes} characters`)] : [];
 }
 
-/** Returns the errors of a new event that events.k8s.io/v1 has in addition to those of core/v1. */
+/** Returns the errors of a new event specific to events.k8s.io/v1, in addition to those of core/v1. */
 export function validateNewEvent(event: ApiObject): FieldError[] {
   const type = textAt(event, 'type');
   const unset = (field: string, isUnset: boolean) => (isUnset ? [] : [invalidValue(field, '', 'needs to be unset')]);
@@ -76,7 +76,7 @@ function validateSeries(event: ApiObject): FieldError[] {
 const FIXED = ['involvedObject', 'reason', 'message', 'source', 'firstTimestamp', 'lastTimestamp', 'count', 'reason'];
 const FIXED_TOO = ['type', 'eventTime', 'action', 'related'];
 
-/** Returns the additional errors of an events.k8s.io/v1 event that is updated: only its series may change. */
+/** Returns the additional errors of an updated events.k8s.io/v1 event: only its series may change. */
 export function validateEventChange(event: ApiObject, old: ApiObject): FieldError[] {
   return [
     ...(isSameValue(event.series, old.series) ? [] : validateSeries(event)),
@@ -86,7 +86,7 @@ export function validateEventChange(event: ApiObject, old: ApiObject): FieldErro
   ];
 }
 
-/** Requires a field to be unchanged. Upstream's errors show references and sources in their internal form. */
+/** Requires a field to be unchanged. As in upstream, errors show references and sources in their internal form. */
 function fixed(field: string, value: unknown, old: unknown): FieldError[] {
   if (field === 'involvedObject' || field === 'related')
     return immutable(field, internalReference(value), internalReference(old));

@@ -7,7 +7,7 @@ import { validateEvent } from './event-validation.ts';
 const object = (field: string) => (event: ApiObject) => textAt(event, 'involvedObject', field);
 const text = (field: string) => (event: ApiObject) => textAt(event, field);
 
-/** Events of core/v1, which is also the form in which events.k8s.io/v1 events are stored. */
+/** Events of core/v1. Events of events.k8s.io/v1 are stored in this form, too. */
 export const events: Strategy = {
   validate: validateEvent,
   validateUpdate: validateEvent,

@@ -1,8 +1,8 @@
 const GO_TYPES: Record<string, string> = { string: 'string', number: 'number', boolean: 'bool' };
 
 /**
- * Returns why a text is not a JSON object, with the wording of Go's encoding/json, or undefined if it is one. A syntax error within the
- * text is reported at the character where JavaScript's parser stops.
+ * Returns why a text is not a JSON object, or `undefined` if it is, with the error messages of Go's encoding/json. A syntax error is
+ * reported at the character where JavaScript's parser stops.
  */
 export function jsonMapProblem(text: string): string | undefined {
   let value: unknown;

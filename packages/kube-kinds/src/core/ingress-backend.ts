@@ -5,7 +5,7 @@ import { pathSegmentProblems } from '../texts.ts';
 import { type JsonObject, numberAt, objectAt, textAt, valueAt } from '../values.ts';
 import { validatePortNumber } from './ports.ts';
 
-/** Validates a backend, which must be either a service or another resource. */
+/** Validates a backend: either a service or another resource. */
 export function validateBackend(field: string, backend: JsonObject): FieldError[] {
   const resource = objectAt(backend, 'resource');
   const service = objectAt(backend, 'service');
@@ -26,7 +26,7 @@ export function validateReference(field: string, reference: JsonObject): FieldEr
   ];
 }
 
-/** Validates a required string that must be a path segment. */
+/** Validates a required path segment. */
 export const validateSegment = (field: string, text: string): FieldError[] =>
   text === '' ? [required(field)] : problemsAt(field, text, pathSegmentProblems(text));
 

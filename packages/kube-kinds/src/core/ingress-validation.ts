@@ -1,4 +1,4 @@
-/** Validation of Ingresses (networking/validation). */
+/** Validates Ingresses (networking/validation). */
 import { parseIp } from '../addresses.ts';
 import type { ApiObject } from '../api-object.ts';
 import { type FieldError, invalidValue, notSupported, required } from '../field-error.ts';
@@ -7,7 +7,7 @@ import { isDnsSubdomain, problemsAt } from '../rules.ts';
 import { type JsonObject, objectAt, objectsAt, textAt, textsAt, valueAt } from '../values.ts';
 import { validateBackend } from './ingress-backend.ts';
 
-/** Invalid values that an update may keep because the old Ingress already has them. */
+/** Which invalid values may be kept in an update because they are already in the old Ingress. */
 export type IngressOptions = { allowInvalidSecretNames?: boolean; allowInvalidWildcardRules?: boolean };
 
 const PATH_TYPES = ['Exact', 'ImplementationSpecific', 'Prefix'];

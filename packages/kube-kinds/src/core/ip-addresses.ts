@@ -16,11 +16,11 @@ export const ipAddresses: Strategy = {
     ...validateParent(object),
     ...immutable(FIELD, internalParent(object), internalParent(old)),
   ],
-  // this is the rule for fields, but only the details of its messages are shown
+  // use the rule for fields, but show only the details of its messages
   nameProblems: (name) => validateCanonicalIp('', name).map(({ message }) => message.replace(INVALID_PREFIX, '')),
 };
 
-/** Returns the internal form of the parent reference, which upstream's errors show. */
+/** Returns the internal form of the parent reference, as shown in upstream's errors. */
 function internalParent(object: ApiObject): unknown {
   const parent = objectAt(object, 'spec', 'parentRef');
   if (parent === undefined) return undefined;

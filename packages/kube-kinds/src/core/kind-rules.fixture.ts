@@ -1,4 +1,4 @@
-/** Tools for tests of strategies: objects take the way of a request, and errors are texts. */
+/** Helpers for strategy tests: they process objects like requests, and compare errors as text. */
 import assert from 'node:assert/strict';
 import { decodeJson, Schema } from '@podwright/kube-schema';
 import type { ApiObject } from '../api-object.ts';
@@ -8,7 +8,7 @@ import { isObject, type JsonObject } from '../values.ts';
 
 const CONTEXT = { user: { username: 'test', groups: [] }, nowMs: 0 };
 
-/** The texts of errors, with their fields. */
+/** Errors as text, with their fields. */
 export const shownErrors = (errors: readonly FieldError[] = []): string[] =>
   errors.map(({ field, message }) => `${field}: ${message}`);
 
@@ -21,24 +21,24 @@ export class KindRules {
     this.#decode = decode;
   }
 
-  /** `type` is a name of the schema, such as `core.v1.Service`. */
+  /** `type` is a name in the schema, such as `core.v1.Service`. */
   static async of(type: string, strategy: Strategy): Promise<KindRules> {
     const schema = await Schema.load();
     const options = { schema, type: schema.type(type) };
-    // as text, objects have no undefined fields
+    // the round trip through JSON text drops undefined fields
     return new KindRules(
       strategy,
       (value) => decodeJson(JSON.parse(JSON.stringify(value)), options).object as ApiObject,
     );
   }
 
-  /** A decoded object with its defaults. */
+  /** The decoded object with its defaults. */
   completed(value: object): ApiObject {
     const object = this.#decode(value);
     return this.#strategy.applyDefaults?.(object) ?? object;
   }
 
-  /** A new object as it is validated and stored. */
+  /** The new object, as validated and stored. */
   created(value: object): ApiObject {
     const object = this.completed(value);
     return this.#strategy.prepareForCreate?.(object, CONTEXT) ?? object;
@@ -49,7 +49,7 @@ export class KindRules {
     return this.#strategy.prepareForUpdate?.(object, this.completed(old)) ?? object;
   }
 
-  /** Checks the errors of a new object, each as `FIELD: MESSAGE` or as its start. */
+  /** Checks the errors of a new object. Each expected text is the start of `FIELD: MESSAGE`. */
   checkCreate(value: object, expected: readonly string[]): void {
     checkTexts(shownErrors(this.#strategy.validate?.(this.created(value))), expected);
   }
@@ -72,7 +72,7 @@ export class KindRules {
   }
 }
 
-/** Each text starts with the expected one. */
+/** Checks that each text starts with the expected one. */
 function checkTexts(texts: readonly string[], expected: readonly string[]): void {
   assert.deepEqual(
     texts.map((text, index) =>
@@ -82,7 +82,7 @@ function checkTexts(texts: readonly string[], expected: readonly string[]): void
   );
 }
 
-/** A copy of `object` with the fields of `change`; `undefined` removes a field. */
+/** Returns a copy of `object` with `change` merged in; `undefined` removes a field. */
 export function merged(object: JsonObject, change: JsonObject): JsonObject {
   const result = { ...object };
   for (const [field, value] of Object.entries(change)) {

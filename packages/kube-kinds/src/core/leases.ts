@@ -6,7 +6,7 @@ import type { Strategy } from '../strategy.ts';
 import { numberAt, textAt, valueAt, withValue } from '../values.ts';
 
 const STRATEGIES = ['OldestEmulationVersion'];
-/** The fields for coordinated leader election, which is off by default in 1.36. */
+/** Fields for coordinated leader election, which is off by default in 1.36. */
 const COORDINATED = ['strategy', 'preferredHolder'];
 
 export const leases: Strategy = {
@@ -18,7 +18,7 @@ export const leases: Strategy = {
   allowUnconditionalUpdate: false,
 };
 
-/** Removes the fields for coordinated leader election unless the old lease has them. */
+/** Removes the fields for coordinated leader election unless they are set in the old lease. */
 function withoutUnused(object: ApiObject, old: ApiObject | undefined): ApiObject {
   const unused = COORDINATED.filter((field) => valueAt(old, 'spec', field) === undefined);
   return unused.reduce((lease, field) => withValue(lease, ['spec', field], undefined), object);

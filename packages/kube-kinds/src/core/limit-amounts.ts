@@ -1,4 +1,4 @@
-/** Comparisons between the amounts in a LimitRangeItem. */
+/** Compares the amounts in a LimitRangeItem. */
 import { compareQuantities, parseQuantity } from '@podwright/kube-api';
 import { type FieldError, invalidValue } from '../field-error.ts';
 import { isOvercommitAllowed } from '../resource-names.ts';
@@ -27,7 +27,7 @@ export function validateLimitAmounts(field: string, limit: JsonObject): FieldErr
   ]);
 }
 
-/** Two amounts that must be in ascending order, with their names as used in messages, and the list and amount that the error shows. */
+/** Two amounts that must be in ascending order, their names in messages, and the list and amount to show in the error. */
 type Order = readonly [
   lower: keyof Amounts,
   upper: keyof Amounts,
@@ -74,7 +74,7 @@ function validateRatio(field: string, { min, max, maxLimitRequestRatio: ratio }:
   return errors;
 }
 
-/** For a resource that cannot be overcommitted, the default limit and the default request must be equal. */
+/** Requires the default limit and the default request to be equal for resources that cannot be overcommitted. */
 function validateEqual(
   field: string,
   name: string,

@@ -25,8 +25,8 @@ const rounded = (limit: JsonObject): JsonObject =>
   LISTS.reduce((result, list) => withRoundedAmounts(result, [list]), limit);
 
 /**
- * Fills in the defaults of a container limit: the default limit is the maximum, and the default request is the default limit or, if there
- * is none, the minimum.
+ * Sets the defaults of a container limit: the default limit defaults to the maximum, and the default request to the default limit or,
+ * failing that, the minimum.
  */
 function withDefaults(limit: JsonObject): JsonObject {
   if (limit.type !== 'Container') return limit;

@@ -1,4 +1,4 @@
-/** The status that load balancers report for services and ingresses. */
+/** Load balancer status of services and ingresses. */
 import { validateLegacyIp } from '../address-rules.ts';
 import { parseIp } from '../addresses.ts';
 import type { ApiObject } from '../api-object.ts';

@@ -7,7 +7,7 @@ import { textAt, textsAt, withValue } from '../values.ts';
 import { statusSubresource, withStatusOf } from './status.ts';
 
 const NAME_LABEL = 'kubernetes.io/metadata.name';
-/** The finalizer that defers the removal of a namespace until its objects have been deleted. */
+/** The finalizer that keeps a namespace until its objects have been deleted. */
 const FINALIZER = 'kubernetes';
 const STANDARD_FINALIZERS = [FINALIZER, 'orphan', 'foregroundDeletion'];
 
@@ -36,7 +36,7 @@ export const namespaces: Strategy = {
 
 const finalizersOf = (namespace: ApiObject): unknown => (namespace.spec as { finalizers?: unknown })?.finalizers;
 
-/** Adds the name label. A namespace whose name has yet to be generated gets none. */
+/** Adds the name label, unless the name has yet to be generated. */
 function withNameLabel(object: ApiObject): ApiObject {
   const { name } = object.metadata;
   return name === undefined || name === '' ? object : withValue(object, ['metadata', 'labels', NAME_LABEL], name);

@@ -7,7 +7,7 @@ import { type JsonObject, objectAt, objectsAt, textAt, textsAt, valueAt, withIte
 import { type PolicyOptions, validatePeer, validatePolicyPort } from './network-policy-rules.ts';
 
 const TYPES = ['Ingress', 'Egress'];
-/** The rule list of each direction, and the peer list in its rules. */
+/** For each direction: the rule list, and the peer list in its rules. */
 const DIRECTIONS = [
   ['ingress', 'from'],
   ['egress', 'to'],
@@ -36,7 +36,7 @@ function withPolicyTypes(object: ApiObject): ApiObject {
   return withValue(object, ['spec', 'policyTypes'], hasEgress ? TYPES : ['Ingress']);
 }
 
-/** Invalid values that an update may keep because the old policy already has them. */
+/** Which invalid values may be kept in an update because they are already in the old policy. */
 const optionsOf = (old: ApiObject): PolicyOptions => ({
   allowInvalidValues: validateLabelSelector('', objectAt(old, 'spec', 'podSelector')).length > 0,
   existingCidrs: blocksOf(old).flatMap(({ block }) => [textAt(block, 'cidr'), ...textsAt(block, 'except')]),

@@ -1,4 +1,4 @@
-/** Validation of the ports and peers of network policies. */
+/** Validates the ports and peers of network policies. */
 import { validateLegacyCidr } from '../address-rules.ts';
 import { cidrContains, parseCidr } from '../addresses.ts';
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../field-error.ts';
@@ -19,7 +19,7 @@ export function validatePolicyPort(field: string, port: JsonObject): FieldError[
   ];
 }
 
-/** Validates a port or a range of port numbers. */
+/** Validates a port or a port range. */
 function validateRange(field: string, port: unknown, end: number | undefined): FieldError[] {
   const unsuitable = (detail: string) => (end === undefined ? [] : [invalidValue(`${field}.endPort`, end, detail)]);
   if (port === undefined) return unsuitable('may not be specified when `port` is not specified');
@@ -34,7 +34,7 @@ function validateRange(field: string, port: unknown, end: number | undefined): F
   ];
 }
 
-/** Validates a peer, which is either an IP block, or pods selected by their labels, their namespaces' labels, or both. */
+/** Validates a peer: either an IP block, or pods selected by their labels, their namespaces' labels, or both. */
 export function validatePeer(field: string, peer: JsonObject, options: PolicyOptions): FieldError[] {
   const selectors = ['podSelector', 'namespaceSelector'].filter((name) => objectAt(peer, name) !== undefined);
   const block = objectAt(peer, 'ipBlock');

@@ -1,4 +1,4 @@
-/** Dynamic kubelet configuration, which has been removed, but which old nodes may still have. */
+/** Dynamic kubelet configuration. It has been removed, but old nodes may still have it. */
 import type { ApiObject } from '../api-object.ts';
 import { type FieldError, forbiddenField, invalidValue, required } from '../field-error.ts';
 import { dns1123LabelProblems, dns1123SubdomainProblems } from '../names.ts';

@@ -61,7 +61,7 @@ function validatePodCidrs(cidrs: readonly string[]): FieldError[] {
   return errors;
 }
 
-/** Validates an update of a node or of its status. */
+/** Validates an update of a node or its status. */
 export function validateNodeChange(object: ApiObject, old: ApiObject): FieldError[] {
   return [
     ...validateAmounts(object),

@@ -29,7 +29,7 @@ export const nodes: Strategy = {
   selectableFields: { 'spec.unschedulable': (object) => String(booleanAt(object, 'spec', 'unschedulable')) },
 };
 
-/** Makes `podCIDR` and `podCIDRs` consistent. The singular field takes precedence, for old clients. */
+/** Makes `podCIDR` and `podCIDRs` consistent. `podCIDR` takes precedence, for old clients. */
 function withPodCidrs(object: ApiObject): ApiObject {
   const single = textAt(object, 'spec', 'podCIDR');
   const several = textsAt(object, 'spec', 'podCIDRs');

@@ -10,7 +10,7 @@ const POD_RESOURCES = new Set([
 ]);
 const CLAIM_RESOURCES = new Set(['persistentvolumeclaims', 'requests.storage']);
 
-/** The resources that a quota with each scope can limit. */
+/** The resources to which each scope can be applied. */
 const SCOPES: Record<string, ReadonlySet<string>> = {
   Terminating: POD_RESOURCES,
   NotTerminating: POD_RESOURCES,
@@ -31,7 +31,7 @@ const EXISTENCE_WORDS =
 const scopeResources = (scope: string): ReadonlySet<string> | undefined =>
   Object.hasOwn(SCOPES, scope) ? SCOPES[scope] : undefined;
 
-/** Returns the standard resources of a quota to which the scope cannot be applied. */
+/** Returns the standard resources in a quota to which the scope cannot be applied. */
 function unsuitable(object: ApiObject, scope: string): string[] {
   const resources = scopeResources(scope);
   const names = textEntriesAt(object, 'spec', 'hard').map(([name]) => name);
@@ -63,7 +63,7 @@ export function validateScopeSelector(object: ApiObject): FieldError[] {
       ...validateScope(object, textAt(expression, 'scopeName'), field),
       ...validateOperator(expression, field),
     ]),
-    // upstream's error shows the quota's other list of scopes, `spec.scopes`
+    // upstream's error shows the other list of scopes, `spec.scopes`
     ...conflicts(scopes).map(() => invalidValue(field, valueAt(object, 'spec', 'scopes'), 'conflicting scopes')),
   ];
 }

@@ -52,7 +52,7 @@ function validateScopeChange(object: ApiObject, old: ApiObject): FieldError[] {
   return [invalidValue('spec.scopes', (object.spec as { scopes?: unknown })?.scopes, 'field is immutable')];
 }
 
-/** Warns if the quota for a resource's requests exceeds the quota for its limits. */
+/** Warns if a resource's requests quota exceeds its limits quota. */
 function quotaWarnings(object: ApiObject): string[] {
   const hard = new Map(textEntriesAt(object, 'spec', 'hard'));
   return ['cpu', 'memory', 'storage', 'ephemeral-storage'].flatMap((name) => {

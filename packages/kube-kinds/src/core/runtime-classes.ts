@@ -11,7 +11,7 @@ import { validateUniqueTolerations } from './taints.ts';
 
 const NANOS_PER_UNIT = 1_000_000_000n;
 
-/** Deprecated node labels, with the labels that have replaced them. */
+/** Deprecated node labels, and what to use instead. */
 const DEPRECATED_LABELS: Readonly<Record<string, string>> = {
   'beta.kubernetes.io/arch': 'deprecated since v1.14; use "kubernetes.io/arch" instead',
   'beta.kubernetes.io/os': 'deprecated since v1.14; use "kubernetes.io/os" instead',
@@ -48,7 +48,7 @@ function validateClass(object: ApiObject): FieldError[] {
   ];
 }
 
-/** Validates the overhead. It is validated like a container's limits, so its errors name `limits`. */
+/** Validates the overhead, using the rules for container limits, so that errors say `limits`. */
 function validateOverhead(amounts: readonly [name: string, amount: string][]): FieldError[] {
   const errors = amounts.flatMap(([name, amount]) => {
     const field = `overhead.limits[${name}]`;

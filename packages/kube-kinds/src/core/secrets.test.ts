@@ -66,7 +66,7 @@ describe('a Secret', () => {
   });
 });
 
-// certificates made with openssl; their keys were not retained
+// certificates created with openssl; the private keys were discarded
 const EXPLICIT_CURVE = [
   'MIICcTCCAhegAwIBAgIURfn3Ye0KK293cFauT9LdNUvQXd0wCgYIKoZIzj0EAwIwFDESMBAGA1UEAwwJbG9jYWxob3N0MB4XDTI2',
   'MTEzMDA2MTQxNloXDTI5MDUxODA2MTQxNlowFDESMBAGA1UEAwwJbG9jYWxob3N0MIIBSzCCAQMGByqGSM49AgEwgfcCAQEwLAYH',

@@ -28,7 +28,7 @@ export const secrets: Strategy = {
   selectableFields: { type: (object) => textAt(object, 'type') },
 };
 
-/** Moves the strings in `stringData`, which is never stored, to `data`. */
+/** Moves the strings in `stringData` to `data`. `stringData` is never stored. */
 function withStringData({ stringData, ...object }: ApiObject): ApiObject {
   const texts = textEntriesAt(stringData).map(([key, text]) => [key, Buffer.from(text).toString('base64')]);
   if (texts.length === 0) return object as ApiObject;
@@ -44,7 +44,7 @@ function validateSecret(object: ApiObject): FieldError[] {
   return [...errors, ...validateType(object)];
 }
 
-/** Validates the keys and annotations that a Secret of a well-known type must have. */
+/** Validates the keys and annotations required in a Secret of a well-known type. */
 function validateType(object: ApiObject): FieldError[] {
   const isAbsent = (key: string) => valueAt(object, 'data', key) === undefined;
   const missing = (...keys: string[]) => keys.filter(isAbsent).map((key) => required(`data[${key}]`));

@@ -16,7 +16,7 @@ export const serviceAccounts: Strategy = {
   },
 };
 
-/** Reduces references to secrets to their names. */
+/** Strips references to secrets down to their names. */
 function withSecretNames(object: ApiObject): ApiObject {
   return withItems(object, ['secrets'], (secret) => {
     const name = textAt(secret, 'name');

@@ -1,4 +1,4 @@
-/** The external addresses of services. */
+/** External addresses of services. */
 import { validateLegacyCidr, validateLegacyIp } from '../address-rules.ts';
 import type { ApiObject } from '../api-object.ts';
 import { type FieldError, forbiddenField } from '../field-error.ts';
@@ -10,7 +10,7 @@ import { annotationOf } from './status.ts';
 const RANGES = 'service.beta.kubernetes.io/load-balancer-source-ranges';
 const LOAD_BALANCER_ONLY = "may only be used when `type` is 'LoadBalancer'";
 
-/** Validates the external IPs. Addresses that the old service already has are accepted in any form. */
+/** Validates the external IPs. Addresses already in the old service are accepted in any form. */
 export function validateExternalIps(service: ApiObject, old: ApiObject | undefined): FieldError[] {
   const existing = textsAt(old, 'spec', 'externalIPs');
   return textsAt(service, 'spec', 'externalIPs').flatMap((ip, index) => {
@@ -20,7 +20,7 @@ export function validateExternalIps(service: ApiObject, old: ApiObject | undefin
   });
 }
 
-/** Validates the load balancer source ranges, which are in a field or, for old clients, in an annotation. */
+/** Validates the load balancer source ranges. They are in a field or, for old clients, in an annotation. */
 export function validateSourceRanges(service: ApiObject, old: ApiObject | undefined): FieldError[] {
   const ranges = textsAt(service, 'spec', 'loadBalancerSourceRanges');
   const annotation = annotationOf(service, RANGES);

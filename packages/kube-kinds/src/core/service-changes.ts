@@ -1,4 +1,4 @@
-/** Service fields that depend on each other in an update (registry/core/service). */
+/** Service fields that depend on each other during updates (registry/core/service). */
 import type { ApiObject } from '../api-object.ts';
 import { isSameValue, numberAt, textAt, valueAt, withItems, withValue } from '../values.ts';
 import {
@@ -12,8 +12,8 @@ import {
 } from './service-fields.ts';
 
 /**
- * Makes `clusterIPs` match `clusterIP` for clients that set only the latter. `old` is undefined for a new service. Validation rejects any
- * other mismatch.
+ * Syncs `clusterIPs` with `clusterIP` for clients that set only the latter. `old` is `undefined` for a new service. Any other mismatch is
+ * rejected by validation.
  */
 export function withSyncedClusterIps(service: ApiObject, old: ApiObject | undefined): ApiObject {
   const ip = textAt(service, 'spec', 'clusterIP');
@@ -29,7 +29,7 @@ export function withSyncedClusterIps(service: ApiObject, old: ApiObject | undefi
 const withClusterIps = (service: ApiObject, ips: readonly string[]): ApiObject =>
   withValue(service, ['spec', 'clusterIPs'], ips.length === 0 ? undefined : ips);
 
-/** Fills in the values that were allocated to `old`, so a client can apply the same manifest again. */
+/** Fills in the values allocated to `old`, so that clients can reapply the same manifest. */
 export function withAllocatedValues(service: ApiObject, old: ApiObject): ApiObject {
   return withOldHealthCheckPort(withOldNodePorts(withOldClusterIps(service, old), old), old);
 }
@@ -41,7 +41,7 @@ function withOldClusterIps(service: ApiObject, old: ApiObject): ApiObject {
   return clusterIpsOf(object).length > 0 ? object : withClusterIps(object, clusterIpsOf(old));
 }
 
-/** A port without a node port keeps that of the old port with the same name, unless another port uses it now. */
+/** Ports without a node port inherit it from the old port with the same name, unless it is now used by another port. */
 function withOldNodePorts(service: ApiObject, old: ApiObject): ApiObject {
   if (!hasNodePorts(service) || !hasNodePorts(old)) return service;
   const used = nodePortsOf(service);
@@ -62,13 +62,13 @@ function withOldHealthCheckPort(service: ApiObject, old: ApiObject): ApiObject {
   return withValue(service, ['spec', 'healthCheckNodePort'], valueAt(old, 'spec', 'healthCheckNodePort'));
 }
 
-/** Returns true if the old service uses fields that do not apply to the new one, given its type and policies. */
+/** Returns true if the old service uses fields that no longer apply to the new one because of its type or policies. */
 type Unsuitable = (service: ApiObject, old: ApiObject) => boolean;
 
 const losesClusterIp: Unsuitable = (service, old) => !isExternalName(old) && isExternalName(service);
 const stopsBalancing: Unsuitable = (service, old) => isLoadBalancer(old) && !isLoadBalancer(service);
 
-/** Fields that are removed by such an update. If the client has changed a field, it is kept and validation rejects it. */
+/** Fields to remove if they no longer apply. A field changed by the client is kept, and rejected by validation. */
 const REMOVED: readonly (readonly [fields: readonly string[], applies: Unsuitable])[] = [
   [['clusterIP', 'clusterIPs'], losesClusterIp],
   [['ipFamilies'], losesClusterIp],
@@ -79,7 +79,7 @@ const REMOVED: readonly (readonly [fields: readonly string[], applies: Unsuitabl
   [['externalTrafficPolicy'], (service, old) => isExternallyAccessible(old) && !isExternallyAccessible(service)],
 ];
 
-/** Removes fields that do not apply to a service's new type and that the server may have set (dropTypeDependentFields). */
+/** Removes fields that no longer apply to the service's new type and may have been set by the server (dropTypeDependentFields). */
 export function withoutUnsuitableFields(service: ApiObject, old: ApiObject): ApiObject {
   const isSame = (field: string) => isSameValue(valueAt(service, 'spec', field), valueAt(old, 'spec', field));
   const removed = REMOVED.filter(([fields, applies]) => applies(service, old) && fields.every(isSame));

@@ -18,7 +18,7 @@ export const serviceCidrs: Strategy = {
   },
 };
 
-/** The metadata that a status update of a ServiceCIDR keeps. Status updates of older kinds keep other metadata. */
+/** Metadata preserved by status updates of ServiceCIDRs. Those of older kinds preserve other metadata. */
 const FROM_OLD = ['generation', 'labels', 'annotations', 'finalizers', 'ownerReferences'];
 
 function withOldMetadata(object: ApiObject, old: ApiObject): ApiObject {
@@ -39,7 +39,7 @@ function validateCidrs(object: ApiObject): FieldError[] {
   return isPair ? errors : [...errors, invalidValue(FIELD, cidrs, ONE_EACH)];
 }
 
-/** A second CIDR block may be added; all other changes are rejected. */
+/** Allows adding a second CIDR block. Rejects all other changes. */
 function validateChange(object: ApiObject, old: ApiObject): FieldError[] {
   const [cidrs, oldCidrs] = [cidrsOf(object), cidrsOf(old)];
   const changed = oldCidrs.flatMap((cidr, index) =>

@@ -1,4 +1,4 @@
-/** Validation of services' cluster IPs and IP families (ValidateServiceClusterIPsRelatedFields). */
+/** Validates the cluster IPs and IP families of services (ValidateServiceClusterIPsRelatedFields). */
 import { validateLegacyIp } from '../address-rules.ts';
 import { parseIp } from '../addresses.ts';
 import type { ApiObject } from '../api-object.ts';
@@ -10,7 +10,7 @@ const FIELD = 'spec.clusterIPs';
 const FAMILIES = ['IPv4', 'IPv6'];
 const POLICIES = ['PreferDualStack', 'RequireDualStack', 'SingleStack'];
 
-/** Validates the cluster IPs, except for what depends on the node's service IP ranges. */
+/** Validates the cluster IPs as far as possible without the node's service IP ranges. */
 export function validateClusterIps(service: ApiObject, old: ApiObject | undefined): FieldError[] {
   if (isExternalName(service)) return [];
   const policy = policyOf(service);

@@ -4,7 +4,7 @@ import { isExternallyAccessible, isLoadBalancer, typeOf } from './service-fields
 
 const AFFINITY_SECONDS = 10_800;
 
-/** Fills in a service's defaults, in upstream's order: later defaults depend on the type. */
+/** Sets a service's defaults, in upstream's order: later defaults depend on the type. */
 export const withServiceDefaults = (service: ApiObject): ApiObject =>
   [withAffinity, withType, withPorts, withTrafficPolicies, withLoadBalancer].reduce(
     (object, step) => step(object),

@@ -12,7 +12,7 @@ type Families = typeof SINGLE | typeof DUAL | typeof DUAL6;
 
 const created = (spec: object) => rules.created({ spec: { selector: { a: 'b' }, ports: [{ port: 80 }], ...spec } });
 
-/** Checks the policy and the families that a new service gets. */
+/** Checks the policy and families chosen for a new service. */
 function check(spec: object, configured: Families, [policy, ...families]: string[]): void {
   const { service, errors } = chooseIpFamilies(created(spec), undefined, configured);
   const chosen = service.spec as { ipFamilyPolicy?: string; ipFamilies?: string[] };
@@ -20,7 +20,7 @@ function check(spec: object, configured: Families, [policy, ...families]: string
   assert.deepEqual([chosen.ipFamilyPolicy, ...(chosen.ipFamilies ?? [])], [policy, ...families]);
 }
 
-/** Checks the errors of a new service, or of an update of one with the spec `old`. */
+/** Checks the errors of a new service, or those of updating one with the spec `old`. */
 function refuse(spec: object, configured: Families, errors: string[], old?: object): void {
   const found = chooseIpFamilies(created(spec), old && created(old), configured).errors;
   assert.deepEqual(shownErrors(found), errors);

@@ -12,8 +12,8 @@ type IpFamily = 'IPv4' | 'IPv6';
 export type ChosenFamilies = { service: ApiObject; errors: readonly FieldError[] };
 
 /**
- * Fills in `ipFamilyPolicy` and `ipFamilies` of a prepared service, which then needs one cluster IP for each of its families. `configured`
- * lists the families of the node's service IP ranges, the default one first. `old` is undefined for a new service.
+ * Sets `ipFamilyPolicy` and `ipFamilies` of a prepared service, which then needs one cluster IP per family. `configured` lists the families
+ * of the node's service IP ranges, default first. `old` is `undefined` for a new service.
  */
 export function chooseIpFamilies(
   service: ApiObject,
@@ -38,7 +38,7 @@ export function chooseIpFamilies(
 }
 
 /**
- * Returns true if an updated service keeps its IP families. Services with policy PreferDualStack do so even if the node's service IP ranges
+ * Returns true if an updated service keeps its IP families. With policy PreferDualStack, it keeps them even if the node's service IP ranges
  * have changed.
  */
 function retainsFamilies(service: ApiObject, old: ApiObject): boolean {
@@ -54,7 +54,7 @@ function retainsFamilies(service: ApiObject, old: ApiObject): boolean {
   );
 }
 
-/** A headless service without a selector may have endpoints of any family. */
+/** A headless service without a selector can have endpoints of any family. */
 const isSelectorless = (service: ApiObject): boolean =>
   textAt(service, 'spec', 'clusterIP') === NO_CLUSTER_IP &&
   Object.keys(objectAt(service, 'spec', 'selector') ?? {}).length === 0;
@@ -66,7 +66,7 @@ function withDefaultPolicy(service: ApiObject, old: ApiObject | undefined): ApiO
   return withValue(service, ['spec', 'ipFamilyPolicy'], policy);
 }
 
-/** With policy SingleStack, truncates unchanged lists to their first item. */
+/** With policy SingleStack, truncates unchanged lists to their first element. */
 function withoutReleased(service: ApiObject, old: ApiObject): ApiObject {
   if (policyOf(service) !== 'SingleStack') return service;
   const lists = { clusterIPs: clusterIpsOf, ipFamilies: familiesOf };

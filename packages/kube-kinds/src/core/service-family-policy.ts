@@ -1,11 +1,11 @@
-/** Validation of a service's IP family policy against the requested addresses and families. */
+/** Validates a service's IP family policy against the requested addresses and families. */
 import type { ApiObject } from '../api-object.ts';
 import { type FieldError, invalidValue } from '../field-error.ts';
 import { clusterIpsOf, familiesOf, policyOf } from './service-fields.ts';
 
 export const POLICY_FIELD = 'spec.ipFamilyPolicy';
 
-/** A second address or family may be released only with policy SingleStack. */
+/** The secondary address or family can be released only with policy SingleStack. */
 export function validateReduction(service: ApiObject, old: ApiObject): FieldError[] {
   const policy = policyOf(service);
   if (policy === 'SingleStack') return [];
@@ -18,7 +18,7 @@ export function validateReduction(service: ApiObject, old: ApiObject): FieldErro
     .map(([, words]) => invalidValue(POLICY_FIELD, policy, `must be 'SingleStack' to release the secondary ${words}`));
 }
 
-/** With policy SingleStack, a service cannot have a second address or family. */
+/** Rejects a second address or family with policy SingleStack. */
 export function validateSingle(service: ApiObject): FieldError[] {
   const policy = policyOf(service);
   if (policy !== 'SingleStack') return [];

@@ -1,4 +1,4 @@
-/** The service fields that determine which other fields apply. */
+/** Service fields that determine which other fields apply. */
 import type { ApiObject } from '../api-object.ts';
 import { type JsonObject, objectsAt, textAt, textsAt } from '../values.ts';
 
@@ -16,7 +16,7 @@ export const isExternalName = (service: ApiObject): boolean => typeOf(service) =
 export const hasNodePorts = (service: ApiObject): boolean =>
   typeOf(service) === 'NodePort' || typeOf(service) === 'LoadBalancer';
 
-/** Returns true if a service has no cluster IP, according to its list of cluster IPs. */
+/** Returns true if a service is headless according to its list of cluster IPs. */
 export const isHeadless = (service: ApiObject): boolean => {
   const ips = clusterIpsOf(service);
   return ips.length === 1 && ips[0] === NO_CLUSTER_IP;
@@ -25,6 +25,6 @@ export const isHeadless = (service: ApiObject): boolean => {
 export const isExternallyAccessible = (service: ApiObject): boolean =>
   hasNodePorts(service) || (typeOf(service) === 'ClusterIP' && textsAt(service, 'spec', 'externalIPs').length > 0);
 
-/** Returns true if nodes answer a load balancer's health checks for the service on a dedicated port. */
+/** Returns true if nodes answer load balancer health checks for the service on a dedicated port. */
 export const needsHealthCheck = (service: ApiObject): boolean =>
   isLoadBalancer(service) && textAt(service, 'spec', 'externalTrafficPolicy') === 'Local';

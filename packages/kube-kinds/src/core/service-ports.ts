@@ -18,7 +18,7 @@ export function validatePorts(service: ApiObject): FieldError[] {
   });
 }
 
-/** Validates a port's name, which is required if there are several ports. */
+/** Validates a port's name. It is required if there are several ports. */
 function validateName(
   field: string,
   name: string,
@@ -42,7 +42,7 @@ function validatePort(field: string, port: JsonObject): FieldError[] {
   ];
 }
 
-/** Validates that ports and node ports are unique per protocol, and that a ClusterIP service has no node ports. */
+/** Checks that ports and node ports are unique per protocol, and that a ClusterIP service has no node ports. */
 export function validatePortUniqueness(service: ApiObject): FieldError[] {
   const ports = portsOf(service);
   const isInternal = typeOf(service) === 'ClusterIP';
@@ -61,7 +61,7 @@ export function validatePortUniqueness(service: ApiObject): FieldError[] {
 
 const nodePortOf = (port: JsonObject): number => numberAt(port, 'nodePort') ?? 0;
 
-/** Returns the indexes of ports that have the same protocol and number as an earlier port. */
+/** Returns the indexes of ports with the same protocol and number as an earlier port. */
 function repeated(ports: readonly JsonObject[], numberOf: (port: JsonObject) => number | undefined): number[] {
   const seen = new Set<string>();
   return ports.flatMap((port, index) => {
@@ -74,7 +74,7 @@ function repeated(ports: readonly JsonObject[], numberOf: (port: JsonObject) => 
   });
 }
 
-/** Returns the internal form of a port that has only a protocol and a number, which upstream's errors show. */
+/** Returns the internal form of a port with only a protocol and a number, as shown in upstream's errors. */
 const internalPort = (port: JsonObject) => ({
   Name: '',
   Protocol: textAt(port, 'protocol'),

@@ -1,4 +1,4 @@
-/** Validation of services' load balancers and traffic policies. */
+/** Validates the load balancer settings and traffic policies of services. */
 import type { ApiObject } from '../api-object.ts';
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../field-error.ts';
 import { qualifiedNameProblems } from '../names.ts';

@@ -1,4 +1,4 @@
-/** Validation of service updates. */
+/** Validates service updates. */
 import type { ApiObject } from '../api-object.ts';
 import { type FieldError, forbiddenField, invalidValue } from '../field-error.ts';
 import { numberAt, valueAt } from '../values.ts';
@@ -15,7 +15,7 @@ import { validateClass } from './service-traffic.ts';
 
 const FIXED = 'may not change once set';
 
-/** Validates the change itself; the new service is also validated on its own. */
+/** Validates the change. The new service is also validated separately. */
 export const validateServiceChange = (service: ApiObject, old: ApiObject): FieldError[] => [
   ...validateIpChange(service, old),
   ...validateFamilyChange(service, old),
@@ -24,17 +24,17 @@ export const validateServiceChange = (service: ApiObject, old: ApiObject): Field
   ...validateHealthCheckChange(service, old),
 ];
 
-/** A list whose first item is fixed. The second item may be added and, with policy SingleStack, removed. */
+/** A list whose first element is immutable. The second can be added and, with policy SingleStack, removed. */
 type FixedList = {
   values: readonly string[];
   old: readonly string[];
-  /** Returns the field path of an item that has changed. */
+  /** Returns the field path of a changed element. */
   changedField: (index: number) => string;
-  /** The value that errors about added and removed items show. */
+  /** The value shown in errors about added and removed elements. */
   shown: readonly string[];
-  /** The errors to report if the first item was removed. */
+  /** The errors to report if the first element was removed. */
   unset: FieldError[];
-  /** How messages refer to the second item. */
+  /** The name of the second element in messages. */
   second: string;
 };
 
@@ -48,7 +48,7 @@ function validateIpChange(service: ApiObject, old: ApiObject): FieldError[] {
   return validateFixedList(service, list);
 }
 
-/** Validates a change of the IP families. Headless services may change theirs. */
+/** Validates a change of the IP families. It is allowed for headless services. */
 function validateFamilyChange(service: ApiObject, old: ApiObject): FieldError[] {
   if (isExternalName(service) || isExternalName(old) || isHeadless(service) || isHeadless(old)) return [];
   const families = familiesOf(service);

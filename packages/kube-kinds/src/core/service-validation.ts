@@ -1,4 +1,4 @@
-/** Validation of services (core/validation: validateService). */
+/** Validates services (core/validation: validateService). */
 import type { ApiObject } from '../api-object.ts';
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../field-error.ts';
 import { validateLabels } from '../labels.ts';

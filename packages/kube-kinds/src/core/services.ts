@@ -35,7 +35,7 @@ export const services: Strategy = {
   allowCreateOnUpdate: true,
 };
 
-/** Returns the warnings about the load balancer IPs in a status update of a service or Ingress. */
+/** Returns the warnings about load balancer IPs in a status update of a service or Ingress. */
 export function ingressIpWarnings(object: ApiObject): string[] {
   return objectsAt(object, 'status', 'loadBalancer', 'ingress').flatMap((ingress, index) =>
     ipWarnings(`status.loadBalancer.ingress[${index}]`, textAt(ingress, 'ip')),

@@ -34,7 +34,7 @@ function validateEffect(field: string, effect: string): FieldError[] {
   return EFFECTS.includes(effect) ? [] : [notSupported(field, effect, EFFECTS)];
 }
 
-/** Returns the error for a duplicate taint. Like upstream's, it shows the taint's internal form. */
+/** Returns the error for a duplicate taint. As in upstream, it shows the taint's internal form. */
 function duplicateTaint(field: string, taint: JsonObject): FieldError {
   const shown = {
     Key: textAt(taint, 'key'),
@@ -46,7 +46,7 @@ function duplicateTaint(field: string, taint: JsonObject): FieldError {
   return { reason: 'FieldValueDuplicate', field, message };
 }
 
-/** Validates the tolerations of a RuntimeClass, which must be unique. */
+/** Validates the tolerations of a RuntimeClass. They must be unique. */
 export function validateUniqueTolerations(field: string, tolerations: readonly JsonObject[]): FieldError[] {
   const seen = new Set<string>();
   const repeated = tolerations.flatMap((toleration, index): FieldError[] => {

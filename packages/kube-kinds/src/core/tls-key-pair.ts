@@ -1,10 +1,10 @@
-/** Checks a certificate and its private key, with the messages of Go's tls.X509KeyPair. */
+/** Validates a certificate and its private key, with the error messages of Go's tls.X509KeyPair. */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { hasSlowKeys } from '@podwright/base';
 
 type Block = { type: string; text: string };
 
-/** Returns why the PEM data is not a certificate with its private key, or undefined if it is. */
+/** Returns why the PEM data is not a certificate and its private key, or `undefined` if it is. */
 export function keyPairProblem(certificate: Buffer, key: Buffer): string | undefined {
   const certificateBlocks = pemBlocks(certificate.toString('latin1'));
   const leaf = certificateBlocks.find(({ type }) => type === 'CERTIFICATE');
@@ -47,7 +47,7 @@ function mismatch(certificate: string, key: string): string | undefined {
   return leaf.checkPrivateKey(privateKey) ? undefined : 'tls: private key does not match public key';
 }
 
-/** Parses a PEM block. Returns undefined if it is malformed or has a key on an explicit curve, which Go refuses, too. */
+/** Parses a PEM block. Returns `undefined` if it is malformed or, as in Go, if its key uses explicit curve parameters. */
 function parsed<T>(block: string, parse: () => T): T | undefined {
   if (hasSlowKeys(contentsOf(block))) return undefined;
   try {
@@ -57,18 +57,18 @@ function parsed<T>(block: string, parse: () => T): T | undefined {
   }
 }
 
-/** The beginning of a PKCS#8 key (RFC 5208) for RSA, elliptic curves or Ed25519. */
+/** Start of a PKCS#8 key (RFC 5208) for RSA, elliptic curves or Ed25519. */
 const KNOWN_PKCS8 =
   /^30(?:[0-7].|81..|82.{4}|83.{6})0201(?:00|01)30[0-7].(?:06092a864886f70d010101|06072a8648ce3d0201|06032b6570)/;
 
-/** Whether Go parses private keys of this type. OpenSSL would compute the public key of a DSA key of any size, for minutes. */
+/** Whether the private key is of a type supported by Go. For a large DSA key, OpenSSL would take minutes to compute the public key. */
 function hasKnownType(block: string): boolean {
   if (/^-----BEGIN (?:RSA|EC) PRIVATE KEY-/.test(block)) return true;
   const start = contentsOf(block).toString('hex', 0, 40);
   return block.startsWith('-----BEGIN PRIVATE KEY-') && KNOWN_PKCS8.test(start);
 }
 
-/** Decodes a PEM block, whose headers, if any, end at an empty line (RFC 1421, section 4.4). */
+/** Decodes a PEM block. Headers, if any, end at an empty line (RFC 1421, section 4.4). */
 function contentsOf(block: string): Buffer {
   const body = block.split('-----')[2]!;
   return Buffer.from(body.includes(':') ? body.slice(body.search(/\n\s*\n/)) : body, 'base64');

@@ -1,4 +1,4 @@
-/** Validation of pods' affinity (validateAffinity). */
+/** Validates the affinity of pods (validateAffinity). */
 import { Field } from '../field.ts';
 import { validateLabelName, validateLabelSelector } from '../labels.ts';
 import { dns1123LabelProblems } from '../names.ts';
@@ -27,7 +27,7 @@ function validateWeight(weight: number, field: Field): void {
 
 type PodTerm = { term: JsonObject; at: Field; weight?: { value: number; at: Field } };
 
-/** Returns the terms of a pod affinity or anti-affinity, required terms first. */
+/** Returns the terms of a pod affinity or anti-affinity, the required ones first. */
 function podTerms(affinity: JsonObject | undefined, field: Field): PodTerm[] {
   const required = objectsAt(affinity, REQUIRED).map((term, index) => ({ term, at: field.at(REQUIRED, index) }));
   const preferred = objectsAt(affinity, PREFERRED).map((one, index) => ({
@@ -53,7 +53,7 @@ function validateTermSelectors(term: JsonObject, field: Field, allowInvalidValue
     field.add(validateLabelSelector(field.at(name).path, valueAt(term, name), { allowInvalidValues }));
 }
 
-/** Returns true if a selector of the pod affinity or anti-affinity is invalid, which updates must tolerate. */
+/** Returns true if a pod affinity or anti-affinity has an invalid selector, which updates must tolerate. */
 export function hasInvalidAffinitySelector(affinity: JsonObject | undefined): boolean {
   const field = new Field();
   for (const name of ['podAffinity', 'podAntiAffinity'])

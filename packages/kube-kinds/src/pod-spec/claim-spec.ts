@@ -1,4 +1,4 @@
-/** Validates the PersistentVolumeClaim specs in pods and StatefulSets, as upstream's ValidatePersistentVolumeClaimSpec. */
+/** Validates PersistentVolumeClaim specs in pods and StatefulSets, like upstream's ValidatePersistentVolumeClaimSpec. */
 import { compareQuantities, parseQuantity } from '@podwright/kube-api';
 import type { Field } from '../field.ts';
 import { validateLabelSelector, validateLabels } from '../labels.ts';
@@ -11,7 +11,7 @@ const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWri
 const VOLUME_MODES = ['Block', 'Filesystem'];
 const NANOS_PER_UNIT = 1_000_000_000n;
 
-/** The metadata fields that a claim template may set. */
+/** Metadata fields allowed in a claim template. */
 const TEMPLATE_META = ['annotations', 'labels', 'creationTimestamp'];
 
 export function validateClaimTemplate(template: JsonObject, field: Field): void {
@@ -78,7 +78,7 @@ function validateSource(source: JsonObject, field: Field): void {
     field.invalid(kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup");
 }
 
-/** Warns about storage amounts that are not a whole number of bytes (GetWarningsForPersistentVolumeClaimSpec). */
+/** Warns about storage amounts that are not whole bytes (GetWarningsForPersistentVolumeClaimSpec). */
 export function claimWarnings(spec: JsonObject | undefined, field: Field): string[] {
   return ['requests', 'limits'].flatMap((kind) => {
     const quantity = textAt(spec, 'resources', kind, 'storage');

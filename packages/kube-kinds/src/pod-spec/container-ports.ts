@@ -5,7 +5,7 @@ import { type JsonObject, numberAt, objectsAt, textAt, valueAt } from '../values
 
 const PROTOCOLS = ['SCTP', 'TCP', 'UDP'];
 
-/** Validates the ports of one container (validateContainerPorts). */
+/** Validates the ports of a container (validateContainerPorts). */
 export function validateContainerPorts(ports: readonly JsonObject[], field: Field): void {
   const names = new Set<string>();
   for (const [index, port] of ports.entries()) {
@@ -29,7 +29,7 @@ function validateName(name: string, field: Field, names: Set<string>): void {
   names.add(name);
 }
 
-/** Reports host ports that more than one container uses (checkHostPortConflicts). */
+/** Reports host ports used by more than one container (checkHostPortConflicts). */
 export function validateHostPorts(containers: readonly JsonObject[], field: Field): void {
   const used = new Set<string>();
   for (const [index, container] of containers.entries())
@@ -42,13 +42,13 @@ export function validateHostPorts(containers: readonly JsonObject[], field: Fiel
     }
 }
 
-/** Validates a port, given by number or by the name of a container port (ValidatePortNumOrName). An absent port counts as 0. */
+/** Validates a port number or the name of a container port (ValidatePortNumOrName). An absent port is treated as 0. */
 export function validatePortOrName(port: unknown, field: Field): void {
   if (typeof port === 'string') field.invalidEach(port, portNameProblems(port));
   else field.invalidEach(Number(port ?? 0), portNumberProblems(Number(port ?? 0)));
 }
 
-/** With host networking, the host port of each container port must be the container port itself (validatePodHostNetworkDeps). */
+/** With host networking, requires each host port to equal its container port (validatePodHostNetworkDeps). */
 export function validateHostNetworkPorts(spec: JsonObject, field: Field, isPod: boolean): void {
   if (valueAt(spec, 'hostNetwork') !== true) return;
   for (const [index, container] of objectsAt(spec, 'containers').entries())

@@ -1,4 +1,4 @@
-/** Warnings about individual containers. */
+/** Warnings about single containers. */
 import { parseQuantity } from '@podwright/kube-api';
 import type { Field } from '../field.ts';
 import { isSameValue, type JsonObject, objectAt, objectsAt, textAt } from '../values.ts';
@@ -15,14 +15,14 @@ export function fractionWarning(quantity: string, field: Field): string[] {
   return [`${field.path}: fractional byte value ${JSON.stringify(quantity)} is invalid, must be an integer`];
 }
 
-/** Warns about a seccomp profile in an annotation, which has no effect. The annotation is the map key in `field`'s path. */
+/** Warns about a seccomp profile in an annotation, which no longer has any effect. The annotation is the map key in the path of `field`. */
 export function seccompWarning(context: JsonObject | undefined, annotations: JsonObject, field: Field): string[] {
   const key = field.path.slice(field.path.indexOf('[') + 1, -1);
   const isIgnored = objectAt(context, 'seccompProfile') === undefined && Object.hasOwn(annotations, key);
   return isIgnored ? [`${field.path}: ${NO_SECCOMP}`] : [];
 }
 
-/** Returns the warnings about a container's security profiles. `root` is the field of the pod or template, and `holder` is its value. */
+/** Returns warnings about a container's security profiles. `root` is the field of the pod or template, and `holder` its value. */
 export function profileWarnings(container: JsonObject, holder: JsonObject, root: Field): string[] {
   const annotations = objectAt(holder, 'metadata', 'annotations') ?? {};
   const at = root.at('metadata', 'annotations');
@@ -31,7 +31,7 @@ export function profileWarnings(container: JsonObject, holder: JsonObject, root:
   const warnings =
     Object.hasOwn(annotations, SECCOMP_CONTAINER + name) && objectAt(context, 'seccompProfile') === undefined;
   const seccomp = warnings ? [`${at.key(SECCOMP_CONTAINER + name).path}: ${NO_SECCOMP}`] : [];
-  // the warning about a pod's annotation is returned by the pod strategy
+  // for pods, the pod strategy returns this warning
   const annotation = annotations[APPARMOR_CONTAINER + name];
   if (root.path === '' || typeof annotation !== 'string' || objectAt(context, 'appArmorProfile') !== undefined)
     return seccomp;

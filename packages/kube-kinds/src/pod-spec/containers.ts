@@ -1,4 +1,4 @@
-/** Validation of a pod's containers (validateContainers, validateInitContainers, validateEphemeralContainers). */
+/** Validates the containers of a pod (validateContainers, validateInitContainers, validateEphemeralContainers). */
 import type { Field } from '../field.ts';
 import { dns1123LabelProblems } from '../names.ts';
 import { validateContainerResourceName } from '../resource-names.ts';
@@ -15,7 +15,7 @@ import { type Volumes, validateVolumeDevices, validateVolumeMounts } from './vol
 export type ContainerContext = {
   spec: JsonObject;
   volumes: Volumes;
-  /** The names listed in `spec.resourceClaims`. */
+  /** Names in `spec.resourceClaims`. */
   claimNames: ReadonlySet<string>;
   handlers: HandlerContext;
   options: PodOptions;
@@ -60,7 +60,7 @@ function validateSidecar(container: JsonObject, field: Field, handlers: HandlerC
   validateProbes(container, field, handlers);
 }
 
-/** Validates what is specific to init containers that run to completion before the next one starts. */
+/** Validates the rules specific to regular init containers, which run to completion before the next one starts. */
 function validateOneShot(container: JsonObject, field: Field, options: PodOptions): void {
   for (const name of ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'])
     if (objectAt(container, name) !== undefined)
@@ -73,7 +73,7 @@ function validateOneShot(container: JsonObject, field: Field, options: PodOption
         .invalid('RestartContainer', "must not be set to 'RestartContainer' for non-sidecar initContainers");
 }
 
-/** Validates what all kinds of containers have in common (validateContainerCommon). */
+/** Validates the rules common to all containers (validateContainerCommon). */
 export function validateContainer(container: JsonObject, field: Field, context: ContainerContext): void {
   const { spec, volumes, claimNames, options } = context;
   const name = textAt(container, 'name');
@@ -136,8 +136,8 @@ function forbidFields(container: JsonObject, field: Field): void {
 }
 
 /**
- * Returns true if a container's field is set. The struct `resources` is present in every container, so it counts as set only if it is not
- * empty.
+ * Returns true if a container field is set. `resources` is a struct that is present in every container, so it counts as set only if it is
+ * not empty.
  */
 function isSet(container: JsonObject, name: string): boolean {
   const value = valueAt(container, name);
@@ -145,7 +145,7 @@ function isSet(container: JsonObject, name: string): boolean {
   return Array.isArray(value) ? listAt(container, name).length > 0 : value !== undefined;
 }
 
-/** Pods, but not templates, must have an image without leading or trailing spaces (validateContainerOnlyForPod). */
+/** Pods, unlike templates, must have an image, without leading or trailing spaces (validateContainerOnlyForPod). */
 export function validateImageText(container: JsonObject, field: Field): void {
   const image = textAt(container, 'image');
   if (image !== image.trim()) field.at('image').invalid(image, 'must not have leading or trailing whitespace');

@@ -1,4 +1,4 @@
-/** Container defaults (SetDefaults_Container, SetDefaults_Probe and so on). */
+/** Container defaults (SetDefaults_Container, SetDefaults_Probe etc.). */
 import { defaultPullPolicy, roundUpToMilli } from '@podwright/kube-api';
 import {
   type JsonObject,
@@ -14,7 +14,7 @@ import {
 const PROBES = ['livenessProbe', 'readinessProbe', 'startupProbe'];
 const PROBE_NUMBERS = { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 };
 
-/** Returns the container with the defaults that apply to both pods and templates. */
+/** Returns the container with the defaults common to pods and templates. */
 export function defaultContainer(container: JsonObject): JsonObject {
   let complete: JsonObject = withDefaults(container, {
     imagePullPolicy: defaultPullPolicy(textAt(container, 'image')),
@@ -32,7 +32,7 @@ export function defaultContainer(container: JsonObject): JsonObject {
   return complete;
 }
 
-/** Fills in fields that are absent or, as in Go, empty strings. */
+/** Sets fields that are absent or, as in Go, empty strings. */
 export function withDefaults(object: JsonObject, defaults: JsonObject): JsonObject {
   const missing = Object.entries(defaults).filter(([name]) => (valueAt(object, name) ?? '') === '');
   return missing.length === 0 ? object : { ...object, ...Object.fromEntries(missing) };
@@ -45,13 +45,13 @@ function defaultVariable(variable: JsonObject): JsonObject {
   return withValue(complete, ['valueFrom', 'fileKeyRef', 'optional'], false);
 }
 
-/** Defaults the `apiVersion` of a field reference to `v1`. */
+/** Defaults a field reference's `apiVersion` to `v1`. */
 export function defaultFieldRef(object: JsonObject, path: readonly string[]): JsonObject {
   const ref = objectAt(object, ...path);
   return ref === undefined ? object : withValue(object, path, withDefaults(ref, { apiVersion: 'v1' }));
 }
 
-/** Fills in a probe's defaults. Numbers that are 0 count as absent. */
+/** Sets the defaults of a probe. Zeros are treated as unset. */
 function defaultProbe(probe: JsonObject): JsonObject {
   let complete = probe;
   for (const [name, number] of Object.entries(PROBE_NUMBERS))
@@ -67,7 +67,7 @@ function defaultHttpGet(object: JsonObject, path: readonly string[]): JsonObject
   return action === undefined ? object : withValue(object, path, withDefaults(action, { path: '/', scheme: 'HTTP' }));
 }
 
-/** Rounds the amounts in `limits` and `requests` up to thousandths (SetDefaults_ResourceList). */
+/** Rounds `limits` and `requests` up to milli-units (SetDefaults_ResourceList). */
 export function defaultResources(object: JsonObject, path: readonly string[]): JsonObject {
   let complete = object;
   for (const kind of ['limits', 'requests']) complete = defaultAmounts(complete, [...path, kind]);

@@ -7,7 +7,7 @@ import { defaultVolume } from './default-volume.ts';
 const GRACE_SECONDS = 30;
 const CONTAINERS = ['initContainers', 'containers', 'ephemeralContainers'];
 
-/** Returns the spec with the defaults that pods and templates have in common. */
+/** Returns the spec with the defaults common to pods and templates. */
 export function defaultPodSpec(spec: JsonObject): JsonObject {
   let complete = withDefaults(spec, {
     dnsPolicy: 'ClusterFirst',
@@ -22,19 +22,19 @@ export function defaultPodSpec(spec: JsonObject): JsonObject {
   return withServiceAccount(defaultResources(complete, ['resources']));
 }
 
-/** Makes the deprecated `serviceAccount` field a copy of `serviceAccountName`. */
+/** Copies `serviceAccountName` to the deprecated field `serviceAccount`. */
 function withServiceAccount(spec: JsonObject): JsonObject {
   const name = textAt(spec, 'serviceAccountName') || textAt(spec, 'serviceAccount');
   return name === '' ? spec : { ...spec, serviceAccountName: name, serviceAccount: name };
 }
 
-/** Returns the template with the defaults of its spec filled in. */
+/** Returns the template with its spec's defaults set. */
 export const defaultPodTemplate = (template: JsonObject): JsonObject => ({
   ...template,
   spec: defaultPodSpec(objectAt(template, 'spec') ?? {}),
 });
 
-/** Returns a pod's spec with all its defaults, including those that templates do not have. */
+/** Returns a pod's spec with all defaults, including those that do not apply to templates. */
 export function defaultSpecOfPod(spec: JsonObject): JsonObject {
   let complete = spec;
   for (const list of ['initContainers', 'containers']) complete = withItems(complete, [list], requestLimits);
@@ -48,7 +48,7 @@ export function defaultSpecOfPod(spec: JsonObject): JsonObject {
   return seconds < 0 ? { ...complete, terminationGracePeriodSeconds: 1 } : complete;
 }
 
-/** Copies each limit that has no matching request to the requests. */
+/** Copies limits to missing requests. */
 function requestLimits(container: JsonObject): JsonObject {
   const limits = objectAt(container, 'resources', 'limits');
   if (limits === undefined) return container;
@@ -56,7 +56,7 @@ function requestLimits(container: JsonObject): JsonObject {
   return { ...container, resources: { ...objectAt(container, 'resources'), requests } };
 }
 
-/** With host networking, container ports are also host ports. */
+/** With host networking, container ports double as host ports. */
 function hostPorts(container: JsonObject, spec: JsonObject): JsonObject {
   if (valueAt(spec, 'hostNetwork') !== true) return container;
   return withItems(container, ['ports'], (port) =>

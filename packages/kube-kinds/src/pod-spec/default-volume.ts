@@ -1,4 +1,4 @@
-/** Volume defaults (SetDefaults_Volume, and those of the individual volume sources). */
+/** Volume defaults (SetDefaults_Volume, and those for individual volume sources). */
 import { CONTAINER_FILE } from '@podwright/base';
 import { defaultPullPolicy } from '@podwright/kube-api';
 import { type JsonObject, objectAt, textAt, valueAt, withItems, withValue } from '../values.ts';
@@ -6,7 +6,7 @@ import { defaultFieldRef, defaultResources, withDefaults } from './default-conta
 
 const TOKEN_SECONDS = 3600;
 
-/** The volume source defaults that are constants. */
+/** Constant defaults of volume sources. */
 const SOURCES: Readonly<Record<string, JsonObject>> = {
   secret: { defaultMode: CONTAINER_FILE },
   configMap: { defaultMode: CONTAINER_FILE },
@@ -17,7 +17,7 @@ const SOURCES: Readonly<Record<string, JsonObject>> = {
   scaleIO: { storageMode: 'ThinProvisioned', fsType: 'xfs' },
 };
 
-/** The defaults of fields that are pointers in Go, of which an empty string is a value. */
+/** Defaults of fields that are pointers in Go, where an empty string counts as set. */
 const AZURE_DISK: JsonObject = { cachingMode: 'ReadWrite', fsType: 'ext4', readOnly: false, kind: 'Shared' };
 
 export function defaultVolume(volume: JsonObject): JsonObject {
@@ -35,7 +35,7 @@ export function defaultVolume(volume: JsonObject): JsonObject {
 function defaultOtherSources(volume: JsonObject): JsonObject {
   let complete = volume;
   const hostPath = objectAt(volume, 'hostPath');
-  // the default type is the empty string, which is not the same as an absent type
+  // the type defaults to an empty string, which is not the same as an absent type
   if (hostPath !== undefined && valueAt(hostPath, 'type') === undefined)
     complete = { ...complete, hostPath: { ...hostPath, type: '' } };
   const azureDisk = objectAt(volume, 'azureDisk');
@@ -51,7 +51,7 @@ function defaultOtherSources(volume: JsonObject): JsonObject {
   return withValue(complete, ['ephemeral', 'volumeClaimTemplate'], defaultClaim(template));
 }
 
-/** Returns a claim or claim template with the defaults of its spec filled in. */
+/** Returns a claim or claim template with its spec's defaults set. */
 export function defaultClaim(claim: JsonObject): JsonObject {
   const spec: JsonObject = { volumeMode: 'Filesystem', ...objectAt(claim, 'spec') };
   return { ...claim, spec: defaultResources(spec, ['resources']) };

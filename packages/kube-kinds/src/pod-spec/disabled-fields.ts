@@ -1,15 +1,13 @@
 /**
- * Fields of features that Kubernetes 1.36 disables by default. Upstream removes them from new objects, and keeps them in objects that
- * already have them (DropDisabledPodFields). `lifecycle.stopSignal` is such a field too, but is always kept, because the nodes here act on
- * it.
+ * Fields of features disabled by default in Kubernetes 1.36. Like upstream, removes them from new objects, but keeps them in objects that
+ * already have them (DropDisabledPodFields). `lifecycle.stopSignal` is another such field, but it is always kept because it is supported by
+ * the nodes here.
  */
 import { type JsonObject, objectsAt, valueAt, withItems } from '../values.ts';
 
 const PROJECTIONS = ['clusterTrustBundle', 'podCertificate'];
 
-/**
- * Returns the spec without disabled fields, except for those that the stored object already uses. `old` is the spec of the stored object.
- */
+/** Returns the spec without disabled fields, except for those already used in `old`, the stored object's spec. */
 export function withoutDisabledFields(spec: JsonObject, old: JsonObject | undefined): JsonObject {
   let result = spec;
   if (valueAt(spec, 'schedulingGroup') !== undefined && valueAt(old, 'schedulingGroup') === undefined) {

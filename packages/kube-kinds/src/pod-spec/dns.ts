@@ -1,4 +1,4 @@
-/** Validation of pods' DNS settings (validatePodDNSConfig, ValidateHostAliases). */
+/** Validates the DNS settings of pods (validatePodDNSConfig, ValidateHostAliases). */
 import { validateLegacyIp } from '../address-rules.ts';
 import type { Field } from '../field.ts';
 import { dns1123SubdomainProblems, dns1123SubdomainWithUnderscoreProblems } from '../names.ts';
@@ -8,7 +8,7 @@ const MAX_NAMESERVERS = 3;
 const MAX_SEARCHES = 32;
 const MAX_SEARCH_CHARACTERS = 2048;
 
-/** Validates a pod's DNS policy and config. `field` is `dnsConfig`. */
+/** Validates a pod's DNS policy and config. `field` is the field of `dnsConfig`. */
 export function validateDns(spec: JsonObject, field: Field): void {
   const config = objectAt(spec, 'dnsConfig');
   const nameservers = textsAt(config, 'nameservers');

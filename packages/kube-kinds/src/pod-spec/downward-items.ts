@@ -3,7 +3,7 @@ import { type JsonObject, numberAt, objectAt, textAt } from '../values.ts';
 import { VOLUME_FIELDS, validateFieldRef, validateResourceFieldRef } from './field-references.ts';
 import { validateFilePath, validateMode } from './volume-paths.ts';
 
-/** Validates the files of a downward API volume (validateDownwardAPIVolumeFile). Upstream's errors do not include the file's index. */
+/** Validates the files of a downward API volume (validateDownwardAPIVolumeFile). As in upstream, errors do not include the file's index. */
 export function validateDownwardItems(items: readonly JsonObject[], field: Field): void {
   for (const item of items) validateItem(item, field);
 }

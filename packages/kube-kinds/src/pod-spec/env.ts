@@ -1,4 +1,4 @@
-/** Validation of containers' environment variables (ValidateEnv, ValidateEnvFrom). */
+/** Validates the environment variables of containers (ValidateEnv, ValidateEnvFrom). */
 import type { Field } from '../field.ts';
 import { dns1123LabelProblems, dns1123SubdomainProblems, nameIsDnsSubdomain } from '../names.ts';
 import { configMapKeyProblems, envVarNameProblems } from '../texts.ts';

@@ -1,4 +1,4 @@
-/** References to pod fields and container resources, in environment variables and volumes. */
+/** References to pod fields and container resources in environment variables and volumes. */
 import { formatQuantity, parseQuantity } from '@podwright/kube-api';
 import type { Field } from '../field.ts';
 import { qualifiedNameProblems } from '../names.ts';
@@ -11,7 +11,7 @@ export const ENV_FIELDS = [
 export const VOLUME_FIELDS = [
   ...['metadata.annotations', 'metadata.labels', 'metadata.name', 'metadata.namespace', 'metadata.uid'],
 ];
-/** Field paths that upstream can convert, but that are not supported everywhere. */
+/** Field paths accepted by upstream's conversion, but not supported everywhere. */
 const OTHER_FIELDS = ['spec.restartPolicy', 'spec.schedulerName', 'status.phase', 'spec.host'];
 
 const CONTAINER_RESOURCES = [
@@ -36,7 +36,7 @@ function byteWords(resource: string): string {
   return `${BYTE_DIVISORS.join(', ')} are supported with the ${resource}`;
 }
 
-/** Validates a `fieldRef` (validateObjectFieldSelector). `supported` is sorted. */
+/** Validates a `fieldRef` (validateObjectFieldSelector). `supported` must be sorted. */
 export function validateFieldRef(ref: JsonObject, field: Field, supported: readonly string[]): void {
   const apiVersion = textAt(ref, 'apiVersion');
   const path = textAt(ref, 'fieldPath');
@@ -63,7 +63,7 @@ function conversionProblem(apiVersion: string, path: string, subscripted: string
   return isKnown ? undefined : `field label not supported: ${path}`;
 }
 
-/** Validates a `resourceFieldRef` (validateContainerResourceFieldSelector). In volumes, the container name is required. */
+/** Validates a `resourceFieldRef` (validateContainerResourceFieldSelector). The container name is required in volumes. */
 export function validateResourceFieldRef(ref: JsonObject, field: Field, isVolume: boolean): void {
   const resource = textAt(ref, 'resource');
   if (isVolume && textAt(ref, 'containerName') === '') field.at('containerName').required();

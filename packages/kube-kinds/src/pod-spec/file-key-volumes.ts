@@ -3,7 +3,8 @@ import { type JsonObject, objectAt, objectsAt, textAt } from '../values.ts';
 import { containersOf } from './visit-containers.ts';
 
 /**
- * Environment variables that are read from files must refer to an emptyDir volume (validateFileKeyRefVolumes). `field` is the pod's spec.
+ * Requires environment variables from files to refer to an emptyDir volume (validateFileKeyRefVolumes). `field` is the field of the pod's
+ * spec.
  */
 export function validateFileKeyVolumes(spec: JsonObject, field: Field): void {
   const volumes = new Map(objectsAt(spec, 'volumes').map((volume) => [textAt(volume, 'name'), volume]));

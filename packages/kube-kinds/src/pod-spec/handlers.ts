@@ -1,4 +1,4 @@
-/** Validation of containers' probes and lifecycle hooks (validateProbe, validateHandler, validateLifecycle). */
+/** Validates the probes and lifecycle hooks of containers (validateProbe, validateHandler, validateLifecycle). */
 import type { Field } from '../field.ts';
 import { httpHeaderNameProblems } from '../texts.ts';
 import { type JsonObject, listAt, numberAt, objectAt, objectsAt, textAt, valueAt } from '../values.ts';

@@ -1,11 +1,9 @@
-/** Keys of the pod's own labels that are merged into a selector (ValidateMatchLabelKeysAndMismatchLabelKeys). */
+/** Label keys whose values in the pod's own labels are merged into a selector (ValidateMatchLabelKeysAndMismatchLabelKeys). */
 import type { Field } from '../field.ts';
 import { qualifiedNameProblems } from '../names.ts';
 import { type JsonObject, objectAt, objectsAt, textAt, textsAt } from '../values.ts';
 
-/**
- * Validates `matchLabelKeys` and `mismatchLabelKeys` of an affinity term or topology spread constraint, together with its `labelSelector`.
- */
+/** Validates `matchLabelKeys` and `mismatchLabelKeys` in an affinity term or topology spread constraint, along with its `labelSelector`. */
 export function validateMatchLabelKeys(holder: JsonObject, field: Field): void {
   const selector = objectAt(holder, 'labelSelector');
   const keys = textsAt(holder, 'matchLabelKeys');
@@ -26,8 +24,8 @@ function validateKeys(keys: readonly string[], field: Field, selector: JsonObjec
 }
 
 /**
- * The API server itself adds an expression for each of the keys. An expression for such a key is therefore allowed once, unless the
- * selector has another condition for that key.
+ * The API server itself adds an expression per key. A key may therefore occur in one expression, but only if the selector has no other
+ * condition for it.
  */
 function validateMerged(selector: JsonObject, keys: readonly string[], field: Field): void {
   const seen = new Set(Object.keys(objectAt(selector, 'matchLabels') ?? {}));

@@ -1,6 +1,6 @@
-/** Validation rules of pods and templates that are relaxed for an update, because the stored object already violates them. */
+/** Validation rules for pods and templates that are relaxed for updates because the stored object already violates them. */
 export type PodOptions = {
-  /** Whether the object is a pod, not a template. */
+  /** Whether the object is a pod rather than a template. */
   isPod?: boolean;
   allowInvalidSelectorValues?: boolean;
   allowInvalidRequiredAffinityValues?: boolean;

@@ -1,4 +1,4 @@
-/** Warnings about files of a volume whose paths are equal or nested (warningsForOverlappingVirtualPaths). */
+/** Warns about files in a volume whose paths are equal or nested (warningsForOverlappingVirtualPaths). */
 import { type JsonObject, objectAt, objectsAt, textAt, valueAt } from '../values.ts';
 
 type File = { path: string; source: string };
@@ -42,11 +42,11 @@ function filesOf(source: JsonObject): File[] {
 const itemsOf = (source: JsonObject | undefined, shown: string): File[] =>
   objectsAt(source, 'items').map((item) => ({ path: textAt(item, 'path'), source: shown }));
 
-/** The lists of files come from clients. More warnings than this, and paths longer than any system accepts, are not worth the time. */
+/** Clients may send long lists of files. More warnings than this, or paths too long for any system, are not worth the time. */
 const MAX_WARNINGS = 100;
 const MAX_PATH = 4096;
 
-/** Returns the overlaps of each file with earlier ones. Files are indexed by path prefix, so a long list takes linear time. */
+/** Returns the overlaps of each file with earlier ones. Files are indexed by path prefix to keep the time linear for long lists. */
 function overlaps(files: readonly File[]): string[] {
   const below = new Map<string, File[]>();
   const exact = new Map<string, File[]>();
@@ -75,7 +75,7 @@ function withoutSlashes(path: string): string {
   return path.slice(0, end);
 }
 
-/** Returns the ancestors of a path and the path itself: `a`, `a/b` and `a/b/c` for `a/b/c`. */
+/** Returns all ancestors of a path, and the path itself: `a`, `a/b` and `a/b/c` for `a/b/c`. */
 function prefixesOf(path: string): string[] {
   const steps = path.split('/');
   return steps.map((_, index) => steps.slice(0, index + 1).join('/'));

@@ -1,4 +1,4 @@
-/** Pod annotations that have a meaning to the server (ValidatePodSpecificAnnotations). */
+/** Pod annotations that have a meaning for the server (ValidatePodSpecificAnnotations). */
 import type { Field } from '../field.ts';
 import { qualifiedNameProblems } from '../names.ts';
 import { isObject, type JsonObject, objectAt, textAt, textEntriesAt } from '../values.ts';
@@ -23,7 +23,7 @@ export function validateAnnotations(annotations: JsonObject | undefined, field: 
   if (bytes > MAX_ANNOTATION_BYTES) field.tooLong(MAX_ANNOTATION_BYTES);
 }
 
-/** Validates the pod-specific annotations. `holder` is the pod or template, and `field` is its annotations. */
+/** Validates the pod-specific annotations. `holder` is the pod or template, `field` the field of its annotations. */
 export function validatePodAnnotations(holder: JsonObject, field: Field, options: PodOptions): void {
   const annotations = objectAt(holder, 'metadata', 'annotations') ?? {};
   const spec = objectAt(holder, 'spec');
@@ -67,7 +67,7 @@ function validateAppArmorText(profile: string, field: Field, names: ReadonlySet<
   if (!isKnown) field.invalid(profile, `invalid AppArmor profile name: ${JSON.stringify(profile)}`);
 }
 
-/** In new pods, security profiles in annotations must match those in fields. `field` is the pod's spec. */
+/** Requires security profiles in annotations of new pods to match those in fields. `field` is the field of the pod's spec. */
 export function validateProfilesMatch(holder: JsonObject, field: Field): void {
   const annotations = objectAt(holder, 'metadata', 'annotations') ?? {};
   const spec = objectAt(holder, 'spec');

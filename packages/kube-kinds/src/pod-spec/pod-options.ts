@@ -1,4 +1,7 @@
-/** The rules that upstream relaxes for an update because the existing object violates them already (GetValidationOptionsFromPodSpecAndMeta). */
+/**
+ * Validation rules that upstream relaxes for updates because the existing object already violates them
+ * (GetValidationOptionsFromPodSpecAndMeta).
+ */
 
 import { hasInvalidNodeSelectorValues } from '../node-selector.ts';
 import { isDivisibleHugePages, isHugePages } from '../resource-names.ts';
@@ -12,7 +15,7 @@ import { containersOf } from './visit-containers.ts';
 
 export const DELETION_COST_ANNOTATION = 'controller.kubernetes.io/pod-deletion-cost';
 
-/** Returns the options for an update of `old`, the stored pod or template. For a create, `old` is undefined. */
+/** Returns the options for updating `old`, the stored pod or template. `old` is `undefined` on create. */
 export function podOptions(old: JsonObject | undefined): PodOptions {
   const spec = objectAt(old, 'spec');
   if (spec === undefined) return {};
@@ -64,7 +67,7 @@ function hasIndivisibleHugePages(spec: JsonObject): boolean {
 
 const MAX_INT32 = 2 ** 31 - 1;
 
-/** Returns true if the pod's deletion cost is either absent, or a decimal 32-bit integer without leading zeros or a plus sign. */
+/** Returns true if the pod's deletion cost is absent or a decimal 32-bit integer without leading zeros or a plus sign. */
 export function hasValidDeletionCost(annotations: JsonObject | undefined): boolean {
   if (annotations === undefined || !Object.hasOwn(annotations, DELETION_COST_ANNOTATION)) return true;
   const cost = textAt(annotations, DELETION_COST_ANNOTATION);

@@ -13,10 +13,10 @@ import { type JsonObject, objectAt, objectsAt, textAt, textEntriesAt, valueAt } 
 import type { PodOptions } from './options.ts';
 import { validateResources } from './resources.ts';
 
-/** The pod-level resources as upstream's messages list them. A name that ends with a dash is a prefix. */
+/** Pod-level resources, as listed in upstream's messages. A name ending with a dash is a prefix. */
 const POD_LEVEL = ['cpu', 'hugepages-', 'memory'];
 
-/** Validates the pod-level resources. `field` is the pod's spec. */
+/** Validates the pod-level resources. `field` is the field of the pod's spec. */
 export function validatePodResources(
   spec: JsonObject,
   field: Field,
@@ -40,7 +40,7 @@ function validatePodResourceName(field: string, name: string): FieldError[] {
   return [notSupported(field, name, POD_LEVEL)];
 }
 
-/** The pod's requests and its huge page limits must be enough for its containers. */
+/** Checks that the pod's requests and huge page limits are sufficient for its containers. */
 function validateTotals(spec: JsonObject, field: Field): void {
   const containers = spec as unknown as PodSpec;
   for (const kind of ['requests', 'limits'] as const)

@@ -1,4 +1,4 @@
-/** Validation of pod specs and of the templates that contain them, with upstream's wording and in its order (ValidatePodSpec). */
+/** Validates pod specs and the templates containing them, with upstream's error messages and order (ValidatePodSpec). */
 import type { Field } from '../field.ts';
 import { validateLabels } from '../labels.ts';
 import { dns1123LabelProblems, dns1123SubdomainProblems, qualifiedNameProblems } from '../names.ts';
@@ -33,7 +33,7 @@ export const PREEMPTION_POLICIES = ['PreemptLowerPriority', 'Never'];
 const MAX_INT32 = 2 ** 31 - 1;
 const MAX_HOSTNAME = 64;
 
-/** Validates a pod spec, in which defaults have been filled in. `metadata` is the pod's metadata; it is absent for a template. */
+/** Validates a pod spec whose defaults have been set. `metadata` is the pod's metadata, and absent for templates. */
 export function validatePodSpec(
   spec: JsonObject,
   field: Field,

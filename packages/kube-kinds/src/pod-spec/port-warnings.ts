@@ -1,14 +1,14 @@
-/** Warnings about ports that more than one container has. */
+/** Warns about ports used by more than one container. */
 import type { Field } from '../field.ts';
 import { type JsonObject, numberAt, objectsAt, textAt } from '../values.ts';
 import { containersOf } from './visit-containers.ts';
 
 type Port = { path: string; port: JsonObject; hostPort: number; hostIp: string };
 
-/** Maximum number of earlier ports that each port is compared with. Needed because clients may send long lists. */
+/** Maximum number of earlier ports to compare each port with: clients may send long lists. */
 const MAX_COMPARED = 100;
 
-/** Returns the warnings about a pod's ports. `field` is the pod's spec. */
+/** Returns the warnings about a pod's ports. `field` is the field of the pod's spec. */
 export function portWarnings(spec: JsonObject, field: Field): string[] {
   const ports = containersOf(spec).flatMap(({ container, list, index }) =>
     objectsAt(container, 'ports').map(
@@ -44,7 +44,7 @@ function overlap(one: Port, other: Port): string[] {
   return isAmbiguous ? [`${one.path}: dangerously ambiguous port definition with ${other.path}`] : [];
 }
 
-/** Formats a port the way Go prints a struct. */
+/** Formats a port like Go prints a struct. */
 const shownPort = ({ port, hostPort, hostIp }: Port): string =>
   `{Name:${textAt(port, 'name')} HostPort:${hostPort} ContainerPort:${numberAt(port, 'containerPort') ?? 0} Protocol:${textAt(port, 'protocol')} HostIP:${hostIp}}`;
 

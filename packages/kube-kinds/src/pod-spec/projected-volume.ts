@@ -1,4 +1,4 @@
-/** Validation of projected volumes (validateProjectedVolumeSource). */
+/** Validates projected volumes (validateProjectedVolumeSource). */
 import type { Field } from '../field.ts';
 import { type JsonObject, numberAt, objectAt, objectsAt, textAt } from '../values.ts';
 import { validateDownwardItems } from './downward-items.ts';
@@ -46,7 +46,7 @@ function addPath(path: string, shown: string, { volume, paths }: PathContext): v
   paths.add(path);
 }
 
-/** Validates a projected service account token. Upstream reports path problems for the volume's field. */
+/** Validates a projected service account token. As in upstream, path problems are reported for the volume's field. */
 function validateToken(
   token: JsonObject | undefined,
   field: Field,
@@ -62,7 +62,7 @@ function validateToken(
   else if (!options.allowNonLocalTokenPath) validateFilePath(path, volume.at('path'));
 }
 
-/** Returns true if a volume has a service account token at a path that new pods must not use. */
+/** Returns true if a volume has a service account token at a path not allowed in new pods. */
 export function hasNonLocalTokenPath(volumes: readonly JsonObject[]): boolean {
   const sources = volumes.flatMap((volume) => objectsAt(volume, 'projected', 'sources'));
   return sources.some((source) => {
@@ -71,7 +71,7 @@ export function hasNonLocalTokenPath(volumes: readonly JsonObject[]): boolean {
   });
 }
 
-/** A pod without a service account must not use service account tokens. `field` is the list of volumes. */
+/** Forbids service account tokens in pods without a service account. `field` is the field of the volume list. */
 export function forbidTokens(spec: JsonObject, field: Field): void {
   if (textAt(spec, 'serviceAccountName') !== '') return;
   for (const [index, volume] of objectsAt(spec, 'volumes').entries())

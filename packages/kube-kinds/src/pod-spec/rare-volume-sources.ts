@@ -1,6 +1,6 @@
 /**
- * Volumes of storage systems that no node here can mount. They are still stored, just as upstream's API server stores them if their drivers
- * are missing.
+ * Volumes of storage systems not supported by any node here. They are still stored, just like upstream's API server stores volumes whose
+ * drivers are missing.
  */
 import type { Field } from '../field.ts';
 import { dns1123LabelProblems } from '../names.ts';
@@ -91,8 +91,8 @@ function validateIqn(iqn: string, field: Field): void {
 }
 
 /**
- * Returns true if /iqn\.\d{4}-\d{2}\.[a-z0-9.-]+:[^,;*&$|\s]+$/i matches. That regular expression itself would take time quadratic in the
- * length of a malicious name.
+ * Returns true if /iqn\.\d{4}-\d{2}\.[a-z0-9.-]+:[^,;*&$|\s]+$/i matches. Evaluating the regular expression itself would take quadratic
+ * time for malicious names.
  */
 function isIqn(iqn: string): boolean {
   const lastBad = [...iqn.matchAll(/[,;*&$|\t\n\f\r ]/g)].at(-1)?.index ?? -1;

@@ -4,8 +4,8 @@ import { type JsonObject, objectAt, objectsAt, textAt, valueAt } from '../values
 import { MIRROR_ANNOTATION } from './pod-annotations.ts';
 
 /**
- * Validates a pod's resource claims and returns their names (validatePodResourceClaims). `metadata` is the pod's metadata; it is absent for
- * a template.
+ * Validates a pod's resource claims, and returns their names (validatePodResourceClaims). `metadata` is the pod's metadata, and absent for
+ * templates.
  */
 export function validateResourceClaims(
   spec: JsonObject,
@@ -42,7 +42,7 @@ function validateClaim(claim: JsonObject, field: Field, names: Set<string>): voi
     field.at(one).invalidEach(textAt(claim, one), dns1123SubdomainProblems(textAt(claim, one)));
 }
 
-/** Formats a claim as Go's struct, which upstream's errors show. */
+/** Formats a claim as a Go struct, as shown in upstream's errors. */
 const shownClaim = (claim: JsonObject): JsonObject => ({
   Name: textAt(claim, 'name'),
   ResourceClaimName: valueAt(claim, 'resourceClaimName') ?? null,

@@ -1,4 +1,4 @@
-/** Validation of containers' and pods' resource requirements (core/validation: validateResourceRequirements). */
+/** Validates the resource requirements of containers and pods (core/validation: validateResourceRequirements). */
 import { compareQuantities } from '@podwright/kube-api';
 import type { Field } from '../field.ts';
 import type { FieldError } from '../field-error.ts';
@@ -9,7 +9,7 @@ import type { PodOptions } from './options.ts';
 
 export type ResourceRules = {
   nameRule: (field: string, name: string) => FieldError[];
-  /** The names listed in `spec.resourceClaims`. */
+  /** Names in `spec.resourceClaims`. */
   claimNames: ReadonlySet<string>;
   options: PodOptions;
 };
@@ -63,10 +63,10 @@ function validateClaims(claims: readonly JsonObject[], field: Field, claimNames:
   }
 }
 
-/** The claims seen so far. `requested` counts how often requests of each claim have been referenced. */
+/** Claims seen so far. `requested` counts the references to requests of each claim. */
 type SeenClaims = { keys: Set<string>; requested: Map<string, number> };
 
-/** A claim may be referenced either once as a whole, or through several of its requests. */
+/** A claim may be referenced either as a whole, once, or by several of its requests. */
 function validateClaimRequest(name: string, request: string, { at, seen }: { at: Field; seen: SeenClaims }): void {
   if (seen.keys.has(name)) return at.duplicate(name);
   if (request !== '') at.at('request').invalidEach(request, dns1123LabelProblems(request));

@@ -1,4 +1,4 @@
-/** Validation of containers' restart and resize policies (validateContainerRestartPolicy, validateResizePolicy). */
+/** Validates the restart and resize policies of containers (validateContainerRestartPolicy, validateResizePolicy). */
 import type { Field } from '../field.ts';
 import { type JsonObject, listAt, objectAt, objectsAt, textAt, valueAt } from '../values.ts';
 
@@ -21,7 +21,7 @@ export function validateRestartRules(container: JsonObject, field: Field): void 
   for (const [index, rule] of rules.entries()) validateRule(rule, field.at('restartPolicyRules', index));
 }
 
-/** Validates the restart rules of an init container. If it has no restart policy, the only requirement is that it has no rules. */
+/** Validates the restart rules of an init container. Without a restart policy, rules are not allowed, and nothing else is checked. */
 export function validateInitRestartRules(container: JsonObject, field: Field): void {
   if (valueAt(container, 'restartPolicy') !== undefined) return validateRestartRules(container, field);
   if (listAt(container, 'restartPolicyRules').length > 0)

@@ -1,4 +1,4 @@
-/** Validation of seccomp and AppArmor profiles (validateSeccompProfileField, ValidateAppArmorProfileField). */
+/** Validates seccomp and AppArmor profiles (validateSeccompProfileField, ValidateAppArmorProfileField). */
 import type { Field } from '../field.ts';
 import { type JsonObject, textAt, valueAt } from '../values.ts';
 import { validateDescendingPath } from './volume-paths.ts';
@@ -14,7 +14,7 @@ export function validateSeccompProfile(profile: JsonObject | undefined, field: F
   if (type === '') field.at('type').required('type is required when seccompProfile is set');
   else if (!TYPES.includes(type)) field.at('type').notSupported(type, TYPES);
   if (type !== 'Localhost') {
-    // upstream's error shows Go's struct, whose field names are capitalized
+    // upstream's error shows the Go struct, with capitalized field names
     const shown = { Type: type, LocalhostProfile: textAt(profile, 'localhostProfile') };
     if (isSet) at.invalid(shown, 'can only be set when seccomp type is Localhost');
   } else if (!isSet) at.required('must be set when seccomp type is Localhost');

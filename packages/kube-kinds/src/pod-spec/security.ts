@@ -1,4 +1,4 @@
-/** Validation of security contexts (ValidateSecurityContext, validatePodSpecSecurityContext). */
+/** Validates security contexts (ValidateSecurityContext, validatePodSpecSecurityContext). */
 import type { Field } from '../field.ts';
 import { unixIdProblems } from '../texts.ts';
 import { type JsonObject, listAt, numberAt, objectAt, textAt, textsAt, valueAt } from '../values.ts';
@@ -12,7 +12,7 @@ const FS_GROUP_CHANGES = ['Always', 'OnRootMismatch'];
 const SUPPLEMENTAL_GROUPS = ['Merge', 'Strict'];
 const SELINUX_CHANGES = ['MountOption', 'Recursive'];
 
-/** Validates a container's security context. `hostUsers` is false for a pod with a user namespace. */
+/** Validates a container's security context. `hostUsers` is false for pods with a user namespace. */
 export function validateSecurityContext(context: JsonObject | undefined, field: Field, hostUsers: boolean): void {
   if (context === undefined) return;
   validateIds(context, field, ['runAsUser', 'runAsGroup']);
@@ -44,7 +44,10 @@ function validateIds(context: JsonObject, field: Field, names: readonly string[]
   }
 }
 
-/** Validates the pod's security context and the host namespace fields, which upstream keeps in the context. `field` is the context. */
+/**
+ * Validates the pod's security context and the host namespace fields, which are part of it in upstream. `field` is the field of the
+ * context.
+ */
 export function validatePodSecurityContext(spec: JsonObject, field: Field, options: PodOptions): void {
   const context = objectAt(spec, 'securityContext');
   if (context === undefined) return;
@@ -70,7 +73,10 @@ function validateChoice(context: JsonObject, field: Field, supported: readonly s
   if (valueAt(context, name) !== undefined && !supported.includes(value)) field.notSupported(value, supported);
 }
 
-/** A pod with a user namespace must not share most of the host's namespaces (validateHostUsers). `field` is the pod's spec. */
+/**
+ * Requires pods with a user namespace not to share most of the host's namespaces (validateHostUsers). `field` is the field of the pod's
+ * spec.
+ */
 export function validateHostUsers(spec: JsonObject, field: Field, options: PodOptions): void {
   if (valueAt(spec, 'hostUsers') !== false) return;
   const words = 'when `hostUsers` is false';

@@ -5,7 +5,7 @@ import type { PodOptions } from './options.ts';
 
 const SEGMENT = '[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
 const PATTERN = `^(${SEGMENT}[\\./])*${SEGMENT}$`;
-// the pattern for names, without upstream's nested repetition, which would take quadratic time
+// the name pattern, without upstream's nested repetition, which would take quadratic time
 const NAME = /^[a-z0-9](?:[-_a-z0-9./]*[a-z0-9])?$/;
 const MAX_LENGTH = 253;
 
@@ -13,7 +13,7 @@ const SHARED_MEMORY = ['shm', 'shmall', 'shmmax', 'shmmni', 'shm_rmid_forced'];
 const MESSAGES = ['msg', 'msgmax', 'msgmnb', 'msgmni'];
 const IPC_NAMES = ['sem', ...SHARED_MEMORY, ...MESSAGES].map((name) => `kernel.${name}`);
 
-/** Validates a pod's sysctls (validateSysctls). `field` is the list of sysctls. */
+/** Validates a pod's sysctls (validateSysctls). `field` is the field of the sysctl list. */
 export function validateSysctls(spec: JsonObject, field: Field, { allowHostSysctls }: PodOptions): void {
   const names = new Set<string>();
   for (const [index, sysctl] of objectsAt(spec, 'securityContext', 'sysctls').entries()) {
@@ -35,7 +35,7 @@ function isSysctlName(name: string): boolean {
 
 const isSegment = (segment: string): boolean => /^[a-z0-9]/.test(segment) && /[a-z0-9]$/.test(segment);
 
-/** Returns the problem with a sysctl that must not be set because the pod shares the sysctl's namespace with the host. */
+/** Returns why a sysctl must not be set, if the pod shares the sysctl's namespace with the host. */
 export function hostSysctlProblem(name: string, spec: JsonObject): string | undefined {
   const dotted = dottedSysctl(name);
   const isNet = dotted.startsWith('net.');

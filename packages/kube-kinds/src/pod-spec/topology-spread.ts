@@ -1,4 +1,4 @@
-/** Validation of topology spread constraints (validateTopologySpreadConstraints). */
+/** Validates topology spread constraints (validateTopologySpreadConstraints). */
 import { Field } from '../field.ts';
 import { validateLabelSelector } from '../labels.ts';
 import { qualifiedNameProblems } from '../names.ts';
@@ -42,7 +42,7 @@ function validateMinDomains(minDomains: number | undefined, action: string, fiel
     field.invalid(minDomains, `can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ${action}`);
 }
 
-/** The rule for pods that were created before the keys were merged into selectors (ValidateMatchLabelKeysInTopologySpread). */
+/** Validates the keys of pods created before keys were merged into selectors (ValidateMatchLabelKeysInTopologySpread). */
 function validateLegacyKeys(constraint: JsonObject, field: Field): void {
   const keys = textsAt(constraint, 'matchLabelKeys');
   const selector = objectAt(constraint, 'labelSelector');

@@ -6,7 +6,7 @@ export type VisitedContainer = { container: JsonObject; list: ContainerList; ind
 
 const LISTS: readonly ContainerList[] = ['initContainers', 'containers', 'ephemeralContainers'];
 
-/** Returns all containers of a pod spec in upstream's order: init containers first, ephemeral containers last. */
+/** Returns all containers of a pod spec in upstream's order: init containers first, ephemeral ones last. */
 export const containersOf = (
   spec: JsonObject | undefined,
   lists: readonly ContainerList[] = LISTS,

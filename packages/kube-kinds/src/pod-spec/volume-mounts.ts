@@ -1,4 +1,4 @@
-/** Validation of containers' volume mounts and devices (ValidateVolumeMounts, ValidateVolumeDevices). */
+/** Validates the volume mounts and devices of containers (ValidateVolumeMounts, ValidateVolumeDevices). */
 import type { Field } from '../field.ts';
 import { type JsonObject, objectsAt, textAt, valueAt } from '../values.ts';
 import { hasBacksteps, validateDescendingPath } from './volume-paths.ts';
@@ -30,11 +30,11 @@ export function validateVolumeMounts(container: JsonObject, volumes: Volumes, fi
   }
 }
 
-/** Returns the paths of the entries by name. If several entries have the same name, the last one wins. */
+/** Returns the paths of the entries by name. For duplicate names, the last entry wins. */
 const pathsByName = (entries: readonly JsonObject[], path: string): Map<string, string> =>
   new Map(entries.map((entry) => [textAt(entry, 'name'), textAt(entry, path)]));
 
-/** Validates the sub-paths of a mount. Most of upstream's errors do not include the mount's index. */
+/** Validates the sub-paths of a mount. As in upstream, most errors do not include the mount's index. */
 function validateSubPaths(mount: JsonObject, field: Field, at: Field): void {
   const subPath = textAt(mount, 'subPath');
   const expression = textAt(mount, 'subPathExpr');

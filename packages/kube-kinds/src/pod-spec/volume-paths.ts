@@ -1,4 +1,4 @@
-/** Validation of paths in volumes. */
+/** Validates paths in volumes. */
 import type { Field } from '../field.ts';
 import { type JsonObject, numberAt, textAt } from '../values.ts';
 
@@ -6,20 +6,18 @@ const MAX_MODE = 0o777;
 
 export const hasBacksteps = (path: string): boolean => path.split('/').includes('..');
 
-/** Validates that a path does not contain `..` (validatePathNoBacksteps). */
+/** Rejects paths containing `..` (validatePathNoBacksteps). */
 export function validateNoBacksteps(path: string, field: Field): void {
   if (hasBacksteps(path)) field.invalid(path, "must not contain '..'");
 }
 
-/** Validates that a path is relative and does not contain `..` (validateLocalDescendingPath). */
+/** Requires a relative path without `..` (validateLocalDescendingPath). */
 export function validateDescendingPath(path: string, field: Field): void {
   if (path.startsWith('/')) field.invalid(path, 'must be a relative path');
   validateNoBacksteps(path, field);
 }
 
-/**
- * Validates the path of a file in a volume (ValidateLocalNonReservedPath). Names that start with `..` are reserved for the atomic writer.
- */
+/** Validates the path of a file in a volume (ValidateLocalNonReservedPath). Names starting with `..` are reserved for the atomic writer. */
 export function validateFilePath(path: string, field: Field): void {
   validateDescendingPath(path, field);
   if (path.startsWith('..') && !path.startsWith('../')) field.invalid(path, "must not start with '..'");

@@ -1,4 +1,4 @@
-/** Validation of a pod's volumes (ValidateVolumes). */
+/** Validates a pod's volumes (ValidateVolumes). */
 import { compareQuantities } from '@podwright/kube-api';
 import type { Field } from '../field.ts';
 import { dns1123LabelProblems, dns1123SubdomainProblems } from '../names.ts';
@@ -14,7 +14,7 @@ import type { Volumes } from './volume-mounts.ts';
 import { validateKeyToPath, validateMode, validateNoBacksteps } from './volume-paths.ts';
 
 export type VolumeContext = {
-  /** The pod's name; '' for templates, and for pods whose name has yet to be generated. */
+  /** The pod's name; '' for templates, and for pods with a name yet to be generated. */
   podName: string;
   options: PodOptions;
 };
@@ -50,7 +50,7 @@ function rare(...names: (keyof typeof RARE_SOURCES)[]): [string, Rule][] {
   return names.map((name) => [name, RARE_SOURCES[name]]);
 }
 
-/** Validates all volumes and returns the valid ones by name. */
+/** Validates all volumes, and returns the valid ones by name. */
 export function validateVolumes(volumes: readonly JsonObject[], field: Field, context: VolumeContext): Volumes {
   const valid = new Map<string, JsonObject>();
   const created = createdClaims(volumes, context.podName);
@@ -73,13 +73,13 @@ export function validateVolumes(volumes: readonly JsonObject[], field: Field, co
   return valid;
 }
 
-/** Returns the names of the claims that will be created for the pod's ephemeral volumes. */
+/** Returns the names of the claims to be created for the pod's ephemeral volumes. */
 function createdClaims(volumes: readonly JsonObject[], podName: string): Set<string> {
   const ephemeral = volumes.filter((volume) => objectAt(volume, 'ephemeral') !== undefined);
   return new Set(podName === '' ? [] : ephemeral.map((volume) => `${podName}-${textAt(volume, 'name')}`));
 }
 
-/** Sources whose names upstream spells differently in the error for a second source. */
+/** Sources spelled differently in upstream's error for a second source. */
 const MISNAMED: Readonly<Record<string, string>> = { cephfs: 'cephFS', downwardAPI: 'downwarAPI' };
 
 function validateSource(volume: JsonObject, field: Field, context: VolumeContext): void {

@@ -1,4 +1,4 @@
-/** Warnings about pods and templates that are valid but probably not intended (GetWarningsForPod, GetWarningsForPodTemplate). */
+/** Warnings about pods and templates that are valid but probably a mistake (GetWarningsForPod, GetWarningsForPodTemplate). */
 import { ipWarnings } from '../address-rules.ts';
 import { Field } from '../field.ts';
 import { type JsonObject, numberAt, objectAt, objectsAt, textAt, textsAt } from '../values.ts';

@@ -1,4 +1,4 @@
-/** A pod's operating system, and the fields supported by each operating system (validateOS, validateLinux, validateWindows). */
+/** A pod's operating system, and the fields supported on each (validateOS, validateLinux, validateWindows). */
 import type { Field } from '../field.ts';
 import { dns1123SubdomainProblems } from '../names.ts';
 import { type JsonObject, objectAt, textAt, valueAt } from '../values.ts';
@@ -17,7 +17,7 @@ const LINUX_CONTEXT = [
   ...['allowPrivilegeEscalation', 'procMount', 'runAsUser', 'runAsGroup'],
 ];
 
-/** Validates that a pod uses only fields that its operating system supports. `field` is the pod's spec. */
+/** Rejects fields not supported by the pod's operating system. `field` is the field of the pod's spec. */
 export function validateOs(spec: JsonObject, field: Field): void {
   if (objectAt(spec, 'os') === undefined) return;
   const name = textAt(spec, 'os', 'name');
@@ -51,7 +51,7 @@ function forbidLinuxFields(spec: JsonObject, field: Field): void {
     forbid(objectAt(container, 'securityContext'), LINUX_CONTEXT, field.at(list, index, 'securityContext'));
 }
 
-/** Validates Windows options against the most common rules only: the options are stored, but no node here acts on them. */
+/** Validates Windows options by the most common rules only: they are stored, but ignored by the nodes here. */
 export function validateWindowsOptions(options: JsonObject | undefined, field: Field): void {
   if (valueAt(options, 'gmsaCredentialSpecName') !== undefined) {
     const name = textAt(options, 'gmsaCredentialSpecName');
@@ -69,7 +69,7 @@ export function validateWindowsOptions(options: JsonObject | undefined, field: F
 }
 
 /**
- * Either all or none of a pod's containers must be host process containers, which also require host networking
+ * Requires either all or none of a pod's containers to be host process containers, and host networking for those
  * (validateWindowsHostProcessPod).
  */
 export function validateHostProcess(spec: JsonObject, field: Field): void {

@@ -9,7 +9,7 @@ const RENAMED_LABELS: ReadonlyMap<string, string> = new Map([
   ['beta.kubernetes.io/instance-type', 'node.kubernetes.io/instance-type'],
 ]);
 
-/** A volume's node affinity may be set once. After that, the only valid change is to replace deprecated labels with their successors. */
+/** A volume's node affinity can be set once. After that, only deprecated labels may be replaced with their successors. */
 export function validateAffinityChange(field: string, affinity: unknown, old: unknown): FieldError[] {
   if (objectAt(old) === undefined || isSameAffinity(affinity, old)) return [];
   return [invalidValue(field, affinity, 'field is immutable, except for updating from beta label to GA')];

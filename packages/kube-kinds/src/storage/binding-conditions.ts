@@ -6,10 +6,7 @@ import { validateItems } from './device-lists.ts';
 
 const MAX_CONDITIONS = 4;
 
-/**
- * Validates the conditions that a pod waits for before it is bound to a node with the device, and the conditions that make its attempt
- * fail.
- */
+/** Validates the conditions to wait for before binding a pod to a node with the device, and those that make the binding attempt fail. */
 export function validateBindingConditions(field: string, device: JsonObject): FieldError[] {
   const binding = 'bindingConditions';
   const failure = 'bindingFailureConditions';
@@ -34,7 +31,7 @@ export function validateBindingConditions(field: string, device: JsonObject): Fi
 
 type Conditions = { name: string; conditions: readonly string[] };
 
-/** Each of the two lists requires the other. */
+/** If either list is used, both are required. */
 function validateBoth(field: string, { name, conditions }: Conditions, other: Conditions): FieldError[] {
   if (conditions.length > 0 || other.conditions.length === 0) return [];
   return [invalidValue(`${field}.${name}`, null, `${name} are required to use ${other.name}`)];

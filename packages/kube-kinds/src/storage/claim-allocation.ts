@@ -1,4 +1,4 @@
-/** Validation of a ResourceClaim's status: its allocation, its consumers, and the status of its devices. */
+/** Validates a ResourceClaim's status: its allocation, its consumers, and the status of its devices. */
 import type { ApiObject } from '../api-object.ts';
 import { validateConditions } from '../conditions.ts';
 import {
@@ -50,7 +50,7 @@ export function validateClaimStatus(object: ApiObject, old: ApiObject): FieldErr
 const validateConsumer = (field: string, consumer: JsonObject): FieldError[] =>
   ['resource', 'name', 'uid'].flatMap((name) => (textAt(consumer, name) === '' ? [required(`${field}.${name}`)] : []));
 
-/** Consumers require an allocation, and a claim that is being deleted must not get new ones. */
+/** Consumers require an allocation. A claim that is being deleted must not get new ones. */
 function validateConsumers(field: string, object: ApiObject, old: ApiObject): FieldError[] {
   const consumers = objectsAt(object, 'status', 'reservedFor');
   if (consumers.length === 0) return [];
@@ -65,7 +65,7 @@ function validateConsumers(field: string, object: ApiObject, old: ApiObject): Fi
   return [forbiddenField(field, detail)];
 }
 
-/** An allocation is immutable, but it can be removed. */
+/** An allocation is immutable, but can be removed. */
 function validateAllocationChange(field: string, object: ApiObject, old: ApiObject): FieldError[] {
   const allocation = objectAt(object, 'status', 'allocation');
   const before = objectAt(old, 'status', 'allocation');

@@ -1,6 +1,6 @@
 /**
- * The two fields that specify the initial data of a claim's volume: `dataSource`, and `dataSourceRef`, which can refer to any kind. Each is
- * kept as a copy of the other.
+ * The two fields for the initial data of a claim's volume: `dataSource`, and `dataSourceRef`, which can refer to any kind. They are kept in
+ * sync.
  */
 import type { ApiObject } from '../api-object.ts';
 import { type FieldError, invalidValue, required } from '../field-error.ts';
@@ -8,7 +8,7 @@ import { dns1123LabelProblems, dns1123SubdomainProblems } from '../names.ts';
 import { problemsAt } from '../rules.ts';
 import { type JsonObject, objectAt, textAt, valueAt, withValue } from '../values.ts';
 
-/** Removes the references that upstream drops, and copies one of the two fields to the other. */
+/** Removes references dropped by upstream, and copies either field to the other. */
 export function withDataSources(object: ApiObject, old: ApiObject | undefined): ApiObject {
   const spec = objectAt(object, 'spec');
   if (spec === undefined) return object;
@@ -17,8 +17,8 @@ export function withDataSources(object: ApiObject, old: ApiObject | undefined): 
 }
 
 /**
- * References to other namespaces are an alpha feature, and a `dataSource` that is neither a claim nor a snapshot has always been dropped.
- * References that the object already has are kept.
+ * Drops references to other namespaces, which are an alpha feature, and a `dataSource` that is neither a claim nor a snapshot, as upstream
+ * has always done. References already in the old object are kept.
  */
 function withoutDropped(spec: JsonObject, old: JsonObject | undefined): JsonObject {
   const hadReference = objectAt(old, 'dataSourceRef') !== undefined;
@@ -79,9 +79,7 @@ function validateReference(
   ];
 }
 
-/**
- * Requires the two fields to match. As the invalid value, upstream's error shows its path object for `dataSource`, which is empty in JSON.
- */
+/** Requires the two fields to match. Upstream's error shows the path object of `dataSource` as the invalid value, which is `{}` in JSON. */
 function validateBoth(field: string, source?: JsonObject, reference?: JsonObject): FieldError[] {
   if (source === undefined || reference === undefined) return [];
   if (textAt(reference, 'namespace') !== '')

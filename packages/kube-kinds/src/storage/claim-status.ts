@@ -26,7 +26,7 @@ export function validateClaimStatusUpdate(object: ApiObject): FieldError[] {
   ];
 }
 
-/** Validates a resize status. Upstream's error about the status shows the resource name instead. */
+/** Validates a resize status. As in upstream, the error shows the resource name instead of the status. */
 const validateResize = (field: string, name: string, status: string): FieldError[] => [
   ...validateName(field, name),
   ...(RESIZE_STATUSES.includes(status) ? [] : [notSupported(field, name, RESIZE_STATUSES)]),
@@ -42,7 +42,7 @@ function validateAllocated(field: string, name: string, quantity: string): Field
   return [...nonNegativeQuantity(at, quantity), ...(isWhole ? [] : [invalidValue(at, quantity, 'must be an integer')])];
 }
 
-/** Validates a resource name. Of Kubernetes' own resources, only storage is valid. */
+/** Validates a resource name. The only valid Kubernetes resource is storage. */
 function validateName(field: string, name: string): FieldError[] {
   const problems = problemsAt(field, name, qualifiedNameProblems(name));
   if (problems.length > 0) return problems;

@@ -1,4 +1,4 @@
-/** The valid changes to a claim: its volume may be set once and, after it is bound, its size and volume attributes class may be changed. */
+/** Allowed changes to a claim: its volume can be set once, and its size and volume attributes class can be changed after binding. */
 import { compareQuantities } from '@podwright/kube-api';
 import type { ApiObject } from '../api-object.ts';
 import { type FieldError, forbiddenField, invalidValue } from '../field-error.ts';
@@ -26,7 +26,7 @@ export function validateClaimChange(object: ApiObject, old: ApiObject): FieldErr
   ];
 }
 
-/** Returns the new spec, in which the fields that may change have their old values. Any remaining difference is an error. */
+/** Returns the new spec with the old values of mutable fields. Any remaining difference is an error. */
 function withAllowedChanges(object: ApiObject, old: ApiObject): JsonObject {
   const spec = objectAt(object, 'spec') ?? {};
   const withClass = movesClass(object, old)
@@ -52,7 +52,7 @@ function movesClass(object: ApiObject, old: ApiObject): boolean {
   return before !== undefined && isSame && (annotation === undefined || annotation === before);
 }
 
-/** Returns true if a claim without a storage class gets one. */
+/** Returns true if the storage class of a claim without one is being set. */
 function setsClass(object: ApiObject, old: ApiObject): boolean {
   const annotation = annotationOf(old);
   const name = classOf(object);
@@ -65,7 +65,7 @@ function validateAnnotation(object: ApiObject, old: ApiObject): FieldError[] {
   return [invalidValue(`metadata.annotations.${CLASS_ANNOTATION}`, annotation, 'field is immutable')];
 }
 
-/** Returns true if two specs are equal. Quantities are compared by amount. */
+/** Returns true if two specs are equal, comparing quantities by amount. */
 function isSameSpec(after: JsonObject, before: JsonObject): boolean {
   const [resources, oldResources] = [objectAt(after, 'resources'), objectAt(before, 'resources')];
   const others = (spec: JsonObject) => withValue(spec, ['resources'], undefined);
@@ -83,7 +83,7 @@ function isSameAmounts(amounts: JsonObject, old: JsonObject): boolean {
   });
 }
 
-/** The requested size may be reduced while the volume is being expanded, but it must remain greater than the volume's current capacity. */
+/** The requested size can be reduced during an expansion, but must remain greater than the volume's current capacity. */
 function validateSize(field: string, object: ApiObject, old: ApiObject): FieldError[] {
   const path = ['spec', 'resources', 'requests', 'storage'];
   const size = textAt(object, ...path) || '0';

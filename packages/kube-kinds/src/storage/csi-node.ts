@@ -31,7 +31,7 @@ function validateDriver(field: string, driver: JsonObject): FieldError[] {
   ];
 }
 
-/** Validates a driver's topology keys. Errors name the driver rather than the key. */
+/** Validates a driver's topology keys. Errors refer to the driver rather than the key. */
 function validateTopologyKeys(field: string, driver: JsonObject): FieldError[] {
   const keys = textsAt(driver, 'topologyKeys');
   const isRepeated = repeats(keys);
@@ -42,7 +42,7 @@ function validateTopologyKeys(field: string, driver: JsonObject): FieldError[] {
   ]);
 }
 
-/** Drivers may be added and removed. For a driver in both objects, only `allocatable` may change. */
+/** Drivers can be added and removed. In existing ones, only `allocatable` can change. */
 function validateUpdate(object: ApiObject, old: ApiObject): FieldError[] {
   const drivers = new Map(objectsAt(object, 'spec', 'drivers').map((driver) => [textAt(driver, 'name'), driver]));
   const changes = objectsAt(old, 'spec', 'drivers').flatMap((before) => {

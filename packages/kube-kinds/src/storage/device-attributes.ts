@@ -50,7 +50,7 @@ function validateAttribute(field: string, attribute: unknown): FieldError[] {
   const tooLongAt = (name: string) =>
     Buffer.byteLength(textAt(attribute, name)) > MAX_VALUE ? [tooLong(`${field}.${name}`, MAX_VALUE)] : [];
   const text = textAt(attribute, 'version');
-  // longer strings are rejected because of their length, and the pattern is not meant for them
+  // longer strings are rejected for their length, and should not be matched against the pattern
   const isVersion = !given.includes('version') || (text.length <= 2 * MAX_VALUE && version.test(text));
   const notVersion = 'must be a string compatible with semver.org spec 2.0.0';
   const shown = given.length === 0 ? '' : attribute;

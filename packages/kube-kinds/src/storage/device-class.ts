@@ -19,7 +19,7 @@ function validate(object: ApiObject): FieldError[] {
   ];
 }
 
-/** Returns true if a resource is in a domain other than Kubernetes' own. */
+/** Returns true if a resource is not in one of Kubernetes' own domains. */
 function isExtendedResource(name: string): boolean {
   const isNative = !name.includes('/') || name.includes('kubernetes.io/');
   return !isNative && !name.startsWith('requests.') && qualifiedNameProblems(`requests.${name}`).length === 0;

@@ -18,14 +18,14 @@ export function validateConfig(field: string, config: JsonObject): FieldError[] 
   ];
 }
 
-/** Validates parameters for a driver, which may be any JSON object. */
+/** Validates driver parameters. They may be any JSON object. */
 export function validateRaw(field: string, value: unknown): FieldError[] {
   if (value === undefined) return [required(field)];
   if (Buffer.byteLength(JSON.stringify(value)) > MAX_PARAMETERS_BYTES) return [tooLong(field, MAX_PARAMETERS_BYTES)];
   return isObject(value) ? [] : [invalidValue(field, '<value omitted>', 'must be a valid JSON object')];
 }
 
-/** Validates an entry of the configuration of a ResourceClaim, which applies to the requests that it lists. */
+/** Validates a configuration entry of a ResourceClaim. It applies to the requests it lists. */
 export const validateConfigFor =
   (names: ReadonlySet<string>) =>
   (field: string, config: JsonObject): FieldError[] => [

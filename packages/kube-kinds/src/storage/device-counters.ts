@@ -1,4 +1,4 @@
-/** Validation of the counters that a pool's devices share, and of how a device consumes them. */
+/** Validates the counters shared by a pool's devices, and their consumption by a device. */
 import { type FieldError, required } from '../field-error.ts';
 import { isDnsLabel } from '../rules.ts';
 import { type JsonObject, objectAt, textAt } from '../values.ts';

@@ -1,11 +1,11 @@
-/** Validation of size-limited lists and maps in device objects. A list that is too long has no other errors. */
+/** Validates lists and maps with limited size in device objects. If a list is too long, no other errors are reported for it. */
 import { type FieldError, tooMany } from '../field-error.ts';
 import { duplicates } from '../repeats.ts';
 import { textEntriesAt } from '../values.ts';
 
 type ItemRule<T> = (field: string, item: T) => FieldError[];
 
-/** Validates the items of a list (validateSlice). If `max` is absent, the list may have any length. */
+/** Validates the items of a list (validateSlice). Without `max`, its length is unlimited. */
 export function validateItems<T>(
   field: string,
   items: readonly T[],
@@ -15,7 +15,7 @@ export function validateItems<T>(
   return items.flatMap((item, index) => validate(`${field}[${index}]`, item));
 }
 
-/** Like `validateItems`, but also requires all items to have different keys (validateSet). */
+/** Like `validateItems`, but also requires unique keys (validateSet). */
 export function validateSet<T>(
   field: string,
   items: readonly T[],
@@ -34,7 +34,7 @@ type MapRules = {
   validate?: ItemRule<unknown>;
 };
 
-/** Validates a map, in key order (validateMap). */
+/** Validates a map in key order (validateMap). */
 export function validateMap(field: string, map: Readonly<Record<string, unknown>>, rules: MapRules): FieldError[] {
   const keys = textEntriesAt(map).map(([key]) => key);
   if (keys.length > (rules.max ?? Number.POSITIVE_INFINITY)) return [tooMany(field, keys.length, rules.max!)];

@@ -1,4 +1,4 @@
-/** Validation of the names of device attributes, pools and shares. */
+/** Validates the names of device attributes, pools and shares. */
 import { type FieldError, invalidValue, required, tooLong } from '../field-error.ts';
 import { dns1123SubdomainProblems } from '../names.ts';
 import { problemsAt } from '../rules.ts';
@@ -10,7 +10,7 @@ const MAX_IDENTIFIER = 32;
 /** Maximum length of a qualified name: a domain, a slash and an identifier. */
 export const MAX_QUALIFIED_NAME = 63 + 1 + MAX_IDENTIFIER;
 
-/** Validates a pool name, which consists of subdomains separated by slashes. */
+/** Validates a pool name: subdomains separated by slashes. */
 export function validatePoolName(field: string, name: string): FieldError[] {
   if (name === '') return [required(field)];
   const long = Buffer.byteLength(name) > MAX_POOL_NAME ? [tooLong(field, MAX_POOL_NAME)] : [];
@@ -23,7 +23,7 @@ function validateIdentifier(field: string, text: string): FieldError[] {
   return [...long, ...problemsAt(field, text, identifierProblems(text))];
 }
 
-/** Validates a name of the form `identifier` or `domain/identifier`. Like upstream, accepts names with more slashes. */
+/** Validates a name of the form `identifier` or `domain/identifier`. As in upstream, additional slashes are accepted. */
 export function validateQualifiedName(field: string, name: string): FieldError[] {
   const [domain = '', identifier, ...others] = name.split('/', 3);
   if (identifier === undefined) return validateIdentifier(field, domain);
@@ -42,7 +42,7 @@ export function validateFullyQualifiedName(field: string, name: string): FieldEr
   return [...validateQualifiedName(field, name), ...(name.includes('/') ? [] : [invalidValue(field, name, detail)])];
 }
 
-/** Validates a UUID in its usual text form. */
+/** Validates a UUID in the usual text form. */
 export function validateUid(field: string, uid: string): FieldError[] {
   const hex = '[0-9a-fA-F]';
   const form = new RegExp(`^${hex}{8}-${hex}{4}-${hex}{4}-${hex}{4}-${hex}{12}$`);

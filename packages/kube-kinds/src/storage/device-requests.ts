@@ -1,4 +1,4 @@
-/** Device requests in claims. A request is for exactly one kind of device, or for the first available of several. */
+/** Device requests in claims. A request is either for exactly one type of device, or for the first available of several. */
 import type { ApiObject } from '../api-object.ts';
 import { type FieldError, invalidValue, notSupported, required, tooLong } from '../field-error.ts';
 import { validateLabelName } from '../labels.ts';
@@ -12,7 +12,7 @@ const MAX_FIRST_AVAILABLE = 8;
 const MAX_EXPRESSION_BYTES = 10 * 1024;
 const EFFECTS = ['NoExecute', 'NoSchedule', 'None'];
 
-/** Fills in the defaults of device requests. `path` is the path of the request list in a claim or claim template. */
+/** Sets the defaults of device requests. `path` is the path of the request list in a claim or claim template. */
 export const withRequestDefaults = (object: ApiObject, path: readonly string[]): ApiObject =>
   withItems(object, path, (request) => {
     const exactly = objectAt(request, 'exactly');
@@ -125,8 +125,8 @@ export function validateTaint(field: string, taint: JsonObject): FieldError[] {
 }
 
 /**
- * Returns the names by which other parts of a claim can refer to its requests. For an alternative of a request, this is the request's name,
- * a slash and its own name.
+ * Returns the names that other parts of a claim can use to refer to its requests. An alternative of a request is named
+ * `<request>/<alternative>`.
  */
 export function requestNames(devices: unknown): ReadonlySet<string> {
   return new Set(

@@ -1,4 +1,4 @@
-/** Validation of a device in a ResourceSlice: its attributes, capacities, counters, taints and nodes. */
+/** Validates a device in a ResourceSlice: its attributes, capacities, counters, taints and nodes. */
 import { type FieldError, invalidValue, required } from '../field-error.ts';
 import { dns1123SubdomainProblems } from '../names.ts';
 import { validateNodeSelector } from '../node-selector.ts';
@@ -15,7 +15,7 @@ import { validateRequestPolicy } from './request-policy.ts';
 const MAX_TAINTS = 16;
 const MAX_CONSUMPTIONS = 2;
 
-/** Returns true if the device has taints or consumes counters. A slice with such devices is limited to fewer devices. */
+/** Returns true if the device has taints or consumes counters. Slices with such devices may contain fewer devices. */
 export const usesAdvancedFeatures = (device: JsonObject): boolean =>
   listAt(device, 'taints').length > 0 || listAt(device, 'consumesCounters').length > 0;
 

@@ -1,7 +1,7 @@
 import { parseCidr, parseIp } from '../addresses.ts';
 import { type FieldError, invalidValue } from '../field-error.ts';
 
-/** Validates an interface address: an IP address with the prefix length of its network, in canonical form (IsValidInterfaceAddress). */
+/** Validates an interface address in canonical form: an IP address with its network's prefix length (IsValidInterfaceAddress). */
 export function validateInterfaceAddress(field: string, value: string): FieldError[] {
   const cidr = parseCidr(value);
   const form = 'must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)';

@@ -1,4 +1,4 @@
-/** Validation of the provisioners of storage classes and volume attributes classes, and of their parameters. */
+/** Validates the provisioner names of storage classes and volume attributes classes, and their parameters. */
 import { type FieldError, invalidValue, required, tooLong } from '../field-error.ts';
 import { qualifiedNameProblems } from '../names.ts';
 import { problemsAt } from '../rules.ts';
@@ -7,7 +7,7 @@ import { textEntriesAt } from '../values.ts';
 const MAX_PARAMETERS = 512;
 const MAX_BYTES = 256 * 1024;
 
-/** Validates the name of a driver: a qualified name, in which uppercase letters are tolerated. */
+/** Validates a driver name: a qualified name, possibly with uppercase letters. */
 export function validateProvisioner(field: string, name: string): FieldError[] {
   const lower = name.toLowerCase();
   return name === '' ? [required(field)] : problemsAt(field, lower, qualifiedNameProblems(lower));
@@ -28,6 +28,6 @@ export function validateParameters(
   return errors;
 }
 
-/** Returns the total size of all keys and values, in bytes. */
+/** Returns the total size of all keys and values in bytes. */
 export const sizeOf = (entries: readonly (readonly [string, string])[]): number =>
   entries.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0);

@@ -1,19 +1,19 @@
 import { formatQuantity, quantityMilliValue } from '@podwright/kube-api';
 import { type JsonObject, objectAt, textEntriesAt, withValue } from '../values.ts';
 
-/** Defaults for fields of volume sources. They apply to fields that are absent or ''. */
+/** Defaults of volume source fields, used if a field is absent or ''. */
 const SOURCE_DEFAULTS: Readonly<Record<string, JsonObject>> = {
   rbd: { pool: 'rbd', user: 'admin', keyring: '/etc/ceph/keyring' },
   iscsi: { iscsiInterface: 'default' },
   scaleIO: { storageMode: 'ThinProvisioned', fsType: 'xfs' },
 };
-/** Defaults that apply only to absent fields, because '' is a valid value. */
+/** Defaults of fields where '' is a valid value, used only if a field is absent. */
 const POINTER_DEFAULTS: Readonly<Record<string, JsonObject>> = {
   hostPath: { type: '' },
   azureDisk: { cachingMode: 'ReadWrite', fsType: 'ext4', readOnly: false, kind: 'Shared' },
 };
 
-/** Fills in the defaults of a volume's source and capacity. Inline volumes have these defaults too. */
+/** Sets the defaults of a volume's source and capacity, even if the volume is inlined. */
 export function withVolumeDefaults(spec: JsonObject): JsonObject {
   const filled = fill(fill(spec, SOURCE_DEFAULTS, ['']), POINTER_DEFAULTS, []);
   return withRoundedQuantities(filled, ['capacity']);
@@ -29,7 +29,7 @@ function fill(spec: JsonObject, defaults: Readonly<Record<string, JsonObject>>, 
   return { ...spec, ...Object.fromEntries(sources) };
 }
 
-/** Rounds the quantities of a resource list up to thousandths (SetDefaults_ResourceList). */
+/** Rounds the quantities in a resource list up to milli-units (SetDefaults_ResourceList). */
 export function withRoundedQuantities<T extends JsonObject>(object: T, path: readonly string[]): T {
   const entries = textEntriesAt(object, ...path);
   const rounded = entries.map(([name, text]) => [name, roundUp(text)] as const);
@@ -37,6 +37,6 @@ export function withRoundedQuantities<T extends JsonObject>(object: T, path: rea
   return isSame ? object : withValue(object, path, Object.fromEntries(rounded));
 }
 
-/** Rounds a quantity up. Only quantities that are finer than thousandths have the suffix `n` or `u`. */
+/** Rounds a quantity up to milli-units. Only finer quantities have the suffix `n` or `u`. */
 const roundUp = (text: string): string =>
   /[nu]$/.test(text) ? formatQuantity(quantityMilliValue(text) * 1_000_000n, text) : text;

@@ -1,5 +1,5 @@
 /**
- * Validation of PersistentVolume specs, including those inlined in a VolumeAttachment, in which most fields must be absent
+ * Validates PersistentVolume specs, including those inlined in a VolumeAttachment, where most fields are not allowed
  * (ValidatePersistentVolumeSpec).
  */
 import { posix } from 'node:path';
@@ -13,7 +13,7 @@ import { VOLUME_MODES, validateAccessModes } from './access-modes.ts';
 import { VOLUME_SOURCES } from './volume-sources.ts';
 
 export type SpecOptions = {
-  /** The volume's name; undefined for an inline spec. */
+  /** The volume's name; `undefined` for an inline spec. */
   volume?: string;
   allowInvalidValues?: boolean;
 };
@@ -120,7 +120,7 @@ function validateVolumeMode(field: string, spec: JsonObject, isInline: boolean):
   return mode === 'Filesystem' ? [] : [forbiddenField(field, inline)];
 }
 
-/** Validates the volume attributes class. Like upstream, does not check that of an inline volume. */
+/** Validates the volume attributes class. As in upstream, it is not checked for inline volumes. */
 function validateAttributesClass(field: string, spec: JsonObject, isInline: boolean): FieldError[] {
   const name = valueAt(spec, 'volumeAttributesClassName');
   if (typeof name !== 'string' || isInline) return [];

@@ -77,7 +77,7 @@ function validateUpdate(object: ApiObject, old: ApiObject): FieldError[] {
 
 const SECRET = ['csi', 'controllerExpandSecretRef'];
 
-/** A volume's source is immutable, except that a CSI volume may be given a secret for its expansion. */
+/** A volume's source is immutable, except that an expansion secret can be added to a CSI volume. */
 function validateSourceChange(spec: JsonObject, old: JsonObject): FieldError[] {
   const getsSecret = objectAt(old, 'csi') !== undefined && valueAt(old, ...SECRET) === undefined;
   const [before, after] = [sourcesOf(old), sourcesOf(getsSecret ? withoutSecret(spec) : spec)];
@@ -98,7 +98,7 @@ function validateAttributesChange(field: string, spec: JsonObject, old: JsonObje
   return [forbiddenField(field, 'update from non-nil value to nil is forbidden')];
 }
 
-/** Sets the time of the last phase transition when the phase changes, unless the client sets another time. */
+/** Sets the last phase transition time when the phase changes, unless set by the client. */
 function prepareForStatusUpdate(object: ApiObject, old: ApiObject): ApiObject {
   const prepared = withStatusAndMetadataOf(object, old);
   const time = ['status', 'lastPhaseTransitionTime'];

@@ -1,4 +1,4 @@
-/** Validation of how requests consume a device capacity that several claims share. */
+/** Validates how requests consume a device capacity shared by several claims. */
 import { compareQuantities, formatQuantity, parseQuantity, quantityValue } from '@podwright/kube-api';
 import { type FieldError, forbiddenField, invalidValue, required } from '../field-error.ts';
 import { type JsonObject, listAt, objectAt, textAt, textsAt, valueAt } from '../values.ts';
@@ -27,7 +27,7 @@ export function validateRequestPolicy(field: string, capacity: unknown, isShared
 }
 
 type Amounts = {
-  /** The amount consumed by a request that does not specify one. */
+  /** The amount consumed by requests that do not specify one. */
   fallback: string;
   /** The total capacity. */
   max: string;
@@ -83,7 +83,7 @@ function validateStep(field: string, range: JsonObject, { fallback, max: capacit
   const sum = formatQuantity(parseQuantity(min).nanos + parseQuantity(step).nanos, min);
   const isLarge = compareQuantities(sum, capacity) > 0;
   const multiples = max === '' ? [fallback] : [fallback, max];
-  // a step of 0 makes upstream's server panic; here, only the minimum counts as a multiple of it
+  // a step of 0 makes upstream's server panic; here, the only multiple is the minimum itself
   const isMultiple = (value: string) => {
     const [distance, width] = [quantityValue(value) - quantityValue(min), quantityValue(step)];
     return width === 0n ? distance === 0n : distance % width === 0n;

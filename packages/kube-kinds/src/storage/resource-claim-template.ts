@@ -19,7 +19,7 @@ const validate = (object: ApiObject): FieldError[] => [
   ...validateClaimSpec('spec.spec', objectAt(object, 'spec', 'spec') ?? {}),
 ];
 
-/** Validates a template's metadata, which may contain only labels and annotations (ValidateTemplateObjectMeta). */
+/** Validates a template's metadata. Only labels and annotations are allowed (ValidateTemplateObjectMeta). */
 function validateMetadata(field: string, metadata: JsonObject): FieldError[] {
   const annotations = textEntriesAt(metadata, 'annotations');
   const others = Object.entries(metadata).filter(

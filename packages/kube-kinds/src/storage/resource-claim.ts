@@ -19,7 +19,7 @@ const applyDefaults = (object: ApiObject): ApiObject =>
 
 const validate = (object: ApiObject): FieldError[] => validateClaimSpec('spec', objectAt(object, 'spec') ?? {});
 
-/** Validates the spec of a claim, or the claim spec in a template. */
+/** Validates the spec of a claim, or that of a claim template. */
 export function validateClaimSpec(field: string, spec: JsonObject): FieldError[] {
   const devices = objectAt(spec, 'devices');
   const names = requestNames(devices);

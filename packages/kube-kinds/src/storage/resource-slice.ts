@@ -1,4 +1,4 @@
-/** ResourceSlices: the devices that a driver offers on one node, on some nodes, or on all nodes. */
+/** ResourceSlices: devices offered by a driver on one, some or all nodes. */
 import { formatTime } from '@podwright/kube-api';
 import type { ApiObject } from '../api-object.ts';
 import { type FieldError, invalidValue, required } from '../field-error.ts';
@@ -29,7 +29,7 @@ const MAX_ADVANCED_DEVICES = 64;
 const MAX_COUNTER_SETS = 8;
 const DEVICES = ['spec', 'devices'];
 
-/** Sets the time of taints that have none to the current time. */
+/** Sets missing times of taints to the current time. */
 function applyDefaults(object: ApiObject): ApiObject {
   const now = formatTime(Date.now());
   const withTime = (taint: JsonObject) => (valueAt(taint, 'timeAdded') ? taint : withValue(taint, ['timeAdded'], now));
@@ -81,7 +81,7 @@ const validateChange = (spec: JsonObject, old: JsonObject): FieldError[] => [
   ...immutable('spec.nodeName', spec.nodeName, old.nodeName),
 ];
 
-/** A slice must specify its nodes in exactly one of four ways. */
+/** A slice must specify its nodes in exactly one of the four ways. */
 function validateNodes(field: string, spec: JsonObject): FieldError[] {
   const name = valueAt(spec, 'nodeName');
   const selector = objectAt(spec, 'nodeSelector');

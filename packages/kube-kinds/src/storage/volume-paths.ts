@@ -1,7 +1,7 @@
 import { type FieldError, invalidValue, notSupported, required } from '../field-error.ts';
 import { type JsonObject, textAt, valueAt } from '../values.ts';
 
-/** Validates that a path does not contain `..` (validatePathNoBacksteps). */
+/** Rejects paths containing `..` (validatePathNoBacksteps). */
 const validateSteps = (field: string, path: string): FieldError[] =>
   path.split('/').includes('..') ? [invalidValue(field, path, "must not contain '..'")] : [];
 

@@ -8,15 +8,15 @@ import { validateHostPath, validateLocal, validateNfs } from './volume-paths.ts'
 type VolumeSource = {
   name: string;
   validate: SourceRule;
-  /** The field that errors about the source name, if it differs from `name`. */
+  /** Field path in errors about the source, if different from `name`. */
   field?: string;
-  /** The field that the error about a second source names, if it differs from `name`. */
+  /** Field path in errors about a second source, if different from `name`. */
   secondField?: string;
-  /** Whether this source is valid in addition to an earlier one. */
+  /** Whether this source is allowed in addition to an earlier one. */
   mayBeSecond?: boolean;
 };
 
-/** The source types of PersistentVolumes, in the order in which upstream checks them. */
+/** Source types of PersistentVolumes, in the order checked by upstream. */
 export const VOLUME_SOURCES: readonly VolumeSource[] = [
   { name: 'hostPath', validate: validateHostPath },
   { name: 'gcePersistentDisk', validate: cloudDisk('pdName'), field: 'persistentDisk' },

@@ -1,4 +1,4 @@
-/** Validation of changes to container statuses (ValidateContainerStateTransition and others). */
+/** Validates changes to container statuses (ValidateContainerStateTransition and others). */
 import { type Container, couldRestartAllContainers, type Pod, type PodSpec, restartsAfter } from '@podwright/kube-api';
 import type { ApiObject } from '../api-object.ts';
 import type { Field } from '../field.ts';
@@ -12,7 +12,7 @@ const LISTS = [
   { statuses: 'initContainerStatuses', containers: 'initContainers' },
 ];
 
-/** Validates the container statuses. `field` is the pod's status. */
+/** Validates the container statuses. `field` is the field of the pod's status. */
 export function validateContainerStatuses(pod: ApiObject, old: ApiObject, field: Field): void {
   for (const { statuses, containers } of LISTS)
     validateTransitions(pod, old, { field: field.at(statuses), containers });
@@ -36,7 +36,7 @@ export function validateContainerStatuses(pod: ApiObject, old: ApiObject, field:
 
 type Transition = { field: Field; containers: string | undefined };
 
-/** A container that has terminated for good must not run again. `containers` is undefined for ephemeral containers. */
+/** Containers that have terminated for good must not run again. `containers` is `undefined` for ephemeral containers. */
 function validateTransitions(pod: ApiObject, old: ApiObject, { field, containers }: Transition): void {
   const list = field.path.slice(field.path.lastIndexOf('.') + 1);
   const spec = { ...objectAt(old, 'spec'), containers: objectsAt(old, 'spec', 'containers') } as unknown as PodSpec;

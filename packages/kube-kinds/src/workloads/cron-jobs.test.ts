@@ -17,7 +17,7 @@ const CRON_JOB: TestObject = {
 };
 const RESOURCE = 'cronjobs.batch';
 
-/** Schedules, and the problems that robfig/cron reports. */
+/** Schedules and the problems reported by robfig/cron. */
 const SCHEDULES: readonly (readonly [schedule: string, problem: string | undefined])[] = [
   ['* * * * *', undefined],
   ['*/15 0-5 1,15 JAN-mar Mon-FRI', undefined],
@@ -60,7 +60,7 @@ test('a CronJob has the defaults of upstream', () => {
     successfulJobsHistoryLimit: 3,
     failedJobsHistoryLimit: 1,
   });
-  // the Job's own defaults are set when it is created
+  // a Job gets its own defaults when it is created
   assert.equal(valueAt(jobTemplate, 'spec', 'completions'), undefined);
   assert.equal(valueAt(jobTemplate, 'spec', 'template', 'spec', 'dnsPolicy'), 'ClusterFirst');
 });

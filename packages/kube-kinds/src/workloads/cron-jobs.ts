@@ -15,7 +15,7 @@ import { validateCount } from './workload-spec.ts';
 const JOB_SPEC = ['spec', 'jobTemplate', 'spec'];
 const TEMPLATE = [...JOB_SPEC, 'template'];
 const CONCURRENCY_POLICIES = ['Allow', 'Forbid', 'Replace'];
-/** The name of a Job is 11 characters longer than that of its CronJob, and the name of a pod has at most 63 characters. */
+/** Job names are 11 characters longer than the name of their CronJob, and pod names are limited to 63 characters. */
 const MAX_NAME = 52;
 const ZONE_PART = /^[A-Za-z._0-9+-]{1,14}$/;
 
@@ -45,7 +45,7 @@ function validateSpec(object: ApiObject, field: Field, old?: ApiObject): void {
   for (const name of ['successfulJobsHistoryLimit', 'failedJobsHistoryLimit']) validateCount(spec, field, name);
 }
 
-/** Validates a schedule. A time zone belongs in `timeZone`; only the schedules of old CronJobs may contain one. */
+/** Validates a schedule. The time zone must be in `timeZone`, except that old CronJobs may have one in the schedule. */
 function validateSchedule(
   schedule: string,
   field: Field,
@@ -94,7 +94,7 @@ function validateUpdate(object: ApiObject, old: ApiObject): FieldError[] {
 }
 
 function warnings(object: ApiObject, old: ApiObject | undefined): string[] {
-  // the repeated `spec` in this path is upstream's
+  // the repeated `spec` in this path is from upstream
   const words =
     'cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details';
   const hasZone = old !== undefined && textAt(object, 'spec', 'schedule').includes('TZ');

@@ -1,4 +1,4 @@
-/** CronJob schedules, in the standard format of robfig/cron v3 and with its messages. */
+/** CronJob schedules, in the standard format of robfig/cron v3 and with its error messages. */
 import { parseGoDuration } from '@podwright/kube-api';
 
 type Bounds = { min: number; max: number; names?: readonly string[]; firstName?: number };
@@ -16,7 +16,7 @@ const FIELDS: readonly Bounds[] = [
 const DESCRIPTORS = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly'];
 const EVERY = '@every ';
 
-/** Returns the problem with a schedule, or undefined if it is valid. */
+/** Returns the problem of a schedule, or `undefined` if it is valid. */
 export function scheduleProblem(schedule: string): string | undefined {
   if (schedule === '') return 'empty spec string';
   if (!/^(CRON_)?TZ=/.test(schedule)) return specProblem(schedule);
@@ -30,11 +30,11 @@ export function scheduleProblem(schedule: string): string | undefined {
     : `provided bad location ${zone}: ${problem}`;
 }
 
-/** Returns Go's error about the name of a time zone, or undefined if it is valid. `UTC` and the empty name are valid too. */
+/** Returns Go's error for a time zone name, or `undefined` if it is valid. `UTC` and '' are valid. */
 export function zoneProblem(zone: string): string | undefined {
   if (zone === '' || zone === 'UTC' || zone === 'Local') return undefined;
   try {
-    // the formatter also accepts offsets such as +01:00, which Go does not accept as time zones
+    // the formatter also accepts offsets like +01:00, which are not time zones in Go
     if (!/^[+-]/.test(zone)) new Intl.DateTimeFormat('en', { timeZone: zone });
     else return `unknown time zone ${zone}`;
     return undefined;
@@ -71,7 +71,7 @@ function fieldProblem(field: string, bounds: Bounds): string | undefined {
   return undefined;
 }
 
-/** Returns the problem with a number, a range, or one of them with a step: `5`, `1-5`, `*\/15`, `mon-fri`. */
+/** Returns the problem of a number or range, with an optional step: `5`, `1-5`, `*\/15`, `mon-fri`. */
 function rangeProblem(expression: string, bounds: Bounds): string | undefined {
   const [range = '', stepText, ...moreSteps] = expression.split('/');
   const [low = '', high, ...moreHyphens] = range.split('-');
@@ -91,7 +91,7 @@ function rangeProblem(expression: string, bounds: Bounds): string | undefined {
   return step === 0 ? `step of range should be a positive number: ${expression}` : undefined;
 }
 
-/** Parses a value of a schedule field: a number, or a name such as `mon`. If it is invalid, returns an error message. */
+/** Parses a value in a schedule field: a number, or a name such as `mon`. Returns an error message if it is invalid. */
 function parseNumber(text: string, { names = [], firstName = 0 }: Bounds): number | string {
   const index = names.indexOf(text.toLowerCase());
   if (index >= 0) return index + firstName;

@@ -20,7 +20,7 @@ import {
 
 const TEMPLATE = ['spec', 'template'];
 const HISTORY_LIMIT = 10;
-/** The annotation that counts changes to the template. Clients cannot change it. */
+/** The annotation counting template changes. Clients cannot change it. */
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
 const EMPTY_STATUS = {
   currentNumberScheduled: 0,
@@ -37,7 +37,7 @@ function applyDefaults(object: ApiObject): ApiObject {
   const spec = { revisionHistoryLimit: HISTORY_LIMIT, ...objectAt(object, 'spec') };
   const updateStrategy = defaultStrategy(objectAt(spec, 'updateStrategy') ?? {});
   const complete = defaultTemplateAt({ ...object, spec: { ...spec, updateStrategy } }, TEMPLATE);
-  // upstream's v1 objects always have the annotation, and their writers own it
+  // upstream's v1 objects always have the annotation, and it is owned by their writers
   return withGeneration(complete, generationOf(complete));
 }
 
@@ -51,13 +51,13 @@ function defaultStrategy(strategy: JsonObject): JsonObject {
   };
 }
 
-/** Returns the generation in the annotation, 0 if there is none, or Go's message if it is not a number. */
+/** Returns the generation in the annotation, 0 if absent, or Go's error message if it is not a number. */
 function readGeneration(object: ApiObject): bigint | string {
   const text = valueAt(object, 'metadata', 'annotations', TEMPLATE_GENERATION);
   return typeof text === 'string' ? parseInt64(text) : 0n;
 }
 
-/** Returns the generation of an object that has been converted. Objects stored by earlier releases may have no number: they count from 0. */
+/** Returns the generation of a converted object, or 0 if it is not a number, which is possible in objects stored by earlier releases. */
 function generationOf(object: ApiObject): bigint {
   const read = readGeneration(object);
   return typeof read === 'string' ? 0n : read;
@@ -78,7 +78,7 @@ function prepareForUpdate(object: ApiObject, old: ApiObject): ApiObject {
   return withGeneration(prepared, isChanged ? nextInt64(generation) : generation);
 }
 
-/** The generation is a field of the spec of upstream's internal object, so an update of the status cannot change it. */
+/** A status update cannot change the generation because it is part of the spec in upstream's internal object. */
 const prepareStatus = (object: ApiObject, old: ApiObject): ApiObject =>
   withGeneration(statusOnly(object, old), generationOf(old));
 
@@ -89,7 +89,7 @@ function validate(object: ApiObject, old?: ApiObject) {
   const selector = objectAt(spec, 'selector');
   const oldSelector = valueAt(old, 'spec', 'selector');
   const generation = generationOf(object);
-  // fails only for the number that follows the greatest int64
+  // only fails when the generation wraps around after the largest int64
   if (old !== undefined && generation < generationOf(old))
     field.at('templateGeneration').invalid(generation, 'must not be decremented');
   if (old !== undefined) validateImmutable(spec.selector, oldSelector, field.at('selector'));
@@ -117,7 +117,7 @@ function validateStrategy(strategy: JsonObject, field: Field): void {
   const rollingUpdate = objectAt(strategy, 'rollingUpdate');
   if (type === 'OnDelete') return;
   if (type !== 'RollingUpdate') {
-    // upstream's error shows Go's struct
+    // upstream's error shows the Go struct
     const shown = { Type: type, RollingUpdate: rollingUpdate ?? null };
     return field.notSupported(shown, ['RollingUpdate', 'OnDelete']);
   }

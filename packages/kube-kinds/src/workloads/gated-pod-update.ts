@@ -1,4 +1,4 @@
-/** Validation of updates that add node constraints to a pod that is still waiting for its scheduling gates. */
+/** Validates updates that add node constraints to a pod still waiting for its scheduling gates. */
 import type { Field } from '../field.ts';
 import { shownLabels } from '../selectors.ts';
 import {
@@ -16,7 +16,9 @@ const AFFINITY = ['affinity', 'nodeAffinity'];
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
 const TERMS = [REQUIRED, 'nodeSelectorTerms'];
 
-/** Validates changes to the node selector and node affinity, and returns the new spec with the old ones. `field` is the spec. */
+/**
+ * Validates changes to the node selector and node affinity, and returns the new spec with the old ones. `field` is the field of the spec.
+ */
 export function withOldScheduling(spec: JsonObject, old: JsonObject, field: Field): JsonObject {
   if (objectsAt(old, 'schedulingGates').length === 0) return spec;
   let result = spec;

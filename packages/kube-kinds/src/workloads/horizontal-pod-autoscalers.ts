@@ -19,7 +19,7 @@ const DEFAULT_METRICS = [
   },
 ];
 
-/** Fills in the defaults. Like upstream, removes annotations that carry fields of other versions. */
+/** Sets the defaults. Like upstream, removes annotations used to carry fields of other versions. */
 function applyDefaults(object: ApiObject): ApiObject {
   const spec: JsonObject = { minReplicas: 1, ...objectAt(object, 'spec') };
   const metrics = objectsAt(spec, 'metrics').length === 0 ? DEFAULT_METRICS : spec.metrics;
@@ -68,7 +68,7 @@ function validateStatus(object: ApiObject): FieldError[] {
   return field.errors;
 }
 
-/** HorizontalPodAutoscalers, which are stored as autoscaling/v2. */
+/** HorizontalPodAutoscalers. Stored as autoscaling/v2. */
 export const HORIZONTAL_POD_AUTOSCALERS: Strategy = {
   applyDefaults,
   prepareForCreate: (object) => resetStatus(object, EMPTY_STATUS),

@@ -1,4 +1,4 @@
-/** Objects that a client sends may have values of any kind in any number: no strategy throws, or takes more than linear time. */
+/** Objects from clients may contain any values in any number: strategies must not throw, or take more than linear time. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { decode, POD, set, strategyOf, type TestObject, workload } from './strat
 import { WORKLOAD_CONVERSIONS, WORKLOAD_STRATEGIES } from './workloads.ts';
 
 const FEW = 1500;
-/** Eight times as many items must not take more than about eight times as long; quadratic time would be 64 times as long. */
+/** Eight times the items should take about eight times as long; quadratic time would be 64 times as long. */
 const MANY = 8 * FEW;
 const MAX_RATIO = 32;
 const MAX_MS = 1000;
@@ -50,7 +50,7 @@ const JUNK: readonly unknown[] = [
   { constructor: 1, __proto__: null },
 ];
 
-/** Copies of an object in each of which one value, at any depth, is junk. */
+/** Copies of a value with one nested value each replaced by junk. */
 function* corrupted(value: unknown): Generator<unknown> {
   yield* JUNK;
   if (!isObject(value) && !Array.isArray(value)) return;
@@ -86,7 +86,7 @@ const constraint = (index: number) => ({ maxSkew: 1, topologyKey: `k${index}`, w
 const APPARMOR = 'container.apparmor.security.beta.kubernetes.io';
 const volumeOf = (items: unknown) => ({ 'spec.volumes': [{ name: 'a', configMap: { name: 'x', items } }] });
 
-/** Changes of a pod, with lists of many items. */
+/** Changes to a pod, with very long lists. */
 const LONG: Readonly<Record<string, (list: (item: Item) => unknown[], count: number) => Record<string, unknown>>> = {
   containers: (list) => ({ 'spec.containers': list(container) }),
   volumes: (list) => ({ 'spec.volumes': list((index) => ({ name: `v${index}`, emptyDir: {} })) }),
@@ -121,7 +121,7 @@ for (const [name, changes] of Object.entries(LONG))
   test(`a pod with very many ${name} is validated in linear time`, () => {
     const msOf = (count: number): number => {
       const pod = decode(set(POD, changes(listOf(count), count)));
-      // the processor's time, because other programs delay this one
+      // use CPU time, which does not include delays caused by other processes
       const start = process.cpuUsage();
       exercise('pods', pod);
       const { user, system } = process.cpuUsage(start);
@@ -146,7 +146,7 @@ const resources = new Map(Object.keys(WORKLOAD_STRATEGIES).map((one) => [one.spl
 
 for (const file of files) {
   const object = JSON.parse(readFileSync(file, 'utf8')) as TestObject;
-  // a watch event is not an object
+  // a watch event has no kind
   const kind = object.kind ?? '';
   const plural = `${kind.toLowerCase()}${kind.endsWith('s') ? 'es' : 's'}`;
   const resource = resources.get(plural);

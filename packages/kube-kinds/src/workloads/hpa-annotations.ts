@@ -1,4 +1,4 @@
-/** The annotations in which autoscaling/v1 carries fields of autoscaling/v2. */
+/** The annotations used in autoscaling/v1 to carry fields of autoscaling/v2. */
 import type { ApiObject } from '../api-object.ts';
 import { objectAt } from '../values.ts';
 
@@ -19,7 +19,7 @@ export function withoutHpaAnnotations(object: ApiObject): ApiObject {
   return { ...object, metadata: { ...metadata, annotations: Object.fromEntries(others) as Record<string, string> } };
 }
 
-/** Returns the JSON value of an annotation, or undefined if the annotation is absent or is not JSON. */
+/** Parses an annotation as JSON. Returns `undefined` if it is absent or not JSON. */
 export function parseAnnotation(object: ApiObject, key: string): unknown {
   const text = object.metadata.annotations?.[key];
   if (typeof text !== 'string') return undefined;

@@ -1,14 +1,14 @@
-/** The annotation of autoscaling/v1 that carries the behavior of autoscaling/v2. */
+/** The annotation used in autoscaling/v1 to carry the behavior of autoscaling/v2. */
 import { isQuantity } from '@podwright/kube-api';
 import { isObject, type JsonObject, objectAt, objectsAt, valueAt } from '../values.ts';
 
-/** Returns those of the named fields that have a value. */
+/** Returns the named fields that have a value. */
 export const pick = (object: unknown, names: readonly string[]): JsonObject =>
   Object.fromEntries(
     names.flatMap((name) => (valueAt(object, name) === undefined ? [] : [[name, valueAt(object, name)]])),
   );
 
-/** Formats a behavior for the annotation. Upstream writes the fields of Go's structs, whose names are capitalized. */
+/** Formats a behavior for the annotation. Upstream encodes Go structs, so field names are capitalized. */
 export function behaviorText(behavior: JsonObject): string {
   const rules = (name: string) => {
     const found = objectAt(behavior, name);
@@ -28,7 +28,7 @@ export function behaviorText(behavior: JsonObject): string {
   return JSON.stringify({ ScaleUp: rules('scaleUp'), ScaleDown: rules('scaleDown') });
 }
 
-/** Reads a behavior from the annotation's value. Like Go, matches field names case-insensitively. */
+/** Decodes a behavior from the annotation's value. Like Go, matches field names case-insensitively. */
 export function behaviorFrom(value: unknown): JsonObject | undefined {
   const lower = withLowerNames(value, 0);
   if (!isObject(lower)) return undefined;
@@ -61,7 +61,7 @@ const isInt32 = (value: unknown): boolean => typeof value === 'number' && (value
 
 const MAX_DEPTH = 5;
 
-/** Returns the value with lowercase field names and without null fields. */
+/** Converts field names to lower case, and removes null fields. */
 function withLowerNames(value: unknown, depth: number): unknown {
   if (depth > MAX_DEPTH) return undefined;
   if (Array.isArray(value)) return value.map((one) => withLowerNames(one, depth + 1));

@@ -1,4 +1,4 @@
-/** How fast a HorizontalPodAutoscaler scales (its `behavior`). */
+/** The scaling rates of a HorizontalPodAutoscaler (`behavior`). */
 import { compareQuantities } from '@podwright/kube-api';
 import type { Field } from '../field.ts';
 import { type JsonObject, numberAt, objectAt, objectsAt, textAt, valueAt } from '../values.ts';
@@ -14,7 +14,7 @@ const PODS = { type: 'Pods', value: 4, periodSeconds: PERIOD_SECONDS };
 const SCALE_UP = { stabilizationWindowSeconds: 0, selectPolicy: 'Max', policies: [PODS, PERCENT] };
 const SCALE_DOWN = { selectPolicy: 'Max', policies: [PERCENT] };
 
-/** Fills in the defaults of a behavior, which has rules for both directions. */
+/** Sets the defaults of a behavior. Both directions have rules afterwards. */
 export const defaultBehavior = (behavior: JsonObject): JsonObject => ({
   ...behavior,
   scaleUp: { ...SCALE_UP, ...objectAt(behavior, 'scaleUp') },

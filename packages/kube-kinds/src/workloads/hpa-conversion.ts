@@ -1,4 +1,4 @@
-/** Conversion of HorizontalPodAutoscalers from and to autoscaling/v1, whose annotations carry what exists only in autoscaling/v2. */
+/** Converts HorizontalPodAutoscalers from and to autoscaling/v1, which carries fields that exist only in autoscaling/v2 in annotations. */
 import type { ApiObject } from '../api-object.ts';
 import type { Conversion } from '../strategy.ts';
 import { isObject, type JsonObject, numberAt, objectAt, objectsAt, textAt } from '../values.ts';

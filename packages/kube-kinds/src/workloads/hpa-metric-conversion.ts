@@ -1,4 +1,4 @@
-/** Conversion of metrics between autoscaling/v2 and the form used in autoscaling/v1 annotations. */
+/** Converts metrics between autoscaling/v2 and the form in autoscaling/v1 annotations. */
 import { isQuantity, parseQuantity } from '@podwright/kube-api';
 import { isObject, type JsonObject, objectAt, textAt, valueAt } from '../values.ts';
 import { type Convert, metricOf, present, reference, SOURCES } from './hpa-metric-parts.ts';
@@ -81,7 +81,7 @@ function convert(metric: JsonObject, rules: Convert): JsonObject {
 export const metricToV1 = (metric: JsonObject): JsonObject => convert(metric, TO_V1_SPEC);
 export const metricStatusToV1 = (metric: JsonObject): JsonObject => convert(metric, TO_V1_STATUS);
 
-/** Returns the metrics in an annotation. As in Go, an annotation with a value of the wrong type counts as absent. */
+/** Returns the metrics in an annotation. As in Go, an annotation containing a value of the wrong type is treated as absent. */
 export const metricsFromV1 = (value: unknown): JsonObject[] | undefined => listFrom(value, FROM_V1_SPEC);
 export const metricStatusesFromV1 = (value: unknown): JsonObject[] | undefined => listFrom(value, FROM_V1_STATUS);
 

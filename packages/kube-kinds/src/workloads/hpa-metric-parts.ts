@@ -1,11 +1,11 @@
-/** Parts that autoscaling/v1 and autoscaling/v2 metrics consist of. */
+/** Building blocks of autoscaling/v1 and autoscaling/v2 metrics. */
 import { type JsonObject, textAt, valueAt } from '../values.ts';
 
 export const SOURCES = ['object', 'pods', 'resource', 'containerResource', 'external'] as const;
 type SourceName = (typeof SOURCES)[number];
 export type Convert = Readonly<Record<SourceName, (source: JsonObject) => JsonObject>>;
 
-/** Removes absent fields, as Go does when it encodes. */
+/** Removes absent fields, like Go's encoder. */
 export const present = (fields: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 

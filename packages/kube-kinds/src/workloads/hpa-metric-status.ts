@@ -1,4 +1,4 @@
-/** Conversion of metric statuses between autoscaling/v2 and the form used in autoscaling/v1 annotations. */
+/** Converts metric statuses between autoscaling/v2 and the form in autoscaling/v1 annotations. */
 import { type JsonObject, textAt, valueAt } from '../values.ts';
 import { type Convert, metricOf, present, reference } from './hpa-metric-parts.ts';
 

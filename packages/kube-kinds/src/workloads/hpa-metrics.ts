@@ -1,4 +1,4 @@
-/** Validation of HorizontalPodAutoscaler metrics (validateMetrics). */
+/** Validates HorizontalPodAutoscaler metrics (validateMetrics). */
 import { compareQuantities } from '@podwright/kube-api';
 import type { Field } from '../field.ts';
 import { dns1123LabelProblems } from '../names.ts';
@@ -9,7 +9,7 @@ import { type ReferenceOptions, validateReference } from './hpa-reference.ts';
 
 type Source = { field: string; validate: (source: JsonObject, field: Field, options: ReferenceOptions) => void };
 
-/** Metric sources by type, in the order in which upstream looks for them. */
+/** Metric sources by type, in the order in which they are checked by upstream. */
 const SOURCES: Readonly<Record<string, Source>> = {
   Object: { field: 'object', validate: validateObject },
   External: { field: 'external', validate: validateExternal },

@@ -1,8 +1,8 @@
-/** Lists of Indexed Jobs' indexes as text, such as `1,3-5,7` (validateIndexesFormat). */
+/** Index lists of Indexed Jobs as text, such as `1,3-5,7` (validateIndexesFormat). */
 
 type Interval = readonly [first: number, last: number];
 
-/** Returns the number of indexes in a list, or the problem with the list. Indexes must be increasing and less than `completions`. */
+/** Returns the number of indexes in a list, or the problem if it is invalid. Indexes must be increasing and less than `completions`. */
 export function countIndexes(text: string, completions: number): number | string {
   if (text === '') return 0;
   let last: number | undefined;
@@ -34,7 +34,7 @@ function parseInterval(text: string, completions: number): Interval | string {
   return indexes.length === 2 && first >= last ? notIncreasing(first, last) : [first, last];
 }
 
-/** Returns the problem if two lists have an index in common. Parts that are not intervals are skipped. */
+/** Returns the problem if two lists overlap. Ignores invalid parts. */
 export function overlapProblem(completed: string, failed: string, completions: number): string | undefined {
   if (completed === '' || failed === '') return undefined;
   const intervals = (text: string) =>

@@ -1,4 +1,4 @@
-/** Validation of the specs of Jobs and Job templates (validateJobSpec). */
+/** Validates the specs of Jobs and Job templates (validateJobSpec). */
 import type { Field } from '../field.ts';
 import { dns1123SubdomainProblems, patternProblem } from '../names.ts';
 import type { PodOptions } from '../pod-spec/options.ts';
@@ -10,7 +10,7 @@ import { validateCount } from './workload-spec.ts';
 
 const MAX_INDEXED_PARALLELISM = 100_000;
 const MAX_FAILED_INDEXES = 100_000;
-/** Above this number of completions, stricter limits apply to parallelism and failed indexes. */
+/** With more completions than this, stricter limits apply to parallelism and failed indexes. */
 const MANY_COMPLETIONS = 100_000;
 const LIMIT_OF_MANY = 10_000;
 const MAX_MANAGED_BY = 63;
@@ -26,7 +26,7 @@ const COUNTS = [
 
 export const isIndexed = (spec: JsonObject | undefined): boolean => textAt(spec, 'completionMode') === 'Indexed';
 
-/** Validates a Job spec. The caller validates the template's labels and the selector, because Job templates do not have a selector. */
+/** Validates a Job spec, apart from the template's labels and the selector: Job templates have no selector, so callers validate these. */
 export function validateJobSpec(spec: JsonObject, field: Field, options: PodOptions): void {
   for (const name of COUNTS) validateCount(spec, field, name);
   if (valueAt(spec, 'maxFailedIndexes') !== undefined && valueAt(spec, 'backoffLimitPerIndex') === undefined)
@@ -45,7 +45,7 @@ export function validateJobSpec(spec: JsonObject, field: Field, options: PodOpti
   validateRestartPolicy(spec, field.at('template', 'spec', 'restartPolicy'));
 }
 
-/** Validates the name of the managing controller (IsDomainPrefixedPath). */
+/** Validates the name of the controller that manages the Job (IsDomainPrefixedPath). */
 function validateManagedBy(name: string, field: Field): void {
   const slash = name.indexOf('/');
   const host = name.slice(0, Math.max(slash, 0));
@@ -94,7 +94,7 @@ function atMost(value: number, limit: number, { field, words }: { field: Field; 
   if (value > limit) field.invalid(value, `must be less than or equal to ${limit}${words}`);
 }
 
-/** With a pod failure policy, pods may be replaced only after they have failed. */
+/** With a pod failure policy, pods may only be replaced after they have failed. */
 function validateReplacement(spec: JsonObject, field: Field): void {
   if (valueAt(spec, 'podReplacementPolicy') === undefined) return;
   const policy = textAt(spec, 'podReplacementPolicy');

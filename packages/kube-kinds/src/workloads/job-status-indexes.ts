@@ -1,13 +1,11 @@
-/** Validation of the indexes in the status of an Indexed Job. */
+/** Validates the indexes in an Indexed Job's status. */
 import type { ApiObject } from '../api-object.ts';
 import type { Field } from '../field.ts';
 import { numberAt, objectAt, textAt, valueAt } from '../values.ts';
 import { countIndexes, overlapProblem } from './index-intervals.ts';
 import { isIndexed } from './job-spec.ts';
 
-/**
- * What a check validates. `isChanged` returns true if any of the named values has changed; upstream applies most rules only in that case.
- */
+/** Input of a check. `isChanged` returns true if any of the named values has changed; upstream applies most rules only then. */
 export type Check = { job: ApiObject; old: ApiObject; field: Field; isChanged: (...names: string[]) => boolean };
 
 export function validateIndexes({ job, field, isChanged }: Check): void {

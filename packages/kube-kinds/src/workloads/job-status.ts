@@ -1,4 +1,4 @@
-/** Validation of a Job's status and of changes to it (validateJobStatus, ValidateJobStatusUpdate). */
+/** Validates a Job's status and changes to it (validateJobStatus, ValidateJobStatusUpdate). */
 import type { ApiObject } from '../api-object.ts';
 import { Field } from '../field.ts';
 import type { FieldError } from '../field-error.ts';
@@ -25,7 +25,7 @@ export function validateJobStatus(job: ApiObject, old: ApiObject): FieldError[] 
   return field.errors;
 }
 
-/** Each pod must be listed only once. */
+/** No pod may be listed more than once. */
 function validateUncounted(job: ApiObject, field: Field): void {
   const seen = new Set<string>();
   for (const list of ['succeeded', 'failed'])
@@ -98,7 +98,7 @@ function validateFinished(check: Check): void {
     field.at('ready').invalid(ready, 'cannot set more ready pods than active');
 }
 
-/** Rejects changes that undo what is final, such as a terminal condition. */
+/** Rejects changes that undo something final, such as a terminal condition. */
 function validateChange({ job, old, field, isChanged }: Check): void {
   const at = field.at('conditions');
   for (const type of ['Failed', 'Complete', 'FailureTarget'])

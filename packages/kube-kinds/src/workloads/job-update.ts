@@ -1,4 +1,4 @@
-/** Validation of changes to a Job (ValidateJobSpecUpdate). */
+/** Validates changes to a Job (ValidateJobSpecUpdate). */
 import type { ApiObject } from '../api-object.ts';
 import type { Field } from '../field.ts';
 import {
@@ -18,7 +18,7 @@ import { validateImmutable } from './workload-spec.ts';
 
 const IMMUTABLE = ['completionMode', 'podFailurePolicy', 'backoffLimitPerIndex', 'managedBy', 'successPolicy'];
 const NODE_AFFINITY = ['spec', 'affinity', 'nodeAffinity'];
-/** The template fields that are scheduling directives. */
+/** Template fields that are scheduling directives. */
 const DIRECTIVES = [
   ...[
     ['spec', 'nodeSelector'],
@@ -31,7 +31,7 @@ const DIRECTIVES = [
   ],
 ];
 
-/** Validates a change to a Job. `field` is the Job's spec. */
+/** Validates a change to a Job. `field` is the field of the Job's spec. */
 export function validateJobUpdate(job: ApiObject, old: ApiObject, field: Field): void {
   const spec = objectAt(job, 'spec') ?? {};
   const oldSpec = objectAt(old, 'spec') ?? {};
@@ -41,7 +41,7 @@ export function validateJobUpdate(job: ApiObject, old: ApiObject, field: Field):
   for (const name of IMMUTABLE) validateImmutable(spec[name], oldSpec[name], field.at(name));
 }
 
-/** The completions of an Indexed Job may change only together with its parallelism. */
+/** The completions of an Indexed Job can only be changed along with its parallelism. */
 function validateCompletions(spec: JsonObject, old: JsonObject, field: Field): void {
   if (!isIndexed(spec)) return validateImmutable(spec.completions, old.completions, field);
   if (isSameValue(spec.completions, old.completions) || spec.completions === undefined) return;
@@ -50,8 +50,8 @@ function validateCompletions(spec: JsonObject, old: JsonObject, field: Field): v
 }
 
 /**
- * The template of a suspended Job may change if the Job has not started or its pods have terminated. Only its scheduling directives and the
- * resources of its containers may change.
+ * The template of a suspended Job is mutable if the Job has not started or its pods have terminated. Even then, only scheduling directives
+ * and container resources can change.
  */
 function validateTemplate(spec: JsonObject, old: ApiObject, field: Field): void {
   const template = objectAt(spec, 'template') ?? {};
@@ -78,7 +78,7 @@ function withDirectives(old: JsonObject, template: JsonObject): JsonObject {
   return isEmpty ? withValue(result, ['spec', 'affinity'], undefined) : result;
 }
 
-/** Returns the old template with the resources of the new one, if both have the same containers. */
+/** Returns the old template with the resources of the new one. Containers that differ between the two are left unchanged. */
 function withResources(old: JsonObject, template: JsonObject): JsonObject {
   let result = old;
   for (const list of ['containers', 'initContainers']) {

@@ -22,7 +22,7 @@ const UNLIMITED = 2 ** 31 - 1;
 const MANY_COMPLETIONS = 100_000;
 const HIGH_PARALLELISM = 10_000;
 
-/** Fills in the defaults. The Job's own labels default to those of its template. */
+/** Sets the defaults. The Job's own labels default to its template's labels. */
 function applyDefaults(object: ApiObject): ApiObject {
   const labels = objectAt(object, ...LABELS);
   const hasLabels = textEntriesAt(object, 'metadata', 'labels').length > 0;
@@ -46,13 +46,13 @@ function defaultSpec(spec: JsonObject): JsonObject {
   });
 }
 
-/** Fills in the default status of pod conditions in a failure policy, which is `True`. */
+/** Sets the default status of pod conditions in a failure policy: `True`. */
 export const defaultPodConditions = (spec: JsonObject): JsonObject =>
   withItems(spec, ['podFailurePolicy', 'rules'], (rule) =>
     withItems(rule, ['onPodConditions'], (condition) => ({ ...condition, status: condition.status || 'True' })),
   );
 
-/** Validates what applies to both new and updated Jobs. */
+/** Validates the rules common to new and updated Jobs. */
 function validateJob(job: ApiObject, root: Field, { pod, old }: { pod: PodOptions; old?: ApiObject }): void {
   validateGeneratedSelector(job, root, old === undefined || hasPrefixedLabels(old));
   validateSpec(job, root.at('spec'), pod);
@@ -84,7 +84,7 @@ function validate(job: ApiObject): FieldError[] {
   return root.errors;
 }
 
-/** Like upstream, reports errors in the spec twice: once as errors of the Job, and once as errors of the update. */
+/** As in upstream, errors in the spec are reported twice: for the Job and for the update. */
 function validateUpdate(job: ApiObject, old: ApiObject): FieldError[] {
   const root = new Field();
   const options = podOptions(objectAt(old, ...TEMPLATE));
@@ -97,7 +97,7 @@ function validateUpdate(job: ApiObject, old: ApiObject): FieldError[] {
   return root.errors;
 }
 
-/** Returns the warnings about a Job spec. `path` is the spec's path, in a Job or in a Job template. */
+/** Returns the warnings about a Job spec. `path` is its path, in a Job or in a Job template. */
 export function jobSpecWarnings(spec: JsonObject | undefined, path: string): string[] {
   const isLarge =
     (numberAt(spec, 'completions') ?? 0) > MANY_COMPLETIONS && (numberAt(spec, 'parallelism') ?? 0) > HIGH_PARALLELISM;

@@ -19,7 +19,7 @@ function validate(object: ApiObject, old?: ApiObject): FieldError[] {
   const spec = objectAt(object, 'spec') ?? {};
   const { minAvailable, maxUnavailable } = spec;
   if (minAvailable !== undefined && maxUnavailable !== undefined) {
-    // upstream's error shows Go's struct
+    // upstream's error shows the Go struct
     const shown = {
       MinAvailable: minAvailable,
       Selector: valueAt(spec, 'selector') ?? null,

@@ -1,4 +1,4 @@
-/** Validation of Jobs' pod failure policies (validatePodFailurePolicy). */
+/** Validates the pod failure policies of Jobs (validatePodFailurePolicy). */
 import type { Field } from '../field.ts';
 import { qualifiedNameProblems } from '../names.ts';
 import { containersOf } from '../pod-spec/visit-containers.ts';

@@ -1,4 +1,4 @@
-/** Fields that the server sets in new pods (PrepareForCreate). */
+/** Fields set by the server in new pods (PrepareForCreate). */
 import { type Pod, qosClass } from '@podwright/kube-api';
 import type { ApiObject } from '../api-object.ts';
 import { appArmorProfileOf } from '../pod-spec/apparmor-annotations.ts';
@@ -44,7 +44,7 @@ function gatedCondition(nowMs: number): JsonObject {
   };
 }
 
-/** Adds the pod's own values of `matchLabelKeys` and `mismatchLabelKeys` to the selectors. */
+/** Merges `matchLabelKeys` and `mismatchLabelKeys` into the selectors, with the pod's own label values. */
 function withLabelKeys(spec: JsonObject, pod: ApiObject): JsonObject {
   const labels = objectAt(pod, 'metadata', 'labels') ?? {};
   let result = withItems(spec, ['topologySpreadConstraints'], (constraint) =>
@@ -75,7 +75,7 @@ function withConditions(holder: JsonObject, labels: JsonObject, names: readonly 
   return { ...holder, labelSelector: { ...selector, matchExpressions } };
 }
 
-/** Sets the AppArmor profiles of containers that have none, from deprecated annotations (applyAppArmorVersionSkew). */
+/** Sets missing AppArmor profiles of containers from deprecated annotations (applyAppArmorVersionSkew). */
 function withProfiles(pod: ApiObject): ApiObject {
   if (textAt(pod, 'spec', 'os', 'name') === 'windows') return pod;
   let result = pod;

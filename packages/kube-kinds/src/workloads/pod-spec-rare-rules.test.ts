@@ -7,7 +7,7 @@ const WINDOWS = 'windows options cannot be set for a linux pod';
 const NOT_ON_WINDOWS = 'Forbidden: cannot be set for a windows pod';
 const HOST_PROCESS = 'securityContext.windowsOptions.hostProcess';
 
-/** Rules that few objects meet: changes of a valid pod, and the errors that upstream reports for them. */
+/** Rarely used rules: changes to a valid pod, and the errors reported by upstream. */
 const TABLE: readonly (readonly [name: string, changes: Record<string, unknown>, errors: readonly string[]])[] = [
   ['an operating system without a name', { 'spec.os': {} }, ['spec.os.name: Required value']],
   [
@@ -128,7 +128,7 @@ const MANAGED = '/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/m
 const IQN = 'iqn.2026-01.com.example:storage';
 const ISCSI = { targetPortal: 'a', iqn: IQN, lun: 0 };
 
-/** Volume sources, and the errors at them. */
+/** Volume sources, and the errors reported for them. */
 const SOURCES: readonly (readonly [source: string, value: object, errors: readonly string[]])[] = [
   ['nfs', { server: '', path: 'a' }, ['server: Required value', 'path: Invalid value: "a": must be an absolute path']],
   [

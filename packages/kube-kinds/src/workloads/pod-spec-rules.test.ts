@@ -8,7 +8,7 @@ const KEY =
   "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 const AT = 'spec.containers[0]';
 
-/** Changes of a valid pod, and the errors that upstream reports for them. */
+/** Changes to a valid pod, and the errors reported by upstream. */
 const TABLE: readonly (readonly [name: string, changes: Record<string, unknown>, errors: readonly string[]])[] = [
   ['a valid pod', {}, []],
   ['no containers', { 'spec.containers': [] }, ['spec.containers: Required value']],

@@ -11,7 +11,7 @@ import { validateContainerStatuses } from './container-statuses.ts';
 import { validateAnnotationUpdate } from './pod-validation.ts';
 import { validateImmutable } from './workload-spec.ts';
 
-/** The metadata that a status update cannot change. Unlike these fields, labels and annotations can be changed. */
+/** Metadata that cannot be changed by a status update. Labels and annotations can. */
 const OLD_METADATA = ['deletionTimestamp', 'deletionGracePeriodSeconds', 'ownerReferences'];
 const SYSTEM_CONDITIONS = ['PodScheduled', 'Ready', 'Initialized'];
 
@@ -29,7 +29,7 @@ export function preparePodStatus(pod: ApiObject, old: ApiObject): ApiObject {
   return { ...old, metadata, status: qosClass === '' ? status : { ...status, qosClass } };
 }
 
-/** Keeps the old observed generations if the client does not set them, because it may not know about them. */
+/** Keeps the old observed generations if the client does not set them, as it may predate these fields. */
 function withOldGenerations(status: JsonObject, old: JsonObject): JsonObject {
   const retain = (now: JsonObject, before: JsonObject | undefined) => {
     const generation = numberAt(before, 'observedGeneration') ?? 0;
@@ -43,7 +43,7 @@ function withOldGenerations(status: JsonObject, old: JsonObject): JsonObject {
   return retain(complete, old);
 }
 
-/** Removes the fields of features that are disabled by default. */
+/** Removes fields of features disabled by default. */
 function withoutDisabledStatus(status: JsonObject): JsonObject {
   let result = withValue(status, ['nodeAllocatableResourceClaimStatuses'], undefined);
   for (const list of ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'])
@@ -78,7 +78,7 @@ function validateConditions(conditions: readonly JsonObject[], field: Field): vo
     const type = textAt(condition, 'type');
     const generation = numberAt(condition, 'observedGeneration') ?? 0;
     if (generation < 0) field.at(index, 'observedGeneration').invalid(generation, 'must be a non-negative integer');
-    // upstream capitalizes this field name
+    // this field name is capitalized in upstream
     if (!SYSTEM_CONDITIONS.includes(type)) field.at(index, 'Type').invalidEach(type, qualifiedNameProblems(type));
   }
 }
@@ -106,7 +106,7 @@ function validateClaims(pod: ApiObject, field: Field): void {
   }
 }
 
-/** A pod may have at most one address of each IP family. Addresses that it already has are valid. */
+/** Allows at most one address per IP family. Existing addresses are always valid. */
 function validateAddresses(pod: ApiObject, old: ApiObject, field: Field): void {
   const list = field.path.slice(field.path.lastIndexOf('.') + 1);
   const addressesOf = (holder: ApiObject) => objectsAt(holder, 'status', list).map((one) => textAt(one, 'ip'));
@@ -119,5 +119,5 @@ function validateAddresses(pod: ApiObject, old: ApiObject, field: Field): void {
     field.invalid(shownAddresses(addresses), 'may specify no more than one IP for each IP family');
 }
 
-/** Formats addresses as Go's structs, which upstream's errors show. */
+/** Formats addresses as Go structs, as shown in upstream's errors. */
 const shownAddresses = (addresses: readonly string[]): JsonObject[] => addresses.map((IP) => ({ IP }));

@@ -1,4 +1,4 @@
-/** Pod templates, both as a kind of their own and within workloads. */
+/** Pod templates, both as a separate kind and within workloads. */
 import type { ApiObject } from '../api-object.ts';
 import { Field } from '../field.ts';
 import { dns1123LabelProblems } from '../names.ts';
@@ -10,13 +10,13 @@ import { podWarnings } from '../pod-spec/warnings.ts';
 import type { Strategy } from '../strategy.ts';
 import { isSameValue, type JsonObject, objectAt, withValue } from '../values.ts';
 
-/** Returns the object with the defaults of the template at `path` filled in. */
+/** Sets the defaults of the template at `path`. */
 export function defaultTemplateAt<T extends JsonObject>(object: T, path: readonly string[]): T {
   const template = objectAt(object, ...path);
   return template === undefined ? object : withValue(object, path, defaultPodTemplate(template));
 }
 
-/** Returns the object without the disabled fields of the template at `path`, except for those that the old object already has. */
+/** Removes disabled fields from the template at `path`, unless the old object already has them. */
 export function prepareTemplateAt<T extends JsonObject>(
   object: T,
   old: JsonObject | undefined,
@@ -28,17 +28,17 @@ export function prepareTemplateAt<T extends JsonObject>(
   return prepared === spec ? object : withValue(object, [...path, 'spec'], prepared);
 }
 
-/** Returns the warnings about a template that is new or has changed. */
+/** Returns the warnings about a new or changed template. */
 export function templateWarnings(object: ApiObject, old: ApiObject | undefined, path: readonly string[]): string[] {
   const template = objectAt(object, ...path);
-  // upstream also repeats the warnings if anything else that counts for the object's generation changes, such as the number of replicas
+  // upstream also repeats the warnings on any other change that increments the object's generation, such as scaling
   const isChanged = old === undefined || !isSameValue(withoutStatus(object), withoutStatus(old));
   return template === undefined || !isChanged ? [] : podWarnings(template, path.join('.'));
 }
 
 const withoutStatus = ({ status: _, metadata: __, ...others }: ApiObject): JsonObject => others;
 
-/** Returns a warning if the object's name is not suitable for its pods' host names. */
+/** Returns a warning if the object's name is not suitable for the host names of its pods. */
 export function nameWarnings({ metadata }: ApiObject, old: ApiObject | undefined): string[] {
   const problems = old === undefined ? dns1123LabelProblems(metadata.name ?? '') : [];
   const words =

@@ -1,4 +1,4 @@
-/** Validation of pod updates (ValidatePodUpdate). */
+/** Validates pod updates (ValidatePodUpdate). */
 import type { ApiObject } from '../api-object.ts';
 import { Field } from '../field.ts';
 import type { FieldError } from '../field-error.ts';
@@ -54,7 +54,7 @@ function validateSpecUpdate(
     field.forbidden(`pod updates may not change fields other than ${MUTABLE}\n${jsonDiff(old, others)}`);
 }
 
-/** Validates the containers (ValidateContainerUpdates). Returns false if they cannot be compared any further. */
+/** Validates the containers (ValidateContainerUpdates). Returns false if no further comparison is possible. */
 function validateContainers(spec: JsonObject, old: JsonObject, field: Field): boolean {
   const list = field.path.slice(field.path.lastIndexOf('.') + 1);
   const containers = objectsAt(spec, list);
@@ -70,7 +70,7 @@ function validateContainers(spec: JsonObject, old: JsonObject, field: Field): bo
   return true;
 }
 
-/** A deadline may be set or shortened. Returns false if the new deadline is invalid. */
+/** A deadline can be set or shortened. Returns false if the new deadline is invalid. */
 function validateDeadline(spec: JsonObject, old: JsonObject, field: Field): boolean {
   const deadline = numberAt(spec, 'activeDeadlineSeconds');
   const before = numberAt(old, 'activeDeadlineSeconds');
@@ -86,7 +86,7 @@ function validateDeadline(spec: JsonObject, old: JsonObject, field: Field): bool
   return false;
 }
 
-/** Tolerations may be added. For existing ones, only `tolerationSeconds` may change. */
+/** Tolerations can be added. Only `tolerationSeconds` can change in existing ones. */
 function validateAddedTolerations(
   spec: JsonObject,
   old: JsonObject,
@@ -99,7 +99,7 @@ function validateAddedTolerations(
   validateTolerations(tolerations, field, options);
 }
 
-/** Returns a string that identifies a toleration, regardless of its `tolerationSeconds`. */
+/** Returns a string that identifies a toleration, ignoring its `tolerationSeconds`. */
 const keyOf = (toleration: JsonObject): string =>
   JSON.stringify(['key', 'operator', 'value', 'effect'].map((name) => textAt(toleration, name)));
 
@@ -112,7 +112,7 @@ function validateDeletedGates(spec: JsonObject, old: JsonObject, field: Field): 
   }
 }
 
-/** Returns the new spec, in which the fields that may change have their old values. Any remaining difference is an error. */
+/** Returns the new spec with the old values of mutable fields. Any remaining difference is an error. */
 function withOldFields(spec: JsonObject, old: JsonObject): JsonObject {
   let result = spec;
   for (const list of LISTS) {

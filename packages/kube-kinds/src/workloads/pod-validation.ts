@@ -1,4 +1,4 @@
-/** Validation of new and updated pods (ValidatePodCreate, validatePodMetadataAndSpec). */
+/** Validates new and updated pods (ValidatePodCreate, validatePodMetadataAndSpec). */
 import type { ApiObject } from '../api-object.ts';
 import { Field } from '../field.ts';
 import type { FieldError } from '../field-error.ts';
@@ -40,7 +40,7 @@ export function validateNewPod(pod: ApiObject): FieldError[] {
   return root.errors;
 }
 
-/** Some annotations of a pod must never change (ValidatePodSpecificAnnotationUpdates). */
+/** Rejects changes to immutable pod annotations (ValidatePodSpecificAnnotationUpdates). */
 export function validateAnnotationUpdate(pod: ApiObject, old: ApiObject, field: Field): void {
   const before = objectAt(old, 'metadata', 'annotations') ?? {};
   const after = objectAt(pod, 'metadata', 'annotations') ?? {};

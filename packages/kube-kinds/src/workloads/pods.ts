@@ -27,7 +27,7 @@ function applyDefaults(pod: ApiObject): ApiObject {
   return objectAt(pod, 'status') === undefined ? complete : withFirstAddress(complete);
 }
 
-/** Makes `podIP` and `podIPs` consistent: `podIP` is the first of `podIPs`, and a client that sets only `podIP` sets the list. */
+/** Makes `podIP` and `podIPs` consistent: `podIP` is the first of `podIPs`, and clients that set only `podIP` also set the list. */
 function withFirstAddress(pod: ApiObject): ApiObject {
   const single = textAt(pod, 'status', 'podIP');
   const list = objectsAt(pod, 'status', 'podIPs');
@@ -41,14 +41,14 @@ function prepareForUpdate(pod: ApiObject, old: ApiObject): ApiObject {
   return retainStatus({ ...pod, spec }, old);
 }
 
-/** Takes only the list of ephemeral containers from the new pod. */
+/** Copies only the list of ephemeral containers from the new pod's spec. */
 function prepareEphemeral(pod: ApiObject, old: ApiObject): ApiObject {
   const containers = valueAt(pod, 'spec', 'ephemeralContainers');
   const spec = withValue(objectAt(old, 'spec') ?? {}, ['ephemeralContainers'], containers);
   return { ...old, metadata: statusMetadata(pod, old), spec };
 }
 
-/** Ephemeral containers may be added, but not changed or removed. */
+/** Ephemeral containers can be added, but not changed or removed. */
 function validateEphemeral(pod: ApiObject, old: ApiObject): FieldError[] {
   const root = new Field();
   const isStatic = Object.hasOwn(objectAt(old, 'metadata', 'annotations') ?? {}, MIRROR_ANNOTATION);
@@ -67,7 +67,7 @@ function validateEphemeral(pod: ApiObject, old: ApiObject): FieldError[] {
   return root.errors;
 }
 
-/** A pod is deleted immediately if no node runs it or it has terminated (CheckGracefulDelete). */
+/** A pod is deleted immediately if it has terminated or has no node (CheckGracefulDelete). */
 function gracePeriodSeconds(pod: ApiObject, requested: number | undefined): number {
   const seconds = requested ?? numberAt(pod, 'spec', 'terminationGracePeriodSeconds') ?? 0;
   const isAtOnce = textAt(pod, 'spec', 'nodeName') === '' || ENDED.includes(textAt(pod, 'status', 'phase'));
@@ -92,8 +92,8 @@ const addressWarnings = (pod: ApiObject): string[] =>
   );
 
 /**
- * Warns about deprecated AppArmor annotations, except for those that specify the pod's own profile. In the prepared pod, the containers
- * already have the profile as a field.
+ * Warns about deprecated AppArmor annotations, except those that specify the pod's own profile. In the prepared pod, containers already
+ * have the profile as a field.
  */
 function appArmorWarnings(pod: ApiObject): string[] {
   const ofPod = valueAt(pod, 'spec', 'securityContext', 'appArmorProfile');

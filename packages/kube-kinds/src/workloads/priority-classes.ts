@@ -28,7 +28,7 @@ function validate(object: ApiObject): FieldError[] {
   return field.errors;
 }
 
-/** Returns the problem with a class whose name is reserved, or undefined if it matches one of the system classes exactly. */
+/** Returns the problem of a class with a reserved name, or `undefined` if it exactly matches one of the system classes. */
 function systemProblem(object: ApiObject, name: string): string | undefined {
   const value = Object.hasOwn(SYSTEM_CLASSES, name) ? SYSTEM_CLASSES[name] : undefined;
   if (value === undefined) return `${name} is not a known system priority class`;

@@ -19,7 +19,7 @@ const COUNTS = [
   'terminatingReplicas',
 ];
 
-/** Fills in the defaults. The selector and the controller's own labels default to the template's labels. */
+/** Sets the defaults. The selector and the controller's own labels default to its template's labels. */
 function applyDefaults(object: ApiObject): ApiObject {
   const labels = objectAt(object, ...TEMPLATE, 'metadata', 'labels');
   let complete = object;

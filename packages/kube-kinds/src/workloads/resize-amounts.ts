@@ -1,4 +1,4 @@
-/** The amounts of CPU and memory, which a resize can change. */
+/** CPU and memory amounts, which can be changed by a resize. */
 import type { ApiObject } from '../api-object.ts';
 import { type JsonObject, objectAt, valueAt, withItems, withValue } from '../values.ts';
 
@@ -15,9 +15,7 @@ export function withoutResizable(resources: JsonObject): JsonObject {
   return result;
 }
 
-/**
- * Returns the new spec with the old amounts of CPU and memory. Everything else in the resources, such as claims, is that of the new spec.
- */
+/** Returns the new spec with the old amounts of CPU and memory. All other resources, such as claims, come from the new spec. */
 export function withOldResources(pod: ApiObject, old: ApiObject): JsonObject {
   let spec = objectAt(pod, 'spec') ?? {};
   for (const list of LISTS)

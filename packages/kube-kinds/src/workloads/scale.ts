@@ -13,15 +13,15 @@ import {
   withValue,
 } from '../values.ts';
 
-/** The metadata of a scale: the fields that identify the object. */
+/** Metadata of a scale: the fields that identify the object. */
 const METADATA = ['name', 'namespace', 'uid', 'resourceVersion', 'creationTimestamp'];
 
 const REPLICAS = ['spec', 'replicas'];
 
-/** The versions of workloads that managed fields may name, although only the last one is served. */
+/** API versions of workloads that may occur in managed fields. Only the last one is served. */
 const WORKLOAD_VERSIONS = ['apps/v1beta1', 'apps/v1beta2', 'apps/v1'];
 
-/** Returns the scale strategy of a kind. `isPlainSelector`: the kind's selector is a plain map of labels. */
+/** Returns the scale strategy of a kind. If `isPlainSelector` is true, the kind's selector is a plain label map. */
 export const scaleOf = ({ isPlainSelector = false, versions = WORKLOAD_VERSIONS } = {}): ScaleStrategy => ({
   replicasPaths: Object.fromEntries(versions.map((version) => [version, REPLICAS])),
   scaleOf: (object) => {
@@ -55,7 +55,7 @@ function replicasOf(object: ApiObject): JsonObject {
   return replicas === 0 ? {} : { replicas };
 }
 
-/** Formats a selector like the `labelSelector` parameter of a list request: `a=1,b in (x,y),!c`. */
+/** Formats a selector like the `labelSelector` parameter of list requests: `a=1,b in (x,y),!c`. */
 function selectorText(selector: JsonObject | undefined): string {
   const labels = textEntriesAt(selector, 'matchLabels').map(([key, value]) => ({ key, text: `${key}=${value}` }));
   const expressions = objectsAt(selector, 'matchExpressions').map((one) => ({

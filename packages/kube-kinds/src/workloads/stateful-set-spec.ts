@@ -1,4 +1,4 @@
-/** Validation of the specs of StatefulSets (ValidateStatefulSetSpec). */
+/** Validates StatefulSet specs (ValidateStatefulSetSpec). */
 import type { Field } from '../field.ts';
 import { validateLabels } from '../labels.ts';
 import { dns1123LabelProblems } from '../names.ts';
@@ -18,7 +18,7 @@ import {
 
 const RETENTION = ['whenDeleted', 'whenScaled'];
 
-/** How to validate a spec. With `skipTemplate`, the template is not validated, because the stored one is already invalid. */
+/** How to validate a spec. `skipTemplate` skips the template because the stored one is already invalid. */
 type SpecOptions = { pod: PodOptions; isUpdate: boolean; skipTemplate?: boolean };
 
 export function validateStatefulSetSpec(
@@ -50,8 +50,8 @@ export function validateStatefulSetSpec(
 }
 
 /**
- * Validates the template. The controller gives its pods a volume for each claim template, and sets their host names. Without options, the
- * pod template itself is not validated.
+ * Validates the template. As in the controller, a volume is added for each claim template, and the template's host name is ignored. Without
+ * options, the pod template itself is not validated.
  */
 function validateTemplate(spec: JsonObject, field: Field, options: PodOptions | undefined): void {
   validateTemplateLabels(spec, field);

@@ -36,7 +36,7 @@ const COUNTS = [
   ...['replicas', 'readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'],
   ...['observedGeneration', 'collisionCount'],
 ];
-/** The spec fields that an update may change. */
+/** Mutable fields of the spec. */
 const MUTABLE = [
   ...['replicas', 'template', 'updateStrategy', 'minReadySeconds', 'ordinals', 'revisionHistoryLimit'],
   'persistentVolumeClaimRetentionPolicy',
@@ -82,10 +82,7 @@ const defaultClaimTemplate = (claim: JsonObject): JsonObject => ({
   status: { phase: 'Pending', ...objectAt(claim, 'status') },
 });
 
-/**
- * Prepares a new or updated StatefulSet. `maxUnavailable` belongs to a feature that is disabled by default, so it is removed unless the old
- * object has it.
- */
+/** Prepares a new or updated StatefulSet. Removes `maxUnavailable`, whose feature is disabled by default, unless the old object has it. */
 function prepare(object: ApiObject, old?: ApiObject): ApiObject {
   const prepared = prepareTemplateAt(object, old, TEMPLATE);
   const path = ['spec', 'updateStrategy', 'rollingUpdate', 'maxUnavailable'];

@@ -1,30 +1,30 @@
-/** Functions that strategies use to prepare objects whose `status` is a subresource. */
+/** Helpers for strategies of kinds with a status subresource. */
 import type { ApiObject } from '../api-object.ts';
 import type { Field } from '../field.ts';
 import { type JsonObject, numberAt, objectAt } from '../values.ts';
 
-/** Gives a new object an empty status, which contains only the fields that Go never omits. */
+/** Replaces the status of a new object with an empty one, which has only the fields that Go never omits. */
 export const resetStatus = (object: ApiObject, empty: JsonObject = {}): ApiObject => ({ ...object, status: empty });
 
-/** Keeps the old status in an update of the main resource. */
+/** Keeps the old status when the main resource is updated. */
 export function retainStatus(object: ApiObject, old: ApiObject): ApiObject {
   const { status: _, ...others } = object;
   return old.status === undefined ? (others as ApiObject) : { ...object, status: old.status };
 }
 
-/** Keeps everything but status and metadata in a status update. */
+/** Keeps everything except status and metadata in a status update. */
 export function statusOnly(object: ApiObject, old: ApiObject): ApiObject {
   const { status: _, ...others } = old;
   const status = object.status === undefined ? {} : { status: object.status };
   return { ...others, metadata: object.metadata, ...status } as ApiObject;
 }
 
-/** Requires the named counts in a status not to be negative. */
+/** Requires the named counts in a status to be non-negative. */
 export function validateCounts(status: JsonObject | undefined, names: readonly string[], field: Field): void {
   for (const name of names) field.at(name).notNegative(numberAt(status, name));
 }
 
-/** Requires the named counts in a status not to be greater than the count named by `limit`. `words` is the error message. */
+/** Requires the named counts in a status not to exceed the count named by `limit`. `words` is the error message. */
 export function validateAtMost(
   status: JsonObject | undefined,
   names: readonly string[],
@@ -36,7 +36,7 @@ export function validateAtMost(
   }
 }
 
-/** A collision count must never decrease. */
+/** Rejects a decreasing collision count. */
 export function validateCollisions(object: ApiObject, old: ApiObject, field: Field): void {
   const before = numberAt(objectAt(old, 'status'), 'collisionCount');
   const now = numberAt(objectAt(object, 'status'), 'collisionCount');

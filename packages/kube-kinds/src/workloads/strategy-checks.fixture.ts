@@ -1,4 +1,4 @@
-/** Takes objects through a strategy as the server does: decoded, with defaults, prepared, and validated. */
+/** Runs objects through a strategy like the server: decodes, sets defaults, prepares and validates. */
 import assert from 'node:assert/strict';
 import { decodeJson, Schema } from '@podwright/kube-schema';
 import type { ApiObject } from '../api-object.ts';
@@ -12,7 +12,7 @@ const NOW_MS = Date.UTC(2026, 0, 2, 3, 4, 5);
 
 export type TestObject = { apiVersion: string; kind: string; metadata?: JsonObject; [field: string]: unknown };
 
-/** The object as the server decodes it. */
+/** The object as decoded by the server. */
 export function decode(object: TestObject): ApiObject {
   const type = schema.kindOf(object);
   assert.ok(type, `${object.apiVersion} ${object.kind} is a kind`);
@@ -30,7 +30,7 @@ export const strategyOf = (resource: string): Strategy => {
 export const withDefaults = (resource: string, object: TestObject): ApiObject =>
   strategyOf(resource).applyDefaults?.(decode(object)) ?? decode(object);
 
-/** The object as it is stored after its creation, without generated metadata. */
+/** The object as stored after its creation, without generated metadata. */
 export function created(resource: string, object: TestObject): ApiObject {
   const complete = withDefaults(resource, object);
   const context = { user: { username: 'admin', groups: [] }, nowMs: NOW_MS };
@@ -43,7 +43,7 @@ export const shown = (errors: readonly FieldError[]): string[] =>
 export const createErrors = (resource: string, object: TestObject): string[] =>
   shown(strategyOf(resource).validate?.(created(resource, object)) ?? []);
 
-/** The errors of an update that changes the stored object as `change` says. */
+/** The errors of an update that applies `change` to the stored object. */
 export function updateErrors(resource: string, old: ApiObject, change: (object: ApiObject) => ApiObject): string[] {
   const strategy = strategyOf(resource);
   const changed = change(structuredClone(old));
@@ -52,7 +52,7 @@ export function updateErrors(resource: string, old: ApiObject, change: (object: 
   return shown(strategy.validateUpdate?.(prepared, old) ?? []);
 }
 
-/** The object and the errors after an update of a subresource. */
+/** The object and the errors after updating a subresource. */
 export function updateSubresource(
   { resource, name }: { resource: string; name: string },
   old: ApiObject,
@@ -66,7 +66,7 @@ export function updateSubresource(
   return { object, errors: shown(subresource.validateUpdate?.(object, old) ?? []) };
 }
 
-/** A copy with the values at paths such as `spec.containers.0.image`; `undefined` removes a field. */
+/** Returns a copy with values set at paths such as `spec.containers.0.image`; `undefined` removes a field. */
 export function set<T extends JsonObject>(object: T, changes: Readonly<Record<string, unknown>>): T {
   let result = structuredClone(object);
   for (const [path, value] of Object.entries(changes)) result = setAt(result, path.split('.'), value) as T;

@@ -1,4 +1,4 @@
-/** Validation of success policies, which end an Indexed Job before all of its indexes have succeeded (validateSuccessPolicy). */
+/** Validates success policies, which end an Indexed Job before all its indexes have succeeded (validateSuccessPolicy). */
 import type { Field } from '../field.ts';
 import { type JsonObject, numberAt, objectsAt, textAt, valueAt } from '../values.ts';
 import { countIndexes } from './index-intervals.ts';

@@ -1,4 +1,4 @@
-/** Rules that the specs of several workloads share. */
+/** Rules shared by the specs of several workloads. */
 import type { Field } from '../field.ts';
 import { matchesSelector, type SelectorOptions, validateLabelSelector } from '../labels.ts';
 import type { PodOptions } from '../pod-spec/options.ts';
@@ -9,7 +9,7 @@ import { isSameValue, type JsonObject, numberAt, objectAt, textAt, valueAt } fro
 
 const NO_MATCH = '`selector` does not match template `labels`';
 
-/** Validates a required label selector, which must not be empty. `kind` appears in the message. */
+/** Validates a required label selector. It must not be empty. `kind` appears in the error message. */
 export function validateRequiredSelector(
   spec: JsonObject,
   field: Field,
@@ -22,7 +22,7 @@ export function validateRequiredSelector(
   if (isEmptySelector(selector)) at.invalid(shownSelector(selector), `empty selector is invalid for ${kind}`);
 }
 
-/** The template's labels must match the selector. The errors of an invalid selector are reported separately. */
+/** Requires the template's labels to match the selector. Errors of an invalid selector are reported separately. */
 export function validateTemplateLabels(spec: JsonObject, field: Field): void {
   const selector = objectAt(spec, 'selector');
   const labels = valueAt(spec, 'template', 'metadata', 'labels');
@@ -31,14 +31,14 @@ export function validateTemplateLabels(spec: JsonObject, field: Field): void {
     field.at('template', 'metadata', 'labels').invalid(shownLabels(labels), NO_MATCH);
 }
 
-/** Requires the template's labels to match a plain selector, which is a map of labels. */
+/** Requires the template's labels to match a plain selector (a label map). */
 export function validatePlainSelector(spec: JsonObject, field: Field): void {
   const labels = valueAt(spec, 'template', 'metadata', 'labels');
   if (!matchesSelector({ matchLabels: objectAt(spec, 'selector') }, labels))
     field.at('template', 'metadata', 'labels').invalid(shownLabels(labels), NO_MATCH);
 }
 
-/** The pods of these workloads must always be restarted and must not have a deadline. `kind` appears in the message. */
+/** Requires pods to always restart and not to have a deadline. `kind` appears in the error message. */
 export function validateEndlessPods(spec: JsonObject, field: Field, kind: string): void {
   const policy = textAt(spec, 'template', 'spec', 'restartPolicy');
   const at = field.at('template', 'spec');
@@ -47,7 +47,7 @@ export function validateEndlessPods(spec: JsonObject, field: Field, kind: string
     at.at('activeDeadlineSeconds').forbidden(`activeDeadlineSeconds in ${kind} is not Supported`);
 }
 
-/** Validates the template of a Deployment or ReplicaSet. If the selector is invalid, reports only that. */
+/** Validates the template of a Deployment or ReplicaSet. If the selector is invalid, nothing else is reported. */
 export function validateReplicaTemplate(spec: JsonObject, field: Field, options: PodOptions): void {
   if (!isUsableSelector(objectAt(spec, 'selector')))
     return field.at('selector').invalid(shownSelector(spec.selector), 'invalid label selector');
@@ -60,13 +60,13 @@ export function validateImmutable(value: unknown, old: unknown, field: Field): v
   if (!isSameValue(value, old)) field.invalid(value, 'field is immutable');
 }
 
-/** Validates a value that is either a non-negative number or a percentage (ValidatePositiveIntOrPercent). */
+/** Validates a non-negative number or a percentage (ValidatePositiveIntOrPercent). */
 export function validateCountOrPercent(value: unknown, field: Field): void {
   if (typeof value === 'string') field.invalidEach(value, percentProblems(value));
   else field.notNegative(typeof value === 'number' ? value : 0);
 }
 
-/** Returns the number in a count or percentage. */
+/** Returns the number in a count or a percentage. */
 export function countOrPercent(value: unknown): number {
   if (typeof value === 'number') return value;
   const text = typeof value === 'string' ? value : '';

@@ -14,7 +14,7 @@ import { REPLICA_SETS } from './replica-sets.ts';
 import { REPLICATION_CONTROLLERS } from './replication-controllers.ts';
 import { STATEFUL_SETS } from './stateful-sets.ts';
 
-/** Strategies of pods, and of the kinds that create, scale and schedule them. */
+/** Strategies of pods, and of the kinds for creating, scaling and scheduling them. */
 export const WORKLOAD_STRATEGIES: Strategies = {
   pods: PODS,
   podtemplates: POD_TEMPLATES,
