@@ -138,7 +138,15 @@ const counted = ({ requests }: OwnControlPlane) => {
 
 test('an idle node sends heartbeats only, as many as upstream', async (t) => {
   const { server } = await beginOn(t, () => undefined, { node: HASTY });
+  // What a start sends once, in no certain order.
   await server.requests.waitFor({ verb: 'create', resource: 'leases' });
+  await server.requests.waitFor({ verb: 'create', resource: 'csinodes' });
+  using signal = withTimeout(undefined, 30_000, 'wait for the event NodeReady');
+  const events = () => server.requests.of({ verb: 'create', resource: 'events' });
+  await waitFor(() => events().some(({ body }) => body.includes('"NodeReady"')) || undefined, {
+    intervalMs: 5,
+    signal,
+  });
   server.requests.clear();
   const begunAt = performance.now();
   await server.requests.waitFor({ verb: 'patch', resource: 'leases' }, { after: 11 });
