@@ -1,4 +1,4 @@
-/** The variable `authorizer` of policies (apiserver, pkg/cel/library/authz.go). */
+/** The CEL variable `authorizer` (apiserver, pkg/cel/library/authz.go). */
 import { EvaluationError, type FunctionTable, OpaqueValue, overload } from '@podwright/cel';
 import { nameIsDnsLabel, nameIsDnsSubdomain, type UserInfo } from '@podwright/kube-kinds';
 import type { PolicyAuthorizer, PolicyQuestion, PolicyVerdict } from './policy-authorizer.ts';
@@ -10,7 +10,7 @@ const PATH_CHECK = `${PREFIX}.PathCheck`;
 const GROUP_CHECK = `${PREFIX}.GroupCheck`;
 const DECISION = `${PREFIX}.Decision`;
 
-/** The cost of an authorization check. The limit of an evaluation, 1,000,000, allows two of them. */
+/** Cost of an authorization check. The limit of 1,000,000 per evaluation allows two checks. */
 const CHECK_COST = 350_000;
 
 type Who = { readonly authorizer: PolicyAuthorizer; readonly user: UserInfo };
@@ -21,7 +21,7 @@ abstract class Reference extends OpaqueValue {
   }
 }
 
-/** The value of the variable `authorizer`, which checks what a user or a service account may do. */
+/** The value of the `authorizer` variable, which checks what a user or service account may do. */
 export class AuthorizerValue extends Reference {
   readonly typeName = AUTHORIZER;
   readonly who: Who;
@@ -36,7 +36,7 @@ type Asked = Pick<PolicyQuestion, 'apiGroup' | 'resource' | 'subresource' | 'nam
   fieldSelector?: string;
 };
 
-/** A check of a request for a resource, which expressions complete step by step, such as `.namespace("default")`. */
+/** A resource check, which expressions build up with calls such as `.namespace("default")`. */
 export class ResourceCheck extends Reference {
   readonly typeName = RESOURCE_CHECK;
   readonly who: Who;

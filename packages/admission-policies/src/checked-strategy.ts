@@ -1,9 +1,9 @@
 import { type ApiObject, type FieldError, STRATEGIES, type Strategy } from '@podwright/kube-kinds';
 
-/** Returns the errors of an object. `old`: the object before an update. */
+/** Returns an object's errors. `old` is the object before the update. */
 type Check = (object: ApiObject, old?: ApiObject) => readonly FieldError[];
 
-/** Returns the strategy of a built-in kind with one more check. `load` imports the code of the check before the first write. */
+/** Adds a check to the strategy of a built-in kind. `load` imports the check's code before the first write. */
 export function checkedStrategy(resource: string, load: () => Promise<Check>): Strategy {
   const strategy = STRATEGIES[resource]!;
   let check: Check | undefined;

@@ -1,4 +1,4 @@
-/** The expressions of a MutatingAdmissionPolicy, compiled (apiserver, plugin/policy/mutating/compilation.go). */
+/** The compiled expressions of a MutatingAdmissionPolicy (apiserver, plugin/policy/mutating/compilation.go). */
 import type { FunctionTable } from '@podwright/cel';
 import { type ApiObject, objectsAt, textAt } from '@podwright/kube-kinds';
 import { compileCommonParts } from './compiled-policy.ts';
@@ -12,12 +12,12 @@ export type CompiledMutation = {
 
 export type CompiledMutations = {
   readonly conditions: readonly CompiledExpression[];
-  /** The variables by name, in the order of the policy: each can use those before it. */
+  /** The variables by name, in policy order: each may use the ones before it. */
   readonly variables: ReadonlyMap<string, CompiledExpression>;
   readonly mutations: readonly CompiledMutation[];
 };
 
-/** Compiles all expressions of a policy. An expression that does not compile is kept with its error. */
+/** Compiles all expressions of a policy. If one does not compile, its error is stored instead. */
 export function compileMutations(policy: ApiObject, functions: FunctionTable = policyFunctions()): CompiledMutations {
   const { conditions, variables, environment } = compileCommonParts(policy, functions, true);
   const patching = environment({ hasAuthorizer: true, hasPatches: true });

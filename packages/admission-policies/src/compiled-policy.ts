@@ -1,4 +1,4 @@
-/** The expressions of a ValidatingAdmissionPolicy, compiled (apiserver, plugin/policy/validating). */
+/** The compiled expressions of a ValidatingAdmissionPolicy (apiserver, plugin/policy/validating). */
 import type { FunctionTable, Program } from '@podwright/cel';
 import { celTypes as types } from '@podwright/cel';
 import { type ApiObject, objectAt, objectsAt, textAt } from '@podwright/kube-kinds';
@@ -15,7 +15,7 @@ type CelType = Program['type'];
 
 export type CompiledPolicy = {
   readonly conditions: readonly CompiledExpression[];
-  /** The variables by name, in the order of the policy: each can use those before it. */
+  /** The variables by name, in policy order: each may use the ones before it. */
   readonly variables: ReadonlyMap<string, CompiledExpression>;
   readonly validations: readonly CompiledValidation[];
   readonly annotations: readonly { readonly key: string; readonly value: CompiledExpression }[];
@@ -28,7 +28,7 @@ export type CompiledValidation = {
   readonly reason: string;
 };
 
-/** The types that the compiler knows of a variable. A variable with another type has the type `dyn`. */
+/** The types that the compiler tracks for variables. A variable of any other type is `dyn`. */
 const KNOWN_TYPES = [
   'bool',
   'bytes',
@@ -43,7 +43,7 @@ const KNOWN_TYPES = [
   'map',
 ];
 
-/** Compiles all expressions of a policy. An expression that does not compile is kept with its error. */
+/** Compiles all expressions of a policy. If one does not compile, its error is stored instead. */
 export function compilePolicy(policy: ApiObject, functions: FunctionTable = policyFunctions()): CompiledPolicy {
   const { spec } = policy;
   const { conditions, variables, environment } = compileCommonParts(
@@ -72,8 +72,8 @@ export function compilePolicy(policy: ApiObject, functions: FunctionTable = poli
 }
 
 /**
- * Compiles the parts that validating and mutating policies have in common: variables and match conditions. `hasVariables`: whether other
- * expressions can use `variables`. The returned function `environment` makes the environment to compile them in.
+ * Compiles the parts that validating and mutating policies have in common: variables and match conditions. `hasVariables`: whether the
+ * policy's other expressions can use `variables`. The returned function `environment` builds the environment for compiling them.
  */
 export function compileCommonParts({ spec }: ApiObject, functions: FunctionTable, hasVariables: boolean) {
   const hasParams = objectAt(spec, 'paramKind') !== undefined;

@@ -1,4 +1,4 @@
-/** Evaluates a policy for a request (apiserver, plugin/policy/validating/validator.go). */
+/** Evaluates a policy against a request (apiserver, plugin/policy/validating/validator.go). */
 import type { EventLoopBudget } from '@podwright/base';
 import type { Variables } from '@podwright/cel';
 import type { CompiledPolicy, CompiledValidation } from './compiled-policy.ts';
@@ -19,7 +19,7 @@ export type Failure = {
   readonly seconds: number;
 };
 export type Evaluated = { readonly failures: readonly Failure[]; readonly annotations: readonly Annotation[] };
-/** An audit annotation, or the reason why its value could not be computed. */
+/** An audit annotation, or the reason its value could not be computed. */
 export type Annotation = { readonly key: string } & ({ readonly value: string } | { readonly problem: string });
 
 /** A failure of the policy as a whole. */
@@ -28,8 +28,8 @@ export const policyFailure = (message: string): Failure => ({
 });
 
 /**
- * Evaluates a policy. `variables` are those of the request, such as `object` and `oldObject`. An expression can take a tenth of a second,
- * so other work runs between two expressions when the slice of `eventLoop` is spent.
+ * Evaluates a policy against the variables of a request, such as `object` and `oldObject`. An expression can take a tenth of a second, so
+ * once the time slice of `eventLoop` is used up, other work runs before the next expression.
  */
 export async function evaluatePolicy(
   policy: CompiledPolicy,
@@ -71,7 +71,7 @@ class PolicyRun extends ExpressionRun {
     return { message: text, reason, isError: false, index, seconds };
   }
 
-  /** Returns the value of the message expression; '' if there is none or its value cannot be used as a message. */
+  /** Returns the value of the message expression, or '' if there is none or its value is unusable as a message. */
   #message({ messageExpression }: CompiledValidation): string {
     if (messageExpression === undefined) return '';
     const outcome = this.evaluate(messageExpression);

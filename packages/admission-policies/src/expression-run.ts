@@ -3,22 +3,22 @@ import type { CompiledExpression } from './policy-environment.ts';
 
 const NO_BUDGET = 'validation failed due to running out of cost budget, no further validation rules will be run';
 
-/** The expressions of a run have cost more together than their budget. */
+/** Thrown when the expressions of a run exceed their shared cost budget. */
 export class OutOfBudget extends Error {
   constructor() {
     super(NO_BUDGET);
   }
 }
 
-/** Maximum cost of all expressions of a run (apiserver, pkg/apis/cel: RuntimeCELCostBudget). */
+/** Maximum total cost of the expressions of a run (apiserver, pkg/apis/cel: RuntimeCELCostBudget). */
 const MAX_COST = 10_000_000;
 
-/** Evaluates expressions of a policy that share the policy's variables and one budget of costs. */
+/** Evaluates a policy's expressions, which share its variables and a cost budget. */
 export class ExpressionRun {
   readonly #variables: Variables;
   #budget: number;
 
-  /** `declared`: the variables of the policy. `variables`: those of the request. */
+  /** `declared`: the policy's variables. `variables`: the request's variables. */
   constructor(declared: ReadonlyMap<string, CompiledExpression>, variables: Variables, budget = MAX_COST) {
     this.#budget = budget;
     const all: Variables = { ...variables, variables: () => composed };
@@ -28,7 +28,7 @@ export class ExpressionRun {
     this.#variables = all;
   }
 
-  /** Returns the value of an expression, or why there is none. Throws `OutOfBudget`. */
+  /** Returns the value of an expression, or why it could not be evaluated. Throws `OutOfBudget`. */
   evaluate(compiled: CompiledExpression): { value: Value } | { problem: string } {
     if ('problem' in compiled) return { problem: `compilation error: ${compiled.problem}` };
     const outcome = compiled.program.evaluate(this.#variables);
@@ -42,7 +42,7 @@ export class ExpressionRun {
     this.#budget -= cost;
   }
 
-  /** Returns the value of a variable. Called when an expression first reads it; `lazyFields` keeps the value. */
+  /** Returns the value of a variable. Called on first use; `lazyFields` caches the value. */
   #variable(name: string, compiled: CompiledExpression, variables: Variables): Value {
     const shown = JSON.stringify(name);
     if ('problem' in compiled)

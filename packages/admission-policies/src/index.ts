@@ -1,4 +1,4 @@
-/** ValidatingAdmissionPolicies and MutatingAdmissionPolicies. To save memory, a server loads this module once a policy exists. */
+/** ValidatingAdmissionPolicies and MutatingAdmissionPolicies. Servers load this module only once a policy exists, to save memory. */
 
 export { OutOfBudget } from './expression-run.ts';
 export { compileConditions, evaluateConditions, expressionError, joinedProblems } from './match-conditions.ts';

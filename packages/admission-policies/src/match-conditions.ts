@@ -5,10 +5,10 @@ import { type FieldError, invalidValue, type JsonObject, textAt } from '@podwrig
 import { ExpressionRun } from './expression-run.ts';
 import { type CompiledExpression, compileExpression, policyEnvironment } from './policy-environment.ts';
 
-/** Maximum cost of all match conditions of a policy or webhook (apiserver, pkg/apis/cel). */
+/** Maximum total cost of the match conditions of a policy or webhook (apiserver, pkg/apis/cel). */
 const MAX_COST = 2_500_000;
 
-/** Compiles match conditions. `hasParams`: whether they can use `params`. Default: false. */
+/** Compiles match conditions. `hasParams`: whether they may use `params`. Default: false. */
 export function compileConditions(
   conditions: readonly JsonObject[],
   functions: FunctionTable,
@@ -19,8 +19,8 @@ export function compileConditions(
 }
 
 /**
- * Returns whether all conditions are true. If some cannot be evaluated and none is false, returns their errors. Throws `OutOfBudget`. An
- * expression can take a tenth of a second, so other work runs between two expressions when the slice of `eventLoop` is spent.
+ * Returns whether all conditions are true. If none is false but some cannot be evaluated, returns their errors. Throws `OutOfBudget`. An
+ * expression can take a tenth of a second, so once the time slice of `eventLoop` is used up, other work runs before the next expression.
  */
 export async function evaluateConditions(
   conditions: readonly CompiledExpression[],
@@ -38,11 +38,11 @@ export async function evaluateConditions(
   return problems.length === 0 ? true : problems;
 }
 
-/** Joins the messages of several errors as upstream does. */
+/** Joins error messages like upstream. */
 export const joinedProblems = (problems: readonly string[]): string =>
   problems.length === 1 ? problems[0]! : `[${[...new Set(problems)].join(', ')}]`;
 
-/** Returns the error of an expression that does not compile. An empty expression has none here: the strategy of the kind reports it. */
+/** Returns the error of an expression that does not compile. Ignores empty expressions, which are reported by the kind's strategy. */
 export function expressionError(field: string, compiled: CompiledExpression | undefined): FieldError[] {
   if (compiled === undefined || compiled.text.trim() === '' || !('problem' in compiled)) return [];
   return [invalidValue(field, compiled.text, compiled.problem)];

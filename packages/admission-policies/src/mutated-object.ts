@@ -1,4 +1,4 @@
-/** Applies one mutation of a policy to an object (apiserver, plugin/policy/mutating/patch). */
+/** Applies one of a policy's mutations to an object (apiserver, plugin/policy/mutating/patch). */
 import { ApiError } from '@podwright/api-machinery';
 import { errorMessage, PodwrightError } from '@podwright/base';
 import { EvaluationError, type Value, type Variables } from '@podwright/cel';
@@ -17,21 +17,21 @@ import { kindFor } from './object-versions.ts';
 import { configurationOf, jsonPatchOperations } from './patch-values.ts';
 import type { CompiledExpression } from './policy-environment.ts';
 
-/** A mutation cannot be applied. The failure policy decides whether the request is refused. */
+/** Thrown if a mutation cannot be applied. The failure policy decides whether to reject the request. */
 export class MutationProblem extends Error {}
 
 type Mutating = {
   mutation: CompiledMutation;
-  /** The variables of the policy. */
+  /** The policy's variables. */
   declared: ReadonlyMap<string, CompiledExpression>;
-  /** The variables of the request, such as `object`. */
+  /** The request's variables, such as `object`. */
   variables: Variables;
   schema: Schema;
   resource: Resource;
   subresource: string;
 };
 
-/** Returns the mutated object; the same object if a `test` of a JSON patch fails. Throws `MutationProblem`. */
+/** Returns the mutated object, or the same object if a `test` operation of a JSON patch fails. Throws `MutationProblem`. */
 export function mutatedObject(object: ApiObject, mutating: Mutating): JsonObject {
   const { mutation, declared, variables } = mutating;
   const value = evaluate(mutation.expression, new ExpressionRun(declared, variables));
@@ -84,7 +84,7 @@ function configured(object: ApiObject, value: Value, { schema, resource, subreso
 
 const UNKNOWN = /^unknown field "(.*)"$/s;
 
-/** Throws a `MutationProblem` for fields that the type does not declare. */
+/** Throws a `MutationProblem` if the configuration has fields that the type does not declare. */
 function checkDeclared(configuration: JsonObject, options: { schema: Schema; type: StructType }): void {
   const { problems } = decodeJson(configuration, options);
   const paths = problems.flatMap((problem) => UNKNOWN.exec(problem)?.[1] ?? []);

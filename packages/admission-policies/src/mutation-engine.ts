@@ -1,4 +1,4 @@
-/** Mutates objects by MutatingAdmissionPolicies (apiserver, plugin/policy/mutating/dispatcher.go). */
+/** Applies MutatingAdmissionPolicies to objects (apiserver, plugin/policy/mutating/dispatcher.go). */
 import { isDeepStrictEqual } from 'node:util';
 import { type AdmissionAttributes, ApiError, forbidden, notFound } from '@podwright/api-machinery';
 import { EventLoopBudget, errorMessage } from '@podwright/base';
@@ -23,12 +23,12 @@ const SOURCE = {
 };
 
 type WithObject = AdmissionAttributes & { object: ApiObject };
-/** `reason`: the reason in the Status of the response. Default: `Forbidden`. */
+/** `reason`: the reason in the response's Status. Default: `Forbidden`. */
 type Problem = Misconfigured & { reason?: string };
-/** What the policies for one request share. */
+/** State shared by the policies for one request. */
 type RequestState = { hooks: InvokedHooks; problems: Problem[]; eventLoop: EventLoopBudget };
 
-/** Applies the stored policies and their bindings to the objects of requests. */
+/** Applies the stored policies and their bindings to requested objects. */
 export class MutationEngine {
   readonly #parts: EngineParts;
   readonly #metrics: PolicyMetrics;
@@ -41,8 +41,8 @@ export class MutationEngine {
   }
 
   /**
-   * Returns the mutated object. Throws an `ApiError` if a policy with `failurePolicy: Fail` cannot be applied. Other work runs between the
-   * evaluations of expressions.
+   * Returns the mutated object. Throws an `ApiError` if a policy with `failurePolicy: Fail` cannot be applied. Other work may run between
+   * expressions.
    */
   async mutate(attributes: WithObject): Promise<ApiObject> {
     const invocations = await this.#source.invocations(attributes);
@@ -61,7 +61,7 @@ export class MutationEngine {
         isMutated ||= applied.isMutated;
       }
     }
-    // as upstream, a mutation that leaves the object unchanged counts as well
+    // like upstream, count a mutation even if it leaves the object unchanged
     if (isMutated) hooks.changed();
     hooks.ended(object);
     const failed = problems.filter(({ policy }) => !ignoresFailures(policy));
@@ -69,14 +69,14 @@ export class MutationEngine {
     return object;
   }
 
-  /** Throws 404 if the namespace of the object does not exist. */
+  /** Throws 404 if the object's namespace does not exist. */
   #checkNamespace({ namespace, resource }: WithObject): void {
     if (namespace === '' || (resource.group === '' && resource.kind === 'Namespace')) return;
     if (this.#parts.store.get({ resource: 'namespaces', namespace: '', name: namespace }) === undefined)
       throw notFound({ group: '', plural: 'namespaces' }, namespace);
   }
 
-  /** Applies the mutations of a policy. `isMutated`: whether one was applied, even if it left the object unchanged. */
+  /** Applies a policy's mutations. `isMutated`: whether any was applied, even if it left the object unchanged. */
   async #apply(
     invocation: Invocation<CompiledMutations>,
     attributes: WithObject,

@@ -1,4 +1,4 @@
-/** Converts the objects of a request between the storage version and the version of the resource that a webhook or policy names. */
+/** Converts a request's objects between the storage version and the version that a webhook or policy expects. */
 import { type AdmissionAttributes, ApiError, internalError } from '@podwright/api-machinery';
 import { errorMessage, PodwrightError } from '@podwright/base';
 import type { ApiObject, JsonObject } from '@podwright/kube-kinds';
@@ -11,11 +11,11 @@ import {
   strictDecodingMessage,
 } from '@podwright/kube-schema';
 
-/** Returns the kind of a request's object: that of the subresource, if it has a kind of its own, such as `Scale`. */
+/** Returns the kind of a request's object: the subresource's own kind, such as `Scale`, or else the resource's kind. */
 export const kindFor = (resource: Resource, subresource: string): GroupVersionKind =>
   (subresource === '' ? undefined : resource.subresources?.[subresource]) ?? resource;
 
-/** Converts an object of a request from the storage version to the version of `resource`, and sets its `apiVersion` and `kind`. */
+/** Converts a request's object from the storage version to the version of `resource`, and sets its `apiVersion` and `kind`. */
 export function versionedObject(
   { inVersion, subresource, operation }: AdmissionAttributes,
   resource: Resource,
@@ -24,7 +24,7 @@ export function versionedObject(
   const kind = kindFor(resource, subresource);
   const converted = inVersion?.(resource).fromStored(object) ?? object;
   const { metadata: _, ...withoutMetadata } = converted;
-  // the objects of CONNECT are options, such as PodExecOptions, which have no metadata
+  // CONNECT objects are options, such as PodExecOptions, which have no metadata
   const fields = operation === 'CONNECT' ? withoutMetadata : converted;
   return { ...fields, apiVersion: apiVersionOf(kind), kind: kind.kind } as ApiObject;
 }
@@ -32,13 +32,13 @@ export function versionedObject(
 type Reading = {
   schema: Schema;
   resource: Resource;
-  /** Whether unknown fields are refused. Default: false, they are dropped. */
+  /** Whether to reject unknown fields. Default: false, which drops them. */
   isStrict?: boolean;
 };
 
 /**
- * Converts an object that a webhook or policy has changed to the storage version, and applies the defaults of its kind. `changed` is in the
- * version of `resource`; its `apiVersion` and `kind` may be missing. Throws an `ApiError` with the status 500 if it cannot be decoded.
+ * Converts an object changed by a webhook or policy to the storage version, and applies the defaults of its kind. `changed` is in the
+ * version of `resource`; its `apiVersion` and `kind` are optional. Throws an `ApiError` with status 500 if it cannot be decoded.
  */
 export function toStorageVersion(
   { inVersion, subresource }: AdmissionAttributes,

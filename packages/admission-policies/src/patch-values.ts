@@ -1,4 +1,4 @@
-/** The types `Object` and `JSONPatch`, whose values are the results of mutations (apiserver, pkg/cel/mutation). */
+/** The types `Object` and `JSONPatch`, which mutation expressions return (apiserver, pkg/cel/mutation). */
 import {
   EvaluationError,
   type FunctionTable,
@@ -13,7 +13,7 @@ import {
   type Value,
 } from '@podwright/cel';
 
-/** The result types of mutations, as error messages write them. */
+/** The result types of mutations, as named in error messages. */
 export const OBJECT = 'Object';
 export const JSON_PATCH_LIST = 'list(JSONPatch)';
 
@@ -25,7 +25,7 @@ const JSON_PATCH_TYPE = types.objectOf(JSON_PATCH, [
   ['value', types.DYN],
 ]);
 
-/** Returns the type of a message that a mutation can create, such as `Object.spec`; undefined for other names. */
+/** Returns the type of a message that mutations can create, such as `Object.spec`, or `undefined` for any other name. */
 export function patchMessages(name: string): Program['type'] | undefined {
   if (name === JSON_PATCH) return JSON_PATCH_TYPE;
   return name === OBJECT || name.startsWith(`${OBJECT}.`) ? types.openObject(name) : undefined;
@@ -34,7 +34,7 @@ export function patchMessages(name: string): Program['type'] | undefined {
 /** Escapes a key for use in a JSON pointer (RFC 6901). */
 const escapeKey = (key: string): string => key.replace(/[~/]/g, (character) => (character === '~' ? '~0' : '~1'));
 
-/** The functions that only mutations can call. */
+/** Functions available only in mutations. */
 export const PATCH_FUNCTIONS: FunctionTable = { 'jsonpatch.escapeKey': [overload('(string) -> string', escapeKey)] };
 
 /** Returns the operations of a JSON patch (RFC 6902). Throws `EvaluationError`. */
@@ -48,18 +48,24 @@ function operationOf(patch: MapValue): object {
   return { op, path, ...(from && { from }), ...(checked !== undefined && { value: jsonOf(checked, textInPatch) }) };
 }
 
-/** Returns the apply configuration in a value of the type `Object`. Throws `EvaluationError`. */
+/** Returns the apply configuration represented by a value of type `Object`. Throws `EvaluationError`. */
 export const configurationOf = (value: Value): Record<string, unknown> =>
   jsonOf(value instanceof MessageValue ? withFieldNames(value) : value) as Record<string, unknown>;
 
-/** Throws an `EvaluationError` unless each message is named by the path of its field: the field `spec` of `Object` is an `Object.spec`. */
+/**
+ * Throws an `EvaluationError` unless the type name of each message is its field path: the field `spec` of `Object` must be an
+ * `Object.spec`.
+ */
 function withFieldNames(value: MessageValue): MessageValue {
   const problems = nameProblems(value, value.typeName);
   if (problems.length > 0) throw new EvaluationError(`type mismatch: ${problems.join('\n')}`);
   return value;
 }
 
-/** Returns the errors of a value whose message must have the name `expected`. The elements of a list have the name of the list. */
+/**
+ * Returns errors for messages whose type name differs from `expected`, the name for the value itself. List elements have the same name as
+ * the list.
+ */
 function nameProblems(value: Value, expected: string): string[] {
   if (value instanceof ListValue) return [...value].flatMap((one) => nameProblems(one, expected));
   if (!(value instanceof MapValue)) return [];
@@ -74,11 +80,11 @@ function nameProblems(value: Value, expected: string): string[] {
 
 type OwnText = (value: Value) => string | undefined;
 
-/** Returns the text of bytes, a time or a duration in a JSON patch, as JSON of protobuf has them. */
+/** Returns the text of bytes, a timestamp or a duration in a JSON patch, formatted as in protobuf's JSON mapping. */
 const textInPatch: OwnText = (value) =>
   value instanceof Uint8Array ? Buffer.from(value).toString('base64') : textOf(value);
 
-/** Returns the JSON of a value. `ownText` returns the text of values that JSON does not have. Throws an `EvaluationError` if it has none. */
+/** Converts a value to JSON. `ownText` formats types that JSON lacks. Throws an `EvaluationError` if the value cannot be converted. */
 function jsonOf(value: Value, ownText: OwnText = () => undefined): unknown {
   if (value === null || typeof value === 'boolean' || typeof value === 'string') return value;
   if (typeof value === 'bigint') return numberOf(value);

@@ -1,4 +1,4 @@
-/** The admission plugins of policies. To save memory, the code that compiles and evaluates policies is loaded once a policy exists. */
+/** Admission plugins for policies. To save memory, the code to compile and evaluate policies is loaded only once a policy exists. */
 import type { AdmissionAttributes } from '@podwright/api-machinery';
 import type { ApiObject, Strategies } from '@podwright/kube-kinds';
 import { checkedStrategy } from './checked-strategy.ts';
@@ -10,19 +10,19 @@ export { checkedStrategy };
 const VALIDATING = 'validatingadmissionpolicies.admissionregistration.k8s.io';
 const MUTATING = 'mutatingadmissionpolicies.admissionregistration.k8s.io';
 
-/** API groups to which no policy applies: that of policies, and those of reviews of tokens and access. */
+/** API groups exempt from policies: those of the policies themselves and of token and access reviews. */
 const EXEMPT_GROUPS = ['admissionregistration.k8s.io', 'authentication.k8s.io', 'authorization.k8s.io'];
 
-/** What the plugins need of a server. */
+/** The plugins' dependencies, provided by the server. */
 export type PolicyParts = EngineParts;
 
 const load = () => import('./index.ts');
 
-/** Whether there are policies, and they apply to the group of the request. */
+/** Whether there are any policies and the request's API group is not exempt. */
 const applies = ({ store }: PolicyParts, policies: string, { resource }: AdmissionAttributes): boolean =>
   !EXEMPT_GROUPS.includes(resource.group) && store.list(policies, { limit: 1 }).objects.length > 0;
 
-/** Validates requests by the stored ValidatingAdmissionPolicies. */
+/** Validates requests against the stored ValidatingAdmissionPolicies. */
 export class ValidatingPolicies {
   readonly name = 'ValidatingAdmissionPolicy';
   readonly #parts: PolicyParts;
@@ -40,7 +40,7 @@ export class ValidatingPolicies {
   }
 }
 
-/** Mutates objects by the stored MutatingAdmissionPolicies. */
+/** Mutates objects with the stored MutatingAdmissionPolicies. */
 export class MutatingPolicies {
   readonly name = 'MutatingAdmissionPolicy';
   readonly #parts: PolicyParts;
@@ -58,7 +58,7 @@ export class MutatingPolicies {
   }
 }
 
-/** Returns the strategies of policies, which also check that the expressions compile. */
+/** Returns strategies for the policy kinds which also check that the expressions compile. */
 export const policyStrategies = (): Strategies => ({
   [VALIDATING]: checkedStrategy(VALIDATING, async () => (await load()).policyErrors),
   [MUTATING]: checkedStrategy(MUTATING, async () => (await load()).mutationErrors),

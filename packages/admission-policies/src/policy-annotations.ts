@@ -2,10 +2,10 @@ import type { AdmissionAttributes } from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
 import type { Evaluated } from './evaluate-policy.ts';
 
-/** Longer values are cut, as in upstream: expressions may copy texts of the object. */
+/** Longer values are truncated, as in upstream: expressions can copy text from the object. */
 const MAX_VALUE_BYTES = 10 * 1024;
 
-/** The audit annotations that policies compute for one request. */
+/** The audit annotations computed by policies for one request. */
 export class PolicyAnnotations {
   readonly #values = new Map<string, Set<string>>();
 
@@ -17,7 +17,7 @@ export class PolicyAnnotations {
     }
   }
 
-  /** Adds the annotations to the audit event. Values of one annotation for several bindings or parameters are joined, as in upstream. */
+  /** Adds the annotations to the audit event. Like upstream, joins an annotation's values from different bindings or parameters. */
   publish({ annotate }: AdmissionAttributes): void {
     for (const [key, values] of this.#values) annotate?.(key, cut([...values].join(', ')));
   }

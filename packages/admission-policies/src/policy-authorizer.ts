@@ -1,6 +1,6 @@
 import type { UserInfo } from '@podwright/kube-kinds';
 
-/** Whether a user may perform a request. Fields that do not apply are ''. */
+/** A query whether a user may make a request. Fields that do not apply are ''. */
 export type PolicyQuestion = {
   user: UserInfo;
   verb: string;
@@ -10,12 +10,12 @@ export type PolicyQuestion = {
   subresource: string;
   namespace: string;
   name: string;
-  /** The URL path, for requests that are not for a resource. */
+  /** The URL path of a non-resource request. */
   path: string;
   fieldSelector?: string;
 };
 
 export type PolicyVerdict = { decision: 'allow' | 'deny' | 'no opinion'; reason: string };
 
-/** Authorizes users for expressions of policies. */
+/** Checks the permissions of users for policy expressions. */
 export type PolicyAuthorizer = { authorize(question: PolicyQuestion): PolicyVerdict };

@@ -1,4 +1,4 @@
-/** Validates requests by ValidatingAdmissionPolicies (apiserver, plugin/policy/validating/dispatcher.go). */
+/** Validates requests against ValidatingAdmissionPolicies (apiserver, plugin/policy/validating/dispatcher.go). */
 import { type AdmissionAttributes, ApiError, forbidden } from '@podwright/api-machinery';
 import { EventLoopBudget, type Registry } from '@podwright/base';
 import { type ApiObject, textAt, textsAt } from '@podwright/kube-kinds';
@@ -25,11 +25,11 @@ export type EngineParts = MatchingParts & {
   metrics?: Registry;
 };
 
-/** What the policies for one request share. */
+/** State shared by the policies for one request. */
 type RequestState = { attributes: AdmissionAttributes; annotations: PolicyAnnotations; eventLoop: EventLoopBudget };
 type Denial = { policy: ApiObject; binding?: ApiObject; failure: Failure };
 
-/** Evaluates the stored ValidatingAdmissionPolicies for requests. */
+/** Evaluates the stored ValidatingAdmissionPolicies against requests. */
 export class PolicyEngine {
   readonly #parts: EngineParts;
   readonly #metrics: PolicyMetrics;
@@ -41,7 +41,7 @@ export class PolicyEngine {
     this.#source = new PolicySource(parts, SOURCE);
   }
 
-  /** Throws an `ApiError` if a policy denies the request. Other work runs between the evaluations of expressions. */
+  /** Throws an `ApiError` if a policy denies the request. Other work may run between expressions. */
   async validate(attributes: AdmissionAttributes): Promise<void> {
     const annotations = new PolicyAnnotations();
     const state = { attributes, annotations, eventLoop: new EventLoopBudget() };
@@ -70,7 +70,7 @@ export class PolicyEngine {
 
 type Applied = { policy: ApiObject; binding: ApiObject; evaluated: Evaluated; ignores: boolean };
 
-/** Warns the client and annotates the audit event, as the binding requires. Returns the failures that deny the request. */
+/** Warns the client and annotates the audit event if the binding says so. Returns the failures that deny the request. */
 function denialsOf(
   { policy, binding, evaluated, ignores }: Applied,
   attributes: AdmissionAttributes,
@@ -106,7 +106,7 @@ function denialsOf(
   return denials;
 }
 
-/** Annotates the audit event with a failed validation. As upstream, the event shows only the first one of a request. */
+/** Annotates the audit event with a failed validation. As in upstream, only the first one of a request is recorded. */
 function annotateFailure(
   { binding, failure }: Required<Omit<Denial, 'policy'>>,
   { annotate }: AdmissionAttributes,

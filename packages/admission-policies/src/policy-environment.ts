@@ -1,4 +1,4 @@
-/** The environment of expressions in policies (apiserver, pkg/admission/plugin/cel/compile.go). */
+/** The environment of policy expressions (apiserver, pkg/admission/plugin/cel/compile.go). */
 import {
   CompileError,
   compile,
@@ -16,7 +16,7 @@ import { PATCH_FUNCTIONS, patchMessages } from './patch-values.ts';
 
 type CelType = Program['type'];
 
-/** Returns the functions of expressions in policies. The result has its own cache of compiled regular expressions. */
+/** Returns the functions for policy expressions. Each result has its own cache of compiled regular expressions. */
 export const policyFunctions = (): FunctionTable => mergedFunctions([kubernetesFunctions(), AUTHORIZER_FUNCTIONS]);
 
 const { STRING, BOOL, DYN, listOf, mapOf, objectOf } = types;
@@ -59,7 +59,7 @@ const TEXT_MAP: ValueSchema = { type: 'object', additionalProperties: TEXT };
 const INTEGER: ValueSchema = { type: 'integer' };
 const object = (properties: Record<string, ValueSchema>): ValueSchema => ({ type: 'object', properties });
 
-/** The fields of a namespace that policies can read. */
+/** The namespace fields that policies can read. */
 const NAMESPACE: ValueSchema = object({
   metadata: object({
     ...{ name: TEXT, generateName: TEXT, namespace: TEXT, labels: TEXT_MAP, annotations: TEXT_MAP, UID: TEXT },
@@ -81,11 +81,11 @@ export const NAMESPACE_VALUES = schemaValues(NAMESPACE, { name: 'kubernetes.Name
 export type Uses = {
   readonly hasParams: boolean;
   readonly hasAuthorizer: boolean;
-  /** Whether expressions can create values of `Object` and `JSONPatch`, as mutations do. Default: false. */
+  /** Whether expressions can create `Object` and `JSONPatch` values, as in mutations. Default: false. */
   readonly hasPatches?: boolean;
 };
 
-/** Returns the environment of expressions. `variables`: the types of the policy's variables; none for match conditions. */
+/** Returns the environment for expressions. `variables`: the types of the policy's variables; omitted for match conditions. */
 export function policyEnvironment(
   functions: FunctionTable,
   { hasParams, hasAuthorizer, hasPatches = false }: Uses,
@@ -113,7 +113,7 @@ export type CompiledExpression = { readonly text: string } & (
   | { readonly problem: string }
 );
 
-/** Compiles an expression. `accepted`: the accepted result types, as error messages write them. Default: all. */
+/** Compiles an expression. `accepted`: the accepted result types, named as in error messages. Default: all types. */
 export function compileExpression(
   text: string,
   environment: Environment,

@@ -1,17 +1,17 @@
-/** The errors of expressions in a new or changed policy (kubernetes, apis/admissionregistration/validation). */
+/** Errors in the expressions of a new or changed policy (kubernetes, apis/admissionregistration/validation). */
 import { type ApiObject, type FieldError, forbiddenField, isSameValue, objectsAt, textAt } from '@podwright/kube-kinds';
 import { compileMutations } from './compiled-mutations.ts';
 import { compilePolicy } from './compiled-policy.ts';
 import { expressionError } from './match-conditions.ts';
 import type { CompiledExpression } from './policy-environment.ts';
 
-/** Maximum number of characters of all expressions of a policy together, which bounds the time to compile them. */
+/** Maximum total length of a policy's expressions in characters, which bounds the time to compile them. */
 const MAX_LENGTH = 300_000;
 
 const TEXTS = ['expression', 'messageExpression', 'valueExpression'];
 const LISTS = ['matchConditions', 'variables', 'validations', 'auditAnnotations', 'mutations'];
 
-/** Returns the number of characters of the expressions of one validation, variable, mutation or other item. */
+/** Returns the total length of the expressions in a list item, such as a validation, variable or mutation. */
 const lengthOf = (one: object): number =>
   TEXTS.reduce((total, name) => total + textAt(one, name).length, 0) +
   textAt(one, 'jsonPatch', 'expression').length +
@@ -26,7 +26,7 @@ function lengthErrors(policy: ApiObject): FieldError[] {
   return length > MAX_LENGTH ? [forbiddenField('spec', detail)] : [];
 }
 
-/** Returns the errors found by `check`. An unchanged specification has none; one that is too long is not compiled. */
+/** Returns the errors found by `check`. An unchanged spec is not checked, and one that is too long is rejected without compiling it. */
 function unlessSameOrTooLong(
   policy: ApiObject,
   old: ApiObject | undefined,
@@ -37,7 +37,9 @@ function unlessSameOrTooLong(
   return tooLong.length > 0 ? tooLong : check(policy);
 }
 
-/** Returns the errors of a validating policy's expressions. `old`: the policy before an update. An unchanged policy has none. */
+/**
+ * Returns the errors in a validating policy's expressions. `old`: the policy before the update. A policy with an unchanged spec has none.
+ */
 export const policyErrors = (policy: ApiObject, old?: ApiObject): FieldError[] =>
   unlessSameOrTooLong(policy, old, validatingErrors);
 
@@ -55,7 +57,7 @@ function validatingErrors(policy: ApiObject): FieldError[] {
   ];
 }
 
-/** Returns the errors of a mutating policy's expressions. `old`: as in `policyErrors`. */
+/** Returns the errors in a mutating policy's expressions. `old`: see `policyErrors`. */
 export const mutationErrors = (policy: ApiObject, old?: ApiObject): FieldError[] =>
   unlessSameOrTooLong(policy, old, mutatingErrors);
 

@@ -1,11 +1,11 @@
-/** The parameters of a binding (apiserver, plugin/policy/generic, CollectParams). */
+/** A binding's parameters (apiserver, plugin/policy/generic, CollectParams). */
 import { type ObjectStore, storeResource } from '@podwright/api-machinery';
 import { EventLoopBudget } from '@podwright/base';
 import { type ApiObject, matchesSelector, objectAt, textAt } from '@podwright/kube-kinds';
 import { apiVersionOf } from '@podwright/kube-schema';
 import type { MatchingParts } from './request-matching.ts';
 
-/** A binding that cannot be applied as it is configured, or a policy with all its bindings. */
+/** Thrown if a binding, or a policy with all its bindings, cannot be applied as configured. */
 export class ConfigurationProblem extends Error {
   readonly isOfPolicy: boolean;
 

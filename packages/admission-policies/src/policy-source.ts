@@ -5,32 +5,32 @@ import type { Resource } from '@podwright/kube-schema';
 import { ConfigurationProblem, paramsOf } from './policy-params.ts';
 import { type MatchingParts, policyMatch, RequestMatcher } from './request-matching.ts';
 
-/** A policy that applies to a request, by a binding and with a parameter object. */
+/** A policy to evaluate for a request, with a binding and a parameter object. */
 export type Invocation<C> = {
   readonly policy: ApiObject;
   readonly binding: ApiObject;
   readonly compiled: C;
-  /** The resource by which the request was matched. */
+  /** The resource as which the request was matched. */
   readonly resource: Resource;
-  /** `undefined`: the policy is evaluated without parameters. */
+  /** `undefined` if the policy is evaluated without parameters. */
   readonly param: ApiObject | undefined;
 };
 
-/** A policy that matches a request but cannot be applied, because it or its binding names parameters that do not exist. */
+/** A policy that matches a request but cannot be applied because the parameters it or its binding refers to are missing or invalid. */
 export type Misconfigured = { readonly policy: ApiObject; readonly binding?: ApiObject; readonly problem: string };
 
 export type SourceOptions<C> = {
-  /** The names under which the store has the policies and the bindings. */
+  /** The store's resource names for the policies and bindings. */
   policies: string;
   bindings: string;
   compile: (policy: ApiObject) => C;
 };
 
-/** Finds the policies for requests, and keeps them compiled. */
+/** Finds the policies for requests, and caches their compiled form. */
 export class PolicySource<C> {
   readonly #parts: MatchingParts;
   readonly #options: SourceOptions<C>;
-  /** The compiled policies by UID. An entry is valid while the generation of the policy is the same. */
+  /** The compiled policies by UID. An entry is valid as long as the policy's generation is the same. */
   readonly #compiled = new Map<string, { generation: unknown; compiled: C }>();
 
   constructor(parts: MatchingParts, options: SourceOptions<C>) {
@@ -90,7 +90,7 @@ export class PolicySource<C> {
     return compiled;
   }
 
-  /** Drops the compiled forms of policies that were deleted. */
+  /** Drops the compiled form of deleted policies. */
   #dropDeleted(policies: readonly ApiObject[]): void {
     if (this.#compiled.size <= policies.length) return;
     const uids = new Set(policies.map(({ metadata }) => metadata.uid));
@@ -98,9 +98,9 @@ export class PolicySource<C> {
   }
 }
 
-/** The name of a request's object in messages that refuse the request. */
+/** The name of a request's object, for error messages that reject the request. */
 export const nameInErrors = ({ name, object }: Pick<AdmissionAttributes, 'name' | 'object'>): string =>
   name || object?.metadata.name || object?.metadata.generateName || 'Unknown';
 
-/** Whether a request is admitted although the policy cannot be evaluated (`failurePolicy: Ignore`). */
+/** Whether to admit a request if the policy cannot be evaluated (`failurePolicy: Ignore`). */
 export const ignoresFailures = (policy: ApiObject): boolean => textAt(policy, 'spec', 'failurePolicy') === 'Ignore';

@@ -1,26 +1,26 @@
 /**
- * Decides which mutating webhooks or policies run a second time (apiserver, plugin/webhook/mutating/reinvocationcontext.go): those with
- * `reinvocationPolicy: IfNeeded`, if the object was changed after they ran.
+ * Decides which mutating webhooks or policies are reinvoked (apiserver, plugin/webhook/mutating/reinvocationcontext.go): those with
+ * `reinvocationPolicy: IfNeeded`, if the object has changed since they ran.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { AdmissionAttributes, Reinvocation } from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
 
-/** The webhooks or policies (hooks) that a plugin has called for one write, by their keys. */
+/** The webhooks or policies (hooks) that a plugin has invoked for one write, by key. */
 export class InvokedHooks {
   readonly #reinvocation: Reinvocation | undefined;
-  /** The hooks with `IfNeeded` that have run since the last change of the object. */
+  /** Hooks with `IfNeeded` that have run since the object last changed. */
   #invoked = new Set<string>();
-  /** The hooks with `IfNeeded` after which the object was changed. They must run again. */
+  /** Hooks with `IfNeeded` that must run again because the object has changed since they ran. */
   readonly #due = new Set<string>();
-  /** The object when the plugin ended the first time. */
+  /** The object returned by the plugin's first run. */
   #output: ApiObject | undefined;
 
   private constructor(reinvocation: Reinvocation | undefined) {
     this.#reinvocation = reinvocation;
   }
 
-  /** Returns the calls that a plugin has made for this write so far. Called when the plugin begins, once or twice in a write. */
+  /** Returns the hooks that a plugin has invoked so far for this write. Called when the plugin starts, once or twice per write. */
   static of({ reinvocation, object }: AdmissionAttributes, plugin: string): InvokedHooks {
     const known = reinvocation?.memory.get(plugin);
     const hooks = known instanceof InvokedHooks ? known : new InvokedHooks(reinvocation);
@@ -29,28 +29,30 @@ export class InvokedHooks {
     return hooks;
   }
 
-  /** Whether the plugin runs for the second time in this write. */
+  /** Whether this is the plugin's second run for this write. */
   get isSecond(): boolean {
     return this.#reinvocation?.isSecond ?? false;
   }
 
-  /** Whether a hook must be called: the first time all of them, the second time those after which the object was changed. */
+  /** Whether to invoke a hook: always on the first run, but on the second only if the object has changed since the hook ran. */
   isDue(key: string): boolean {
     return !this.isSecond || this.#due.has(key);
   }
 
-  /** Must be called after each hook, and after `changed` if the hook has changed the object. `isRepeatable`: whether it has `IfNeeded`. */
+  /**
+   * Must be called after each hook, and after `changed` if the hook changed the object. `isRepeatable`: whether the hook has `IfNeeded`.
+   */
   invoked(key: string, isRepeatable: boolean): void {
     if (isRepeatable) this.#invoked.add(key);
   }
 
-  /** Must be called if a hook has changed the object: those before it become due, and all plugins run again. */
+  /** Must be called if a hook changed the object: the earlier hooks must run again, and so must all plugins. */
   changed(): void {
     this.#makeDue();
     if (this.#reinvocation !== undefined) this.#reinvocation.isRequested = true;
   }
 
-  /** Must be called when the plugin ends, with the object that it returns. */
+  /** Must be called when the plugin finishes, with the object it returns. */
   ended(object: ApiObject | undefined): void {
     this.#output = object;
   }

@@ -1,4 +1,4 @@
-/** Decides which requests a webhook, policy or binding matches (apiserver, plugin/webhook/predicates and plugin/policy/matching). */
+/** Decides whether a request matches a webhook, policy or binding (apiserver, plugin/webhook/predicates and plugin/policy/matching). */
 import {
   type AdmissionAttributes,
   groupResource,
@@ -21,7 +21,7 @@ import type { Resource, Schema } from '@podwright/kube-schema';
 export type MatchingParts = {
   store: ObjectStore;
   schema: Schema;
-  /** Whether the server serves a resource to clients. Webhooks and policies get objects in served versions only. */
+  /** Whether the server serves a resource to clients. Webhooks and policies only receive objects in served versions. */
   isServed: (resource: Resource) => boolean;
   /** Converts a stored object to the version of a resource. */
   versioned: (resource: Resource, object: ApiObject) => ApiObject;
@@ -32,11 +32,11 @@ export type Match = {
   /** The object with the fields `namespaceSelector`, `objectSelector` and `matchPolicy`. */
   readonly criteria: JsonObject;
   readonly rules: readonly JsonObject[];
-  /** Rules whose requests are not matched. Default: none. */
+  /** Rules for requests to exclude. Default: none. */
   readonly excluded?: readonly JsonObject[];
 };
 
-/** Returns the match criteria of a policy or binding. Without rules, they match all resources. */
+/** Returns the match criteria of a policy or binding, which matches all resources if it has no rules. */
 export const policyMatch = (criteria: JsonObject): Match => {
   const rules = objectsAt(criteria, 'resourceRules');
   return {
@@ -48,7 +48,7 @@ export const policyMatch = (criteria: JsonObject): Match => {
 
 const EVERYTHING: JsonObject = { apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*/*'] };
 
-/** Matches one request with the criteria of many webhooks, policies and bindings. */
+/** Matches a request against the criteria of webhooks, policies and bindings. */
 export class RequestMatcher {
   readonly #attributes: AdmissionAttributes;
   readonly #parts: MatchingParts;
@@ -60,9 +60,9 @@ export class RequestMatcher {
   }
 
   /**
-   * Returns the resource that a rule matches, or `undefined` if the request does not match. With `matchPolicy: Equivalent`, this may be
-   * another resource with the same objects, such as another version. Throws 404 if the selector needs the labels of a namespace that does
-   * not exist.
+   * Returns the resource matched by a rule, or `undefined` if the request does not match. With `matchPolicy: Equivalent`, this may be
+   * another resource that stores the same objects, such as another version. Throws 404 if the selector needs the labels of a namespace that
+   * does not exist.
    */
   matched({ criteria, rules, excluded = [] }: Match): Resource | undefined {
     const isSelected = this.#isNamespaceSelected(criteria);
@@ -91,7 +91,7 @@ export class RequestMatcher {
     const selector = objectAt(criteria, 'objectSelector') ?? {};
     if (isSameValue(selector, {})) return true;
     const { object, oldObject } = this.#attributes;
-    // options of exec and port-forward have no metadata
+    // the options of exec and port-forward requests have no metadata
     const metadatas = [object, oldObject].map((one) => one?.metadata as ApiObject['metadata'] | undefined);
     return metadatas.some((metadata) => metadata !== undefined && matchesSelector(selector, metadata.labels));
   }
@@ -110,7 +110,7 @@ export class RequestMatcher {
   }
 }
 
-/** Returns the other served resources with the same stored objects, if they have the request's subresource. */
+/** Returns the other served resources that store the same objects and have the request's subresource. */
 function equivalentsOf(
   { resource, subresource }: AdmissionAttributes,
   { schema, isServed }: MatchingParts,

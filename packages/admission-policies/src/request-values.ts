@@ -1,4 +1,4 @@
-/** What expressions and webhooks get of a request: the variables, and the AdmissionRequest. */
+/** A request as seen by expressions and webhooks: the variables and the AdmissionRequest. */
 import type { AdmissionAttributes, ObjectStore } from '@podwright/api-machinery';
 import { fromJson, type Variables } from '@podwright/cel';
 import type { ApiObject } from '@podwright/kube-kinds';
@@ -10,7 +10,7 @@ import { NAMESPACE_VALUES } from './policy-environment.ts';
 
 export type ValueParts = { store: ObjectStore; authorizer: PolicyAuthorizer };
 
-/** Returns the variables of expressions. `resource`: the one that a rule matched. `param`: the parameter object of a policy. */
+/** Returns the variables for expressions. `resource`: the resource matched by a rule. `param`: the policy's parameter object. */
 export function requestVariables(
   attributes: AdmissionAttributes,
   { resource, param }: { resource: Resource; param?: ApiObject | undefined },
@@ -38,10 +38,10 @@ export function requestVariables(
   };
 }
 
-/** The prefixes of the kinds of options, such as `CreateOptions`. */
+/** Prefixes of the options kinds, such as `CreateOptions`. */
 const OPTIONS: Readonly<Record<string, string>> = { CREATE: 'Create', UPDATE: 'Update', DELETE: 'Delete' };
 
-/** Returns an AdmissionRequest (admission.k8s.io/v1) without its UID and objects. `matched`: the resource that a rule matched. */
+/** Returns an AdmissionRequest (admission.k8s.io/v1) without its UID and objects. `matched`: the resource matched by a rule. */
 export function admissionRequest(attributes: AdmissionAttributes, matched: Resource): Record<string, unknown> {
   const { resource, subresource, name, namespace, operation, user, dryRun, options } = attributes;
   const { username, uid, groups, extra } = user;

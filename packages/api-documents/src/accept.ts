@@ -1,6 +1,6 @@
-/** Content negotiation based on the `Accept` header (apiserver, endpoints/handlers/negotiation). */
+/** Content negotiation using the `Accept` header (apiserver, endpoints/handlers/negotiation). */
 
-/** One media range of an Accept header. */
+/** A media range in an `Accept` header. */
 export type AcceptClause = {
   /** For example `application`, or `*`. */
   type: string;
@@ -9,12 +9,12 @@ export type AcceptClause = {
   params: Readonly<Record<string, string>>;
 };
 
-/** More clauses than any client sends. Any clauses beyond this limit are ignored. */
+/** More than any client sends. Excess clauses are ignored. */
 const MAX_CLAUSES = 100;
 
 /**
- * Parses an `Accept` header and returns its clauses in order of preference: by quality, then specific types before wildcards. An empty
- * header accepts everything.
+ * Parses an `Accept` header and returns its clauses in order of preference: by quality, with specific types before wildcards. An empty
+ * header accepts anything.
  */
 export function parseAccept(header: string): AcceptClause[] {
   const text = header.trim() === '' ? '*/*' : header;
@@ -25,7 +25,7 @@ export function parseAccept(header: string): AcceptClause[] {
     .sort((a, b) => b.quality - a.quality || wildcards(a) - wildcards(b));
 }
 
-/** Whether a clause accepts a media type such as `application/json`. */
+/** Whether a clause matches a media type such as `application/json`. */
 export function accepts({ type, subtype }: AcceptClause, mediaType: string): boolean {
   const [offeredType, offeredSubtype] = mediaType.split('/');
   return (type === '*' || type === offeredType) && (subtype === '*' || subtype === offeredSubtype);

@@ -1,4 +1,4 @@
-/** Responds to non-resource requests: discovery, OpenAPI documents, health, version and metrics. */
+/** Serves non-resource requests: discovery, OpenAPI documents, health checks, version and metrics. */
 
 import { methodNotAllowed } from '@podwright/api-machinery';
 import type { Resource, Schema } from '@podwright/kube-schema';
@@ -12,24 +12,24 @@ import { OpenApi } from './openapi/openapi.ts';
 
 export type ApiPathsOptions = {
   schema: Schema;
-  /** The resources that the server implements. Others are not advertised. */
+  /** The resources that the server implements. No others are advertised. */
   resources: readonly Resource[];
-  /** Resources whose kinds are not in the schema. Discovery lists them, but OpenAPI does not. */
+  /** Resources with kinds that are missing from the schema. They are listed in discovery but not in the OpenAPI documents. */
   computed?: readonly Resource[];
   /** The group versions of extension API servers. Default: none. */
   extensions?: readonly ExtensionVersion[];
-  /** HOST:PORT at which clients reach the server. */
+  /** HOST:PORT where clients reach the server. */
   serverAddress: string;
   health: Health;
-  /** Returns the body of `/metrics`. If absent, the path does not exist. */
+  /** Returns the body of `/metrics`. If unset, the path is not served. */
   metrics?: () => string | Promise<string>;
-  /** Other paths that the server serves, to be included in the list of paths at `/`. */
+  /** Other paths of the server to list at `/`. */
   otherPaths?: readonly string[];
 };
 
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** Serves the non-resource paths. Immutable: when a server's resources change, it creates a new instance. */
+/** Serves the non-resource paths. Immutable: the server creates a new instance when its resources change. */
 export class ApiPaths {
   readonly #options: ApiPathsOptions;
   readonly #discovery: Discovery;
@@ -42,7 +42,7 @@ export class ApiPaths {
     this.#openApi = new OpenApi({ ...options, version: GIT_VERSION });
   }
 
-  /** Responds with 404 to unknown paths. Throws an `ApiError` for requests that are rejected with a Status. */
+  /** Returns 404 for unknown paths. Throws an `ApiError` for requests that are rejected with a Status. */
   async respond(request: PathRequest): Promise<PathResponse> {
     return (
       (await this.#single(request)) ??
@@ -53,7 +53,7 @@ export class ApiPaths {
     );
   }
 
-  /** Returns the response to a request for a resource that the server does not have. Throws 404 if the group is known. */
+  /** Returns the response to a request for a resource that the server does not have. Throws a 404 error if the group exists. */
   unknownResource(group: string): PathResponse {
     return this.#discovery.unknownResource(group);
   }

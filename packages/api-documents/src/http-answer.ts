@@ -1,18 +1,18 @@
 /** Requests and responses for non-resource paths: discovery, health and OpenAPI documents. */
 
-/** The parts of a GET request that determine its response. */
+/** The parts of a GET request that affect the response. */
 export type PathRequest = {
   method: string;
   /** The path without the query string. */
   path: string;
   query: URLSearchParams;
-  /** Returns the value of a header, whose name must be in lower case. '' if the request does not have the header. */
+  /** Returns the value of a header, or '' if it is missing. Names must be in lower case. */
   header: (name: string) => string;
 };
 
 export type PathResponse = {
   status: number;
-  /** Header names are in lower case. */
+  /** Names are in lower case. */
   headers: Record<string, string>;
   body: string | Uint8Array;
 };
@@ -23,13 +23,13 @@ export const textResponse = (status: number, body: string): PathResponse => ({
   body,
 });
 
-/** The response for a path that belongs to none of the server's group versions. As in upstream, it is not a Status, unlike other errors. */
+/** The response for paths outside the server's group versions. Unlike other errors, it is not a Status, as in upstream. */
 export const unknownPath = (): PathResponse => textResponse(404, '404 page not found\n');
 
-/** Headers for a document with an ETag. `Vary` is needed because the media type of the body depends on the request. */
+/** Headers for a document with an ETag. `Vary` is needed because the `Accept` header selects the media type of the body. */
 export const taggedHeaders = (hash: string): Record<string, string> => ({ etag: `"${hash}"`, vary: 'Accept' });
 
-/** Returns the 304 response if the client already has the document with this hash; otherwise `undefined`. */
+/** Returns a 304 response if the client already has the document with this hash, otherwise `undefined`. */
 export function notModified(request: PathRequest, hash: string): PathResponse | undefined {
   const tags = request.header('if-none-match').split(',');
   const isKnown = tags.some((tag) => tag.trim().replace(/^W\//, '') === `"${hash}"`);

@@ -1,6 +1,6 @@
 import type { PathRequest } from './http-answer.ts';
 
-/** A request for tests. `target` may have a query; `headers` are in lower case. */
+/** Builds a request for tests. `target` may contain a query string. `headers` must be in lower case. */
 export function pathRequest(target: string, headers: Record<string, string> = {}, method = 'GET'): PathRequest {
   const { pathname, searchParams } = new URL(target, 'http://api');
   return { method, path: pathname, query: searchParams, header: (name) => headers[name] ?? '' };

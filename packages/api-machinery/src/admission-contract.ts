@@ -6,34 +6,37 @@ import type { JsonObject, Resource } from '@podwright/kube-schema';
 export type AdmittedVersion = {
   fromStored: (object: ApiObject) => ApiObject;
   /**
-   * Decodes an object in this version, converts it to the storage version and applies the kind's defaults. Throws `invalid_argument`, or an
-   * `ApiError` if it cannot be converted.
+   * Decodes an object from this version, converts it to the storage version and applies the kind's defaults. Throws `invalid_argument`, or
+   * an `ApiError` if the conversion fails.
    */
   toStored: (value: JsonObject) => ApiObject;
 };
 
-/** What the mutating plugins share during one write. If a webhook or policy changes the object, all plugins run a second time. */
+/** State shared by the mutating plugins during a write. If a webhook or policy changes the object, all plugins run a second time. */
 export type Reinvocation = {
-  /** Whether the plugins run for the second time. */
+  /** Whether this is the second run. */
   isSecond: boolean;
-  /** Whether the plugins must run a second time. A plugin that calls webhooks or policies sets it. */
+  /** Whether the plugins must run a second time. Set by plugins that call webhooks or policies. */
   isRequested: boolean;
-  /** What each plugin keeps for its second run, by the name of the plugin. */
+  /** State that plugins retain for the second run, by plugin name. */
   memory: Map<string, unknown>;
 };
 
-/** Adds an annotation to the audit event. The first value of a key is kept. With `Request`, events of the level `Metadata` omit it. */
+/**
+ * Adds an annotation to the audit event. An existing annotation is not overwritten. With `Request`, it is omitted from events at level
+ * `Metadata`.
+ */
 export type AddAnnotation = (key: string, value: string, level?: 'Request') => void;
 
-/** The attributes of a write request, which admission plugins may admit, mutate or reject. */
+/** The attributes of a write request, for admission plugins to admit, mutate or reject. */
 export type AdmissionAttributes = {
   operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
   resource: Resource;
   /** '' for the main resource. */
   subresource: string;
-  /** '' for cluster-scoped objects, except that a Namespace has its own name here, as in upstream. */
+  /** '' for cluster-scoped objects except Namespaces, which have their own name here, as in upstream. */
   namespace: string;
-  /** '' if the name has not been generated yet, and for each object that a `deletecollection` request deletes. */
+  /** '' if the name has not been generated yet, and for all objects of a `deletecollection` request. */
   name: string;
   /** The new object in the storage version; undefined for DELETE. */
   object?: ApiObject;
@@ -41,26 +44,26 @@ export type AdmissionAttributes = {
   oldObject?: ApiObject;
   user: UserInfo;
   dryRun: boolean;
-  /** Returns the conversion for a served version of the kind. Absent if the object is of another kind, as in `pods/binding`. */
+  /** Returns the conversion to and from a served version of the kind. Unset if the object is of a different kind, as in `pods/binding`. */
   inVersion?: (resource: Resource) => AdmittedVersion;
   /** Adds a `Warning` header to the response. */
   warn: (message: string) => void;
-  /** The options that the client sent, such as `fieldManager`, without defaults. */
+  /** The options as sent by the client, such as `fieldManager`, without defaults. */
   options?: JsonObject;
-  /** Absent if the request has no audit event. */
+  /** Unset if the request is not audited. */
   annotate?: AddAnnotation;
-  /** Aborts when the client disconnects or the time limit of the request is over. */
+  /** Aborts when the client disconnects or the request times out. */
   signal?: AbortSignal;
-  /** Present for mutating plugins only. */
+  /** Only set for mutating plugins. */
   reinvocation?: Reinvocation;
 };
 
 /**
- * Admission control. Both functions throw an `ApiError` to reject the request. They are called again if the write is retried after a
+ * Admission control. Both methods throw an `ApiError` to reject the request. They are called again if the write is retried after a
  * conflict.
  */
 export type Admission = {
-  /** Called before the kind's own strategy runs. Returns the object, mutated or unchanged. The result is ignored for DELETE. */
+  /** Called before the kind's strategy runs. Returns the object, mutated or unchanged. The result is ignored for DELETE. */
   mutate(attributes: AdmissionAttributes): Promise<ApiObject | undefined>;
   /** Called with the completed and validated object, before it is written. */
   validate(attributes: AdmissionAttributes): Promise<void>;

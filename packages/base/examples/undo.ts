@@ -3,7 +3,7 @@ import { errorCode, KeyedLock, PodwrightError, Undo, wrapError } from '@podwrigh
 const names = new Set<string>();
 const locks = new KeyedLock();
 
-/** Operations on one id run one after the other. Everything that a failed one acquired is released, newest first. */
+/** Operations on the same ID run one at a time. If one fails, everything it acquired is released, newest first. */
 const create = (id: string): Promise<void> =>
   locks.run(id, async () => {
     const undo = new Undo();

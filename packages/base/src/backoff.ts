@@ -1,14 +1,14 @@
 /**
- * How a delay grows: it starts at `initialMs`, doubles at each failure up to `maxMs`, and is reset to `initialMs` after `resetMs`
- * without a failure (default: twice `maxMs`).
+ * A delay starts at `initialMs`, doubles with each failure up to `maxMs`, and resets to `initialMs` after `resetMs` without a failure
+ * (default: twice `maxMs`).
  */
 export type BackoffPolicy = { initialMs: number; maxMs: number; resetMs?: number };
 
 type Entry = { delayMs: number; lastAtMs: number };
 
 /**
- * Exponential backoff per key, with the kubelet's rules: the delay doubles at each failure and expires after the policy's
- * `resetMs` without a failure (client-go's flowcontrol.Backoff: twice the maximum).
+ * Exponential backoff per key, with the kubelet's rules: the delay doubles with each failure and expires after `resetMs` without one (by
+ * default twice the maximum, like client-go's flowcontrol.Backoff).
  */
 export class Backoff {
   readonly #policy: BackoffPolicy;
@@ -21,8 +21,8 @@ export class Backoff {
   }
 
   /**
-   * Records a failure of `key` and returns the delay that applies from now on. `failedAtMs` is the time of the failure (default: now); if
-   * the key's entry had expired by then, the delay is reset to `initialMs`.
+   * Records a failure of `key` at `failedAtMs` (default: now) and returns the new delay, which is `initialMs` if the key's entry had
+   * expired by then.
    */
   next(key: string, failedAtMs?: number): number {
     const now = this.#now();

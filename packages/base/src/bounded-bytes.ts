@@ -1,11 +1,11 @@
 import type { ByteShare } from './byte-budget.ts';
 
-/** Size of the initial buffer; most outputs and responses fit in it. */
+/** Initial buffer size, large enough for most outputs and responses. */
 const FIRST_BYTES = 4096;
 
 /**
- * Collects chunks of bytes up to a limit. The bytes are copied into a single buffer, which doubles when it is full. A list of chunks would
- * cost about a kilobyte per chunk, however small, and it is the sender who chooses the chunk size.
+ * Collects chunks of bytes up to a limit. The bytes are copied into a single buffer that doubles in size when full. A list of chunks would
+ * cost about a kilobyte per chunk, however small, and a malicious sender could send tiny ones.
  */
 export class BoundedBytes {
   readonly #maxBytes: number;
@@ -16,8 +16,8 @@ export class BoundedBytes {
   #isCut = false;
 
   /**
-   * Bytes beyond `maxBytes` are dropped. Room beyond the initial buffer is reserved from `memory`; once a reservation fails, all further
-   * bytes are dropped. `firstBytes`: size of the initial buffer, which is allocated with the first chunk.
+   * Bytes beyond `maxBytes` are dropped. Space beyond the initial buffer is reserved from `memory`; once a reservation fails, all further
+   * bytes are dropped. `firstBytes`: size of the initial buffer, which is allocated when the first chunk is added.
    */
   constructor(maxBytes: number, memory?: Pick<ByteShare, 'reserve'>, firstBytes = FIRST_BYTES) {
     this.#maxBytes = maxBytes;
@@ -29,7 +29,7 @@ export class BoundedBytes {
     return this.#sizeBytes;
   }
 
-  /** Whether bytes were dropped because they exceeded the limit. */
+  /** Whether bytes were dropped because of `maxBytes` or a failed reservation. */
   get isCut(): boolean {
     return this.#isCut;
   }
@@ -45,7 +45,7 @@ export class BoundedBytes {
     this.#sizeBytes += fits;
   }
 
-  /** Returns the stored bytes. This is not a copy: it is valid only until more bytes are added. */
+  /** Returns the stored bytes without copying them. The result is valid only until more bytes are added. */
   bytes(): Buffer {
     return this.#buffer.subarray(0, this.#sizeBytes);
   }
@@ -56,7 +56,7 @@ export class BoundedBytes {
     this.#isCut = false;
   }
 
-  /** Enlarges the buffer if necessary, by as much as the memory permits. */
+  /** Grows the buffer if necessary, as far as the memory budget permits. */
   #makeRoom(neededBytes: number): void {
     if (neededBytes <= this.#buffer.length) return;
     const firstBytes = this.#firstBytes;
@@ -74,7 +74,7 @@ export class BoundedBytes {
   }
 }
 
-/** Reads a whole stream of at most `maxBytes`. If the stream is longer, stops reading and rejects with the error returned by `refusal`. */
+/** Reads an entire stream. If it exceeds `maxBytes`, stops reading and rejects with the error returned by `refusal`. */
 export async function gatherBytes(
   chunks: AsyncIterable<Uint8Array>,
   maxBytes: number,

@@ -1,10 +1,10 @@
-/** Part of a byte budget: the memory of one piece of work. */
+/** A share of a byte budget: the memory used by one piece of work. */
 export type ByteShare = Disposable & {
-  /** Takes bytes from the budget until the share is disposed of. Returns false, and takes nothing, if fewer are free. */
+  /** Reserves bytes until the share is disposed of. If the budget does not have enough left, reserves nothing and returns false. */
   reserve(bytes: number): boolean;
 };
 
-/** Bounds the memory of concurrent pieces of work, such as buffers, in total. */
+/** Limits the total memory used by concurrent work, such as its buffers. */
 export class ByteBudget {
   #freeBytes: number;
 
@@ -16,7 +16,7 @@ export class ByteBudget {
     return this.#freeBytes;
   }
 
-  /** Opens a share, which must be disposed of once its memory is no longer referenced. */
+  /** Opens a share. Dispose of it once its memory is no longer referenced. */
   open(): ByteShare {
     let takenBytes = 0;
     return {

@@ -1,11 +1,11 @@
-/** `refreshMs`: the age at which a result is refreshed. `demandMs`: refreshes stop once there has been no call for this long. */
+/** `refreshMs`: age at which a result is refreshed. `demandMs`: refreshes stop after this long without a call. */
 export type CacheTimes = { refreshMs: number; demandMs: number };
 
 type Reading<T> = { value: T; atMs: number };
 
 /**
- * An expensive measurement that concurrent callers share. The result is cached and refreshed in the background while there is demand, so
- * repeated callers do not wait.
+ * An expensive measurement shared by concurrent callers. The result is cached and refreshed in the background while there is demand, so
+ * repeated callers do not have to wait.
  */
 export class CachedReading<T> {
   readonly #read: () => Promise<T>;
@@ -15,13 +15,13 @@ export class CachedReading<T> {
   #next: NodeJS.Timeout | undefined;
   #calledAtMs = 0;
 
-  /** The result of `read` should include its own timestamps, because it is returned unchanged until the next measurement. */
+  /** The result of `read` should include its own timestamps, because it is returned as is until the next measurement. */
   constructor(read: () => Promise<T>, times: CacheTimes) {
     this.#read = read;
     this.#times = times;
   }
 
-  /** Returns the cached result if the caller accepts it, given its age; otherwise takes a new measurement. Rejects if the new one fails. */
+  /** Returns the cached result if the caller accepts it given its age; otherwise takes a new measurement. Rejects if that fails. */
   async get(isGood: (value: T, ageMs: number) => boolean): Promise<T> {
     this.#calledAtMs = performance.now();
     const last = this.#last;
@@ -52,12 +52,12 @@ export class CachedReading<T> {
     const atMs = performance.now();
     const value = await this.#read();
     this.#last = { value, atMs };
-    // refresh the result once it is too old
+    // refresh the result once it is stale
     this.#next = setTimeout(() => this.#refresh(), this.#times.refreshMs).unref();
     return value;
   }
 
-  /** Refreshes the cache. A failure clears it, so the next caller gets either a new result or the error. */
+  /** Refreshes the cache. A failure clears it, so that the next caller gets either a new result or the error. */
   #refresh(): void {
     if (performance.now() - this.#calledAtMs > this.#times.demandMs) this.#last = undefined;
     else

@@ -1,8 +1,9 @@
 /**
- * Returns the TLS ciphers of clients of untrusted servers: Node.js' defaults without finite-field Diffie-Hellman. Such a server chooses the
- * size of the group: with 10,000 bits, a handshake takes a second of CPU time on the main thread. Go's clients offer no such ciphers either.
+ * Returns the TLS ciphers to offer to untrusted servers: Node.js's defaults without finite-field Diffie-Hellman. With the latter, the
+ * server chooses the group size, and 10,000 bits take a second of CPU time on the main thread. Go clients do not offer these ciphers
+ * either.
  */
 export function clientCiphers(): string {
-  // loaded on first use, because most commands use no TLS
+  // loaded lazily, because most commands do not use TLS
   return `${process.getBuiltinModule('node:crypto').constants.defaultCoreCipherList}:!kDHE`;
 }

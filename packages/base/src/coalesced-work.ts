@@ -1,6 +1,6 @@
 /**
- * Runs work that processes the current state, one run at a time. Calls made during a run share the next one, so at most one run is pending,
- * no matter how many calls there are.
+ * Runs work that processes the current state, one run at a time. Calls made during a run are coalesced into the next one, so at most one
+ * run is pending.
  */
 export class CoalescedWork {
   readonly #work: () => Promise<void>;
@@ -23,7 +23,7 @@ export class CoalescedWork {
     return this.#next;
   }
 
-  /** Resolves once every run that was requested before this call has ended, successfully or not. */
+  /** Resolves once every run requested before this call has ended, whether it succeeded or not. */
   settled(): Promise<void> {
     return this.#last.catch(() => undefined);
   }

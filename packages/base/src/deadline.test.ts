@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { type MockTracker, test } from 'node:test';
 import { pause, raceAbort, sleep, Timer, withTimeout } from './deadline.ts';
 
-/** The longest delay of `setTimeout`. */
+/** `setTimeout`'s maximum delay. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 const DAY_MS = 24 * 3600 * 1000;
 
@@ -94,7 +94,7 @@ for (const days of [1, 30])
     assert.equal(fired.mock.callCount(), 0);
   });
 
-/** Advances the mocked clock in steps, because one tick runs only the timers that existed when it began. */
+/** Advances the mocked clock in steps, because a tick runs only the timers that exist when it begins. */
 function tick({ timers }: MockTracker, durationMs: number): void {
   for (let leftMs = durationMs; leftMs > 0; leftMs -= MAX_TIMEOUT_MS) timers.tick(Math.min(leftMs, MAX_TIMEOUT_MS));
 }

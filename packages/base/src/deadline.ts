@@ -1,11 +1,11 @@
 import { PodwrightError } from './errors.ts';
 
-/** The longest delay that `setTimeout` supports, about 24 days. With a longer delay, it would fire after 1 ms. */
+/** `setTimeout`'s maximum delay, about 24 days; it fires after 1 ms if the delay is longer. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /**
- * Calls `callback` once after `delayMs`, which may be longer than `setTimeout` supports and may be `Infinity`. Disposing the timer
- * cancels it. Throws `internal` if the delay is not a number.
+ * Calls `callback` once after `delayMs`, which may exceed `setTimeout`'s maximum and may be `Infinity`. Disposing the timer cancels it.
+ * Throws `internal` if the delay is NaN.
  */
 export class Timer implements Disposable {
   readonly #callback: () => void;
@@ -75,7 +75,7 @@ export function withTimeout(
   return Object.assign(controller.signal, { [Symbol.dispose]: dispose });
 }
 
-/** Waits `durationMs`. Rejects with the signal's reason as soon as the signal aborts. */
+/** Waits for `durationMs`. Rejects with the signal's reason as soon as it aborts. */
 export function sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
@@ -97,8 +97,8 @@ export function pause(durationMs: number, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Settles like the promise, or rejects with the signal's reason if the signal aborts first. The work behind the promise continues; if it
- * fails later, its error is ignored.
+ * Settles like the promise, or rejects with the signal's reason if that aborts first. The underlying work continues; if it fails later, its
+ * error is ignored.
  */
 export function raceAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -109,7 +109,7 @@ export function raceAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<
   });
 }
 
-/** Calls `probe` every `intervalMs` until it returns something other than `undefined`, or the signal aborts. */
+/** Calls `probe` every `intervalMs` until it returns a value other than `undefined`. Rejects if the signal aborts. */
 export async function waitFor<T>(
   probe: () => Promise<T | undefined> | T | undefined,
   options: { intervalMs: number; signal: AbortSignal },

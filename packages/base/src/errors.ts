@@ -3,7 +3,7 @@ import { isSystemError, systemErrorMessage } from './system-error-message.ts';
 /** The closed set of error codes, one for each gRPC status code (https://grpc.io/docs/guides/status-codes/). */
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** The error codes, ordered by gRPC status number, starting at 1. */
+/** The error codes in gRPC status order, starting at 1. */
 const ERROR_CODES = [
   'cancelled',
   'unknown',
@@ -28,12 +28,12 @@ export function statusNumber(code: ErrorCode): number {
   return ERROR_CODES.indexOf(code) + 1;
 }
 
-/** Returns the error code of a gRPC status number; `unknown` for numbers that gRPC does not define. */
+/** Returns the error code for a gRPC status number; `unknown` if gRPC does not define it. */
 export function errorCodeOfStatus(status: number): ErrorCode {
   return ERROR_CODES[status - 1] ?? 'unknown';
 }
 
-/** The only error class that Podwright throws. Its message says what was attempted, and on which object. */
+/** The only error class thrown by Podwright. Its message says what was attempted and on which object. */
 export class PodwrightError extends Error {
   readonly code: ErrorCode;
 
@@ -44,12 +44,12 @@ export class PodwrightError extends Error {
   }
 }
 
-/** System and SQLite error codes that mean that a disk is full or a quota is exceeded. */
+/** System and SQLite error codes for a full disk or an exceeded quota. */
 const FULL_DISK = ['ENOSPC', 'EDQUOT', 'SQLITE_FULL'];
 
 /**
- * Returns the error code of any thrown value. If the error's own `code` is an error code, as in a `PodwrightError` or a plugin's error,
- * returns that; for aborts, timeouts and full disks, returns the matching code; otherwise `unknown`.
+ * Returns the error code for any thrown value: its own `code` if that is an error code, as in a `PodwrightError` or a plugin's error; the
+ * matching code for aborts, timeouts and full disks; otherwise `unknown`.
  */
 export function errorCode(error: unknown): ErrorCode {
   const code =
@@ -62,17 +62,16 @@ export function errorCode(error: unknown): ErrorCode {
 }
 
 /**
- * Returns the error's message followed by those of its causes, without repeating anything. System errors are worded by
- * `systemErrorMessage`. If a `PodwrightError` is caused by a system error, that cause is omitted, because the `PodwrightError`'s message
- * already covers it.
+ * Returns the error's message followed by those of its causes, without repetition. System errors are worded by `systemErrorMessage`. A
+ * system error that caused a `PodwrightError` is omitted, because the `PodwrightError`'s message already covers it.
  */
 export function errorMessage(error: unknown): string {
   return messageAfter('', error);
 }
 
 /**
- * Returns the part of an error's message to append to `context`. If `context` already names the object of a system error, such as a path,
- * the object is omitted.
+ * Returns the text of an error to append to `context`. The object of a system error, such as a path, is omitted if `context` already names
+ * it.
  */
 function messageAfter(context: string, error: unknown): string {
   if (!(error instanceof Error)) return String(error);
@@ -82,7 +81,7 @@ function messageAfter(context: string, error: unknown): string {
   return message.includes(cause) ? message : `${message}: ${cause}`;
 }
 
-/** Wraps `cause` in an error whose message says what was attempted. The new error keeps the code of `cause` unless `code` is given. */
+/** Wraps `cause` in an error whose message says what was attempted. Keeps the code of `cause` unless `code` is given. */
 export function wrapError(message: string, cause: unknown, code: ErrorCode = errorCode(cause)): PodwrightError {
   return new PodwrightError(code, `${message}: ${messageAfter(message, cause)}`, { cause });
 }
@@ -94,7 +93,7 @@ export const isUnimplemented = (error: unknown): boolean => errorCode(error) ===
 export const isCancelled = (error: unknown): boolean => errorCode(error) === 'cancelled';
 
 /**
- * Returns true if the error means that nothing exists at a path, or that nothing can exist there, because a parent is not a directory or a
+ * Returns true if the error means that nothing exists at a path, or that nothing can exist there because a parent is not a directory or a
  * name is too long.
  */
 export function isNothingThere(error: unknown): boolean {

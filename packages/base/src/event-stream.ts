@@ -2,7 +2,7 @@ import { PodwrightError } from './errors.ts';
 
 /**
  * Broadcasts values to any number of subscribers, each with its own bounded queue. A subscriber that falls behind receives the queued
- * values, followed by an error; it must then subscribe and list again.
+ * values followed by an error, and must then resubscribe and relist.
  */
 export class Broadcast<T> {
   readonly #subscribers = new Set<Subscription<T>>();
@@ -11,10 +11,7 @@ export class Broadcast<T> {
     for (const subscriber of this.#subscribers) subscriber.push(value);
   }
 
-  /**
-   * Subscribes to the values published from now on, until the signal aborts. `maxQueued` limits the number of unread values (default
-   * 10,000).
-   */
+  /** Subscribes to values published from now on, until the signal aborts. `maxQueued`: maximum number of unread values (default 10,000). */
   subscribe(signal: AbortSignal, maxQueued = 10_000): Subscription<T> {
     const onAbort = () => subscription.end();
     const subscription = new Subscription<T>(maxQueued, () => {
@@ -28,11 +25,11 @@ export class Broadcast<T> {
   }
 }
 
-/** The callbacks of a long-lived subscriber. */
+/** Callbacks of a long-lived subscriber. */
 export type Follower<T> = {
   subscribe: (signal: AbortSignal) => Subscription<T>;
   onValue: (value: T) => void;
-  /** Called when values have been lost and a new subscription has started. The follower must then read the current state again. */
+  /** Called when values were lost and a new subscription has started. The follower must then re-read the current state. */
   onOverflow: () => void;
 };
 
@@ -52,9 +49,7 @@ export async function follow<T>({ subscribe, onValue, onOverflow }: Follower<T>,
 
 class Overflow extends PodwrightError {}
 
-/**
- * A subscription to a broadcast. Iteration ends with the subscription, and rejects with `resource_exhausted` if the queue has overflowed.
- */
+/** A subscription to a broadcast. Iteration ends with the subscription; it rejects with `resource_exhausted` if the queue overflowed. */
 export class Subscription<T> implements AsyncIterable<T> {
   #overflowed = false;
   #queue: T[] = [];

@@ -1,6 +1,6 @@
 /**
- * Called at each named stage of each operation (such as `sandbox-run/network-up`). Tests pass a function that throws, waits or
- * kills the process there; production code passes `noFailpoint`.
+ * Called at each named stage of an operation (such as `sandbox-run/network-up`). Tests pass a function that throws, waits or kills the
+ * process; production code passes `noFailpoint`.
  */
 export type Failpoint = (stage: string) => Promise<void> | void;
 

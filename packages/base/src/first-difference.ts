@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 
 /**
- * Returns the path of the first difference between two plain values, such as `ports.0.port`. Returns '' if the values themselves differ,
- * and `undefined` if they are equal. As in JSON, a property that is `undefined` is the same as an absent one.
+ * Returns the path of the first difference between two plain values, such as `ports.0.port`; '' if the values themselves differ,
+ * `undefined` if they are equal. As in JSON, an `undefined` property equals an absent one.
  */
 export function firstDifference(one: unknown, other: unknown): string | undefined {
   if (!isContainer(one) || !isContainer(other) || Array.isArray(one) !== Array.isArray(other))

@@ -1,24 +1,23 @@
 /**
- * Fuzzing for the tests of decoders. It is seeded, so that failures can be reproduced, and bounded. Environment variables override
- * the defaults: TEST_SEED sets the seed, TEST_FUZZ_ROUNDS the number of rounds.
+ * Fuzzing for decoder tests: seeded, so that failures can be reproduced, and bounded. The environment variables TEST_SEED and
+ * TEST_FUZZ_ROUNDS override the default seed and number of rounds.
  */
 
-/** Returns integers from 0 up to, not including, `below`. */
+/** Returns an integer from 0 up to but excluding `below`. */
 export type Random = (below: number) => number;
 
 export type FuzzOptions = {
-  /** Valid inputs, from which the damaged inputs are made. */
+  /** Valid inputs to mutate. */
   samples: Buffer[];
   /** Number of inputs to try, unless TEST_FUZZ_ROUNDS is set. */
   rounds: number;
 };
 
-/** Maximum time for one input. A decoder that backtracks would take minutes. */
+/** Maximum time per input. A backtracking decoder would take minutes. */
 const SLOW_MS = 5000;
 
 /**
- * Calls `check` with inputs that are each damaged in one to eight places. An error of `check` is rethrown with the seed, the round
- * and the input.
+ * Calls `check` with inputs that are each mutated in one to eight places. An error from `check` is rethrown with the seed, round and input.
  */
 export async function fuzz(
   { samples, rounds }: FuzzOptions,
@@ -41,7 +40,7 @@ export async function fuzz(
   }
 }
 
-/** A deterministic generator (mulberry32): the same seed gives the same numbers. */
+/** A deterministic generator (mulberry32): the same seed yields the same numbers. */
 export function seededRandom(seed: number): Random {
   let state = seed | 0;
   return (below) => {

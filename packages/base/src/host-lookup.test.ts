@@ -11,7 +11,7 @@ const directory = mkdtempSync(join(tmpdir(), 'host-lookup-'));
 const hosts = join(directory, 'hosts');
 after(() => rmSync(directory, { recursive: true }));
 
-/** A name service that does not respond until `answer` is called. */
+/** A name service that hangs until `answer` is called. */
 function hangingService(): { resolve: () => Promise<LookupAddress[]>; answer: () => void; calls: () => number } {
   const { promise, resolve } = Promise.withResolvers<LookupAddress[]>();
   let calls = 0;

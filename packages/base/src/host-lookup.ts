@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { isIP, type LookupFunction } from 'node:net';
 import { Limiter } from './keyed-lock.ts';
 
-/** Timeout for a lookup to start. Each lookup may take many seconds if the name servers do not respond. */
+/** How long a lookup may wait for its turn. Each lookup can take many seconds if the name servers do not respond. */
 const QUEUE_TIMEOUT_MS = 10_000;
 
 const HOSTS = '/etc/hosts';
@@ -18,16 +18,16 @@ export type HostLookupOptions = {
 };
 
 /**
- * Resolves host names for connections, for use as their `lookup` option. `localhost` and the names in /etc/hosts are resolved in this
- * thread. Other names need getaddrinfo(3), which occupies a thread of libuv's pool until the name servers respond. Such names are therefore
- * looked up one at a time, and other lookups wait, or fail after a timeout.
+ * Resolves host names for connections; pass `lookup` as their option of that name. `localhost` and names in /etc/hosts are resolved on this
+ * thread. Other names require getaddrinfo(3), which blocks a thread of libuv's pool until the name servers respond. They are therefore
+ * looked up one at a time, and lookups that wait too long fail.
  */
 export class HostLookup {
   readonly #resolve: Resolve;
   readonly #hosts: HostsFile;
   readonly #queueTimeoutMs: number;
   readonly #turns = new Limiter(1);
-  /** Lookups in progress, by name and options: a client that repeats a slow lookup occupies one turn only. */
+  /** Lookups in progress, by name and options, so that a client repeating a slow lookup occupies only one turn. */
   readonly #running = new Map<string, Promise<LookupAddress[]>>();
 
   constructor({ hosts = HOSTS, resolve = getAddresses, queueTimeoutMs = QUEUE_TIMEOUT_MS }: HostLookupOptions = {}) {
@@ -44,7 +44,7 @@ export class HostLookup {
     );
   };
 
-  /** Returns all addresses of the name, at least one. Rejects with an error of getaddrinfo(3). */
+  /** Returns all addresses of the name (at least one). Rejects with a getaddrinfo(3) error. */
   async addresses(name: string, options: LookupOptions = {}): Promise<LookupAddress[]> {
     const family = Number(String(options.family ?? 0).replace('IPv', ''));
     const known = isIP(name) === 0 ? this.#hosts.addressesOf(name) : [name];
@@ -71,7 +71,7 @@ export class HostLookup {
   }
 }
 
-/** Names and addresses in /etc/hosts (hosts(5)), which are read again when the file changes. */
+/** Names and addresses in /etc/hosts (hosts(5)), reloaded when the file changes. */
 class HostsFile {
   readonly #path: string;
   #version = '';
@@ -111,7 +111,7 @@ function parseHosts(text: string): Map<string, string[]> {
   return found;
 }
 
-/** Loads `node:dns` lazily, because most commands resolve no names. */
+/** Loads `node:dns` lazily, because most commands do not resolve names. */
 async function getAddresses(name: string, options: LookupOptions): Promise<LookupAddress[]> {
   return await process.getBuiltinModule('node:dns/promises').lookup(name, { ...options, all: true });
 }
@@ -121,11 +121,11 @@ async function getAddresses(name: string, options: LookupOptions): Promise<Looku
  * other kinds by one lookup at most.
  */
 
-/** Lookups for the probes and hooks of pods. */
+/** Lookups for pods' probes and lifecycle hooks. */
 export const probeLookups: HostLookup = new HostLookup();
 
-/** Lookups for pulling images. */
+/** Lookups for image pulls. */
 export const registryLookups: HostLookup = new HostLookup();
 
-/** Lookups for the node itself, for example of the API server. */
+/** Lookups for the node itself, such as the API server's address. */
 export const nodeLookups: HostLookup = new HostLookup();

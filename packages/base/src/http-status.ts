@@ -13,8 +13,8 @@ const CODES: Record<number, ErrorCode> = {
 };
 
 /**
- * Returns the error code for an HTTP error status, or `undefined` for other statuses. `conflict` is the error code for 409, whose meaning
- * depends on the API.
+ * Returns the error code for an HTTP error status; `undefined` for other statuses. `conflict`: the code for 409, whose meaning depends on
+ * the API.
  */
 export function codeOfHttpStatus(status: number, conflict: ErrorCode): ErrorCode | undefined {
   return status === 409 ? conflict : CODES[status];

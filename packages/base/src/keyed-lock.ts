@@ -4,10 +4,7 @@ import { raceAbort } from './deadline.ts';
 export class KeyedLock {
   readonly #tails = new Map<string, Promise<unknown>>();
 
-  /**
-   * Runs `work` when its turn comes. If the signal aborts before then, rejects immediately with the signal's reason, and the work never
-   * starts.
-   */
+  /** Runs `work` when its turn comes. If the signal aborts first, rejects immediately with its reason and never starts the work. */
   async run<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const previous = this.#tails.get(key) ?? Promise.resolve();
     const current = previous.then(() => {
@@ -29,8 +26,8 @@ export class KeyedLock {
 }
 
 /**
- * Runs at most `limit` pieces of work concurrently; the others wait in order of arrival. If `patienceMs` is set, work that takes longer
- * than that continues but no longer counts towards the limit, so it does not block other work.
+ * Limits work to `limit` concurrent runs; the rest waits in order of arrival. If `patienceMs` is set, work that takes longer continues but
+ * no longer counts toward the limit, so it does not block other work.
  */
 export class Limiter {
   readonly #limit: number;
@@ -51,7 +48,7 @@ export class Limiter {
     return this.#waiting.size;
   }
 
-  /** Starts up to `most` waiting pieces of work immediately, even if that exceeds the limit. */
+  /** Starts up to `most` waiting runs immediately, even if that exceeds the limit. */
   admit(most: number): void {
     for (const begin of [...this.#waiting].slice(0, most)) {
       this.#running++;
@@ -60,10 +57,7 @@ export class Limiter {
     }
   }
 
-  /**
-   * Runs `work` when its turn comes. If the signal aborts before then, rejects immediately with the signal's reason, and the work never
-   * starts.
-   */
+  /** Runs `work` when its turn comes. If the signal aborts first, rejects immediately with its reason and never starts the work. */
   async run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted();
     if (this.#running >= this.#limit) await this.#turn(signal);
@@ -97,7 +91,7 @@ export class Limiter {
     });
   }
 
-  /** Passes the slot of finished work to the first waiting caller, or frees it if more work is running than the limit allows. */
+  /** Hands the slot of finished work to the first waiter. Frees it if there is none, or if more work is running than the limit allows. */
   #passOn(): void {
     const [next] = this.#waiting;
     if (next === undefined || this.#running > this.#limit) {

@@ -1,7 +1,6 @@
 /**
- * Defers work so that it does not slow down work that a caller is waiting for. Each piece of work starts after `delayMs`, or earlier if
- * `begin` is called for it. Pieces that have not started when the process exits are lost; the next process has to determine which work
- * remains.
+ * Defers work so that it does not slow down work that a caller is waiting for. Each work item starts after `delayMs`, or earlier if `begin`
+ * is called for it. Items still pending when the process exits are lost; the next process has to find out what is left to do.
  */
 export class Later {
   readonly #delayMs: number;
@@ -11,14 +10,14 @@ export class Later {
     this.#delayMs = delayMs;
   }
 
-  /** Schedules a piece of work, replacing a pending one with the same key. */
+  /** Schedules a work item, replacing a pending one with the same key. */
   add(key: string, work: () => void): void {
     clearTimeout(this.#waiting.get(key)?.timer);
     const timer = setTimeout(() => this.begin(key), this.#delayMs);
     this.#waiting.set(key, { timer, work });
   }
 
-  /** Starts the piece of work immediately if it is still pending. */
+  /** Starts the work item immediately if it is still pending. */
   begin(key: string): void {
     const waiting = this.#waiting.get(key);
     this.#waiting.delete(key);

@@ -3,8 +3,8 @@ import { BoundedBytes } from './bounded-bytes.ts';
 const NEWLINE = 0x0a;
 
 /**
- * Splits chunks of text into lines without their newlines; the last line does not have to end with one. A line longer than `maxLineBytes`
- * is yielded in pieces, so that memory stays bounded for text without newlines.
+ * Splits chunks of text into lines without their newlines; the last line need not end with one. A line longer than `maxLineBytes` is
+ * yielded in pieces, to bound memory if there are no newlines.
  */
 export async function* linesOf(chunks: AsyncIterable<Buffer>, maxLineBytes: number): AsyncGenerator<string> {
   const line = new BoundedBytes(maxLineBytes);

@@ -13,8 +13,8 @@ export type Logger = {
 const MAX_WAITING_BYTES = 1 << 20;
 
 /**
- * Creates a logger that writes JSON lines to stderr or to the file at `path`. `level`: debug, info (default), warn, error or silent. It
- * never throws: a line that cannot be written is buffered and written before the next one.
+ * Creates a logger that writes JSON lines to stderr or to the file at `path`. `level`: debug, info (default), warn, error or silent. Never
+ * throws: a line that cannot be written is buffered and retried before the next one.
  */
 export function createLogger(options: { level?: string; path?: string; name?: string } = {}): Logger {
   const dest = options.path ?? 2;

@@ -4,14 +4,17 @@ import type { Registry } from '@prometheus-io/client';
 export { Counter, Gauge, Histogram, Registry } from '@prometheus-io/client';
 
 /**
- * Returns the metric of that name in the registry; if there is none, creates it with `make`. All users of a registry thus share its
- * metrics.
+ * Returns the metric with this name from the registry, creating it with `make` if it does not exist, so that all users of a registry share
+ * its metrics.
  */
 export function metricIn<M>(registry: Registry, name: string, make: () => M): M {
   return (registry.getSingleMetric(name) as M | undefined) ?? make();
 }
 
-/** Probe metrics are labeled with pod names, so they are served on a separate endpoint (/metrics/probes), as in upstream. */
+/**
+ * Whether this is a probe metric. These are labeled with pod names and therefore served on a separate endpoint (/metrics/probes), as
+ * upstream does.
+ */
 export function isProbeMetric(name: string): boolean {
   return name.startsWith('prober_');
 }

@@ -1,20 +1,19 @@
 import { PodwrightError } from './errors.ts';
 
-/** Describes the nodes of a graph. */
+/** Describes a graph's nodes. */
 export type GraphReading<Node> = {
   /** Prefix of error messages, such as `order plugins`. */
   attempt: string;
   nameOf: (node: Node) => string;
   requirementsOf: (node: Node) => readonly string[];
-  /** Returns the nodes that satisfy a requirement. For an optional requirement, there may be none. */
+  /** Returns the nodes that satisfy a requirement; possibly none if it is optional. */
   meeting: (requirement: string) => readonly Node[];
   isOptional: (requirement: string) => boolean;
 };
 
 /**
- * Sorts nodes so that each one comes after all nodes it requires, and otherwise keeps their order. Throws `invalid_argument` for a
- * duplicate name, a requirement that no node satisfies, or a dependency cycle. For the latter two, the message shows the chain of
- * requirements.
+ * Sorts nodes topologically: each one comes after all nodes it requires, otherwise in the given order. Throws `invalid_argument` for
+ * duplicate names, unsatisfied requirements and dependency cycles; for the latter two, the message shows the chain of requirements.
  */
 export function orderGraph<Node>(nodes: readonly Node[], reading: GraphReading<Node>): Node[] {
   const { nameOf, requirementsOf, meeting, isOptional } = reading;
@@ -49,7 +48,7 @@ function cycle<Node>(path: Node[], { attempt, nameOf }: GraphReading<Node>): Pod
   return new PodwrightError('invalid_argument', `${attempt}: they require each other in a cycle: ${names}`);
 }
 
-/** Builds the error for a requirement that no node satisfies. It names similar nodes: those whose names are the same up to a slash. */
+/** Builds the error for an unsatisfied requirement. Its hint lists similar nodes: those with the same name up to the slash. */
 function missing<Node>(
   path: string[],
   requirement: string,

@@ -4,7 +4,7 @@ import { Counter, Gauge, type Registry } from './metrics.ts';
 const CPU_SECONDS = 'process_cpu_seconds_total';
 const STARTED_AT_SECONDS = performance.timeOrigin / 1000;
 
-/** Registers the process metrics of the Prometheus client libraries. Metrics that are already in the registry are left alone. */
+/** Registers the process metrics that Prometheus client libraries provide. Metrics already in the registry are left alone. */
 export function processMetrics(registry: Registry): void {
   const gauge = (name: string, help: string, read: () => number) => {
     if (registry.getSingleMetric(name) !== undefined) return;
@@ -37,7 +37,7 @@ export function processMetrics(registry: Registry): void {
   });
 }
 
-/** Returns one of this process's soft limits (proc_pid_limits(5)); `unlimited` is reported as 2^64, as in the client libraries. */
+/** Returns a soft limit of this process (proc_pid_limits(5)); 2^64 for `unlimited`, as in the Prometheus client libraries. */
 function limitOf(name: string): number {
   const [, limit] = new RegExp(`^${name} +(\\S+)`, 'm').exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
   return limit === 'unlimited' ? 2 ** 64 : Number(limit);

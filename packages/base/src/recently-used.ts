@@ -1,4 +1,4 @@
-/** A map of limited size. When it is full, the least recently set entry is dropped. */
+/** A bounded map. When it is full, the least recently set entry is dropped. */
 export class RecentlyUsed<V> {
   readonly #values = new Map<string, V>();
   readonly #maxSize: number;

@@ -2,16 +2,19 @@ import { raceAbort } from './deadline.ts';
 import { isDeadlineExceeded, PodwrightError } from './errors.ts';
 import { firstDifference } from './first-difference.ts';
 
-/** `key` names the operation, such as `run sandbox NAME`. `input` is its request, which must be equal in all calls with the same key. */
+/**
+ * `key` names the operation, such as `run sandbox NAME`. `input` is its request, which must be equal in all concurrent calls with the same
+ * key.
+ */
 export type WorkKey = { key: string; input?: unknown };
 
 type Running = { promise: Promise<unknown>; controller: AbortController; callers: number; input: unknown };
 
 /**
- * Work that outlives its caller. A call whose key is that of running work joins that work; if the inputs differ, the call rejects with
- * `already_exists`. If a caller's deadline passes, the work continues, because the caller is expected to retry. If the last caller aborts
- * for any other reason, the work's signal aborts; a later call waits for the rollback and then starts the work again. The results of
- * finished work are not kept here, so a caller that retries must find them in its own records.
+ * Work that outlives its caller. A call with the key of running work joins it, or rejects with `already_exists` if the inputs differ. If a
+ * caller's deadline passes, the work continues, because the caller is expected to retry. If the last caller aborts for any other reason,
+ * the work's signal aborts; a later call waits for the rollback and then starts over. Results are not kept once the work has finished, so a
+ * caller that retries must find them in its own records.
  */
 export class SharedWork {
   readonly #running = new Map<string, Running>();
@@ -35,12 +38,12 @@ export class SharedWork {
     }
   }
 
-  /** Returns how long no work has been running, in ms; 0 while some is running. */
+  /** Returns how long this has been idle, in ms; 0 while work is running. */
   get idleMs(): number {
     return this.#running.size > 0 ? 0 : performance.now() - this.#idleSinceMs;
   }
 
-  /** Resolves once all work that is running now has ended, successfully or not. */
+  /** Resolves once all work running now has ended, whether it succeeded or not. */
   async idle(): Promise<void> {
     await Promise.allSettled([...this.#running.values()].map(({ promise }) => promise));
   }

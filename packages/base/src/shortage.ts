@@ -1,13 +1,13 @@
 import { errorMessage, isErrno } from './errors.ts';
 
 const CODES = ['ENOSPC', 'EDQUOT', 'EROFS', 'EMFILE', 'ENFILE', 'ENOMEM'];
-/** Matches the texts of the error codes above (strerror(3)), because programs print them that way. */
+/** Matches the strerror(3) texts of these codes, as printed by programs. */
 const WORDS =
   /no space left on device|disk quota exceeded|read-only file system|too many open files|cannot allocate memory/i;
 
 /**
  * Whether an operation failed because disk space, inodes, file descriptors or memory are temporarily exhausted, or because the file system
- * is read-only. A feature probe that fails for such a reason does not show whether the host supports the feature.
+ * is read-only. A feature probe that fails for such a reason is inconclusive.
  */
 export function isShortage(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause)

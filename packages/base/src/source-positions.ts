@@ -5,9 +5,9 @@ import { SourceMap, type SourceMapPayload } from 'node:module';
 const POSITION = /(?:file:\/\/)?(\/[^\s():]+\.js):(\d+:\d+)/g;
 
 /**
- * Translates positions in stack traces from bundles to sources; positions in files without a source map are left unchanged. The source maps
- * are read on every call and not cached: Node.js's own `--enable-source-maps` would keep them in memory from the start, which takes 35 MiB
- * in a node process (November 2026).
+ * Translates positions in stack traces from bundles to sources; positions in files without a source map are left unchanged. Source maps are
+ * read on each call rather than cached: Node.js's own `--enable-source-maps` would keep them in memory from the start, which costs the node
+ * daemon 35 MiB (November 2026).
  */
 export function withSourcePositions(text: string): string {
   const maps = new Map<string, SourceMap | undefined>();
@@ -18,7 +18,7 @@ export function withSourcePositions(text: string): string {
   });
 }
 
-/** Reads the source map of a file. esbuild writes the map next to the file. */
+/** Reads a file's source map, which esbuild writes next to the file. */
 function readMap(path: string): SourceMap | undefined {
   try {
     return new SourceMap(JSON.parse(readFileSync(`${path}.map`, 'utf8')) as SourceMapPayload);

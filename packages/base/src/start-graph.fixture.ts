@@ -1,11 +1,11 @@
-/** For tests of failing starts: makes each part of a graph fail, and finds resources that are left over. */
+/** For tests of failed starts: makes each component of a graph fail, and finds leaked resources. */
 import assert from 'node:assert/strict';
 import { readdirSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { waitFor, withTimeout } from './deadline.ts';
 import type { GraphPart, GraphParts } from './start-graph.ts';
 
-/** Returns a graph whose part `name` fails right after it has started, so that everything it has acquired must be released. */
+/** Returns a graph whose component `name` fails right after starting, so that everything it acquired must be released. */
 export function failingAfter<Parts>(graph: GraphParts<Parts>, name: keyof Parts & string): GraphParts<Parts> {
   const part: GraphPart<Parts, typeof name> = graph[name];
   const start: typeof part.start = async (...given) => {
@@ -25,11 +25,11 @@ export function openResources(): string[] {
       return []; // the entry is the descriptor of this listing, which is closed by now
     }
   });
-  // libuv opens one inotify instance for all watches of the process and keeps it open
+  // libuv uses a single inotify instance for all watches and keeps it open
   return [...handles, ...files.filter((file) => file !== 'anon_inode:inotify')].sort();
 }
 
-/** Waits until there are no more resources than in `before`, and asserts that no sockets are left below the directory. */
+/** Waits until all resources not in `before` have been released, and asserts that no sockets are left under the directory. */
 export async function assertNothingLeft(directory: string, before: string[]): Promise<void> {
   const left = () => without(openResources(), before);
   try {
@@ -45,7 +45,7 @@ export async function assertNothingLeft(directory: string, before: string[]): Pr
   );
 }
 
-/** Returns the list minus the entries of `others`: each of those removes one equal entry. */
+/** Returns the multiset difference: each entry of `others` removes one equal entry. */
 function without(list: string[], others: string[]): string[] {
   const rest = [...others];
   return list.filter((one) => {

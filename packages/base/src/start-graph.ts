@@ -2,8 +2,8 @@ import { orderGraph } from './order-graph.ts';
 import { Undo, type UndoFailure } from './undo.ts';
 
 /**
- * A component of a program. `start` receives only the components it requires. It is called after they have started, so it may use them
- * immediately. As soon as `start` has acquired something that must be released, it must add a step to `undo`.
+ * A component of a program. `start` receives only the components it requires, which have already started. As soon as it has acquired
+ * something that must be released, it must add a step to `undo`.
  */
 export type GraphPart<Parts, Name extends keyof Parts> = {
   readonly requires: readonly (keyof Parts & string)[];
@@ -13,19 +13,19 @@ export type GraphPart<Parts, Name extends keyof Parts> = {
 /** A component for each name in `Parts`, which maps names to the types of the started components. */
 export type GraphParts<Parts> = { readonly [Name in keyof Parts & string]: GraphPart<Parts, Name> };
 
-/** The started components, and a function that stops them. */
+/** The started components, and a function to stop them. */
 export type StartedGraph<Parts> = {
   readonly parts: Parts;
-  /** Stops the components, the most recently started first. Failures are passed to `onUndoFailures`. */
+  /** Stops the components, most recently started first. Failures are passed to `onUndoFailures`. */
   close(): Promise<void>;
 };
 
-/** The value of a component that is only a startup step. Other components can require it but get nothing from it. */
+/** The value of a component that is only a startup step: others can require it but receive nothing from it. */
 export type Done = 'done';
 
 /**
- * Returns functions that declare the components of a graph. The argument of a component's `start` function is typed to contain exactly the
- * components named in `requires`.
+ * Returns functions for declaring a graph's components. The argument of a component's `start` is typed to contain exactly the components
+ * listed in `requires`.
  */
 export function partsOf<Parts>() {
   const part = <Name extends keyof Parts & string, Part>(
@@ -44,8 +44,8 @@ export function partsOf<Parts>() {
 }
 
 /**
- * Starts the components one at a time, each after those it requires and otherwise in the order in which they are listed. If one fails,
- * those already started are undone, newest first, and the promise rejects with its error. For errors in the graph itself, see `orderGraph`.
+ * Starts the components one at a time, each after those it requires and otherwise in the order listed. If one fails, those already started
+ * are undone, newest first, and the promise rejects with the error. For errors in the graph itself, see `orderGraph`.
  */
 export async function startGraph<Parts>(
   parts: GraphParts<Parts>,

@@ -1,10 +1,10 @@
 /**
- * Maximum length of a name for which suggestions are made: the time of a comparison is proportional to the product of the lengths, and the
- * input may be malicious.
+ * Maximum length of a name to suggest alternatives for: a comparison takes time proportional to the product of the lengths, and the input
+ * may be malicious.
  */
 const MAX_LENGTH = 64;
 
-/** Returns the candidate most similar to `name`, or `undefined` if none is similar enough to be what the user meant. */
+/** Returns the candidate most similar to `name`, or `undefined` if none is close enough to be what the user meant. */
 export function suggest(name: string, candidates: Iterable<string>): string | undefined {
   if (name.length > MAX_LENGTH) return undefined;
   const lower = name.toLowerCase();
@@ -17,7 +17,7 @@ export function suggest(name: string, candidates: Iterable<string>): string | un
   return best?.candidate;
 }
 
-/** Returns `; did you mean "x"?`, or '' if no candidate is similar enough. */
+/** Returns `; did you mean "x"?`, or '' if no candidate is close enough. */
 export function didYouMean(name: string, candidates: Iterable<string>): string {
   const found = suggest(name, candidates);
   return found === undefined ? '' : `; did you mean "${found}"?`;

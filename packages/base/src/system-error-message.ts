@@ -27,8 +27,8 @@ export function isSystemError(error: unknown): error is SystemError {
 }
 
 /**
- * Words a system error without its code: `open /x: no such file or directory`. The object is omitted if `context` already names it. If the
- * message is not one of Node.js's own, it is kept unchanged.
+ * Words a system error without its code: `open /x: no such file or directory`. Omits the object if `context` already names it. Messages
+ * other than Node.js's own are left unchanged.
  */
 export function systemErrorMessage(error: SystemError, context = ''): string {
   const { code, errno, message } = error;

@@ -1,11 +1,11 @@
 import { errorMessage } from './errors.ts';
 
-/** A step that could not be undone, and the error. */
+/** A step that could not be undone, with the error. */
 export type UndoFailure = { step: string; error: unknown };
 
 /**
  * A rollback stack. Right after acquiring a resource, the caller adds a step that releases it. `run` executes the steps in reverse order
- * and returns those that failed, so that the caller can record them.
+ * and returns the failed ones for the caller to record.
  */
 export class Undo {
   #steps: { name: string; undo: () => Promise<void> | void }[] = [];
@@ -14,7 +14,7 @@ export class Undo {
     this.#steps.push({ name, undo });
   }
 
-  /** Drops all steps, because the work has succeeded. */
+  /** Drops all steps, because the work succeeded. */
   commit(): void {
     this.#steps = [];
   }
@@ -33,7 +33,7 @@ export class Undo {
   }
 }
 
-/** Formats the failures on a single line for a log or error message. */
+/** Formats the failures on a single line for logs and error messages. */
 export function describeUndoFailures(failures: UndoFailure[]): string {
   return failures.map(({ step, error }) => `${step}: ${errorMessage(error)}`).join('; ');
 }

@@ -1,11 +1,11 @@
 import { EventLoopBudget } from './event-loop-budget.ts';
 
-/** The total time of the work, including all waits, may be ten times its budget plus this time. */
+/** Slack added to the wall-clock limit: work may take at most ten times its budget plus this, including waits. */
 const WAITS_MS = 1000;
 
 /**
- * Limits how long work may block the event loop, both in total and at a stretch. Waits do not count towards the budget, but the total time
- * including waits is limited as well, and the work must end by `deadlineMs` on the monotonic clock (`performance.now()`).
+ * Limits how long work may block the event loop, both in total and at a stretch. Waits do not count toward the budget, but the wall-clock
+ * time is limited as well, and the work must end by `deadlineMs` on the monotonic clock (`performance.now()`).
  */
 export class WorkBudget {
   readonly #budgetMs: number;
@@ -33,7 +33,7 @@ export class WorkBudget {
     return performance.now() >= this.#deadlineMs;
   }
 
-  /** Returns how much of the budget had been used when the last wait started. */
+  /** Returns how much of the budget was used up to the start of the last wait. */
   get spentMs(): number {
     return this.#budgetMs - this.#leftMs;
   }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { program } from './expressions.fixture.ts';
 import { CompileError } from './syntax/compile-error.ts';
 
-/** Line, column and message of the errors that cel-go has. */
+/** Expressions, and the errors that cel-go reports for them: line, column and message. */
 const PROBLEMS: readonly (readonly [string, string])[] = [
   ["[1,'x']", "1:4: expected type 'int' but found 'string'"],
   ["{1:1,'a':2}", "1:6: expected type 'int' but found 'string'"],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { evaluated } from './expressions.fixture.ts';
 
-/** Costs that cel-go counts with the cost estimator of Kubernetes 1.36. */
+/** Costs computed by cel-go with the cost estimator of Kubernetes 1.36. */
 const COSTS: readonly (readonly [string, number])[] = [
   ['self', 1],
   ['self.a.b.c', 4],

@@ -1,4 +1,4 @@
-/** Expressions of tests, and how their values are shown. */
+/** Test expressions, and the formatting of their values. */
 import { kubernetesFunctions } from './functions/index.ts';
 import { compile, type Outcome, type Program } from './program.ts';
 import * as types from './types/types.ts';
@@ -24,7 +24,7 @@ const VARIABLES = {
   m: types.mapOf(types.STRING, types.STRING),
 };
 
-/** Compiles an expression over `self` (anything), `b`, `i`, `l` (a list of integers) and `m` (a map of strings). */
+/** Compiles an expression with the variables `self` (`dyn`), `b` (bool), `i` (int), `l` (list of integers) and `m` (map of strings). */
 export const program = (text: string): Program =>
   compile(text, { functions: kubernetesFunctions(), variables: VARIABLES });
 
@@ -37,7 +37,7 @@ export const evaluated = (text: string, self: unknown = SELF): Outcome =>
     m: fromJson({ a: 'x', b: 'y' }),
   });
 
-/** Evaluates an expression. Returns its value as CEL text, or `!` and the error. */
+/** Evaluates an expression. Returns its value in CEL syntax, or `!` followed by the error. */
 export function result(text: string): string {
   const outcome = evaluated(text);
   return 'error' in outcome ? `! ${outcome.error}` : shown(outcome.value);

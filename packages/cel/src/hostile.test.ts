@@ -5,7 +5,7 @@ import { CompileError } from './syntax/compile-error.ts';
 
 const STOPPED = 'operation cancelled: actual cost limit exceeded';
 
-/** Runs it, and fails if it takes more than a few seconds. */
+/** Calls `run` and returns its result. Fails if the call takes more than a few seconds. */
 function isQuick<Result>(run: () => Result): Result {
   const startMs = performance.now();
   const outcome = run();

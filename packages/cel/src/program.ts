@@ -10,14 +10,14 @@ import { CelError, type Value } from './values/values.ts';
 
 /** Maximum cost of an evaluation (apiserver, pkg/apis/cel: PerCallLimit). */
 export const MAX_CALL_COST = 1_000_000;
-/** Maximum number of steps of work (`Meter.spend`) for each unit of the maximum cost. */
+/** Maximum number of steps of work (`Meter.spend`) per unit of the maximum cost. */
 const STEPS_PER_COST = 5;
 
-/** The values of variables, or functions that compute a value each time the variable is read. */
+/** The values of variables, or functions that compute the value each time a variable is read. */
 export type Variables = Readonly<Record<string, Value | (() => Value)>>;
 
 export type Outcome = {
-  /** The cost of the evaluation, also if it failed. */
+  /** The cost of the evaluation, even if it failed. */
   readonly cost: number;
 } & (
   | { readonly value: Value }
@@ -30,7 +30,7 @@ export type Program = {
   readonly type: CelType;
   /** The names of variables and types that the expression uses. */
   readonly names: ReadonlySet<string>;
-  /** Evaluates the expression, which costs at most `maxCost` (default: 1,000,000). */
+  /** Evaluates the expression at a cost of at most `maxCost` (default and upper bound: 1,000,000). */
   readonly evaluate: (variables: Variables, maxCost?: number) => Outcome;
 };
 
@@ -42,7 +42,7 @@ export function compile(text: string, environment: Environment): Program {
     const names = new Set(checked.names.values());
     return { type: checked.type, names, evaluate: (variables, maxCost) => run(evaluate, variables, maxCost) };
   } catch (error) {
-    // the stack of this process is too small for the tree, although the parser accepts its depth
+    // the stack of this process is too small for a tree whose depth the parser accepted
     if (error instanceof RangeError)
       throw new CompileError(text, [{ at: 0, message: 'expression recursion limit exceeded' }]);
     throw error;

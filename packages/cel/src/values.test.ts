@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { result } from './expressions.fixture.ts';
 
-/** Results and errors that cel-go has with the libraries of Kubernetes 1.36. */
+/** Results and errors of cel-go with the libraries of Kubernetes 1.36. */
 const RESULTS: readonly (readonly [string, string])[] = [
   ['1 in [1,2,3]', 'true'],
   ['self.a.b.c in [1,2,5]', 'true'],

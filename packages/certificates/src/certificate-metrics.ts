@@ -1,6 +1,6 @@
 import { Counter, Gauge, metricIn, type Registry } from '@podwright/base';
 
-/** Registers upstream's metrics of a certificate: its remaining lifetime, and the number of failed renewals. */
+/** Registers the same certificate metrics as upstream: the remaining lifetime and the number of failed renewals. */
 export function certificateMetrics(
   registry: Registry | undefined,
   kind: 'client' | 'server',

@@ -4,10 +4,10 @@ import { PodwrightError, wrapError } from '@podwright/base';
 import type { CertificateSubject } from './certificate-request.ts';
 import { MAX_CERTIFICATE_BYTES } from './limits.ts';
 
-/** A certificate followed by its chain, and its private key, in PEM format. */
+/** A certificate (followed by its chain) and its private key, both in PEM format. */
 export type CertificatePair = { certificate: string; key: string };
 
-/** Fields of a certificate. Times are in Unix milliseconds. */
+/** Parsed fields of a certificate. Times are in Unix milliseconds. */
 export type CertificateFacts = {
   commonName: string;
   organizations: readonly string[];
@@ -20,8 +20,8 @@ export type CertificateFacts = {
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
 
 /**
- * Checks a certificate and its key, and returns the certificate's fields. Throws `invalid_argument` if the certificate is invalid or too
- * large, or if the key does not match it.
+ * Validates a certificate and its key, and returns the certificate's fields. Throws `invalid_argument` if the certificate is invalid or too
+ * large, or if the key does not match.
  */
 export function readPair(what: string, { certificate, key }: CertificatePair): CertificateFacts {
   const leaf = certificatesIn(what, certificate)[0]!;
@@ -34,7 +34,7 @@ export function readPair(what: string, { certificate, key }: CertificatePair): C
   return factsOf(leaf);
 }
 
-/** Parses the certificates in a PEM text, the leaf first. Throws `invalid_argument` if there are none or one is invalid. */
+/** Parses the certificates in a PEM bundle, leaf first. Throws `invalid_argument` if there are none or any is invalid. */
 export function certificatesIn(what: string, text: string): X509Certificate[] {
   if (text.length > MAX_CERTIFICATE_BYTES)
     throw new PodwrightError('invalid_argument', `${what}: more than ${MAX_CERTIFICATE_BYTES} bytes of certificates`);
@@ -59,13 +59,13 @@ export function factsOf(certificate: X509Certificate): CertificateFacts {
 }
 
 /**
- * Reads attributes from a subject as formatted by Node.js: one attribute per line, or, for a multi-valued RDN, several on a line joined by
- * plus signs.
+ * Extracts the attributes of one type from a subject as formatted by Node.js: one attribute per line; those of a multi-valued RDN share a
+ * line, joined by plus signs.
  */
 const partsOf = (subject: string, type: string) =>
   (subject ?? '').split(/\n| \+ /).flatMap((line) => (line.startsWith(`${type}=`) ? line.slice(type.length + 1) : []));
 
-/** Whether a certificate has the requested subject and names. It may have others as well. */
+/** Whether a certificate has the requested subject and names. Additional organizations and names are fine. */
 export function satisfies(facts: CertificateFacts, { commonName, organizations, names }: CertificateSubject): boolean {
   return (
     facts.commonName === commonName &&

@@ -19,7 +19,7 @@ type TestNode = {
   signing: FakeSigning;
   store: CertificateStore;
   renewed: StoredPair[];
-  /** For each request, whether its client had a valid certificate. */
+  /** For each request, whether its client had a valid certificate at the time. */
   hadCertificate: boolean[];
   start: (parts?: Partial<CertificateRenewalParts>) => Promise<CertificateRenewal>;
 };

@@ -13,10 +13,11 @@ import { awaitCertificate, createSigningRequest, isOpen, type SignerName } from 
 export type CertificateRenewalParts = {
   store: CertificateStore;
   signer: SignerName;
-  /** Returns the subject of the certificate, which may change; `undefined` if it is not known yet or no certificate is wanted. */
+  /** Returns the desired subject, which may change over time; `undefined` if it is not known yet or no certificate is wanted. */
   subject: () => CertificateSubject | undefined;
   /**
-   * Returns the client that creates the requests. `hasValid` says whether it can use the current certificate or needs other credentials.
+   * Returns the client used to create requests. `hasValid` is true if it can authenticate with the current certificate, and false if it
+   * needs other credentials.
    */
   client: (hasValid: boolean) => KubeClient | Promise<KubeClient>;
   /** Called with each new certificate after it has been stored. */
@@ -27,9 +28,9 @@ export type CertificateRenewalParts = {
 };
 
 /**
- * Keeps a certificate signed by the cluster up to date. It requests a new one if there is none, if the subject has changed, or after 70 to
- * 90 % of the lifetime; after a failure, it retries after 2, 4, 8, … 32 s. The request's key and name are stored, so a kubelet that is
- * killed leaves at most one unused request behind.
+ * Keeps a cluster-signed certificate up to date. Requests a new one if there is none, if the subject has changed, or after 70 to 90 % of
+ * its lifetime. Failed attempts are retried with a back-off of 2, 4, 8, … 32 s. The key and name of the pending request are stored, so a
+ * killed kubelet leaves at most one unused request behind.
  */
 export class CertificateRenewal {
   readonly #parts: CertificateRenewalParts;
@@ -87,7 +88,7 @@ export class CertificateRenewal {
     }
   }
 
-  /** Makes one attempt and, if it fails, waits before returning. */
+  /** Makes a single attempt; on failure, waits out the back-off before returning. */
   async #renew(wanted: CertificateSubject, signal: AbortSignal): Promise<void> {
     const { logger, signer, onRenewed, onFailure } = this.#parts;
     try {
@@ -130,7 +131,7 @@ export class CertificateRenewal {
       await this.#pending.remove();
       return stored;
     } catch (error) {
-      // repeating this request would have the same result, so the next attempt creates a new one with a new key
+      // retrying this request would fail the same way, so the next attempt creates a new one with a new key
       if (isFinal(error)) await this.#pending.remove();
       throw error;
     }
@@ -152,8 +153,9 @@ export class CertificateRenewal {
   }
 
   /**
-   * Returns a signal that also aborts in two cases: if the subject changes while the request awaits approval, as a node's addresses may, a
-   * different certificate is needed; and if the client's own certificate expires, another client has to wait for the same request.
+   * Returns a signal that also aborts if the subject changes (a node's addresses may change while its request awaits approval), because a
+   * different certificate is then needed, or if the client's own certificate expires, because a different client must then wait for the
+   * same request.
    */
   #whileCurrent(wanted: CertificateSubject, signal: AbortSignal): AbortSignal & Disposable {
     const changed = new AbortController();
@@ -167,7 +169,7 @@ export class CertificateRenewal {
   }
 }
 
-/** Rejects an unusable certificate. Otherwise, new ones would be requested over and over without a pause. */
+/** Rejects an unusable certificate. Accepting it would trigger new requests in a tight loop. */
 function checkIssued(pair: CertificatePair, wanted: CertificateSubject): void {
   const what = 'take the certificate that the cluster signed';
   const facts = readPair(what, pair);
@@ -182,7 +184,8 @@ const SUBJECT_CHANGED = new PodwrightError('aborted', 'the subject of the certif
 const RAN_OUT = new PodwrightError('aborted', 'the certificate has expired');
 
 /**
- * Whether a new request is needed because the old one was refused, was not approved within 15 minutes, or led to an unusable certificate.
+ * Whether to give up on the request and create a new one: it was refused, was not approved within 15 minutes, or led to an unusable
+ * certificate.
  */
 function isFinal(error: unknown): boolean {
   return ['failed_precondition', 'invalid_argument', 'deadline_exceeded'].includes(errorCode(error));

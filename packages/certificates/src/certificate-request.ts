@@ -2,7 +2,7 @@ import { createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { bitString, contextTag, der, integer, objectIdentifier, sequence, set } from './der.ts';
 import { alternativeNames, distinguishedName, OID, pem } from './x509.ts';
 
-/** The identity that a certificate is issued for. */
+/** The identity a certificate is issued for. */
 export type CertificateSubject = {
   commonName: string;
   organizations: readonly string[];
@@ -11,14 +11,14 @@ export type CertificateSubject = {
 };
 
 /**
- * Returns the subject of a node's certificates: user `system:node:NAME`, group `system:nodes`. It is how the Node authorizer identifies the
- * node.
+ * Returns the subject of a node's certificates: user `system:node:NAME`, group `system:nodes`. The Node authorizer identifies nodes by
+ * these names.
  */
 export function nodeSubject(nodeName: string, names: readonly string[] = []): CertificateSubject {
   return { commonName: `system:node:${nodeName}`, organizations: ['system:nodes'], names };
 }
 
-/** Returns a certificate signing request (PKCS#10, RFC 2986) in PEM format, for a P-256 key and signed with that key. */
+/** Returns a PEM-encoded certificate signing request (PKCS#10, RFC 2986) for a P-256 key, signed with that key. */
 export function certificateRequest({ commonName, organizations, names }: CertificateSubject, key: KeyObject): string {
   const publicKey = createPublicKey(key).export({ type: 'spki', format: 'der' });
   const extensions = sequence(objectIdentifier(OID.extensionRequest), set(sequence(alternativeNames(names))));

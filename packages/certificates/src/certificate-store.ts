@@ -8,9 +8,8 @@ import { type CertificateFacts, type CertificatePair, readPair } from './certifi
 export type StoredPair = CertificatePair & CertificateFacts;
 
 /**
- * Stores a certificate and its key on disk, in upstream's layout (client-go, util/certificate): `PREFIX-current.pem` is a link to
- * `PREFIX-DATE.pem`, which contains both. Readers see either the old pair or the new one, even after a power failure. Only the owner may
- * read the files.
+ * Stores a certificate and its key on disk, in upstream's layout (client-go, util/certificate): `PREFIX-current.pem` is a symlink to
+ * `PREFIX-DATE.pem`, which contains both. Updates are atomic, even across a power failure. Only the owner can read the files.
  */
 export class CertificateStore {
   readonly #prefix: string;
@@ -71,7 +70,7 @@ export class CertificateStore {
     return join(this.#directory, `${this.#prefix}-${qualifier}.pem`);
   }
 
-  /** As in upstream, refuses to replace the link if a user has put a regular file there. */
+  /** Like upstream, refuses to replace the symlink if a user has put a regular file in its place. */
   async #refuseFile(): Promise<void> {
     const link = await readlink(this.currentPath).catch((error: unknown) => {
       if (isErrno(error, 'ENOENT')) return '';
@@ -91,10 +90,7 @@ export class CertificateStore {
     for (const name of unfinished) await rm(join(this.#directory, name), { force: true });
   }
 
-  /**
-   * Completes an update by upstream's kubelet, which removes the old link before it renames the new one and may have been killed in
-   * between.
-   */
+  /** Completes an interrupted update by upstream's kubelet, which removes the old symlink before renaming the new one. */
   async #recover(): Promise<void> {
     const current = await readlink(this.currentPath).catch((error: unknown) =>
       isErrno(error, 'ENOENT') ? undefined : '',

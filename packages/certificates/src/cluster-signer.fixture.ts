@@ -21,7 +21,7 @@ export type Life = { fromMs?: number; toMs?: number };
 export class TestAuthority {
   readonly #key: KeyObject = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
 
-  /** Signs a request (PEM). By default the certificate is valid from a minute ago until in an hour. */
+  /** Signs a request (PEM). By default, the certificate is valid from one minute ago until one hour from now. */
   sign(request: string, { fromMs = Date.now() - 60_000, toMs = Date.now() + 3_600_000 }: Life = {}): string {
     const bytes = Buffer.from(request.replaceAll(/-----.*-----|\s/g, ''), 'base64');
     const [, subject, publicKey, attributes] = childrenOf(readAll(bytes)[0], 0);
@@ -53,7 +53,7 @@ type Csr = KubeObject & {
   status?: { conditions?: object[]; certificate?: string };
 };
 
-/** Implements the client calls that certificate requests need. Requests stay pending until `answer` or `issue`. */
+/** Implements the client calls used for certificate requests. Requests stay pending until `answer` or `issue` is called. */
 export class FakeSigning {
   readonly requests = new Map<string, Csr>();
   readonly authority = new TestAuthority();

@@ -1,4 +1,4 @@
-/** The subset of DER (ITU-T X.690) that certificates and certificate requests need: encoding values and decoding nested ones. */
+/** The subset of DER (ITU-T X.690) needed for certificates and certificate requests: encoding values and decoding nested ones. */
 import { PodwrightError } from '@podwright/base';
 
 export const TAG = {
@@ -15,10 +15,7 @@ export const TAG = {
   set: 0x31,
 } as const;
 
-/**
- * Returns the context-specific tag `[number]`. It is constructed, which means that it contains other values, unless `isConstructed` is
- * false.
- */
+/** Returns the context-specific tag `[number]`. It is constructed (contains other values) unless `isConstructed` is false. */
 export const contextTag = (number: number, isConstructed = true): number => (isConstructed ? 0xa0 : 0x80) | number;
 
 /** Encodes a value whose content is the concatenation of `parts`. */
@@ -42,7 +39,7 @@ export const bitString = (bytes: Buffer, unusedBits = 0): Buffer =>
 /** The BOOLEAN true. False is never encoded: it is the default of all booleans in X.509, and DER omits default values. */
 export const TRUE: Buffer = der(TAG.boolean, Buffer.from([0xff]));
 
-/** Encodes a non-negative integer. `bytes` must be big-endian and without leading zeros. */
+/** Encodes a non-negative integer from big-endian bytes without leading zeros. */
 export function integer(bytes: Buffer): Buffer {
   const hasSignBit = (bytes[0]! & 0x80) !== 0;
   return der(TAG.integer, ...(hasSignBit ? [Buffer.from([0])] : []), bytes);
@@ -61,7 +58,7 @@ function base128(value: number): number[] {
   return digits;
 }
 
-/** Encodes a time in whole seconds: as UTCTime through the year 2049, and as GeneralizedTime from then on (RFC 5280, 4.1.2.5). */
+/** Encodes a time with second precision: as UTCTime through 2049, and as GeneralizedTime from 2050 on (RFC 5280, 4.1.2.5). */
 export function time(date: Date): Buffer {
   const text = `${date.toISOString().slice(0, 19).replaceAll(/[-:T]/g, '')}Z`;
   return date.getUTCFullYear() < 2050

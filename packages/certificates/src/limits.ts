@@ -1,12 +1,12 @@
-/** Timers and limits of cluster-signed certificates that are not configurable, with references. */
+/** Hardcoded timeouts and limits for cluster-signed certificates, with references. */
 
-/** Maximum size; a certificate and its chain are usually a few KiB. */
+/** Maximum size in bytes. A certificate with its chain is usually a few KiB. */
 export const MAX_CERTIFICATE_BYTES = 256 << 10;
-/** How long to wait for a request to be approved and signed before another one is created (client-go's certificateWaitTimeout). */
+/** How long to wait for a request to be approved and signed before creating a new one (client-go's certificateWaitTimeout). */
 export const CERTIFICATE_TIMEOUT_MS = 900_000;
-/** How long a request is watched before the watch is restarted. */
+/** Timeout of each watch on a request, after which the watch is restarted. */
 export const CERTIFICATE_WATCH_SECONDS = 300;
-/** Delay before a request is read again after an error. */
+/** Delay before re-reading a request after an error. */
 export const SIGNING_RETRY_MS = 1000;
 /**
  * Backoff after failed attempts. client-go's certificate manager makes five attempts, starting with a delay of 2 s, and then one every 32
@@ -14,7 +14,7 @@ export const SIGNING_RETRY_MS = 1000;
  */
 export const RENEWAL_BACKOFF = { initialMs: 2000, maxMs: 32_000 };
 /**
- * How often to check whether a renewal is due or the subject has changed, as in upstream. A single long timer would not notice changes to
- * the wall clock.
+ * How often to check whether the certificate is due for renewal or the subject has changed, as upstream does. A single long timer would
+ * miss wall-clock changes.
  */
 export const RENEWAL_WAIT_MS = 1000;

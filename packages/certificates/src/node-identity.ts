@@ -18,7 +18,7 @@ import { writeKubeconfig } from './node-kubeconfig.ts';
 export type NodeIdentityOptions = {
   nodeName: string;
   kubeconfig: string;
-  /** Kubeconfig for the first certificate request. Once the certificate has been issued, `kubeconfig` is written. */
+  /** Kubeconfig for the initial certificate request. `kubeconfig` is written once that certificate has been issued. */
   bootstrapKubeconfig?: string;
   /** Directory where the certificates are stored. */
   certDirectory: string;
@@ -28,11 +28,11 @@ export type NodeIdentityOptions = {
   logger: Logger;
 };
 
-/** Creates a client; tests pass a function of their own. */
+/** Creates a client. Tests inject their own. */
 type Connect = (access: ClusterAccess) => KubeClient;
 
 /**
- * Opens the identity and keeps requesting certificates in the background. Until there is a certificate, the clients' calls reject with
+ * Loads the identity and keeps its certificate up to date in the background. Until a certificate is available, client calls reject with
  * `unavailable`. Rejects with `invalid_argument` if a file is invalid.
  */
 export async function openNodeIdentity(
@@ -69,7 +69,7 @@ const NO_WAY_BACK =
   'there is no valid client certificate: put a valid token into the bootstrap kubeconfig (bootstrapKubeconfig), or a kubeconfig with other credentials';
 
 type Source = {
-  /** The kubeconfig or, if `isFirst`, the bootstrap kubeconfig, whose user only makes the first certificate request. */
+  /** The kubeconfig or, if `isFirst`, the bootstrap kubeconfig, which is used only for the initial certificate request. */
   source: Kubeconfig;
   isFirst: boolean;
   connect: Connect;
@@ -82,10 +82,10 @@ export class NodeIdentity {
   readonly #clients: KubeClient[] = [];
   readonly #following: Disposable;
   #renewal: CertificateRenewal | undefined;
-  /** The client that requests certificates while there is no valid one. */
+  /** The client used to request certificates while there is no valid one. */
   #requestClient: KubeClient | undefined;
   #hasRequested = false;
-  /** The last reason logged for not being able to request a certificate. */
+  /** The last logged reason why no certificate can be requested. */
   #loggedReason: string | undefined;
 
   constructor(options: NodeIdentityOptions, from: Source) {
@@ -122,7 +122,7 @@ export class NodeIdentity {
   }
 
   /**
-   * Returns a client with this identity and its own connections. It follows certificate changes and is closed together with the identity.
+   * Returns a client with this identity and its own connections. It picks up renewed certificates and is closed along with the identity.
    */
   connect(): KubeClient {
     const { source } = this.#from;
@@ -143,9 +143,9 @@ export class NodeIdentity {
   }
 
   /**
-   * Returns the client that requests certificates while there is no valid one. For every attempt but the first, it reads the bootstrap
-   * kubeconfig again. Upstream's kubelet exits when its certificate expires; this process keeps running and uses a token that has been
-   * added in the meantime.
+   * Returns the client used to request certificates while there is no valid one. Rereads the bootstrap kubeconfig on every attempt but the
+   * first: unlike upstream's kubelet, which exits when its certificate expires, this process keeps running and must pick up a token added
+   * later.
    */
   async #bootstrapClient(): Promise<KubeClient> {
     const { bootstrapKubeconfig: path, logger } = this.#options;
@@ -167,8 +167,8 @@ export class NodeIdentity {
   }
 
   /**
-   * Logs a reason once. If `isFirst`, the message also says to restart the kubelet, because new credentials in `kubeconfig` would not be
-   * noticed.
+   * Logs a reason once. If `isFirst`, the message also asks for a kubelet restart, because new credentials in `kubeconfig` would not be
+   * picked up.
    */
   #logOnce(error: string): void {
     if (error === this.#loggedReason) return;
@@ -202,7 +202,7 @@ export class NodeIdentity {
   }
 
   /**
-   * Copies the client certificate that kubeadm embeds in a control plane node's kubeconfig to the store, so that it is renewed like any
+   * Imports the client certificate that kubeadm embeds in a control plane node's kubeconfig into the store, so that it is renewed like any
    * other.
    */
   async #adopt(): Promise<void> {
@@ -212,7 +212,7 @@ export class NodeIdentity {
     if (typeof certificate === 'string' && typeof key === 'string') await this.#store.update({ certificate, key });
   }
 
-  /** If the node started with the bootstrap kubeconfig, writes a kubeconfig that refers to the stored certificate. */
+  /** If started from the bootstrap kubeconfig, writes a kubeconfig that refers to the stored certificate. */
   async #write(): Promise<void> {
     const { isFirst, source } = this.#from;
     if (!isFirst) return;

@@ -11,7 +11,10 @@ export type KubeconfigContent = {
   user: { 'client-certificate': string; 'client-key': string } | { token: string };
 };
 
-/** Writes a kubeconfig with a single context, named as by upstream's kubelet. Its mode is 0600, because it may contain a token. */
+/**
+ * Writes a kubeconfig with a single context, using the same names as upstream's kubelet. The mode is 0600, because the file may contain a
+ * token.
+ */
 export async function writeKubeconfig(path: string, content: KubeconfigContent): Promise<void> {
   makePrivateDirectory(dirname(path));
   await writeFileDurable(path, kubeconfigText(content)).catch((error: unknown) => {

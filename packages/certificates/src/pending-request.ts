@@ -9,12 +9,12 @@ import type { RequestName } from './signing-request.ts';
 /** The key of a pending request and, once the API server has created the request, the request's name. */
 export type PendingRequest = { key: string; asked?: RequestName };
 
-/** The first line of the file, which PEM readers ignore. */
+/** The first line of the file, which PEM parsers ignore. */
 type Head = { subject: string; asked?: RequestName };
 
 /**
- * Stores the key of a request until the certificate is issued, so that a restarted kubelet waits for the same request. A stored key is used
- * for one subject only; for any other subject, a new one is generated.
+ * Stores the key of a pending request until the certificate is issued, so that a restarted kubelet waits for the same request. A stored key
+ * is reused only for the same subject.
  */
 export class PendingRequestFile {
   readonly #path: string;
@@ -23,7 +23,7 @@ export class PendingRequestFile {
     this.#path = path;
   }
 
-  /** Returns the pending request for this subject. If there is none, generates a new key, which is stored before the promise resolves. */
+  /** Returns the pending request for this subject. If there is none, generates a new key and stores it before resolving. */
   async open(subject: CertificateSubject): Promise<PendingRequest> {
     const stored = await this.#read(subject);
     if (stored !== undefined) return stored;
@@ -46,7 +46,7 @@ export class PendingRequestFile {
     await rm(this.#path, { force: true });
   }
 
-  /** Reads the file. An invalid file is treated as missing: its key is not used anywhere else, so it can be replaced by a new one. */
+  /** Reads the file. An invalid file is treated as missing: its key is not used anywhere else, so it can simply be regenerated. */
   async #read(subject: CertificateSubject): Promise<PendingRequest | undefined> {
     const text = await readFile(this.#path, 'utf8').catch((error: unknown) => {
       if (isErrno(error, 'ENOENT')) return '';

@@ -11,7 +11,7 @@ type SelfSignedSubject = {
   notAfter: Date;
 };
 
-/** Creates a self-signed certificate (RFC 5280) and its key. Clients that have the certificate as a CA trust the server. */
+/** Creates a self-signed certificate (RFC 5280) and its key. Clients trust the server if they use the certificate as a CA. */
 export function selfSignedCertificate({ commonName, names, notBefore, notAfter }: SelfSignedSubject): CertificatePair {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const algorithm = sequence(objectIdentifier(OID.ecdsaSha256));

@@ -13,13 +13,13 @@ export type ServingCertificateOptions = {
   nodeName: string;
   certDirectory: string;
   client: KubeClient;
-  /** Returns the node's DNS names and addresses. A change triggers a new request. No certificate is requested while there is no address. */
+  /** Returns the node's DNS names and addresses. A change triggers a new request. No certificate is requested until there is an address. */
   names: () => readonly string[];
   metrics?: Registry;
   logger: Logger;
 };
 
-/** Keeps a serving certificate for the node's names up to date. `current` returns the certificate while it is valid. */
+/** Keeps a serving certificate for the node's names up to date. `current` returns the certificate if it is valid. */
 export async function startServingCertificate(
   options: ServingCertificateOptions,
 ): Promise<{ current: () => CertificatePair | undefined; stop: () => Promise<void> }> {

@@ -1,4 +1,4 @@
-/** Creates CertificateSigningRequests (certificates.k8s.io/v1) and waits for their certificates. */
+/** Creates CertificateSigningRequests (certificates.k8s.io/v1) and waits for them to be signed. */
 import { errorCode, errorMessage, type Logger, PodwrightError, sleep } from '@podwright/base';
 import type { KubeObject } from '@podwright/kube-api';
 import { CERTIFICATE_SIGNING_REQUESTS, isApiStatus, type KubeClient } from '@podwright/kube-client';
@@ -14,7 +14,7 @@ export type Verdict =
   | { kind: 'waiting' }
   /** `certificate` is in PEM format. */
   | { kind: 'issued'; certificate: string }
-  /** Final: the request was denied, failed or was deleted. */
+  /** Final: the request was denied, has failed or was deleted. */
   | { kind: 'refused'; reason: string };
 
 type SigningRequest = KubeObject & {
@@ -88,7 +88,7 @@ export async function awaitCertificate(
   }
 }
 
-/** Returns the verdict on a request, using a list followed by a watch. Returns `waiting` if the watch ended without a verdict. */
+/** Lists and then watches a request until there is a verdict. Returns `waiting` if the watch ended without one. */
 async function nextVerdict(client: KubeClient, request: RequestName, signal: AbortSignal): Promise<Verdict> {
   const selection = { fieldSelector: `metadata.name=${request.name}` };
   const { items, metadata } = await client.list<SigningRequest>(CERTIFICATE_SIGNING_REQUESTS, selection, { signal });
@@ -132,7 +132,7 @@ export function verdictOf({ metadata, status }: SigningRequest, uid: string): Ve
 
 const MAX_REASON_LENGTH = 500;
 
-/** Whether the request still exists and is not refused. */
+/** Whether the request still exists and has not been refused. */
 export async function isOpen(client: KubeClient, request: RequestName, signal: AbortSignal): Promise<boolean> {
   try {
     const found = await client.get<SigningRequest>(CERTIFICATE_SIGNING_REQUESTS, { name: request.name }, { signal });

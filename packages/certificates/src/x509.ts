@@ -18,7 +18,7 @@ export const OID = {
   ecdsaSha256: '1.2.840.10045.4.3.2',
 } as const;
 
-/** Encodes a distinguished name, with its attributes in the same order as Go. */
+/** Encodes a distinguished name, with its attributes in the order used by Go. */
 export function distinguishedName(subject: { commonName: string; organizations?: readonly string[] }): Buffer {
   const { commonName, organizations = [] } = subject;
   return sequence(

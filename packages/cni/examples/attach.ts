@@ -16,10 +16,10 @@ if (network === undefined) throw new Error(`there is no network in ${configurati
 const client = new CniClient({ directories: [plugins], cacheDirectory });
 const attachment = { containerId: 'example', ifName: 'eth0', netnsPath, args: [], capabilityArgs: {} };
 
-// If a plugin fails, DEL runs for the whole list before this rejects.
+// If a plugin fails, DEL is run for the whole list before the promise rejects.
 const { ips } = await client.add(network, attachment, signal);
 console.log(`${network.name}: ${ips.map(({ address }) => address).join(', ')}`);
 
-// The record of the attachment is in the cache directory, so that another process could delete it too.
+// The attachment is recorded in the cache directory, so a different process could remove it too.
 await client.del(attachment, network, signal);
 console.log(`attachments: ${(await client.attachments()).length}`);

@@ -49,7 +49,7 @@ const defaultDeadlines: CniDeadlines = {
 
 /**
  * Runs the plugins of network configurations (CNI 0.1.0 to 1.1.0). Operations on the same container are serialized, operations on different
- * containers run concurrently, and GC runs alone. The cached record of an attachment is kept until its DEL has succeeded.
+ * containers run concurrently, and GC runs alone. An attachment's record stays in the cache until its DEL has succeeded.
  */
 export class CniClient {
   readonly #directories: string[];
@@ -155,7 +155,7 @@ export class CniClient {
     return await this.#cache.list();
   }
 
-  /** Runs `work` exclusively for a container. If the signal aborts before its turn comes, rejects immediately and does not start it. */
+  /** Runs `work` exclusively for a container. If the signal aborts before `work` has started, rejects immediately and does not start it. */
   #exclusively<T>({ containerId }: AttachmentKey, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     return this.#operations.shared(() => this.#containers.run(containerId, work, signal), signal);
   }

@@ -55,6 +55,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // ESRCH: the process has exited in the meantime
+    // ESRCH: the process has already exited
   }
 }

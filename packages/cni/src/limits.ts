@@ -15,16 +15,16 @@ export const MAX_PLUGINS = 64;
 /** Maximum size of a plugin's stdout and stderr combined. */
 export const MAX_OUTPUT_BYTES = 1 << 20;
 
-/** How long an exited plugin's output may be held open, for example by a daemon that the plugin has started. */
+/** How long an exited plugin's output may stay open, for example because the plugin has started a daemon. */
 export const LINGER_MS = 1000;
 
-/** How long a killed plugin's helper processes may take to finish. */
+/** How long the helper processes of a killed plugin may take to finish. */
 export const HELPER_GRACE_MS = 500;
 
 /** How long to wait for killed processes to exit. A process takes longer only if it hangs in the kernel, in which case it is abandoned. */
 export const KILLED_MS = 2000;
 
-/** Deadlines for one plugin run, in milliseconds. That of ADD is the longest, because IPAM plugins may query a server. */
+/** Deadlines for one plugin run, in milliseconds. ADD has the longest, because IPAM plugins may query a server. */
 export const ADD_TIMEOUT_MS = 120_000;
 export const DEL_TIMEOUT_MS = 60_000;
 export const QUERY_TIMEOUT_MS = 10_000;

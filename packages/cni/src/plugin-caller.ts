@@ -139,7 +139,7 @@ function readVersions(output: PluginOutput): ReadonlySet<string> {
     if (output.exitCode === 0 && Array.isArray(versions))
       return new Set(versions.filter((version): version is string => typeof version === 'string'));
   } catch {
-    // not a VERSION result
+    // not the result of a VERSION command
   }
   return new Set([OLDEST_VERSION]);
 }

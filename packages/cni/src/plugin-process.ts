@@ -30,9 +30,7 @@ export function runPlugin(process: PluginProcess): Promise<PluginOutput> {
   return new Running(child, process).done;
 }
 
-/**
- * Returns the environment for a plugin. Plugins run programs such as `iptables`, which are not in the PATH of a root shell without a login.
- */
+/** Returns the environment for a plugin. Plugins run programs such as `iptables`, which are not in the PATH of a non-login root shell. */
 function pluginEnvironment(variables: Record<string, string>): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('CNI_'));
   // the plugin's own variables come first, because `endStrayPlugins` identifies the plugin by them and reads only the start of an

@@ -24,7 +24,7 @@ export type PodToAttach = {
 /** The interface name that Kubernetes expects in a pod. */
 const INTERFACE_NAME = 'eth0';
 
-/** The largest burst that plugins accept, in bits. With it, only the rate is limited. */
+/** The largest burst that plugins accept, in bits; effectively, only the rate is limited. */
 const UNLIMITED_BURST = 2 ** 31 - 1;
 
 /** Builds the attachment of a sandbox, with the arguments and capabilities that other container runtimes also pass to plugins. */
@@ -64,24 +64,21 @@ function capabilitiesOf(pod: PodToAttach): Record<string, unknown> {
   return capabilities;
 }
 
-/** Returns the ports to map. A port without a host port is merely declared. */
+/** Returns the ports to map. Ports without a host port are for information only. */
 const publishedPorts = (mappings: PodPort[]): PodPort[] => mappings.filter(({ hostPort }) => hostPort > 0);
 
 function toCapability({ protocol, containerPort, hostPort, hostIp }: PodPort): object {
   return { protocol, containerPort, hostPort, ...(hostIp !== '' && { hostIP: hostIp }) };
 }
 
-/**
- * Returns the addresses of the sandbox itself, which are those whose interface is not on the host, in the order in which the plugins
- * returned them.
- */
+/** Returns the addresses of the sandbox itself, excluding those of host interfaces, in the order returned by the plugins. */
 export function podAddresses({ ips, interfaces }: CniResult): string[] {
   const own = ips.filter(({ interfaceIndex: index }) => index === undefined || interfaces[index]?.sandbox !== '');
   return own.map(({ address }) => address);
 }
 
 /**
- * Removes `portmap` from the network of a pod without host ports. It would only return its input, so most pods then run one plugin fewer.
+ * Removes `portmap` from the network of a pod without host ports: it would only return its input, so most pods need one plugin run less.
  * The attachment's record contains the resulting list, which is also used for DEL.
  */
 export function withoutIdlePlugins(

@@ -114,7 +114,7 @@ function checkDecodes(text: string, version: string) {
   }
 }
 
-/** Numbers in [0, 1), the same for the same seed (mulberry32). */
+/** A seeded generator of numbers in [0, 1) (mulberry32). */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {

@@ -9,18 +9,18 @@ const RENEW_DEADLINE_MS = 10_000;
 
 export type LeaderElectionOptions = {
   client: KubeClient;
-  /** The Lease. The process that holds it leads. */
+  /** The Lease. Its holder leads. */
   lease: { namespace: string; name: string };
-  /** The name of this process. It must be unique among the processes with the same Lease. */
+  /** Identifies this process. Must be unique among the processes competing for the Lease. */
   identity: string;
   logger: Logger;
-  /** Ends the election. If this process leads, it releases the Lease, so that another process can lead at once. */
+  /** Ends the election. A leader then releases the Lease, so that another process can take over at once. */
   signal: AbortSignal;
 };
 
 /**
- * Runs `work` while this process leads. At most one of the processes with the same Lease leads. When this process stops leading, the signal
- * of `work` aborts: `work` must then resolve. It is called again when this process leads again. Resolves when `signal` has aborted.
+ * Runs `work` while this process leads. At most one process per Lease leads. When this process stops leading, the signal passed to `work`
+ * aborts, and `work` must then resolve. It is called again each time this process becomes the leader. Resolves once `signal` has aborted.
  */
 export async function runAsLeader(
   options: LeaderElectionOptions,
@@ -59,7 +59,10 @@ class Election {
     }
   }
 
-  /** Renews the Lease. Resolves when renewals have failed for `RENEW_DEADLINE_MS`, another process holds it, or the signal has aborted. */
+  /**
+   * Renews the Lease. Resolves once renewals have failed for `RENEW_DEADLINE_MS`, another process holds the Lease, or the signal has
+   * aborted.
+   */
   async hold(): Promise<void> {
     let renewedMs = performance.now();
     while (!this.#options.signal.aborted) {
@@ -70,7 +73,7 @@ class Election {
     }
   }
 
-  /** Releases the Lease, so that another process need not wait until it expires. */
+  /** Releases the Lease, so that other processes do not have to wait for it to expire. */
   async release(): Promise<void> {
     const { client } = this.#options;
     if (this.#held === undefined) return;
@@ -84,7 +87,7 @@ class Election {
     return this.#held !== undefined;
   }
 
-  /** Acquires or renews the Lease if no other process holds it. Returns whether that succeeded. */
+  /** Acquires or renews the Lease unless another process holds it. Returns whether this succeeded. */
   async #try(): Promise<boolean> {
     const { client, lease: place, identity, signal } = this.#options;
     const call = { signal, timeoutMs: RENEW_DEADLINE_MS / 2 };

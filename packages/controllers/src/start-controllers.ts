@@ -5,12 +5,12 @@ import { SharedObjects } from './framework/shared-objects.ts';
 
 export type ControllersOptions = {
   client: KubeClient;
-  /** A client for events, with limits of its own. Default: `client`. */
+  /** A client for events, with its own rate limits. Default: `client`. */
   eventClient?: KubeClient;
-  /** The controllers to run, by the names in messages. */
+  /** The controllers to run, keyed by the names used in messages. */
   controllers: Readonly<Record<string, Controller>>;
   logger: Logger;
-  /** Unix time in milliseconds. Default: the system's clock. */
+  /** Unix time in milliseconds. Default: the system clock. */
   now?: () => number;
 };
 

@@ -5,7 +5,7 @@ import { FakeKubeClient } from '@podwright/kube-client/testing';
 import type { Controller } from './framework/controller.ts';
 import { startControllers } from './start-controllers.ts';
 
-/** Running controllers and the fake API server that they act on. */
+/** Controllers running against a fake API server. */
 export class TestPlace implements AsyncDisposable {
   readonly client = new FakeKubeClient();
   readonly #controllers;
@@ -22,7 +22,7 @@ export class TestPlace implements AsyncDisposable {
     return (await this.client.list<Pod>(PODS, {})).items;
   }
 
-  /** Returns the messages of the events with the reason that were sent until now. */
+  /** Returns the messages of all events with this reason sent so far. */
   events(reason: string): string[] {
     return this.client.callsOf({ verb: 'create', plural: EVENTS.plural }).flatMap(({ body }) => {
       const event = body as { reason: string; message: string };

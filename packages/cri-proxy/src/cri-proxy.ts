@@ -19,23 +19,23 @@ import { RunningScript } from './script/scripted-backend.ts';
 export type CriProxyOptions = {
   /** Path of the socket for kubelets and other clients. Only root may open it. */
   socket: string;
-  /** Where calls go: the endpoint of a runtime, or a recording, from which the proxy answers. */
+  /** Where calls go: the endpoint of a runtime, or a recording to be replayed. */
   to: Endpoint | Recording;
   logger: Logger;
-  /** Writes a line for each call. Default: the proxy writes nothing. */
+  /** Writes a line for each call. Default: calls are not displayed. */
   display?: DisplayOptions & { write(line: string): void };
-  /** A function that answers unary calls itself or forwards them to the runtime. */
+  /** Answers unary calls itself or forwards them to the runtime. */
   intercept?: Intercept;
-  /** Rules that change calls. The same seed gives the same random choices. */
+  /** Rules that modify calls. The same seed produces the same random choices. */
   script?: { script: Script; seed: number };
-  /** Path of the recording to write. The file must not exist. */
+  /** Path of the recording to write. Must not exist yet. */
   record?: string;
 };
 
 /** A running proxy. */
 export type CriProxy = {
   readonly endpoint: string;
-  /** Ends all calls and closes the recording. Returns whether the recording has all calls. */
+  /** Ends all calls and closes the recording. Returns whether the recording is complete. */
   close(): Promise<{ isWhole: boolean }>;
 };
 
@@ -43,8 +43,9 @@ export type CriProxy = {
 const CLOSE_GRACE_MS = 500;
 
 /**
- * Starts a proxy between clients and a runtime. Every gRPC call passes unchanged, also those of services that the proxy does not know. The
- * runtime may start later, and restart. Throws `already_exists` if a process listens on the socket, or if the recording exists.
+ * Starts a proxy between clients and a runtime. All gRPC calls are passed through unchanged, even those of unknown services. The runtime
+ * may start later than the proxy, and may restart. Throws `already_exists` if another process is listening on the socket, or if the
+ * recording exists.
  */
 export async function startCriProxy(options: CriProxyOptions): Promise<CriProxy> {
   const { logger, display, to, intercept } = options;

@@ -1,2 +1,2 @@
-/** Maximum number of bytes of requests that the proxy holds for all clients together. The same limit applies to answers. */
+/** Maximum total size of the requests that the proxy holds for all clients. The same limit applies to responses. */
 export const MAX_HELD_BYTES = 256 << 20;

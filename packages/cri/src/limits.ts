@@ -1,7 +1,7 @@
 /** How long a client waits for a container runtime that has not started yet. */
 export const DEFAULT_CONNECT_TIMEOUT_MS = 10_000;
 
-/** Deadline of an ordinary call, which is the default of the kubelet's `runtimeRequestTimeout`. */
+/** Deadline of an ordinary call, same as the default of the kubelet's `runtimeRequestTimeout`. */
 export const DEFAULT_CALL_TIMEOUT_MS = 120_000;
 
 /** Delay after a failed connection attempt, which doubles from `initial` up to `max`. */
@@ -10,7 +10,7 @@ export const CONNECT_RETRY_MS = { initial: 50, max: 1000 };
 /** Minimum interval between log lines about the same error. */
 export const REPEATED_ERROR_AFTER_MS = 60_000;
 
-/** How long spans are collected before a batch is sent. */
+/** How long to collect spans before sending a batch. */
 export const SPANS_GATHERED_MS = 1000;
 
 /**
@@ -20,7 +20,7 @@ export const SPANS_GATHERED_MS = 1000;
 export const SPAN_BATCH = 512;
 export const SPAN_QUEUE = 2048;
 
-/** Timeout of a request to a collector, and the delay after a failed one. */
+/** Timeout of a request to a collector, and delay after a failed one. */
 export const SPAN_SEND_TIMEOUT_MS = 10_000;
 export const SPAN_RETRY_MS = 5000;
 /** Maximum size of the header section in a collector's response. The default is 16 KiB in Node.js and 10 MiB in Go's client. */

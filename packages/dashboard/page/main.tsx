@@ -1,4 +1,4 @@
-/** The entry point of the page: shows the page that the URL's fragment names, or that there is no session. */
+/** The page's entry point. Shows the view in the URL's fragment, or a message that there is no session. */
 import { render } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { App, AppContext, useApp } from './state/app.ts';

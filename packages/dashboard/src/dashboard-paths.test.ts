@@ -5,7 +5,7 @@ import { ServedDashboard } from './served-dashboard.fixture.ts';
 
 const FORBIDDEN = { code: 403, body: { kind: 'Status', message: 'not for you' } };
 
-/** Starts a dashboard whose API server answers with these documents, by path. A function is called with the request's body. */
+/** Starts a dashboard whose API server returns these documents, by path. A document may be a function of the request body. */
 async function serve(t: TestContext, documents: Record<string, unknown>) {
   const dashboard = await ServedDashboard.start(t, async (request, response) => {
     let body = '';

@@ -11,7 +11,7 @@ import type { ApiServer } from './upstream/api-server.ts';
 import { bodyOf } from './upstream/forward-request.ts';
 import type { JsonCalls } from './upstream/json-calls.ts';
 
-/** A request for a path of the dashboard. */
+/** A request for one of the dashboard's own paths. */
 export type DashboardCall = { request: IncomingMessage; query: URLSearchParams; signal: AbortSignal };
 export type DashboardPathOptions = {
   api: ApiServer;
@@ -21,7 +21,7 @@ export type DashboardPathOptions = {
   namespace?: string;
 };
 
-/** Returns the handlers of the paths under `/dashboard`, by method and path. What a handler resolves to is sent as JSON. */
+/** Returns handlers for the paths under `/dashboard`, by method and path. Their results are sent as JSON. */
 export function dashboardPaths({
   api,
   calls,
@@ -53,8 +53,8 @@ export function dashboardPaths({
 }
 
 /**
- * Reads the JSON object in a request's body. Rejects with `invalid_argument` if it is not one, or if the content type is not JSON. A page
- * of another origin cannot send this type without a preflight.
+ * Reads a JSON object from the request body. Rejects with `invalid_argument` if the body is not a JSON object or has a different content
+ * type. Other origins cannot send this content type without a preflight.
  */
 export async function bodyFields(request: IncomingMessage): Promise<Record<string, unknown>> {
   if (!/^application\/json\s*(?:;|$)/i.test(request.headers['content-type'] ?? ''))
@@ -64,7 +64,7 @@ export async function bodyFields(request: IncomingMessage): Promise<Record<strin
   try {
     value = JSON.parse(String(body ?? ''));
   } catch {
-    // not a record: reported below
+    // not a record, so it is rejected below
   }
   if (isRecord(value)) return value;
   throw new PodwrightError('invalid_argument', 'the body must be a JSON object');

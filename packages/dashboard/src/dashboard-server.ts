@@ -22,12 +22,12 @@ import { JsonCalls } from './upstream/json-calls.ts';
 import { serveStream } from './upstream/stream-socket.ts';
 
 export type DashboardServerOptions = {
-  /** Requests are forwarded to this server with its credentials. The dashboard has no other rights. */
+  /** Requests are forwarded to this server using its credentials. The dashboard has no other permissions. */
   api: ApiServer;
   page: PageFiles;
   /** The namespace that the page shows first. */
   namespace?: string;
-  /** An IP address, and a port; 0 for a free one. */
+  /** An IP address and port. Port 0 selects a free port. */
   listen: { host: string; port: number };
   logger: Logger;
 };
@@ -35,7 +35,7 @@ export type DashboardServerOptions = {
 type Exchange = { request: IncomingMessage; response: ServerResponse };
 type Upgrade = { request: IncomingMessage; socket: Duplex; head: Buffer };
 
-/** Serves the page, and forwards requests of the page to an API server. README.md is the contract with the page. */
+/** Serves the page and forwards its requests to an API server. The contract with the page is in README.md. */
 export class DashboardServer {
   readonly #options: DashboardServerOptions;
   readonly #links = new Links();
@@ -65,7 +65,7 @@ export class DashboardServer {
     this.#server.on('upgrade', (request, socket, head) => void this.#upgrade({ request, socket, head }));
   }
 
-  /** Begins to listen. Rejects with `unavailable` if it cannot, for example because the address is in use. */
+  /** Starts listening. Rejects with `unavailable` if this fails, for example because the address is in use. */
   async listen(): Promise<void> {
     const { host, port } = this.#options.listen;
     this.#server.listen({ host, port });
@@ -77,7 +77,7 @@ export class DashboardServer {
     this.#port = (this.#server.address() as AddressInfo).port;
   }
 
-  /** Returns a link that begins one session. Its token is in the fragment, which browsers do not send to servers. */
+  /** Returns a link that can start one session. The token is in the fragment, which browsers do not send to servers. */
   link(): string {
     return `http://${urlHost(this.#options.listen.host)}:${this.#port}/#token=${this.#links.issue(Date.now())}`;
   }
@@ -120,7 +120,7 @@ export class DashboardServer {
     sendJson(response, { key }, { headers: { 'set-cookie': setCookie(this.#port, cookie) } });
   }
 
-  /** Answers a request for a path that needs a session. */
+  /** Handles a request for a path that requires a session. */
   async #serve(exchange: Exchange, path: string): Promise<void> {
     const { request, response } = exchange;
     const method = request.method ?? '';
@@ -189,7 +189,7 @@ export class DashboardServer {
   }
 }
 
-/** Returns the host of a URL that reaches a server that listens on this address. A wildcard address is reached on loopback. */
+/** Returns the host to use in URLs of a server listening on this address. For wildcard addresses, this is loopback. */
 function urlHost(address: string): string {
   if (address === '0.0.0.0') return '127.0.0.1';
   if (address === '::') return '[::1]';
@@ -200,7 +200,7 @@ function tooMany(): never {
   throw new PodwrightError('resource_exhausted', 'the session has too many concurrent requests');
 }
 
-/** Answers a request for a WebSocket with an error, and closes the connection. */
+/** Rejects a WebSocket request with an error and closes the connection. */
 function refuseUpgrade(socket: Duplex, error: unknown): void {
   const status = statusOf(error);
   const body = JSON.stringify(status);

@@ -1,48 +1,48 @@
-/** Limits of the server. README.md lists those that a page can reach. */
+/** Limits of the server. Those that a page can reach are listed in README.md. */
 
-/** Time after which a printed link can no longer be opened. */
+/** How long a printed link remains valid. */
 export const LINK_LIFE_MS = 5 * 60_000;
-/** Maximum number of unused links. The oldest one becomes invalid when another one is printed. */
+/** Maximum number of unused links. Printing another link invalidates the oldest one. */
 export const MAX_LINKS = 8;
-/** Time after which a session ends. */
+/** Maximum duration of a session. */
 export const SESSION_LIFE_MS = 12 * 60 * 60_000;
-/** Maximum number of sessions. The oldest one ends when another one begins. */
+/** Maximum number of sessions. Starting another one ends the oldest. */
 export const MAX_SESSIONS = 16;
-/** Maximum number of concurrent requests of a session, including its WebSockets. */
+/** Maximum number of concurrent requests per session, including WebSockets. */
 export const MAX_SESSION_REQUESTS = 100;
-/** Maximum number of concurrent WebSockets of a session. */
+/** Maximum number of concurrent WebSockets per session. */
 export const MAX_SESSION_SOCKETS = 64;
 /** Maximum number of connections to the server. 1000 of them may be without a session (`WaitingClients`); of those, the oldest are closed. */
 export const MAX_CONNECTIONS = 4096;
-/** Maximum length of a request's path and query. */
+/** Maximum length of a request's path and query string. */
 export const MAX_TARGET_LENGTH = 8 << 10;
-/** Maximum number of headers of a request. */
+/** Maximum number of headers per request. */
 export const MAX_HEADERS = 64;
-/** Maximum size of the request line and the headers of a request. */
+/** Maximum total size of a request's first line and headers. */
 export const MAX_HEAD_BYTES = 16 << 10;
-/** Time for a client to send the request line and the headers. */
+/** How long a client may take to send the request line and headers. */
 export const HEAD_TIMEOUT_MS = 10_000;
-/** Time for a client to send a whole request. */
+/** How long a client may take to send an entire request. */
 export const REQUEST_TIMEOUT_MS = 60_000;
-/** Maximum size of a body that a page sends to the API server. kube-apiserver accepts 3 MiB. */
+/** Maximum size of a request body to forward to the API server. kube-apiserver accepts 3 MiB. */
 export const MAX_BODY_BYTES = 4 << 20;
-/** Maximum size of a body that a page sends to a path of the dashboard. */
+/** Maximum size of a request body for the dashboard's own paths. */
 export const MAX_DASHBOARD_BODY_BYTES = 16 << 10;
-/** Maximum size of an answer to a call that the dashboard itself makes. */
+/** Maximum size of the response to a request made by the dashboard itself. */
 export const MAX_READ_BYTES = 16 << 20;
-/** Time for the API server to answer a call that the dashboard itself makes. */
+/** Timeout for requests made to the API server by the dashboard itself. */
 export const CALL_TIMEOUT_MS = 10_000;
 /** Time to connect to the API server, with the TLS handshake. */
 export const CONNECT_TIMEOUT_MS = 10_000;
-/** Maximum number of kept connections to the API server. Streams have connections of their own. */
+/** Maximum number of keep-alive connections to the API server. Streams use their own connections. */
 export const MAX_SHARED_CONNECTIONS = 16;
-/** Number of bytes queued for a WebSocket's browser above which the API server's answer is not read further. */
+/** High-water mark for bytes queued on a browser's WebSocket. Above it, the API server's response is not read any further. */
 export const HIGH_WATER_BYTES = 256 << 10;
-/** Period at which a node's usage is sampled. */
+/** Sampling period of a node's usage. */
 export const SAMPLE_PERIOD_MS = 10_000;
-/** Number of samples that are kept: those of an hour. */
+/** Number of retained samples, enough for an hour. */
 export const MAX_SAMPLES = 360;
-/** Time after the last request for samples at which sampling stops. */
+/** How long sampling continues after samples were last requested. */
 export const USAGE_INTEREST_MS = 30_000;
 /** Maximum number of namespaces that are offered. */
 export const MAX_NAMESPACES = 500;
@@ -50,7 +50,7 @@ export const MAX_NAMESPACES = 500;
 export const NAMESPACE_REVIEWS = 8;
 /** Maximum number of steps of a pod's starts. The kubelet keeps 500, and the runtime has several in each. */
 export const MAX_SPANS = 10_000;
-/** Time for a name server to answer, and for a Service to accept a connection. */
+/** Timeout for DNS queries, and for connecting to a Service. */
 export const TRY_TIMEOUT_MS = 3000;
-/** Maximum number of addresses of a Service that are tried. */
+/** Maximum number of a Service's addresses to try. */
 export const MAX_TRIED_ADDRESSES = 8;

@@ -8,8 +8,8 @@ import { PodwrightError, PRIVATE_FILE } from '@podwright/base';
 const OPENER = 'xdg-open';
 
 /**
- * Opens a link in the user's browser. All users can read the arguments of a program, and the link has a token. So the argument is the path
- * of a file that only this user can read, and the file redirects to the link. Disposing removes the file. Rejects with `not_found` if
+ * Opens a link in the user's browser. The link contains a token, but all users can read a process's arguments. The argument is therefore
+ * the path of a file that redirects to the link and is only readable by this user. Disposing removes the file. Rejects with `not_found` if
  * `xdg-open` is not installed.
  */
 export async function openInBrowser(link: string): Promise<Disposable> {

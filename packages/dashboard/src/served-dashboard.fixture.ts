@@ -1,4 +1,4 @@
-/** A dashboard in front of a fake API server on a unix socket, and a client that sends the headers of a browser. */
+/** A dashboard with a fake API server on a Unix socket, and a client that sends the same headers as a browser. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
@@ -17,10 +17,10 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 const DOCUMENT = '<!doctype html><title>page</title>';
 
-/** A dashboard whose API server answers with `handler`. */
+/** A dashboard whose API server handles requests with `handler`. */
 export class ServedDashboard {
   readonly server: DashboardServer;
-  /** The requests that the API server has received. */
+  /** The requests received by the API server. */
   readonly seen: IncomingMessage[] = [];
   readonly api: Server;
   readonly port: number;
@@ -73,7 +73,7 @@ export class ServedDashboard {
     return { status: response.statusCode ?? 0, headers: response.headers, text };
   }
 
-  /** Begins a session. Returns the headers that its requests need. */
+  /** Starts a session. Returns the headers required for its requests. */
   async logIn(token = new URL(this.server.link()).hash.slice('#token='.length)): Promise<Record<string, string>> {
     const answer = await this.call({ method: 'POST', path: '/dashboard/login', body: JSON.stringify({ token }) });
     if (answer.status !== 200) throw new Error(answer.text);
@@ -81,7 +81,7 @@ export class ServedDashboard {
     return { cookie: cookie.split(';')[0]!, 'x-podwright-key': (JSON.parse(answer.text) as { key: string }).key };
   }
 
-  /** Opens a WebSocket with the headers of `logIn`. */
+  /** Opens a WebSocket with the headers returned by `logIn`. */
   open(path: string, protocols: string[], headers: Record<string, string>): WebSocket {
     const { 'x-podwright-key': key = '', ...others } = headers;
     const all = [...protocols, ...(key === '' ? [] : [`podwright.key.${key}`])];

@@ -11,15 +11,15 @@ export type DashboardOptions = {
   from: { kubeconfig: Kubeconfig } | { socketPath: string };
   /** The namespace that the page shows first. Default: that of the kubeconfig's context if the user may not list the pods of all namespaces. */
   namespace?: string;
-  /** An IP address, and a port; 0 for a free one. */
+  /** An IP address and port. Port 0 selects a free port. */
   listen: { host: string; port: number };
   logger?: Logger;
 };
 
 export type Dashboard = {
-  /** Returns a new link, which works once within five minutes. */
+  /** Returns a new link, which works once and expires after five minutes. */
   link(): string;
-  /** Ends all sessions, and stops the server. */
+  /** Ends all sessions and stops the server. */
   close(): Promise<void>;
 };
 

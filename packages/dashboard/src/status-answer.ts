@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { type ErrorCode, errorCode, PodwrightError, shownError } from '@podwright/base';
 import { securityHeaders } from './access/security-headers.ts';
 
-/** The `code` and `reason` of a Kubernetes Status object for each error code. */
+/** The `code` and `reason` of the Kubernetes Status for each error code. */
 const STATUSES: Partial<Record<ErrorCode, [code: number, reason: string]>> = {
   invalid_argument: [400, 'BadRequest'],
   unauthenticated: [401, 'Unauthorized'],
@@ -15,14 +15,14 @@ const STATUSES: Partial<Record<ErrorCode, [code: number, reason: string]>> = {
   deadline_exceeded: [504, 'Timeout'],
 };
 
-/** Returns the Status object (meta/v1) that describes an error. */
+/** Converts an error to a Status (meta/v1). */
 export function statusOf(error: unknown) {
   const [code, reason] = STATUSES[errorCode(error)] ?? [500, 'InternalError'];
   const metadata = {};
   return { apiVersion: 'v1', kind: 'Status', metadata, status: 'Failure', message: shownError(error), reason, code };
 }
 
-/** Sends a JSON answer with the security headers. */
+/** Sends a JSON response with the security headers. */
 export function sendJson(response: ServerResponse, value: unknown, { code = 200, headers = {} } = {}): void {
   const body = Buffer.from(JSON.stringify(value));
   response.writeHead(code, {
@@ -35,12 +35,12 @@ export function sendJson(response: ServerResponse, value: unknown, { code = 200,
   response.end(body);
 }
 
-/** Sends an error as a Status object. Closes the connection instead if a part of the answer has been sent. */
+/** Sends an error as a Status, or closes the connection if part of the response has already been sent. */
 export function sendError(response: ServerResponse, error: unknown): void {
   if (response.headersSent) return void response.destroy();
   const status = statusOf(error);
   sendJson(response, status, { code: status.code });
 }
 
-/** The error of a request that is refused whatever the rights of its user. */
+/** Returns the error for a request that is rejected regardless of the user's permissions. */
 export const refusal = (message: string) => new PodwrightError('permission_denied', message);

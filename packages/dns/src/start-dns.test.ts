@@ -60,7 +60,7 @@ function queryBytes(
   return writer.bytes();
 }
 
-/** The end of the only question, whose name is not compressed. */
+/** The offset of the end of the only question, whose name is not compressed. */
 const questionEnd = (name: string) => 12 + name.length + 2 + 4;
 
 type Shown = { rcode: number; isTruncated: boolean; answers: number; bytes: number };
@@ -83,7 +83,7 @@ async function byUdp(request: Buffer): Promise<Buffer> {
   }
 }
 
-/** Sends bytes on one connection, and collects replies until the server closes it or there are `count`. */
+/** Sends bytes on one connection, and collects replies until there are `count` of them or the server closes the connection. */
 async function byTcp(bytes: Buffer, count: number): Promise<Buffer[]> {
   const socket = connect(server.port, '127.0.0.1');
   const replies: Buffer[] = [];
@@ -181,7 +181,7 @@ test('options that are not valid are refused', async () => {
     await assert.rejects(startDns({ ...shared, ...options }), { code: 'invalid_argument' });
 });
 
-/** A responder with a resolver, asked as from `address`. */
+/** A responder with a resolver, for queries from `address`. */
 async function responderWith(resolverOptions: { answers?: ResourceRecord[]; onName?: (name: string) => void }) {
   const resolver = await FakeResolver.start(({ query }) => {
     resolverOptions.onName?.(query.question.name);

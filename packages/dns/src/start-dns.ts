@@ -22,15 +22,15 @@ import { ClusterIndex } from './zone/cluster-index.ts';
 
 export type DnsOptions = {
   client: KubeClient;
-  /** The cluster's DNS address, which the host must have; or several, for both families. */
+  /** The cluster's DNS address, or one for each address family. They must be assigned to the host. */
   address: string | readonly string[];
-  /** Default: 53. With 0, the system chooses a port. */
+  /** Default: 53. 0 selects any free port. */
   port?: number;
   /** The cluster's domain, such as `cluster.local`. */
   domain: string;
-  /** Path of a resolv.conf(5) with the resolvers for other names. */
+  /** Path of a resolv.conf(5) with the resolvers for all other names. */
   upstream: string;
-  /** Networks and addresses of the clients, usually those of the pods and of the host. Others are refused. */
+  /** Networks and addresses of the clients, usually those of the pods and the host. Other clients are refused. */
   clients: readonly string[];
   logger: Logger;
   /** Stops the server. */
@@ -39,7 +39,7 @@ export type DnsOptions = {
 
 export type DnsServer = {
   readonly port: number;
-  /** Resolves once all objects have been read: until then, names that are not known yet are answered with SERVFAIL. */
+  /** Resolves once all objects have been read. Until then, unknown names are answered with SERVFAIL. */
   readonly synced: Promise<void>;
   close(): Promise<void>;
 };
@@ -50,8 +50,8 @@ const DEFAULT_PORT = 53;
 const PORT_ATTEMPTS = 10;
 
 /**
- * Starts the cluster's DNS server: names of services, endpoints and pods from the API server's objects, other names from the resolvers of
- * the node. Throws `invalid_argument` for options that are not valid, and `failed_precondition` if it cannot listen.
+ * Starts the cluster's DNS server. Names of services, endpoints and pods are answered from the API server's objects, other names by the
+ * node's resolvers. Throws `invalid_argument` for invalid options, and `failed_precondition` if it cannot listen.
  */
 export async function startDns(options: DnsOptions): Promise<DnsServer> {
   const { client, domain, upstream, clients, logger, signal } = options;
@@ -92,7 +92,7 @@ function checkOptions(domain: string, addresses: readonly string[]): void {
 
 type ListenOptions = { addresses: readonly string[]; port: number; responder: Responder; logger: Logger };
 
-/** Listens by UDP and TCP on the same port of all addresses, and returns the port. */
+/** Listens on the same UDP and TCP port on all addresses, and returns the port. */
 async function listen(options: ListenOptions, undo: Undo): Promise<number> {
   for (let attempt = 1; ; attempt++) {
     const tried = new Undo();
@@ -123,7 +123,7 @@ async function listenOnce({ addresses, port: wanted, responder, logger }: Listen
 
 const closeUdp = (socket: Socket): Promise<void> => new Promise((resolve) => socket.close(() => resolve()));
 
-/** Keeps the records up to date with the API server's objects. Resolves once all have been read, or the server was closed. */
+/** Keeps the records in sync with the API server's objects. Resolves once all objects have been read or the server has been closed. */
 function followObjects(client: KubeClient, records: ClusterIndex, undo: Undo): Promise<void> {
   const informers = new Informers(client);
   const follow = <T extends KubeObject>(set: (object: T) => void, remove: (object: T) => void) => ({

@@ -4,10 +4,7 @@ import type { EngineStartup } from './engine-startup.ts';
 type Handler = (request: never, context: CallContext) => unknown;
 type Service = { method: Record<string, { methodKind: string }> };
 
-/**
- * Wraps handlers so that each call waits until startup has succeeded. If startup has not succeeded yet, the call retries it and fails with
- * its error.
- */
+/** Wraps handlers so that calls wait for startup to succeed. While it has not, each call retries it and fails with its error. */
 export function afterStartup<H extends object>(service: Service, handlers: H, startup: EngineStartup): H {
   const wrapped = Object.entries(handlers as Record<string, Handler>).map(([name, handler]) => [
     name,
@@ -25,7 +22,7 @@ function unary(handler: Handler, startup: EngineStartup): Handler {
 
 function stream(handler: Handler, startup: EngineStartup): Handler {
   return (request, context) => {
-    // call the handler synchronously: once the client knows that its stream is open, it must not miss events
+    // call the handler synchronously: once the client sees its stream open, it must not miss events
     if (startup.isDone) return handler(request, context);
     return (async function* () {
       await startup.done(context.signal);

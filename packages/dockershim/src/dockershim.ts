@@ -46,13 +46,13 @@ import { imageTransfers } from './transfers/image-transfers.ts';
 
 /** A running dockershim. */
 export type DockershimHandle = {
-  /** The path of the CRI socket, prefixed with `unix://`. */
+  /** URL of the CRI socket (`unix://PATH`). */
   readonly endpoint: string;
   /** Reads container logs that the Engine does not write to files, for a kubelet in the same process. */
   readonly legacyLogs: LegacyLogs;
-  /** `StreamingServer.serve`. It saves a kubelet in the same process a second connection per stream. */
+  /** `StreamingServer.serve`. Saves a kubelet in the same process an extra connection per stream. */
   serveStream(client: UpgradingClient, url: string): boolean;
-  /** Stops serving after a grace period for in-flight calls. Containers keep running, and are found again by the next start. */
+  /** Stops serving after a grace period for in-flight calls. Containers keep running and are picked up by the next start. */
   close(): Promise<void>;
 };
 
@@ -111,7 +111,7 @@ type Running = DockershimServices & {
   exporter: SpanExporter;
 };
 
-/** Performs the part of the startup that needs the Engine. Must complete before any call is served. */
+/** Performs the part of startup that requires the Engine. Must complete before any call is served. */
 async function startUp(
   { facts, sandboxes, options, logger }: Pick<Running, 'facts' | 'sandboxes' | 'options' | 'logger'>,
   signal: AbortSignal,
@@ -141,7 +141,7 @@ function sandboxesOf(
   });
 }
 
-/** Returns the handlers of the CRI calls, except those about the container runtime itself (Version, Status, …). */
+/** Returns the CRI call handlers, except those for the container runtime itself (Version, Status, …). */
 function runtimeVerbs(running: Omit<Running, 'exporter'>): Partial<RuntimeHandlers> {
   const { engine, containers, sandboxes, streaming, logger } = running;
   const pods = sandboxHandlers(sandboxes);
@@ -185,7 +185,7 @@ function exporterOf({ tracing, logger }: DockershimOptions): SpanExporter {
   return createSpanExporter(tracing, { resource, logger });
 }
 
-/** Ensures that only one dockershim uses a root directory. Two of them would remove each other's pods. */
+/** Ensures that only one dockershim uses a root directory; two would remove each other's pods. */
 function lockRoot(root: string): () => void {
   const refusal = `start a dockershim in ${root}: another one uses this root directory; stop it, or use another root`;
   return lockDirectory(root, refusal);

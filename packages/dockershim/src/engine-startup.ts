@@ -2,8 +2,8 @@ import { errorCode, errorMessage, type Logger, raceAbort } from '@podwright/base
 import { ENGINE_RETRY_MS } from './limits.ts';
 
 /**
- * Performs the startup work that needs the Engine, until it has succeeded once. No call is served before that. If the Engine is unreachable
- * at startup, the work is retried every two seconds and with each call.
+ * Runs the startup work that requires the Engine until it has succeeded once. No call is served before that. If the Engine is unreachable,
+ * the work is retried every two seconds and on each call.
  */
 export class EngineStartup {
   readonly #work: () => Promise<void>;
@@ -38,7 +38,7 @@ export class EngineStartup {
     if (!this.#done) await raceAbort(this.#try(), signal);
   }
 
-  /** Stops retrying, and waits for an attempt that is still running. */
+  /** Stops retrying and waits for any attempt in flight. */
   async stop(): Promise<void> {
     clearTimeout(this.#timer);
     this.#done = true;

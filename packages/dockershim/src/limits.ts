@@ -7,13 +7,13 @@ export const MAX_TEMPLATE_BYTES = 1 << 20;
 /** Timeout for removing a sandbox or its network after a failure. */
 export const ROLLBACK_TIMEOUT_MS = 120_000;
 
-/** Maximum size of an Engine response that is read as a whole, such as a list of thousands of containers. */
+/** Maximum size of a buffered Engine response, such as a list of thousands of containers. */
 export const MAX_ANSWER_BYTES = 64 << 20;
 
-/** Maximum size of an error message. */
+/** Maximum size of an error response. */
 export const MAX_ERROR_BYTES = 64 << 10;
 
-/** Timeout of an ordinary Engine call, the same as the kubelet's. */
+/** Timeout of an ordinary Engine call; same as the kubelet's. */
 export const CALL_TIMEOUT_MS = 120_000;
 
 /** Maximum number of idle connections to the Engine. */
@@ -38,29 +38,30 @@ export const TRACE_BOUNDS = { traces: 200, spansPerTrace: 100 };
 export const MAX_SECCOMP_PROFILE_BYTES = 1 << 20;
 
 /**
- * Maximum grace period when stopping a container. Together with the margin for the Engine it stays below 2³¹ ms, the limit of Node.js
- * timers.
+ * Maximum grace period when stopping a container. Together with the Engine's margin, it stays below 2³¹ ms, the limit of Node.js timers.
  */
 export const MAX_GRACE_SECONDS = 2_000_000;
 
-/** How long an image's names are cached. Inspecting an image takes as long as inspecting a container. */
+/** How long an image's names are cached. Inspecting an image is as slow as inspecting a container. */
 export const IMAGE_NAMES_CACHE_MS = 10_000;
 
 /** Poll interval and timeout while another client is removing a container. */
 export const REMOVAL_POLL_MS = 50;
 export const REMOVAL_TIMEOUT_MS = 60_000;
 
-/** Maximum size of one event from the Engine. It includes the container's labels, which the image's author can make arbitrarily long. */
+/**
+ * Maximum size of a single event from the Engine. Events include the container's labels, which an image's author can make arbitrarily long.
+ */
 export const MAX_EVENT_BYTES = 64 << 20;
 
 /** How long a container list is cached if no change is reported, and the maximum number of cached lists. */
 export const LIST_CACHE_MS = 5000;
 export const MAX_CACHED_LISTS = 16;
 
-/** How long the event stream stays open after a container list was last requested. */
+/** How long the event stream stays open after the last request for a container list. */
 export const LISTS_FOLLOWED_MS = 30_000;
 
-/** Delays between attempts to follow the Engine's events. */
+/** Back-off between attempts to follow the Engine's events. */
 export const EVENTS_RETRY = { initialMs: 100, maxMs: 2000 };
 
 /** Maximum length of a progress line of a pull or load. A longer line is an error. */

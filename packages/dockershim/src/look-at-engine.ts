@@ -5,12 +5,12 @@ import { isCriLogDriver } from './engine/log-driver.ts';
 import { LOOK_TIMEOUT_MS } from './limits.ts';
 import { cgroupDriverOf } from './runtime/cgroup-driver.ts';
 
-/** A description of a Docker Engine, to be shown to users. */
+/** A user-facing description of a Docker Engine. */
 export type EngineDescription = { version: string; cgroupDriver: string; logDriver: string; hasLogFiles: boolean };
 
 /**
  * Describes the Engine on a socket. `wanted` is the required cgroup driver. Throws `unavailable` if nothing is listening there,
- * `deadline_exceeded` if the Engine accepts calls but does not respond, and `failed_precondition`, with the reason, if it cannot run pods.
+ * `deadline_exceeded` if the Engine accepts calls but does not respond, and `failed_precondition` with the reason if it cannot run pods.
  */
 export async function lookAtEngine(
   socket: string,

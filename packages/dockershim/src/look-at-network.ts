@@ -2,7 +2,7 @@ import { silentLogger } from '@podwright/base';
 import { CniConfiguration } from './network/cni-configuration.ts';
 import type { DockershimOptions } from './options.ts';
 
-/** Describes the pod network for users. If there is none yet, throws `failed_precondition` listing every file that was tried. */
+/** Describes the pod network for users. Throws `failed_precondition`, listing every file that was tried, if there is none yet. */
 export async function lookAtPodNetwork({
   plugin,
   confDir,

@@ -15,7 +15,7 @@ export type DockershimOptions = {
   sandboxImage: string;
   /** The kubelet's cgroup driver. Startup fails if Docker uses a different one. Default: Docker's. */
   cgroupDriver?: CgroupDriver;
-  /** The cgroup to which this process is moved (the kubelet's `--runtime-cgroups`). Default: it is not moved. */
+  /** The cgroup this process is moved to (the kubelet's `--runtime-cgroups`). Default: not moved. */
   runtimeCgroups?: string;
   network: {
     /** `none` selects Docker's own bridge. */
@@ -30,9 +30,9 @@ export type DockershimOptions = {
   };
   /** Address and port of the streaming server for exec, attach and port-forward. Port 0 selects any free port. */
   streaming: { address: string; port: number };
-  /** Counts the streams' buffers, for a process that triggers garbage collection itself. */
+  /** Counts stream buffers, for a process that triggers garbage collection itself. */
   countBuffer?: CountBuffer;
-  /** How long an image pull may make no progress before it is cancelled (upstream: `--image-pull-progress-deadline`). */
+  /** How long an image pull may make no progress before it is canceled (upstream: `--image-pull-progress-deadline`). */
   pullProgressDeadlineMs: number;
   tracing?: TracingOptions;
   logger: Logger;

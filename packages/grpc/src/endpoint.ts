@@ -2,7 +2,7 @@ import { normalize } from 'node:path';
 import { PodwrightError } from '@podwright/base';
 import { MAX_SOCKET_PATH_BYTES } from '@podwright/host';
 
-/** The address on which a server listens. */
+/** The address that a server listens on. */
 export type Endpoint = { kind: 'unix'; path: string } | { kind: 'tcp'; host: string; port: number };
 
 /**

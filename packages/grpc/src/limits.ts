@@ -1,7 +1,7 @@
 /** Maximum size of a message accepted by clients and servers: 16 MiB, the limit of the kubelet, containerd and CRI-O. */
 export const MAX_MESSAGE_BYTES = 16 << 20;
 
-/** Deadline of a call for which neither the caller nor the connection sets one. */
+/** Default deadline of calls, for which neither the caller nor the connection sets one. */
 export const DEFAULT_CALL_TIMEOUT_MS = 120_000;
 
 /**
@@ -10,7 +10,7 @@ export const DEFAULT_CALL_TIMEOUT_MS = 120_000;
  */
 export const HTTP2_CONNECT_TIMEOUT_MS = 20_000;
 
-/** Maximum number of ping and settings acknowledgements queued for a peer that does not read them. The same limit as in nghttp2. */
+/** Maximum number of ping and settings acknowledgements queued for a peer that does not read them; the same as in nghttp2. */
 export const MAX_UNREAD_ANSWERS = 1000;
 
 /**
@@ -31,7 +31,9 @@ export const MAX_WAITING_CONNECTIONS = 250;
 /** Maximum number of concurrent calls per connection. The memory of each call is limited by the message size; there is no overall limit. */
 export const MAX_CALLS = 1000;
 
-/** Maximum number of calls that a client may reset in a burst, and how many more it may reset per second. The same limits as in nghttp2. */
+/**
+ * Maximum number of calls that a client may reset in a burst, and how many more it may reset per second. Both are the same as in nghttp2.
+ */
 export const MAX_RESETS = 1000;
 export const RESETS_PER_SECOND = 33;
 

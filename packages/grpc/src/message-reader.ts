@@ -3,7 +3,7 @@ import { MAX_MESSAGE_BYTES } from './limits.ts';
 
 /** Length of a message's prefix: a flag byte (1 if the message is compressed), and the length of the message in four bytes. */
 export const PREFIX_BYTES = 5;
-/** Maximum size of the buffer that is allocated when the length of a message is received. A peer may announce more bytes than it sends. */
+/** Maximum size of the buffer allocated when the length of a message is received, because a peer may announce more bytes than it sends. */
 const MAX_INITIAL_BYTES = 256 << 10;
 
 /**
@@ -17,13 +17,13 @@ export class MessageReader {
   /** The part of an incomplete message received so far. The message's length has already been checked. */
   #begun = begun();
 
-  /** `isRaw`: the returned messages have their prefixes and may be compressed. They may share memory with the chunks. */
+  /** `isRaw`: the returned messages include their prefixes and may be compressed. They may share memory with the chunks. */
   constructor(maxBytes = MAX_MESSAGE_BYTES, { isRaw = false }: { isRaw?: boolean } = {}) {
     this.#maxBytes = maxBytes;
     this.#isRaw = isRaw;
   }
 
-  /** Adds the next bytes, which the caller may overwrite afterwards, unless `isRaw`. Returns the messages completed by them. */
+  /** Adds the next bytes and returns the messages that they complete. Unless `isRaw`, the caller may overwrite the bytes afterwards. */
   push(chunk: Buffer): Buffer[] {
     const isContinued = this.#begun.sizeBytes > 0;
     if (isContinued) this.#begun.add(chunk);

@@ -16,14 +16,14 @@ export function rpcErrorText(error: unknown): string {
   return `rpc error: code = ${codeName(statusNumber(errorCode(error)))} desc = ${errorMessage(error)}`;
 }
 
-/** Gives a call's error the text that Go's gRPC would give it. Other errors are returned unchanged. */
+/** Replaces the text of a call's error with the text that Go's gRPC would give it. Other errors are returned unchanged. */
 export function asRpcError(error: unknown): unknown {
   return error instanceof PodwrightError
     ? new PodwrightError(error.code, rpcErrorText(error), { cause: error })
     : error;
 }
 
-/** Awaits a call to the container runtime, and gives its error the text that Go's gRPC would give it. */
+/** Awaits a call to the container runtime, replacing the text of its error with the text that Go's gRPC would give it. */
 export async function withRpcErrors<T>(call: Promise<T>): Promise<T> {
   try {
     return await call;

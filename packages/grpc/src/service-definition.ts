@@ -8,10 +8,10 @@ import {
   toBinary,
 } from '@bufbuild/protobuf';
 
-/** The part of a generated service descriptor from which types are derived. */
+/** The part of a generated service descriptor that types are derived from. */
 export type TypedService = Pick<DescService, 'methods' | 'name' | 'file'> & { method: Record<string, DescMethod> };
 
-/** The package name of a service on the wire, and those of its methods that this version of the package has. */
+/** Overrides a service's package name on the wire, and selects the methods that this version of the package has. */
 export type ServiceDefinitionOptions = {
   /** Overrides the package name in the descriptor, such as `runtime.v1alpha2` instead of `runtime.v1`. */
   packageName?: string;

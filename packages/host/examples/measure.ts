@@ -7,10 +7,10 @@ const hierarchy = await discoverCgroups();
 const { cpu, memory } = readCgroupStats(hierarchy, cgroup);
 console.log(`cgroup ${hierarchy.mode}`);
 
-// Written to a temporary file, synchronized, renamed: after a power cut the file has the old or the new content.
+// Written to a temporary file, synced and renamed: after a power failure, the file has either the old or the new content.
 await writeFileDurable(file, JSON.stringify({ cpu, memory }));
 
-// Without a shell, with bounded output. A failing program is a result, not an exception.
+// Runs without a shell and with bounded output. A non-zero exit code is a result, not an exception.
 const { exitCode, stdout } = await runProgram('sh', ['-c', 'echo measured; exit 3'], {
   signal: AbortSignal.timeout(10_000),
 });

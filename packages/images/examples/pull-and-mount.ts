@@ -9,7 +9,8 @@ await using store = await openImages({ root });
 const image = await store.images.pull(reference, { signal });
 console.log(`${image.repoTags[0]} runs ${image.config.config.Cmd?.join(' ')}`);
 
-// The root file system: a writable snapshot on the image's topmost layer. The snapshotter returns mounts, the caller mounts them.
+// The root file system: a writable snapshot on top of the image's topmost layer. The snapshotter returns the mounts, and the caller mounts
+// them.
 const system = loadSystem();
 const target = `${root}/rootfs`;
 mkdirSync(target, { recursive: true });

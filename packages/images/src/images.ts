@@ -30,39 +30,37 @@ export type ImageServiceOptions = {
   database: MetadataDatabase;
   snapshotter: Snapshotter;
   unpackLayer: UnpackLayer;
-  /** Called when a layer will probably have to be unpacked soon, so that a worker can be started ahead of time. */
+  /** Called when a layer will probably be unpacked soon, so that a worker can be started in advance. */
   prepareUnpacking?: () => void;
-  /** Directory that contains a `hosts.toml` per registry, like containerd's `config_path`. */
+  /** Directory with a `hosts.toml` per registry, like containerd's `config_path`. */
   registryConfigDir: string;
   logger: Logger;
-  /** Architecture of the images to pull, as Node.js, the kernel or Go names it. Default: this process's. */
+  /** Architecture of the images to pull, as named by Node.js, the kernel or Go. Default: this process's. */
   arch?: string;
   /** Names of images that the kubelet must never garbage-collect (`pinned` in the CRI). Default: none. */
   pinnedImages?: string[];
   /** Number of concurrent downloads per pull, like containerd's max_concurrent_downloads. Default: 3. */
   parallelDownloads?: number;
-  /**
-   * How long the content fetched by a failed pull is retained for a retry. Default: 15 minutes, because a kubelet retries within 5 minutes.
-   */
+  /** How long content fetched by a failed pull is retained for a retry. Default: 15 minutes, because a kubelet retries within 5 minutes. */
   failedPullLifetimeMs?: number;
   /** A download that receives no bytes for this long is aborted and retried. Default: 60 s. */
   stallTimeoutMs?: number;
   /** Maximum time to receive a manifest, a token or an error response. Default: 60 s. */
   documentTimeoutMs?: number;
   /**
-   * How requests to registries are retried. Default: after 5 consecutive failures without progress, the next one is final; delays range
-   * from 250 ms to 8 s.
+   * Retry policy for registry requests. Default: 5 consecutive failures without progress are retried and the next one is final; delays
+   * range from 250 ms to 8 s.
    */
   retryPolicy?: RetryPolicy;
   /** Environment variables with proxy settings. Default: the environment of this process. */
   environment?: NodeJS.ProcessEnv;
   /** Traces the steps of pulls. Optional. */
   trace?: TraceWork;
-  /** Aborts the startup recovery, which unpacks images again after a crash or power failure. Optional. */
+  /** Aborts the startup recovery, which re-unpacks images after a crash or power failure. Optional. */
   signal?: AbortSignal;
 };
 
-/** Opens the images below `root`, repairs any damage from a crash or power failure, and collects garbage. */
+/** Opens the images under `root`, repairs any damage from a crash or power failure, and collects garbage. */
 export async function createImageService(options: ImageServiceOptions): Promise<Images> {
   const { root, database, snapshotter, unpackLayer, logger } = options;
   const content = await ContentStore.open(root);
@@ -208,14 +206,17 @@ export class Images implements ImageService {
     this.#http.close();
   }
 
-  /** Collects garbage after an operation that succeeded. A failure is only logged, because a later collection will remove the rest. */
+  /**
+   * Collects garbage after an operation. A failure is only logged: it does not affect the operation's result, and a later collection will
+   * remove the rest.
+   */
   async #tidyUp(origin: string): Promise<void> {
     await this.collectGarbage().catch((error: unknown) => {
       this.#logger.warn({ error: errorMessage(error) }, `could not remove the leftovers of ${origin}`);
     });
   }
 
-  /** Looks up an image by ID without searching, because most callers have the ID; otherwise searches all images. */
+  /** Looks up an image by ID first, because most callers have the ID; otherwise searches all images. */
   #find(reference: string): StoredImage | undefined {
     const { records } = this.#stores;
     return records.get(reference) ?? findImage(records.list(), reference);

@@ -11,18 +11,18 @@ import { LayerUnpacker } from './unpack/unpack-layer.ts';
 export type OpenImagesOptions = Partial<
   Omit<ImageServiceOptions, 'database' | 'snapshotter' | 'unpackLayer' | 'prepareUnpacking'>
 > & {
-  /** Directory of the store. For overlayfs, it must not be on overlayfs itself or, with some kernels, on tmpfs. */
+  /** Directory of the store. For overlayfs, it must not itself be on overlayfs or, with some kernels, on tmpfs. */
   root: string;
   /** The snapshotter. Default `auto`: overlayfs if it works on `root`, otherwise full copies. */
   snapshotterKind?: SnapshotterOptions['kind'];
 };
 
-/** A standalone image store. Disposing of it aborts running work and closes it; the images stay on disk. */
+/** A standalone image store. Disposing it aborts running work and closes the store; the images stay on disk. */
 export type ImageStore = { images: Images; snapshotter: Snapshotter } & AsyncDisposable;
 
 /**
- * Opens the image store in a directory, creating it if necessary, and first repairs any damage from a crash. Only one process can have it
- * open at a time. Requires root, because layers contain file owners and devices. Errors: `already_exists` (the store is already open),
+ * Opens the image store in a directory, creating it if necessary and repairing any damage from a crash. Only one process can have it open
+ * at a time. Requires root, because layers contain file owners and devices. Errors: `already_exists` (the store is already open),
  * `data_loss` (the records are damaged), `failed_precondition` (a newer version wrote the records, or `overlayfs` was requested and does
  * not work).
  */
@@ -30,7 +30,7 @@ export async function openImages({ snapshotterKind = 'auto', ...options }: OpenI
   const { root, logger = silentLogger, registryConfigDir = join(root, 'certs.d') } = options;
   const parts = new Undo();
   try {
-    // two processes would delete the content that the other one is pulling
+    // two processes would delete each other's content during pulls
     const isOpen = `open the images in ${root}: they are open already; close them first`;
     parts.add('unlock the directory', lockDirectory(root, isOpen));
     const system = loadSystem();

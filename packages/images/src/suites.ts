@@ -1,5 +1,5 @@
 /**
- * The contract suite for third-party snapshotters, for `node:test`: `@podwright/images/suites`. It requires root, because it mounts file
+ * The contract test suite for third-party snapshotters, for `node:test`: `@podwright/images/suites`. Requires root, because it mounts file
  * systems.
  */
 import { mkdtempSync } from 'node:fs';
@@ -9,9 +9,9 @@ import { snapshotterSuite } from './snapshots/snapshotter.suite.ts';
 import type { Snapshotter } from './snapshots/snapshotter.ts';
 
 /**
- * Defines the tests of the `Snapshotter` contract. `open` opens a snapshotter that keeps its persistent data in the given directory, which
- * is either new or was used by an earlier instance. The tests create scratch directories in `directory`, whose file system must support
- * what the snapshotter needs; tmpfs may lack extended attributes.
+ * Defines the tests of the `Snapshotter` contract. `open` opens a snapshotter with its persistent data in the given directory, which is
+ * either new or left by an earlier instance. The tests create scratch directories in `directory`, whose file system must support everything
+ * the snapshotter needs; tmpfs may lack extended attributes.
  */
 export function testSnapshotter(
   name: string,

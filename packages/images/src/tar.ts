@@ -1,3 +1,3 @@
-/** Streaming access to tar archives, for other packages: the reader that is also used to unpack layers, and a writer. */
+/** Streaming access to tar archives for other packages: the reader also used to unpack layers, and a writer. */
 export { ARCHIVE_END, tarHeader, tarPadding, type WrittenEntry } from './archive/tar-writer.ts';
 export { readTar, type TarEntry, type TarHeader } from './unpack/tar-reader.ts';

@@ -1,19 +1,19 @@
 import { codeOfHttpStatus, type ErrorCode, PodwrightError } from '@podwright/base';
 
-/** The fields that callers use from the meta/v1 Status of a failed request. */
+/** The fields of a failed request's meta/v1 Status that callers use. */
 export type ApiStatus = {
   /** HTTP status code. */
   code: number;
   /** `NotFound`, `AlreadyExists`, `Conflict`, `Expired`, …; '' if the server did not send a reason. */
   reason: string;
   message: string;
-  /** Seconds to wait before retrying, from the `Retry-After` header or the details of the Status. */
+  /** Seconds to wait before retrying, from the `Retry-After` header or the Status's details. */
   retryAfterSeconds?: number;
   /** Details, for example about individual fields. */
   causes?: { reason?: string; message?: string; field?: string }[];
 };
 
-/** A failure reported by the API server. A call that gets no response rejects with `unavailable` or `deadline_exceeded` instead. */
+/** A failure reported by the API server. A call without a response rejects with `unavailable` or `deadline_exceeded` instead. */
 export class ApiStatusError extends PodwrightError {
   readonly status: ApiStatus;
 
@@ -23,7 +23,7 @@ export class ApiStatusError extends PodwrightError {
   }
 }
 
-/** Whether this is an error that the API server reported with the given reason or HTTP status code. */
+/** Whether the API server reported this error, with the given reason or HTTP status code. */
 export function isApiStatus(error: unknown, wanted: string | number): error is ApiStatusError {
   if (!(error instanceof ApiStatusError)) return false;
   return typeof wanted === 'number' ? error.status.code === wanted : error.status.reason === wanted;

@@ -29,10 +29,10 @@ export type FakeCall = {
   path?: string;
 };
 
-/** Matches calls whose fields equal all of the given values. */
+/** Matches calls that have all of the given values. */
 export type CallMatch = Partial<Pick<FakeCall, 'verb' | 'plural' | 'subresource'>> & { name?: string };
 
-/** The result of a scripted call: an object or text, an error to reject with, or a function that computes one from the call. */
+/** The result of a scripted call: an object or text, an error to reject with, or a function that computes the result from the call. */
 export type FakeAnswer = object | string | Error | ((call: FakeCall) => unknown);
 
 /** An open watch. */
@@ -44,15 +44,14 @@ export type FakeWatch = {
   end(error?: Error): void;
 };
 
-/** Returns an error like one that the API server would send. */
+/** Returns an error like the API server's. */
 export function refusal(code: number, reason: string, message: string = reason): ApiStatusError {
   return new ApiStatusError('fake call', { code, reason, message });
 }
 
 /**
  * An in-memory API server for unit tests. It stores objects, assigns resource versions, supports equality in field selectors, records calls
- * and returns scripted responses. It does not validate objects. Merge patches are applied key by key; JSON patches are recorded but not
- * applied.
+ * and returns scripted responses. It does not validate objects. Merge patches are applied key by key; JSON patches are only recorded.
  */
 export class FakeKubeClient implements KubeClient {
   readonly calls: FakeCall[] = [];
@@ -66,14 +65,13 @@ export class FakeKubeClient implements KubeClient {
   readonly #history: { resource: Resource; event: WatchEvent<KubeObject> & { object: KubeObject } }[] = [];
 
   /**
-   * Scripts the results of the next matching calls, one result per call. Later calls behave normally again. For a watch, only a failure can
-   * be scripted.
+   * Scripts the results of the next matching calls, one per call; later calls behave normally again. Watches can only be scripted to fail.
    */
   script(match: CallMatch, ...answers: FakeAnswer[]): void {
     this.#scripts.push({ match, answers });
   }
 
-  /** Stores an object as if another client had written it, and sends the event to open watches. Returns the stored object. */
+  /** Stores an object as if written by another client, and sends the event to open watches. Returns the stored object. */
   put<T extends KubeObject>(resource: Resource, object: T): T {
     const key = keyOf(object.metadata);
     const existing = this.#all(resource).get(key);
@@ -84,7 +82,7 @@ export class FakeKubeClient implements KubeClient {
     return stored;
   }
 
-  /** Deletes an object as if another client had deleted it. */
+  /** Deletes an object as if another client had done so. */
   remove(resource: Resource, key: ObjectKey): void {
     const existing = this.#all(resource).get(keyOf(key));
     if (existing === undefined) return;
@@ -101,7 +99,7 @@ export class FakeKubeClient implements KubeClient {
     return this.calls.filter((call) => matches(call, match));
   }
 
-  /** Waits for the `count`-th matching call and resolves with it. Rejects after 30 seconds. */
+  /** Waits for the `count`-th matching call and returns it. Rejects after 30 seconds. */
   async waitForCalls(match: CallMatch, count = 1): Promise<FakeCall> {
     const expired = AbortSignal.timeout(30_000);
     for (;;) {

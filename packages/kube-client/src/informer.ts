@@ -6,31 +6,31 @@ export type InformerChange<T extends KubeObject> = { type: 'ADDED' | 'MODIFIED' 
 
 export type InformerOptions<T extends KubeObject> = Selection & {
   resource: Resource;
-  /** Called in the order of the server's events; must not throw. Objects that are missing after a relist are reported as DELETED. */
+  /** Called in the order of the server's events; must not throw. Objects missing after a relist are reported as DELETED. */
   onChange?: (change: InformerChange<T>) => void;
   /**
-   * Called after changes have been reported, with the resource version up to which the cache is complete. After a list, bookmarks and events.
+   * Called after changes have been reported (from lists, bookmarks and events), with the resource version up to which the cache is
+   * complete.
    */
   onProgress?: (resourceVersion: string) => void;
-  /** Each watch ends after a random time in this range and is then restarted. Default: 300 to 600 seconds. */
+  /** Range from which the timeout of each watch is chosen at random. Default: 300 to 600 seconds. */
   watchSeconds?: { least: number; most: number };
   onStop?: () => void;
 };
 
 /**
- * A cache of a resource's selected objects, kept up to date by a watch. The watch is restarted whenever it ends, with a backoff after
- * failures.
+ * A cache of a resource's selected objects, kept up to date by a watch, which is restarted whenever it ends, with backoff after failures.
  */
 export interface Informer<T extends KubeObject> {
-  /** Resolves once all objects have been read for the first time. Rejects if the informer is stopped before that. */
+  /** Resolves after the initial sync. Rejects if the informer is stopped first. */
   readonly synced: Promise<void>;
   hasSynced(): boolean;
   get(place: { namespace?: string; name: string }): T | undefined;
   list(): T[];
-  /** Returns the error of the last attempt, or `undefined` while the watch is open. */
+  /** Returns the error of the last attempt, or `undefined` while a watch is open. */
   problem(): string | undefined;
   /**
-   * Relists all objects and accepts older resource versions. Must be called when the server may have been restored to an earlier state,
+   * Relists all objects, accepting older resource versions. Must be called if the server may have been restored to an earlier state,
    * because watches do not report that.
    */
   reread(): void;

@@ -3,13 +3,13 @@ import type { KubeMetadata, KubeObject, Resource } from '@podwright/kube-api';
 /** Identifies an object of a resource. `namespace` is set only for namespaced resources. */
 export type ObjectKey = { namespace?: string; name: string };
 
-/** Selects a resource's objects. Without `namespace`, selects from all namespaces. */
+/** Selects objects of a resource, across all namespaces if `namespace` is unset. */
 export type Selection = { namespace?: string; fieldSelector?: string; labelSelector?: string };
 
 export type CallOptions = {
   /** Aborts the call, which then rejects with the signal's abort reason. */
   signal?: AbortSignal;
-  /** Deadline for the call including its retries. Default: 60 seconds; watches have no deadline. */
+  /** Deadline for the call, including retries. Default: 60 seconds; none for watches. */
   timeoutMs?: number;
 };
 
@@ -25,7 +25,7 @@ export type DeleteOptions = {
 export type WatchEvent<T extends KubeObject> =
   | { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: T }
   /**
-   * The bookmark's object contains only a `resourceVersion` and, on the bookmark that follows the initial objects, the annotation
+   * The bookmark's object contains only a `resourceVersion` and, if it marks the end of the initial objects, the annotation
    * `k8s.io/initial-events-end`.
    */
   | { type: 'BOOKMARK'; object: { metadata: KubeMetadata } };
@@ -48,8 +48,8 @@ export type WatchOptions = Selection & {
 export type ListOf<T extends KubeObject> = { metadata: { resourceVersion?: string; continue?: string }; items: T[] };
 
 /**
- * A typed client for the Kubernetes API that uses JSON. Calls reject with `ApiStatusError` for an unsuccessful response, after the same
- * retries as in client-go (429 and 5xx with `Retry-After`). Errors and logs never contain tokens or keys.
+ * A typed client for the Kubernetes API, using JSON. Unsuccessful responses reject with `ApiStatusError`, after the same retries as in
+ * client-go (429 and 5xx with `Retry-After`). Errors and logs never contain tokens or keys.
  */
 export interface KubeClient {
   get<T extends KubeObject>(resource: Resource, place: ObjectKey, options?: CallOptions): Promise<T>;
@@ -58,10 +58,7 @@ export interface KubeClient {
     selection: Selection & { resourceVersion?: string; limit?: number; continue?: string },
     options?: CallOptions,
   ): Promise<ListOf<T>>;
-  /**
-   * Creates an object or a subresource, such as the `token` of a service account. For a subresource, `name` is the name of the parent
-   * object.
-   */
+  /** Creates an object or a subresource, such as a service account's `token`. For a subresource, `name` is the parent object's name. */
   create<T extends KubeObject>(
     resource: Resource,
     object: KubeObject,
@@ -98,7 +95,7 @@ export interface KubeClient {
   ): AsyncIterable<WatchEvent<T>>;
   /** Returns a response body as text, for paths such as `/version` and `/healthz`. */
   getText(path: string, options?: CallOptions): Promise<string>;
-  /** Closes all connections, so later calls open new ones. Used when credentials have changed or the server seems unreachable. */
+  /** Closes all connections, so that later calls open new ones. For use when credentials have changed or the server seems unreachable. */
   reconnect(): void;
   close(): void;
 }

@@ -19,14 +19,11 @@ export type TestRequest = {
   body: string;
   httpVersion: string;
 };
-/** Also the type of HTTP/2 responses, which have the same methods. */
+/** Also used for HTTP/2 responses, which have the same methods. */
 export type TestResponse = ServerResponse;
 export type Handler = (request: TestRequest, response: TestResponse) => void;
 
-/**
- * Creates a key and a certificate for 127.0.0.1 and the DNS name. The certificate is self-signed, so it also serves as its CA.
- * PEM.
- */
+/** Creates a key and a self-signed certificate (PEM) for 127.0.0.1 and the DNS name. The certificate also serves as its own CA. */
 export function makeCertificate(commonName = 'test', dnsName = 'kubernetes'): { certificate: string; key: string } {
   const directory = mkdtempSync(join(tmpdir(), 'kube-client-'));
   try {
@@ -134,7 +131,7 @@ export class TestServer {
   }
 }
 
-/** Waits for the condition to become true, for at most 30 s. */
+/** Waits up to 30 s for the condition to become true. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = performance.now() + 30_000;
   while (!(await condition())) {

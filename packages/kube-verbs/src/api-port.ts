@@ -1,6 +1,6 @@
 import type { KubeMetadata } from '@podwright/kube-api';
 
-/** A request to a Kubernetes API. Undefined values of `query` are left out. */
+/** A request to a Kubernetes API. Undefined values in `query` are omitted. */
 export type ApiRequest = {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   path: string;
@@ -11,11 +11,11 @@ export type ApiRequest = {
   signal?: AbortSignal;
 };
 
-/** How verbs call an API server. Implementations reject with errors that have the codes and messages of the server's `Status`. */
+/** How verbs call an API server. Implementations reject with errors that carry the code and message of the server's `Status`. */
 export interface ApiPort {
-  /** Sends a request. Returns the response, decoded from JSON. */
+  /** Sends a request. Returns the response as decoded JSON. */
   call(request: ApiRequest): Promise<unknown>;
-  /** Yields the events of a watch, decoded from JSON. Ends without an error when the signal of the request aborts. */
+  /** Yields the events of a watch as decoded JSON. Ends without an error when the request's signal aborts. */
   watch(request: ApiRequest): AsyncIterable<WatchedChange>;
 }
 

@@ -9,7 +9,7 @@ export type ServicePort = {
   appProtocol?: string;
 };
 
-/** The fields of a Service that verbs read. */
+/** The fields of a Service used by verbs. */
 export type Service = {
   apiVersion?: string;
   kind?: string;

@@ -6,7 +6,7 @@ import { qualifiedName, type ResourceKind } from './kinds/resource-kind.ts';
 /** An object that a verb acts on. */
 export type Target = { kind: ResourceKind; object: ApiObject; path: string };
 
-/** The objects that a verb acts on: the named ones or, if there are none, the objects of the kinds that match. */
+/** The objects a verb acts on: the named ones or, if none are named, the matching objects of these kinds. */
 export type TargetQuery = {
   kinds: readonly ResourceKind[];
   named: readonly { kind: ResourceKind; name: string }[];
@@ -15,10 +15,10 @@ export type TargetQuery = {
   all?: boolean;
 };
 
-/** Returns the name of an object as kubectl prints it: `deployment.apps/web`. */
+/** Returns an object's name as kubectl prints it: `deployment.apps/web`. */
 export const targetName = ({ kind, object }: Target): string => `${qualifiedName(kind)}/${object.metadata.name}`;
 
-/** Returns the name of an object as in kubectl's errors: `deployments.apps "web"`. */
+/** Returns an object's name as in kubectl's errors: `deployments.apps "web"`. */
 export const quotedTarget = ({ kind, object }: Target): string =>
   `${kind.plural}${kind.group === '' ? '' : `.${kind.group}`} "${object.metadata.name}"`;
 
@@ -26,7 +26,7 @@ export const quotedTarget = ({ kind, object }: Target): string =>
 export const kindText = ({ kind }: Pick<Target, 'kind'>): string =>
   kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`;
 
-/** Reads the objects. Rejects with `not_found` for a name that does not exist; a selector may match none. */
+/** Reads the objects. Rejects with `not_found` if a named object does not exist; a selector may match none. */
 export async function readTargets(api: ApiPort, query: TargetQuery): Promise<Target[]> {
   const { kinds, named, namespace } = query;
   if (named.length > 0)
@@ -46,7 +46,7 @@ export async function readTargets(api: ApiPort, query: TargetQuery): Promise<Tar
   return (await Promise.all(lists)).flat();
 }
 
-/** Returns the target for an object. It sets the kind and API version, which items of a list lack. */
+/** Returns the target for an object, with the kind and API version that list items lack. */
 const targetOf = (kind: ResourceKind, object: ApiObject, path: string): Target => ({
   kind,
   path,
@@ -57,7 +57,7 @@ const targetOf = (kind: ResourceKind, object: ApiObject, path: string): Target =
   },
 });
 
-/** Sends a patch of an object and returns the new object. */
+/** Patches an object and returns the new object. */
 export async function patchTarget(
   api: ApiPort,
   { path }: Pick<Target, 'path'>,
@@ -66,5 +66,5 @@ export async function patchTarget(
   return (await api.call({ method: 'PATCH', path, body, contentType: `application/${type}-patch+json` })) as ApiObject;
 }
 
-/** Returns the error of a verb that the state of the object does not permit. */
+/** Returns the error for a verb that the object's state does not permit. */
 export const refused = (message: string): PodwrightError => new PodwrightError('failed_precondition', message);

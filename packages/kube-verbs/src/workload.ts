@@ -1,6 +1,6 @@
 import type { IntOrString, KubeMetadata, LabelSelector, PodSpec } from '@podwright/kube-api';
 
-/** A Deployment's annotation, on it and on its ReplicaSets, with the number of its revision. */
+/** Annotation with the revision number, on a Deployment and its ReplicaSets. */
 export const REVISION = 'deployment.kubernetes.io/revision';
 
 export type Condition = {
@@ -16,7 +16,7 @@ export type PodTemplate = { metadata?: KubeMetadata; spec: PodSpec };
 
 type RollingUpdate = { maxUnavailable?: IntOrString; maxSurge?: IntOrString; partition?: number };
 
-/** The fields that verbs read, of all kinds of workloads. Each may be missing. */
+/** The fields used by verbs, for all kinds of workloads. Any of them may be missing. */
 export type Workload = {
   apiVersion?: string;
   kind?: string;
@@ -27,7 +27,7 @@ export type Workload = {
 
 export type WorkloadSpec = {
   replicas?: number;
-  /** In ReplicationControllers and Services, a map of labels. */
+  /** A map of labels in ReplicationControllers and Services. */
   selector?: LabelSelector | Record<string, string>;
   template?: PodTemplate;
   strategy?: { type?: string; rollingUpdate?: RollingUpdate };

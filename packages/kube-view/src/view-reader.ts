@@ -1,10 +1,10 @@
 import type { KubeObject, Pod, Resource } from '@podwright/kube-api';
 import type { ViewedEvent } from './causes/finding.ts';
 
-/** An object that a chain is about. `namespace` is '' for objects of the whole cluster. */
+/** An object in a chain. `namespace` is '' for cluster-scoped objects. */
 export type Subject = { kind: string; namespace: string; name: string };
 
-/** Reads the objects, events and logs for explanations. Implementations call an API server or the socket of a node. */
+/** Reads the objects, events and logs needed for explanations. Implementations use an API server or the socket of a node. */
 export type ViewReader = {
   /** Resolves to undefined if the object, or its kind, does not exist. Rejects with `permission_denied` if the user may not read it. */
   get(resource: Resource, namespace: string, name: string): Promise<KubeObject | undefined>;
@@ -24,7 +24,7 @@ const resource = (group: string, plural: string, kind: string): Resource => ({
   namespaced: kind !== 'Node',
 });
 
-/** The kinds that explanations read. */
+/** The kinds read for explanations. */
 export const VIEWED = {
   pods: resource('', 'pods', 'Pod'),
   nodes: resource('', 'nodes', 'Node'),
@@ -41,7 +41,7 @@ export const VIEWED = {
   cronJobs: resource('batch', 'cronjobs', 'CronJob'),
 } as const satisfies Record<string, Resource>;
 
-/** Kinds that explanations read but do not begin with. */
+/** Kinds that are read for explanations but cannot be explained themselves. */
 const PARTS: ReadonlySet<Resource> = new Set([VIEWED.nodes, VIEWED.configMaps, VIEWED.claims, VIEWED.endpointSlices]);
 
 /** The kinds that can be explained. */

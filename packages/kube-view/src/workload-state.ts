@@ -1,8 +1,8 @@
-/** How far a workload has come, computed from its status. Pure. The rules are those of `kubectl rollout status`. */
+/** The progress of a workload, computed from its status by the rules of `kubectl rollout status`. Pure. */
 
 type Condition = { type: string; status: string; reason?: string; message?: string };
 
-/** The fields of a workload that a run reads. All of them may be missing. */
+/** The fields of a workload used here. Any of them may be missing. */
 export type Workload = {
   kind?: string;
   metadata: { name?: string; uid?: string; generation?: number };
@@ -11,23 +11,23 @@ export type Workload = {
 };
 
 export type WorkloadState = {
-  /** It has all its pods, and they are available; or it has ended. */
+  /** Whether it has all its pods and they are available, or it has ended. */
   isComplete: boolean;
-  /** It makes no further pods: a Job that is complete or has failed. */
+  /** Whether it creates no more pods: a Job that is complete or has failed. */
   isOver: boolean;
-  /** Number of pods that it keeps; undefined if that is not known yet. */
+  /** Number of pods it maintains; undefined if not known yet. */
   wanted: number | undefined;
-  /** Why it cannot go on, such as `BackoffLimitExceeded: …`. */
+  /** Why it cannot make progress, such as `BackoffLimitExceeded: …`. */
   failure?: string;
-  /** Such as `1 of 2 pods available`. */
+  /** For example `1 of 2 pods available`. */
   progress: string;
 };
 
-/** Kinds whose objects make pods. */
+/** Kinds that create pods. */
 const WORKLOADS = new Set([
   ...['Deployment', 'ReplicaSet', 'ReplicationController', 'StatefulSet', 'DaemonSet', 'Job', 'CronJob'],
 ]);
-/** Those that end by themselves. */
+/** Kinds that end by themselves. */
 const ENDING = new Set(['Job']);
 
 export const isWorkload = ({ kind }: { kind: string }): boolean => WORKLOADS.has(kind);
@@ -54,7 +54,7 @@ export function workloadState(workload: Workload): WorkloadState {
   };
 }
 
-/** The field that counts pods of the current revision, by kind. */
+/** The status field that counts pods of the current revision, by kind. */
 const UPDATED: Record<string, string> = {
   Deployment: 'updatedReplicas',
   StatefulSet: 'updatedReplicas',

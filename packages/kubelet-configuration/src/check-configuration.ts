@@ -1,7 +1,4 @@
-/**
- * Validates a configuration like upstream (pkg/kubelet/apis/config/validation), and rejects values that this kubelet does not
- * support.
- */
+/** Validates a configuration like upstream (pkg/kubelet/apis/config/validation) and rejects values that this kubelet does not support. */
 import { PodwrightError } from '@podwright/base';
 import { formatDuration } from '@podwright/kube-api';
 import { completeConfiguration } from './complete-configuration.ts';
@@ -49,7 +46,7 @@ function gateProblems({ featureGates }: KubeletConfiguration): Problem[] {
   });
 }
 
-/** Reports fields and flags that request features which this kubelet does not have. */
+/** Reports fields and flags that request features this kubelet does not have. */
 function unhonoured(given: GivenFields): Problem[] {
   return [...given].flatMap(([name, { value }]) => {
     const effect = FIELDS.get(name)?.effect;
@@ -63,7 +60,7 @@ function unhonoured(given: GivenFields): Problem[] {
   });
 }
 
-/** Describes a field for a message: `kubelet.yaml:7: port = 0`, `--port = 0`, or only the name if the field was not given. */
+/** Describes a field for messages: `kubelet.yaml:7: port = 0`, `--port = 0`, or just its name if it was not given. */
 function named(name: FieldName, given: GivenFields): string {
   const at = given.get(name);
   if (at === undefined || at.value === null) return name;

@@ -1,4 +1,4 @@
-/** Parses the kubelet's command line as upstream's pflag does: `--flag=value`, `--flag value`, `--bool`, `-v4`, and `_` in place of `-`. */
+/** Parses the kubelet's command line like upstream's pflag: `--flag=value`, `--flag value`, `--bool`, `-v4`, and `_` in place of `-`. */
 import { resolve } from 'node:path';
 import { didYouMean, PodwrightError } from '@podwright/base';
 import { formatDuration, IssueList } from '@podwright/kube-api';
@@ -7,18 +7,18 @@ import type { Field } from './fields/field.ts';
 import { FIELDS } from './fields/field-table.ts';
 import type { GivenField, GivenFields } from './given-fields.ts';
 
-/** A flag that is handled by the program itself, such as `--help`. It is not in the field table. */
+/** A flag handled by the program itself, such as `--help`. It is not in the field table. */
 export type OwnFlag = {
   name: string;
   letter?: string;
-  /** The value's name in the help text. A flag without it takes no value. */
+  /** The value's name in the help text; unset if the flag takes no value. */
   value?: string;
   about: string;
 };
 
 export type CommandLine = {
   given: GivenFields;
-  /** The given flags that the program itself handles, with their values; '' for a flag that takes no value. */
+  /** Given flags that the program itself handles, with their values; '' for a flag that takes no value. */
   own: ReadonlyMap<string, string>;
 };
 

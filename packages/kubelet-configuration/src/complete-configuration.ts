@@ -1,7 +1,7 @@
 import { FIELDS, type KubeletConfiguration } from './fields/field-table.ts';
 import type { GivenFields } from './given-fields.ts';
 
-/** Fills in upstream's defaults for all fields that are not given (pkg/kubelet/apis/config/v1beta1/defaults.go). */
+/** Fills in upstream's defaults for unset fields (pkg/kubelet/apis/config/v1beta1/defaults.go). */
 export function completeConfiguration(given: GivenFields): KubeletConfiguration {
   const values: Record<string, unknown> = {};
   for (const [name, { type, fallback, keepsZero }] of FIELDS) {

@@ -10,8 +10,8 @@ import { DEFAULT_HARD_THRESHOLDS } from './thresholds/thresholds.ts';
 import type { VerificationPolicy } from './verification-policy.ts';
 
 /**
- * `set` returns the changed options. It is called if any of the fields is given, after all rows of the field table and the preceding
- * entries of this list have been applied.
+ * `set` returns the changed options. Called if any of the fields is given, after all rows of the field table and the preceding entries of
+ * this list have been applied.
  */
 type ComposedOption = {
   fields: FieldName[];
@@ -79,7 +79,7 @@ export const COMPOSED_OPTIONS: ComposedOption[] = [
       }),
   },
   {
-    // without an API server to authorize them, anonymous callers are refused
+    // anonymous callers are rejected if there is no API server to authorize them
     fields: ['authorization.mode'],
     set: ({ server }, configuration) =>
       withAuthentication(server, { anonymous: server.authentication.anonymous && isOpen(configuration) }),
@@ -143,9 +143,7 @@ function hardThresholds({ evictionHard: given, mergeDefaultEvictionSettings: mer
   return given === undefined || merges ? { ...DEFAULT_HARD_THRESHOLDS, ...given } : given;
 }
 
-/**
- * Returns the tracing options. Tracing is disabled unless a sampling rate is set. By default, traces are sent to a collector on this host.
- */
+/** Returns the tracing options. Tracing is off unless a sampling rate is set. By default, traces are sent to a collector on this host. */
 function tracingOf(configuration: KubeletConfiguration): ConfigurableOptions['tracing'] {
   const samplingRatePerMillion = configuration['tracing.samplingRatePerMillion'] ?? 0;
   const endpoint = configuration['tracing.endpoint'] || 'localhost:4317';

@@ -2,7 +2,7 @@
 import { formatDuration } from '@podwright/kube-api';
 import { FIELDS, FILE_FIELDS, type KubeletConfiguration } from './fields/field-table.ts';
 
-/** What upstream shows in place of a secret. */
+/** Upstream's placeholder for secrets. */
 const MASK = '<masked>';
 
 /** Returns the configuration as a KubeletConfiguration (v1beta1): durations in Go's format, no empty fields, secrets masked. */

@@ -85,7 +85,7 @@ test('a KubeletConfiguration is distinguished from TOML by its first line of con
     assert.equal(isKubeletConfiguration(text), false, text);
 });
 
-/** A seeded random number generator (mulberry32), which yields the same numbers in every run. */
+/** A seeded random number generator (mulberry32), so that every run uses the same numbers. */
 function seededRandom(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {

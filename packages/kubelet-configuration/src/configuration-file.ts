@@ -1,4 +1,4 @@
-/** Decodes a KubeletConfiguration file strictly, and records each field's line number. */
+/** Decodes a KubeletConfiguration file strictly and records each field's line number. */
 import { dirname, isAbsolute, join } from 'node:path';
 import { didYouMean, isRecord, PodwrightError } from '@podwright/base';
 import { formatFieldPath, IssueList, readYamlDocuments, type YamlDocument } from '@podwright/kube-api';

@@ -8,7 +8,7 @@ import { ReviewCache } from './review-cache.ts';
 import { review } from './review-call.ts';
 import type { User } from './token-file.ts';
 
-/** Authorizes a request. Returns the response that refuses it, or `undefined` if the request is allowed. */
+/** Authorizes a request. Returns an error response, or `undefined` if the request is allowed. */
 export type Authorizer = (
   user: User,
   request: { method?: string; path: string | undefined },

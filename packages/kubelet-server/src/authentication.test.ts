@@ -85,7 +85,7 @@ test('a token file has lines of token,user,uid,groups', () => {
     assert.throws(() => parseTokens(wrong), /line 1: not token/);
 });
 
-/** Makes CAs and client certificates with openssl. */
+/** Creates CAs and client certificates with openssl. */
 async function certificates(file: (name: string) => string) {
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1'];
   const openssl = (...args: string[]) => runChecked('openssl', args);
@@ -183,7 +183,7 @@ test('a client certificate that expires on an open connection is refused', async
   assert.deepEqual(await ask(), [401, true]);
 });
 
-/** Makes a serving certificate and its key with openssl. */
+/** Creates a serving certificate and its key with openssl. */
 async function serverFiles(file: (name: string) => string, name: string): Promise<{ cert: string; key: string }> {
   const [cert, key] = [file(`${name}.crt`), file(`${name}.key`)];
   const made = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1', '-subj', `/CN=${name}`];
@@ -254,7 +254,7 @@ test('the server reloads changed client CAs, and open connections lose their aut
   assert.match(received, /^HTTP\/1\.1 401 /);
 });
 
-/** A proxy to a server that forwards a client's first bytes, and the rest only after `open()`. */
+/** A proxy that forwards a client's first bytes immediately, and the rest only after `open()` has been called. */
 async function slowProxy(
   t: TestContext,
   port: number,
@@ -283,7 +283,7 @@ test('a handshake that started with removed client CAs is dropped', async (t) =>
   const { good, foreign } = await certificates(file);
   const clientCaFile = file('authorities', readFileSync(file('ca.crt'), 'utf8'));
   const { ask, port } = await serveApi(t, { authentication: { anonymous: false, clientCaFile } });
-  // a request during the change of the CAs may be cut off
+  // requests may be cut off while the CAs are being replaced
   const isKnown = (who: typeof good) =>
     ask('/pods', who).then(
       ({ status }) => status === 200,
@@ -392,7 +392,7 @@ test('too long heads, truncated requests and plain text on the TLS port close th
     ({ status }) => status,
     (error: NodeJS.ErrnoException) => error.code,
   );
-  // a connection that ends with bytes unread may take its answer with it
+  // if a connection is closed with unread bytes, the response may be lost
   assert.ok([431, 'ECONNRESET', 'EPIPE'].includes(refused ?? ''), String(refused));
   assert.notEqual((await api.ask(`/exec/a/b/c?output=1&command=${'x'.repeat(200 << 10)}`)).status, 431);
   const plain = await dial(t, api);

@@ -8,9 +8,9 @@ export type Authenticator = (request: IncomingMessage) => Promise<User | undefin
 
 export type AuthenticationParts = {
   anonymous: boolean;
-  /** Whether the server requests client certificates and accepts those that are signed by its client CAs. */
+  /** Whether the server requests client certificates and accepts those signed by its client CAs. */
   clientCertificates: boolean;
-  /** Sources that map bearer tokens to users. The first source that knows a token decides. */
+  /** Sources that map bearer tokens to users. The first source that recognizes a token decides. */
   tokens: TokenSource[];
   logger: Logger;
 };

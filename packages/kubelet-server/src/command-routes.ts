@@ -9,8 +9,8 @@ import { MAX_RUN_MS } from './limits.ts';
 import { containerOf, fullName, runningContainer } from './pod-lookup.ts';
 
 /**
- * `/run/…?cmd=` runs a command in a container and returns its output. `/checkpoint/…` makes the container runtime write a container's state
- * to a file.
+ * `/run/…?cmd=` runs a command in a container and returns its output. `/checkpoint/…` makes the container runtime checkpoint a container to
+ * a file.
  */
 export function commandRoutes(kubelet: Kubelet): ApiRoute[] {
   const post = (path: string, handler: ApiRoute['handler']): ApiRoute => ({

@@ -27,7 +27,7 @@ const UNCONFIGURED: KubeletConfiguration = { ...completeConfiguration(new Map())
 
 type SomeFields = Partial<KubeletConfiguration>;
 
-/** Number of billionths in one unit. */
+/** Billionths (nanos) per unit. */
 const NANOS = 1_000_000_000n;
 
 function podFields(options: KubeletOptions, { containerLogMaxSize }: KubeletConfiguration): SomeFields {
@@ -104,7 +104,7 @@ function enforced({
 }
 
 /**
- * Reserved resources: the resource name, its field in the options, the number of billionths in one unit of that field, and the suffix that
+ * Reserved resources: the resource name, its field in the options, the number of nanos per unit of that field, and the suffix that
  * determines the format of the amount.
  */
 const RESERVES = [
@@ -130,7 +130,7 @@ function systemReserved(
   return Object.fromEntries(amounts);
 }
 
-/** Formats an amount. If the configuration file specifies the same amount, its spelling is kept. */
+/** Formats an amount. If the configuration file specifies the same amount, keeps its spelling. */
 function written(nanos: bigint, { like, given }: { like: string; given: string | undefined }): string {
   if (given !== undefined && parseQuantity(given).nanos === nanos) return given;
   return formatQuantity(nanos, like);

@@ -32,7 +32,7 @@ export function healthListener(checks: HealthCheck[]): HttpListener {
 }
 
 /**
- * `/healthz` runs all health checks; each path below it runs a single check (k8s.io/apiserver server/healthz). Only the latter show a
+ * `/healthz` runs all health checks; each path under it runs a single check (k8s.io/apiserver server/healthz). Only the latter include a
  * reason.
  */
 export function healthRoutes(checks: HealthCheck[]): ApiRoute[] {

@@ -23,17 +23,17 @@ export type SchedulerParts = {
   signal: AbortSignal;
 };
 
-/** Bindings that are under way at the same time. */
+/** Maximum number of concurrent bindings. */
 const MAX_BINDINGS = 32;
 
-/** Longest note of an event (upstream's NoteLengthLimit). */
+/** Maximum length of an event's note (upstream's NoteLengthLimit). */
 const MAX_NOTE_LENGTH = 1024;
 const CUT = ' ...';
 
-/** Decides about one pod after another; bindings run during the next decisions. */
+/** Decides about one pod at a time; bindings run concurrently with later decisions. */
 export class Scheduler {
   readonly #parts: SchedulerParts;
-  /** By UID of the pod. */
+  /** Keyed by pod UID. */
   readonly #nominated = new Map<string, Nominated>();
   readonly #bindings = new Set<Promise<void>>();
 
@@ -53,12 +53,12 @@ export class Scheduler {
     await Promise.all(this.#bindings);
   }
 
-  /** Notes the nomination of a pod as the API server reports it. */
+  /** Records the nomination of a pod as reported by the API server. */
   nominated(pod: Pod, node: string): void {
     this.#nominated.set(pod.metadata.uid, { pod, node });
   }
 
-  /** Forgets the nomination of a pod that was deleted or has a node. */
+  /** Forgets the nomination of a pod that was deleted or has been assigned. */
   forgetNomination({ metadata }: Pod): void {
     this.#nominated.delete(metadata.uid);
   }
@@ -146,7 +146,7 @@ export class Scheduler {
     await Promise.all(left.map(evict));
   }
 
-  /** Pods for which less important room is being made on the node: they look for another one. */
+  /** Returns the pods of lower priority for which room is being made on this node: they have to look for a different one. */
   #lessImportant(pod: Pod, node: string): Pod[] {
     const others = [...this.#nominated.values()].filter((other) => other.node === node);
     return others.map((other) => other.pod).filter((other) => podPriority(other) < podPriority(pod));
@@ -157,7 +157,7 @@ export class Scheduler {
     this.#parts.events.event(eventSubject(pod), 'Warning', 'FailedScheduling', note);
   }
 
-  /** A status that cannot be written is written after the next attempt. */
+  /** Failures are only logged, because the status is written again after the next attempt. */
   async #tryWrite(pod: Pod, write: () => Promise<void>): Promise<void> {
     const { logger, signal } = this.#parts;
     try {

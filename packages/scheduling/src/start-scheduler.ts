@@ -39,13 +39,15 @@ export type SchedulerOptions = {
 };
 
 export type RunningScheduler = {
-  /** Resolves once all objects have been read: from then on, pods are assigned. Also if the signal aborts before. */
+  /** Resolves once all objects have been read, after which pods are assigned. Also resolves if the signal aborts earlier. */
   readonly synced: Promise<void>;
   /** Resolves after the signal has aborted and the last binding has ended. */
   readonly ended: Promise<void>;
 };
 
-/** Assigns the pods whose `schedulerName` is `default-scheduler` to nodes, as upstream's kube-scheduler does with its default configuration. */
+/**
+ * Assigns the pods whose `schedulerName` is `default-scheduler` to nodes, like upstream's kube-scheduler with its default configuration.
+ */
 export function startScheduler({ client, eventClient = client, logger, signal }: SchedulerOptions): RunningScheduler {
   const informers = new Informers(client);
   const queue = new SchedulingQueue();
@@ -144,7 +146,7 @@ function needsNode({ metadata, spec, ...pod }: Pod): boolean {
   );
 }
 
-/** Whether other pods or namespaces matter for where the pod may run. */
+/** Whether other pods or namespaces affect where the pod may run. */
 function hasAffinity({ spec }: Pod): boolean {
   const { podAffinity, podAntiAffinity } = spec.affinity ?? {};
   return podAffinity !== undefined || podAntiAffinity !== undefined || spec.topologySpreadConstraints !== undefined;

@@ -1,4 +1,6 @@
-/** Aggregated discovery, which returns all groups in one document (api/apidiscovery). `/api` serves the core group, `/apis` all others. */
+/**
+ * Aggregated discovery, which returns all groups in a single document (api/apidiscovery). `/api` serves the core group, `/apis` all others.
+ */
 import type { JsonObject, Resource, Subresource } from '@podwright/kube-schema';
 import type { ApiGroup, GroupVersion } from './group-versions.ts';
 import { responseKind, subresourcesOf } from './legacy-discovery.ts';
@@ -49,6 +51,6 @@ const subresourceEntry = (resource: Resource, name: string, subresource: Subreso
   verbs: subresource.verbs,
 });
 
-/** As in upstream, the kinds of custom resources always have their group and version. */
+/** Like upstream, always includes the group and version for custom resources. */
 const kindOf = (resource: Resource, { group, version, kind }: Subresource) =>
   resource.isCustom ? { group, version, kind } : responseKind(resource, { group, version, kind, verbs: [] });

@@ -1,13 +1,10 @@
-/**
- * Deprecated versions of built-in kinds, and the warnings returned for requests that use them (k8s.io/api,
- * zz_generated.prerelease-lifecycle.go).
- */
+/** Deprecated versions of built-in kinds and the warnings for requests that use them (k8s.io/api, zz_generated.prerelease-lifecycle.go). */
 import { apiVersionOf, type GroupVersionKind } from '@podwright/kube-schema';
 
-/** Kubernetes 1.x minor versions in which the kind is deprecated and removed, and the apiVersion and kind of its replacement. */
+/** The Kubernetes 1.x minor versions that deprecate and remove the kind, and its replacement (apiVersion and kind). */
 type Deprecation = { since: number; removed?: number; use?: string };
 
-/** Deprecations by apiVersion and kind. Versions deprecated after Kubernetes 1.36 are not listed. */
+/** Deprecations by apiVersion and kind, as of Kubernetes 1.36. */
 const DEPRECATIONS: Readonly<Record<string, Deprecation>> = {
   'v1 ComponentStatus': { since: 19 },
   'v1 Endpoints': { since: 33, use: 'discovery.k8s.io/v1 EndpointSlice' },

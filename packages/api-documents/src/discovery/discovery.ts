@@ -1,4 +1,4 @@
-/** Serves discovery of groups, versions and resources. Documents are built on each request, because requests are rare. */
+/** Discovery of groups, versions and resources. Documents are built on demand because requests are rare. */
 
 import { methodNotAllowed, pageNotFound } from '@podwright/api-machinery';
 import { apiVersionOf, type Resource, type Schema } from '@podwright/kube-schema';
@@ -14,11 +14,11 @@ export type DiscoveryOptions = {
   resources: readonly Resource[];
   /** The group versions of extension API servers. Default: none. */
   extensions?: readonly ExtensionVersion[] | undefined;
-  /** HOST:PORT at which clients reach the server. */
+  /** HOST:PORT where clients reach the server. */
   serverAddress: string;
 };
 
-/** Serves discovery. Immutable: when a server's resources change, it creates a new instance. */
+/** Serves discovery. Immutable: the server creates a new instance when its resources change. */
 export class Discovery {
   readonly #options: DiscoveryOptions;
   readonly #groups: readonly ApiGroup[];
@@ -28,7 +28,7 @@ export class Discovery {
     this.#groups = groupsOf(options.resources, options.extensions);
   }
 
-  /** All paths that discovery serves, to be included in the list of paths at `/`. */
+  /** All discovery paths, to be listed at `/`. */
   get paths(): string[] {
     const ofGroup = ({ name, versions }: ApiGroup) => [
       ...(name === '' ? [] : [`/apis/${name}`]),
@@ -37,10 +37,7 @@ export class Discovery {
     return ['/api', '/apis', '/apis/', ...this.#groups.flatMap(ofGroup)];
   }
 
-  /**
-   * Returns `undefined` for paths that do not belong to discovery. Throws 405 or 406, and 404 if a known group does not have the requested
-   * version.
-   */
+  /** Returns `undefined` for non-discovery paths. Throws a 405 or 406 error, or 404 if a known group lacks the requested version. */
   async respond(request: PathRequest): Promise<PathResponse | undefined> {
     const [root, ...names] = request.path.replace(/\/$/, '').split('/').slice(1);
     const isCore = root === 'api';
@@ -55,7 +52,7 @@ export class Discovery {
     return documentResponse(this.#options.schema, request, document);
   }
 
-  /** Returns the response to a request for a resource that the server does not have. Throws 404 if the group is built in. */
+  /** Returns the response to a request for a resource that the server does not have. Throws a 404 error if the group is built in. */
   unknownResource(group: string): PathResponse {
     const known = this.#groups.find(({ name }) => name === group);
     if (known !== undefined && !isCustom(known)) throw pageNotFound();

@@ -13,7 +13,7 @@ const MEDIA_TYPES = [JSON_TYPE, YAML_TYPE, PROTOBUF_MEDIA_TYPE];
 
 type Choice = { mediaType: string; isPretty: boolean };
 
-/** Responds with a document in the media type that the request accepts. Throws an error with status 406 if it accepts none of them. */
+/** Encodes a document in a media type that the request accepts. Throws a 406 error if there is none. */
 export async function documentResponse(
   schema: Schema,
   request: PathRequest,
@@ -29,15 +29,15 @@ export async function documentResponse(
 }
 
 /**
- * Returns the version of aggregated discovery that the request accepts, or `undefined` if it accepts only unaggregated documents. A clause
- * for aggregated discovery counts even if another clause has a higher quality.
+ * Returns the version of aggregated discovery that the request accepts, or `undefined` if it only accepts unaggregated documents. A clause
+ * for aggregated discovery takes precedence even over clauses with a higher quality.
  */
 export function acceptedAggregation(request: PathRequest): AggregatedVersion | undefined {
   const clause = parseAccept(request.header('accept')).find((one) => isAggregation(one) && mediaTypeOf(one));
   return clause?.params.v as AggregatedVersion | undefined;
 }
 
-/** Responds with the aggregated document and an ETag, with which clients can avoid downloading the document again. */
+/** Responds with the aggregated document and an ETag, so that clients can skip downloading an unchanged document. */
 export async function aggregatedResponse(
   schema: Schema,
   request: PathRequest,
@@ -77,7 +77,10 @@ function choose(request: PathRequest, isAllowed: (clause: AcceptClause) => boole
   return undefined;
 }
 
-/** Whether to indent the JSON. The `pretty` parameter decides; without it, JSON is indented for programs that show it to users as is. */
+/**
+ * Whether to indent the JSON, according to the `pretty` parameter. Defaults to `true` for curl, Wget and browsers, which show the response
+ * to users.
+ */
 function isForPeople({ query, header }: PathRequest): boolean {
   const pretty = query.get('pretty') ?? '';
   if (pretty !== '') return /^(?:1|t|true)$/i.test(pretty);

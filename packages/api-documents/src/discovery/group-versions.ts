@@ -1,4 +1,4 @@
-/** Arranges resources into the groups and versions of discovery, in upstream's order. */
+/** Sorts resources into API groups and versions for discovery, in upstream's order. */
 import { compareVersions, type JsonObject, type Resource } from '@podwright/kube-schema';
 import { type ApiPriority, priorityOf } from './api-priorities.ts';
 
@@ -28,7 +28,7 @@ export type GroupVersion = {
 export type ApiGroup = {
   /** '' for the core group. */
   name: string;
-  /** The versions, with the preferred version first. */
+  /** The group's versions, preferred version first. */
   versions: readonly GroupVersion[];
 };
 
@@ -74,6 +74,6 @@ const compareInGroup = (a: GroupVersion, b: GroupVersion): number =>
 
 const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Whether upstream serves the resource by default. Only stable versions are enabled by default. */
+/** Whether upstream serves the resource by default. Only stable versions are. */
 export const isServedByDefault = ({ version, isCustom }: Resource): boolean =>
   isCustom === true || /^v\d+$/.test(version);

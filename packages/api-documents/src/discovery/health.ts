@@ -1,16 +1,16 @@
-/** `/livez`, `/readyz`, `/healthz` and the checks below them (apiserver, server/healthz). */
+/** `/livez`, `/readyz`, `/healthz` and their individual checks, such as `/livez/ping` (apiserver, server/healthz). */
 import { errorMessage, raceAbort, withTimeout } from '@podwright/base';
 import { type PathRequest, type PathResponse, textResponse, unknownPath } from '../http-answer.ts';
 
-/** A health check. `check` throws if the check fails, and should return when its signal aborts, which happens after a few seconds. */
+/** A health check. `check` throws on failure. Its signal aborts after a few seconds, after which it should return. */
 export type HealthCheck = { name: string; check: (signal: AbortSignal) => void | Promise<void> };
 
 export type HealthChecks = {
-  /** Checks of whether the process works. If one fails, the process should be restarted. */
+  /** Liveness checks. If one fails, the process should be restarted. */
   livez: readonly HealthCheck[];
-  /** Checks of whether clients should send requests. */
+  /** Readiness checks: whether clients should send requests. */
   readyz: readonly HealthCheck[];
-  /** Checks for both purposes, for old clients. */
+  /** Both liveness and readiness checks, for old clients. */
   healthz: readonly HealthCheck[];
 };
 
@@ -25,8 +25,8 @@ export class Health {
   readonly #reportFailure: (failed: FailedCheck) => void;
 
   /**
-   * `reportFailure`: receives the reasons for failures so that they can be logged. Responses that cover all checks omit them, because they
-   * can be read without permission.
+   * `reportFailure`: logs the reason for a failure. Responses that cover all checks omit the reasons, because anonymous clients can read
+   * them.
    */
   constructor(checks: HealthChecks, reportFailure: (failed: FailedCheck) => void) {
     const withPing = Object.entries(checks).map(([endpoint, list]) => [endpoint, [PING, ...list]] as const);
@@ -34,7 +34,7 @@ export class Health {
     this.#reportFailure = reportFailure;
   }
 
-  /** All health check paths, to be included in the list of paths at `/`. */
+  /** All health check paths, to be listed at `/`. */
   get paths(): string[] {
     const ofEndpoint = ([endpoint, checks]: [string, readonly HealthCheck[]]) => [
       `/${endpoint}`,
@@ -43,7 +43,7 @@ export class Health {
     return Object.entries(this.#checks).flatMap(ofEndpoint);
   }
 
-  /** Returns `undefined` for paths of other endpoints. */
+  /** Returns `undefined` for other paths. */
   async respond({ path, query }: PathRequest): Promise<PathResponse | undefined> {
     const [, endpoint = '', ...rest] = path.split('/');
     const checks = Object.hasOwn(this.#checks, endpoint) ? this.#checks[endpoint] : undefined;
@@ -84,7 +84,7 @@ function unmatched(excluded: ReadonlySet<string>, checks: readonly HealthCheck[]
   return `warn: some health checks cannot be excluded: no matches for ${names.join(',')}\n`;
 }
 
-/** Returns the error if the check fails or does not finish in time. */
+/** Returns the error if the check fails or times out. */
 async function failureOf({ name, check }: HealthCheck): Promise<unknown> {
   using signal = withTimeout(undefined, CHECK_TIMEOUT_MS, `health check ${name}`);
   try {

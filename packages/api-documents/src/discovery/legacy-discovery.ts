@@ -1,11 +1,9 @@
-/**
- * Legacy discovery, with one document for each group version: `/api`, `/apis` and the paths below them (apiserver, endpoints/discovery).
- */
+/** Legacy discovery, with one document per group version: `/api`, `/apis` and the paths under them (apiserver, endpoints/discovery). */
 import { apiVersionOf, type JsonObject, type Resource, type Subresource } from '@podwright/kube-schema';
 import type { ApiGroup, GroupVersion } from './group-versions.ts';
 import { storageVersionHash } from './storage-version.ts';
 
-/** `serverAddress`: HOST:PORT at which all clients reach the server. */
+/** `serverAddress`: HOST:PORT where clients reach the server. */
 export const apiVersions = ({ versions }: ApiGroup, serverAddress: string): JsonObject => ({
   kind: 'APIVersions',
   versions: versions.map(({ version }) => version),
@@ -66,11 +64,11 @@ function subresourceEntry(resource: Resource, name: string, subresource: Subreso
   };
 }
 
-/** Returns the subresources in lexical order, or those of a custom resource in their own. */
+/** Returns the subresources in lexical order, or in their original order for custom resources. */
 export const subresourcesOf = ({ subresources = {}, isCustom }: Resource): [string, Subresource][] =>
   isCustom ? Object.entries(subresources) : Object.entries(subresources).sort(([a], [b]) => (a < b ? -1 : 1));
 
-/** Returns the kind of the objects of a resource or subresource. Group and version are '' if they are the same as the resource's. */
+/** Returns the kind of a resource's or subresource's objects. Group and version are '' if they match the resource's. */
 export function responseKind(resource: Resource, { group, version, kind }: Subresource) {
   const isOwn = group === resource.group && version === resource.version;
   return isOwn ? { group: '', version: '', kind } : { group, version, kind };

@@ -3,7 +3,7 @@ import { groupResource } from '@podwright/api-machinery';
 import type { Resource } from '@podwright/kube-schema';
 import type { ApiGroup } from './group-versions.ts';
 
-/** Storage versions in upstream, for resources that are not stored in the preferred version of their group. */
+/** Upstream's storage versions of resources that are not stored in their group's preferred version. */
 const STORAGE_VERSIONS: Readonly<Record<string, { group: string; version: string }>> = {
   'customresourcedefinitions.apiextensions.k8s.io': { group: 'apiextensions.k8s.io', version: 'v1beta1' },
   'devicetaintrules.resource.k8s.io': { group: 'resource.k8s.io', version: 'v1alpha3' },
@@ -19,8 +19,8 @@ const STORAGE_VERSIONS: Readonly<Record<string, { group: string; version: string
 };
 
 /**
- * Returns a hash of the resource's storage version, which lets clients detect when stored objects need to be migrated. Returns `undefined`
- * for resources without stored objects, such as reviews.
+ * Returns a hash of the resource's storage version. Clients compare it to detect that stored objects need migration. Returns `undefined`
+ * for resources that are never stored, such as reviews.
  */
 export function storageVersionHash({ versions }: ApiGroup, resource: Resource): string | undefined {
   if (!resource.verbs.includes('watch')) return undefined;

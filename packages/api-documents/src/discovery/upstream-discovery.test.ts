@@ -1,6 +1,6 @@
 /**
- * Compares discovery with that of Kubernetes. Runs only if PODWRIGHT_KUBERNETES_DATA names a directory with `discovery/*.json`, the files
- * of Kubernetes' `api/discovery`.
+ * Compares discovery documents with upstream's. Runs only if PODWRIGHT_KUBERNETES_DATA names a directory that contains `discovery/*.json`,
+ * copied from Kubernetes' `api/discovery`.
  */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';

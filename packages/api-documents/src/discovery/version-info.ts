@@ -3,10 +3,10 @@ import type { JsonObject } from '@podwright/kube-schema';
 
 const MINOR = 36;
 
-/** The version of Kubernetes whose API this server implements. */
+/** The Kubernetes version of the API that this server implements. */
 export const GIT_VERSION = `v1.${MINOR}.0+podwright.${VERSION}`;
 
-/** The `/version` response (apimachinery, version.Info). `architecture`: the CPU architecture, as named by Node.js. */
+/** The `/version` response (apimachinery, version.Info). `architecture`: the CPU architecture, in Node.js notation. */
 export const versionInfo = (architecture: string = process.arch): JsonObject => ({
   major: '1',
   minor: String(MINOR),

@@ -1,4 +1,4 @@
-/** Builds OpenAPI documents in compressed form. This module is loaded on the first request for a document. */
+/** Builds compressed OpenAPI documents. This module is loaded when the first document is requested. */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { JsonObject, Resource, Schema } from '@podwright/kube-schema';

@@ -1,4 +1,4 @@
-/** The definitions of custom kinds (apiextensions-apiserver, controller/openapi). */
+/** OpenAPI definitions of custom kinds (apiextensions-apiserver, controller/openapi). */
 import { isDeepStrictEqual } from 'node:util';
 import type { CustomType } from '@podwright/kube-schema';
 import { definitionName } from './definition-names.ts';
@@ -13,10 +13,10 @@ const TEXTS = {
   metadata: 'The metadata that all objects have.',
 };
 
-/** What `x-kubernetes-int-or-string` means to clients that do not know it. */
+/** The types allowed by `x-kubernetes-int-or-string`, for clients that do not support this extension. */
 const INT_OR_STRING: JsonSchema[] = [{ type: 'integer' }, { type: 'string' }];
 
-/** A schema of a CustomResourceDefinition. Only the fields that are changed here have a type. */
+/** A schema from a CustomResourceDefinition. Only the fields that this module uses are declared. */
 type Given = Omit<JsonSchema, 'properties' | 'items' | 'additionalProperties'> & {
   nullable?: boolean;
   anyOf?: JsonSchema[];
@@ -35,7 +35,7 @@ type Options = { dialect: Dialect; refer: (type: string) => void };
 export function customSchema(custom: CustomType, { dialect, refer }: Options): JsonSchema {
   const schema = custom.schema as Given;
   const selectable = selectableFields(custom);
-  // kubectl refuses unknown fields of a definition with properties
+  // kubectl rejects unknown fields if the definition has properties
   if (dialect === 'v2' && preserves(schema)) return { type: 'object', ...selectable };
   refer(METADATA);
   const fields = objectFields(dialect);
@@ -49,7 +49,7 @@ export function customSchema(custom: CustomType, { dialect, refer }: Options): J
   return { ...root, properties: { ...properties, ...fields }, ...selectable } as JsonSchema;
 }
 
-/** Returns the extension that lists the fields for field selectors. The lists of a kind have it too. */
+/** Returns the extension that lists the fields allowed in field selectors. List kinds have it too. */
 export const selectableFields = ({ selectablePaths = [] }: CustomType): JsonSchema =>
   selectablePaths.length === 0
     ? {}
@@ -57,7 +57,7 @@ export const selectableFields = ({ selectablePaths = [] }: CustomType): JsonSche
 
 const preserves = (schema: Given): boolean => schema['x-kubernetes-preserve-unknown-fields'] === true;
 
-/** The fields that every object has. */
+/** The fields common to all objects. */
 function objectFields(dialect: Dialect): Record<'apiVersion' | 'kind' | 'metadata', JsonSchema> {
   const text = (name: 'apiVersion' | 'kind'): JsonSchema => ({ description: TEXTS[name], type: 'string' });
   const $ref = `${dialect === 'v2' ? '#/definitions/' : '#/components/schemas/'}${definitionName(METADATA)}`;
@@ -66,7 +66,7 @@ function objectFields(dialect: Dialect): Record<'apiVersion' | 'kind' | 'metadat
   return { apiVersion: text('apiVersion'), kind: text('kind'), metadata };
 }
 
-/** Changes a schema, and then the schemas of its fields, elements and values. */
+/** Applies `change` to a schema and then, recursively, to the schemas of its properties, items and map values. */
 function mapped(schema: Given, change: (one: Given) => Given): Given {
   const changed = change(schema);
   const { properties, items, additionalProperties: more } = changed;
@@ -89,7 +89,7 @@ function withIntOrString(schema: Given): Given {
   return { ...schema, allOf: [{ anyOf: INT_OR_STRING } as JsonSchema, ...allOf] };
 }
 
-/** Adds the fields of an object to a schema for an embedded object. */
+/** Adds the fields common to all objects to the schema of an embedded object. */
 function embedded(
   schema: Given,
   { fields, omits = () => false }: { fields: Record<string, JsonSchema>; omits?: (schema: Given) => boolean },
@@ -104,8 +104,8 @@ function embedded(
 }
 
 /**
- * Reduces a schema to what clients of OpenAPI v2 understand. kubectl would refuse valid values if a type or fields were published for a
- * value that may be null, or that may have unknown fields.
+ * Reduces a schema to what OpenAPI v2 clients understand. Omits types and fields of values that may be null or have unknown fields, because
+ * kubectl would otherwise reject valid values.
  */
 function reduced({ allOf, anyOf, oneOf, not, default: _, nullable, ...kept }: Given): Given {
   const { type, items, properties, additionalProperties: more, required, ...rest } = kept;

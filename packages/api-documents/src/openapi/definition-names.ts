@@ -1,17 +1,17 @@
-/** Names of types in OpenAPI documents. For example, the schema's `core.v1.Pod` is named `io.k8s.api.core.v1.Pod`. */
+/** Names of types in OpenAPI documents. For example, `core.v1.Pod` in the schema becomes `io.k8s.api.core.v1.Pod`. */
 import type { ValueType } from '@podwright/kube-schema';
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 const APIEXTENSIONS = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1';
 
-/** Go packages outside k8s.io/api, by the first component of a type's name. */
+/** Go packages outside k8s.io/api, by the first part of the type name. */
 const PACKAGES: Readonly<Record<string, string>> = {
   apiextensions: 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions',
   apiregistration: 'io.k8s.kube-aggregator.pkg.apis.apiregistration',
   meta: 'io.k8s.apimachinery.pkg.apis.meta',
 };
 
-/** Structs whose JSON representation is a single value. */
+/** Structs that are encoded as a single JSON value. */
 export const VALUE_NAMES: Readonly<Record<ValueType, string>> = {
   quantity: 'io.k8s.apimachinery.pkg.api.resource.Quantity',
   time: `${META}.Time`,
@@ -26,13 +26,13 @@ export const VALUE_NAMES: Readonly<Record<ValueType, string>> = {
   schemaOrStringArray: `${APIEXTENSIONS}.JSONSchemaPropsOrStringArray`,
 };
 
-/** The request body definition shared by all patch types. */
+/** The definition of the request body for all patch types. */
 export const PATCH = `${META}.Patch`;
 
-/** The start of the names of custom types. */
+/** Prefix of the names of custom types. */
 export const CUSTOM = 'custom.';
 
-/** Returns a type's name in OpenAPI documents. `type`: the name of a struct or of a value type, or `PATCH`. */
+/** Returns a type's name in OpenAPI documents. `type`: the name of a struct or value type, or `PATCH`. */
 export function definitionName(type: string): string {
   if (type === PATCH) return PATCH;
   if (Object.hasOwn(VALUE_NAMES, type)) return VALUE_NAMES[type as ValueType];

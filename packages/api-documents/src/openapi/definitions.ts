@@ -1,4 +1,4 @@
-/** Collects the definitions that operations refer to, directly or through other definitions. */
+/** Collects the definitions that operations refer to, directly or indirectly. */
 import type { Schema, StructType } from '@podwright/kube-schema';
 import { customSchema, selectableFields } from './custom-schema.ts';
 import { CUSTOM, definitionName } from './definition-names.ts';
@@ -13,11 +13,11 @@ export type DefinitionOptions = {
   schema: Schema;
   dialect: Dialect;
   describe: Describe;
-  /** The group versions in the document. A kind that exists in every group version is listed under each of them. */
+  /** The group versions in the document. A kind that exists in all group versions is listed once for each. */
   groupVersions: readonly GroupVersion[];
 };
 
-/** The kind that exists in every group version. */
+/** The kind that exists in all group versions. */
 const IN_EACH_GROUP = 'meta.v1.DeleteOptions';
 
 export function definitionsFor(items: readonly PathItem[], options: DefinitionOptions): Record<string, JsonSchema> {
@@ -46,7 +46,7 @@ export function definitionsFor(items: readonly PathItem[], options: DefinitionOp
   return Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** The selectable fields of a list of custom objects are those of the objects. */
+/** Returns the selectable fields of a list of custom objects, which are the same as those of its items. */
 function selectableOfList(schema: Schema, { name, byName }: StructType): JsonSchema {
   const element = name.startsWith(CUSTOM) ? byName.get('items')?.type : undefined;
   const custom = element === undefined ? undefined : schema.type(element).custom;
@@ -69,13 +69,13 @@ function kindNamer({ schema, groupVersions }: DefinitionOptions): (struct: Struc
   };
 }
 
-/** Returns the group, version and kind of a custom type. */
+/** Splits the name of a custom type into group, version and kind. */
 function customNames(name: string): string[] {
   const parts = name.slice(CUSTOM.length).split('.');
   return [parts.slice(0, -2).reverse().join('.'), parts.at(-2)!, parts.at(-1)!];
 }
 
-/** Maps the first component of type names to the API group. */
+/** Maps the first part of type names to the API group. */
 function groupsByDirectory(schema: Schema): Map<string, string> {
   const builtIn = schema.resources.filter(({ isCustom }) => !isCustom);
   const kinds = builtIn.flatMap((resource) => [resource, ...Object.values(resource.subresources ?? {})]);

@@ -1,4 +1,4 @@
-/** How long a compressed document is kept after its last use, so that documents take up no memory while no client reads them. */
+/** How long an unused document stays in the cache. Keeps memory usage low while no client reads documents. */
 const RETENTION_MS = 60_000;
 
 type Entry = { value: Promise<Uint8Array>; timer: NodeJS.Timeout };
@@ -6,7 +6,7 @@ type Entry = { value: Promise<Uint8Array>; timer: NodeJS.Timeout };
 export class DocumentCache {
   readonly #entries = new Map<string, Entry>();
 
-  /** Returns the document with the given key. `make` builds it if it is not cached; concurrent calls share the result. */
+  /** Returns the document with the given key, calling `make` to build it if it is not cached. Concurrent calls share the result. */
   get(key: string, make: () => Promise<Uint8Array>): Promise<Uint8Array> {
     const found = this.#entries.get(key);
     clearTimeout(found?.timer);

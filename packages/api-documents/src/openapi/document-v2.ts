@@ -1,4 +1,4 @@
-/** The OpenAPI 2.0 document, which covers all group versions. It is read by clients older than Kubernetes 1.27, Argo CD and Flux. */
+/** The OpenAPI 2.0 document, which covers all group versions. Used by Argo CD, Flux and clients older than Kubernetes 1.27. */
 import { apiVersionOf, type JsonObject, type Resource, type Schema } from '@podwright/kube-schema';
 import { definitionName } from './definition-names.ts';
 import { definitionsFor } from './definitions.ts';

@@ -1,4 +1,4 @@
-/** OpenAPI 3.0 documents, one for each group version. */
+/** OpenAPI 3.0 documents, one per group version. */
 import type { JsonObject, Resource, Schema } from '@podwright/kube-schema';
 import { definitionName } from './definition-names.ts';
 import { definitionsFor } from './definitions.ts';
@@ -8,7 +8,7 @@ import { operationTag } from './operation-id.ts';
 import type { Parameter } from './parameters.ts';
 import { discoveryPath, pathsOf } from './paths.ts';
 
-/** Builds the document of one group version. `resources`: the resources of that group version. */
+/** Builds the document for a single group version. `resources`: the resources of that group version. */
 export function documentV3(schema: Schema, resources: readonly Resource[], info: DocumentInfo): JsonObject {
   const items = [discoveryPath(resources[0]!), ...resources.flatMap((resource) => pathsOf(schema, resource))];
   const schemas = definitionsFor(items, {

@@ -17,7 +17,7 @@ const apps = of(documentV3(schema, resourcesOf('apps'), info));
 const both = of(documentV2(schema, resourcesOf('', 'apps'), info));
 const deployments = '/apis/apps/v1/namespaces/{namespace}/deployments';
 
-/** All references of a document must lead to a definition. */
+/** Returns references to definitions that do not exist. */
 function brokenReferences(document: Json): string[] {
   const text = JSON.stringify(document);
   const found = [...text.matchAll(/"\$ref":"#\/([^"]*)\/([^"/]*)"/g)];

@@ -1,4 +1,4 @@
-/** Properties of fields in upstream's OpenAPI v3 documents that the schema data of the kinds does not contain. */
+/** Properties of fields in upstream's OpenAPI v3 documents that are missing from the schema data of the kinds. */
 
 const ISCSI = { iscsiInterface: 'default' };
 const RBD = { keyring: '/etc/ceph/keyring', pool: 'rbd', user: 'admin' };
@@ -6,7 +6,9 @@ const SCALE_IO = { fsType: 'xfs', storageMode: 'ThinProvisioned' };
 const EMPTY_NAME = { name: '' };
 const EQUAL = { operator: 'Equal' };
 
-/** Defaults by type, other than Go's zero values for required fields. Clients need the defaults of list map keys to merge lists. */
+/**
+ * Defaults by type and field, other than Go's zero values for required fields. Clients need the defaults of list map keys to merge lists.
+ */
 const DEFAULTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'admissionregistration.v1alpha1.MatchCondition': { expression: '', name: '' },
   'autoscaling.v1.ScaleSpec': { replicas: 0 },
@@ -41,7 +43,7 @@ const DEFAULTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 export const defaultOf = (type: string, field: string): unknown =>
   Object.hasOwn(DEFAULTS, type) ? DEFAULTS[type]![field] : undefined;
 
-/** Structs in which at most one of the `fields` may be set. `discriminator`: the field that says which one. */
+/** Structs that allow at most one of the `fields` to be set. `discriminator`: the field that names the one in use. */
 const UNIONS: Readonly<Record<string, { discriminator?: string; fields: readonly string[] }>> = {
   'core.v1.AppArmorProfile': { discriminator: 'type', fields: ['localhostProfile'] },
   'core.v1.PodSchedulingGroup': { fields: ['podGroupName'] },
@@ -53,7 +55,7 @@ const UNIONS: Readonly<Record<string, { discriminator?: string; fields: readonly
   'scheduling.v1alpha2.PodGroupTemplateReference': { fields: ['workload'] },
 };
 
-/** Returns the value of `x-kubernetes-unions`. In it, discriminator values are the Go names of the fields. */
+/** Returns the value of `x-kubernetes-unions`, which uses the fields' Go names as discriminator values. */
 export function unionsOf(type: string): object[] | undefined {
   const union = Object.hasOwn(UNIONS, type) ? UNIONS[type]! : undefined;
   if (union === undefined) return undefined;
@@ -72,7 +74,5 @@ const GRANULAR: readonly string[] = [
   'core.v1.PersistentVolumeSpec.claimRef',
 ];
 
-/**
- * Whether server-side apply merges a map or struct field by field, regardless of what its type says (`x-kubernetes-map-type: granular`).
- */
+/** Whether server-side apply merges a map or struct field by field, regardless of its type (`x-kubernetes-map-type: granular`). */
 export const isGranular = (type: string, field: string): boolean => GRANULAR.includes(`${type}.${field}`);

@@ -2,13 +2,13 @@ const VARINT = 0;
 const FIXED64 = 1;
 const BYTES = 2;
 
-/** A protobuf message under construction. Fields are added in order, and the bytes are written only when the message is finished. */
+/** Builds a protobuf message. Fields are added in order and encoded once the message is complete. */
 export class GnosticMessage {
-  /** Numbers are varints. Strings and nested messages are field contents, whose length is in the preceding part. */
+  /** Numbers are varints. Strings and nested messages are field contents; the preceding part is their length. */
   readonly #parts: (number | string | Buffer | GnosticMessage)[] = [];
   #length = 0;
 
-  /** Adds a string field. Values that are not strings are omitted. */
+  /** Adds a string field. Other values are omitted. */
   text(number: number, value: unknown): void {
     if (typeof value === 'string') this.#field(number, value, Buffer.byteLength(value));
   }
@@ -17,7 +17,7 @@ export class GnosticMessage {
     if (Array.isArray(values)) for (const value of values) this.text(number, value);
   }
 
-  /** Adds a boolean field. Only `true` is written, because `false` is the default. */
+  /** Adds a boolean field, but only if `true`, because `false` is the default. */
   flag(number: number, value: unknown): void {
     if (value !== true) return;
     this.#varint(number * 8 + VARINT);
@@ -41,7 +41,7 @@ export class GnosticMessage {
     this.#length += bytes.length;
   }
 
-  /** Adds a nested message, which `write` fills in. */
+  /** Adds a nested message that is filled in by `write`. */
   message(number: number, write: (inner: GnosticMessage) => void): void {
     const inner = new GnosticMessage();
     write(inner);
@@ -67,7 +67,7 @@ export class GnosticMessage {
     this.#length++;
   }
 
-  /** Writes the message at `start`, and returns the offset after it. */
+  /** Writes the message at `start` and returns the offset of its end. */
   #write(bytes: Buffer, start: number): number {
     let at = start;
     for (const part of this.#parts) {

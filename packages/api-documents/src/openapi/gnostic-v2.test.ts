@@ -4,7 +4,7 @@ import { Schema } from '@podwright/kube-schema';
 import { documentV2 } from './document-v2.ts';
 import { encodeGnosticV2 } from './gnostic-v2.ts';
 
-/** A decoded message: the values of each field; nested messages are decoded on demand. */
+/** A decoded message: the values of each field. Nested messages are decoded on demand. */
 class Message {
   readonly #fields = new Map<number, (number | Buffer)[]>();
 
@@ -50,12 +50,12 @@ class Message {
     return (this.#fields.get(field) ?? []).map((content) => new Message(content as Buffer));
   }
 
-  /** The message at the path of field numbers; the first one of lists. */
+  /** Returns the message at a path of field numbers, following the first element of lists. */
   at(...path: number[]): Message {
     return path.reduce((message: Message, field) => message.all(field)[0]!, this);
   }
 
-  /** The value of an entry with this name in a list of named messages. */
+  /** Returns the value of the entry with this name in a list of named messages. */
   named(field: number, name: string): Message {
     return this.all(field)
       .find((entry) => entry.text(1) === name)!

@@ -10,8 +10,8 @@ type Write = (message: GnosticMessage, value: Entries) => void;
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'];
 /**
- * Field numbers for non-body parameters. `number`: the field of NonBodyParameter that holds this kind of parameter. `type`: the `type`
- * field within it.
+ * Field numbers for non-body parameters. `number`: the field of NonBodyParameter for this parameter type. `type`: the number of its `type`
+ * field.
  */
 const PARAMETER_KINDS: Readonly<Record<string, { number: number; type: number }>> = {
   header: { number: 1, type: 5 },
@@ -38,7 +38,7 @@ function nested(message: GnosticMessage, [number, write]: [number, Write], value
   if (value !== undefined) message.message(number, (inner) => write(inner, value as Entries));
 }
 
-/** Writes a map, which is encoded as a list of messages with a name and a value. */
+/** Writes a map as a list of messages, each with a name and a value. */
 function named(message: GnosticMessage, [number, write]: [number, Write], value: unknown): void {
   for (const [name, one] of entriesOf(value))
     message.message(number, (entry) => {
@@ -47,7 +47,7 @@ function named(message: GnosticMessage, [number, write]: [number, Write], value:
     });
 }
 
-/** Writes fields whose names begin with `x-`. Their values are YAML; JSON is used because it is a subset of YAML. */
+/** Writes fields with names that start with `x-`. Their values are YAML, so JSON is valid. */
 function extensions(message: GnosticMessage, number: number, value: Entries): void {
   for (const [name, one] of Object.entries(value))
     if (name.startsWith('x-'))
@@ -150,7 +150,7 @@ const writeSchema: Write = (message, schema) => {
   extensions(message, 31, schema);
 };
 
-/** Writes the limits of values. Only custom kinds have them. */
+/** Writes value constraints. Only custom kinds have them. */
 const writeLimits: Write = (message, schema) => {
   message.double(6, schema.multipleOf);
   message.double(7, schema.maximum);

@@ -1,4 +1,4 @@
-/** The subset of JSON Schema that Kubernetes' OpenAPI documents use. */
+/** The subset of JSON Schema used by Kubernetes' OpenAPI documents. */
 export type JsonSchema = {
   $ref?: string;
   allOf?: JsonSchema[];

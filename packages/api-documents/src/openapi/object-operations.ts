@@ -1,4 +1,4 @@
-/** Operations that create, read, change and delete single objects, including subresources. */
+/** Operations that create, read, update, patch and delete single objects, including subresources. */
 import type { GroupVersionKind } from '@podwright/kube-schema';
 import { PATCH as PATCH_DEFINITION } from './definition-names.ts';
 import { ANY_TYPE, type Operation, type OperationContext, type OperationFields, operation } from './operation.ts';
@@ -11,12 +11,12 @@ const PATCH_TYPES = [
   'application/apply-patch+yaml',
 ];
 
-/** What an operation acts on: a resource, or a subresource with its own verbs and kind. */
+/** The target of an operation: a resource, or a subresource with its own verbs and kind. */
 export type Target = {
   verbs: readonly string[];
-  /** The struct that requests and responses contain. */
+  /** The struct in requests and responses. */
   type: string;
-  /** How operation descriptions refer to the object. */
+  /** How the descriptions of operations refer to the object. */
   of: string;
   kind: GroupVersionKind;
   /** The name of the subresource, or ''. */
@@ -48,7 +48,7 @@ const create = (type: string): VerbFields => ({
   body: { type, isRequired: true, mediaTypes: ANY_TYPE },
 });
 
-/** Returns the operations for the verbs get, update and patch. */
+/** Returns the operations for the get, update and patch verbs. */
 export function readAndWrite(context: OperationContext, target: Target): Operation[] {
   const byVerb = { get: READ, update: replace(target.type), patch: CHANGE };
   return Object.entries(byVerb)
@@ -61,7 +61,7 @@ const withoutStrategic = ({ body, ...fields }: VerbFields): VerbFields => {
   return body === undefined ? fields : { ...fields, body: { ...body, mediaTypes } };
 };
 
-/** Returns the operation for the verb create, if the target supports it. */
+/** Returns the operation for the create verb, if the target supports it. */
 export const creation = (context: OperationContext, target: Target): Operation[] =>
   target.verbs.includes('create') ? [verbOperation(context, target, create(target.type))] : [];
 
@@ -73,7 +73,7 @@ function verbOperation(
   return operation(context, [name, suffix], { ...fields, kind, response: type, description: `${does} the ${of}.` });
 }
 
-/** Returns the delete operation. `response`: the type of the response, which is either the deleted object's type or Status. */
+/** Returns the delete operation. `response`: the type of the response, either the deleted object's type or Status. */
 export const deletion = (context: OperationContext, response: string): Operation =>
   operation(context, ['delete'], {
     ...{ method: 'delete', action: 'delete', parameters: DELETE, statusCodes: [200, 202], response },

@@ -34,7 +34,7 @@ const decompress = promisify(gunzip);
 
 const JSON_TYPE = 'application/json';
 const PROTOBUF_V2 = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
-/** Media types that clients can request for OpenAPI v2, each with the document's form and the media type of the response. */
+/** Media types that clients can request for OpenAPI v2, each with the form of the document and the media type of the response. */
 const V2_FORMS: readonly (readonly [string, DocumentForm, string])[] = [
   [JSON_TYPE, 'v2 json', JSON_TYPE],
   ['application/com.github.proto-openapi.spec.v2@v1.0+protobuf', 'v2 protobuf', PROTOBUF_V2],
@@ -43,12 +43,12 @@ const V2_FORMS: readonly (readonly [string, DocumentForm, string])[] = [
 
 const YEAR_MS = 365 * 24 * 3600 * 1000;
 
-/** Serves OpenAPI documents. Immutable: when a server's resources change, it creates a new instance. */
+/** Serves OpenAPI documents. Immutable: the server creates a new instance when its resources change. */
 export class OpenApi {
   readonly #options: OpenApiOptions;
-  /** The resources that the schema has. */
+  /** The resources whose kinds are in the schema. */
   readonly #resources: readonly Resource[];
-  /** Resources by the path of their group version, such as `apis/apps/v1`. */
+  /** Resources by group version path, such as `apis/apps/v1`. */
   readonly #groupVersions: ReadonlyMap<string, readonly Resource[]>;
   readonly #cache = new DocumentCache();
 
@@ -70,7 +70,7 @@ export class OpenApi {
     return path.startsWith(prefix) ? this.#v3(request, path.slice(prefix.length)) : undefined;
   }
 
-  /** Returns the index of the OpenAPI v3 documents. It contains a hash of each document, which clients use for caching. */
+  /** Returns the index of the OpenAPI v3 documents. It contains a hash of each document, which clients use as a cache key. */
   #index(request: PathRequest): PathResponse {
     const urls = new Map([...this.#groupVersions].map(([path, of]) => [path, urlOf(path, this.#hash(of))]));
     const { extensions = [] } = this.#options;
@@ -135,7 +135,7 @@ export class OpenApi {
     return buildDocument(schema, resources, { form, version, others });
   }
 
-  /** Returns a hash of everything that determines a document's content, so that the index can be built without building the documents. */
+  /** Returns a hash of everything that affects a document's content, so that the index does not require building the documents. */
   #hash(resources: readonly Resource[]): string {
     const { schema, version } = this.#options;
     const custom = resources.map((one) => (one.isCustom ? schema.kind(one)?.custom : undefined));
@@ -160,7 +160,7 @@ const pathOf = (resource: Pick<Resource, 'group' | 'version'>) =>
 
 const urlOf = (path: string, hash: string) => `/openapi/v3/${path}?hash=${hash}`;
 
-/** Headers for a document whose URL contains its hash. Clients never need to request such a document again. */
+/** Headers for a document with its hash in the URL. Clients can cache such a document forever. */
 const forever = () => ({
   'cache-control': 'public, immutable',
   expires: new Date(Date.now() + YEAR_MS).toUTCString(),

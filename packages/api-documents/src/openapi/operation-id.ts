@@ -2,22 +2,22 @@ import type { Resource } from '@podwright/kube-schema';
 
 const capitalized = (text: string) => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 
-/** Converts a group to a single word, such as `rbacAuthorization` for rbac.authorization.k8s.io. */
+/** Converts a group to a single word, for example `rbac.authorization.k8s.io` to `rbacAuthorization`. */
 const groupWord = (group: string) =>
   (group === '' ? 'core' : group.replace(/\.k8s\.io$/, ''))
     .split(/[^A-Za-z\d_]+/)
     .map((part, index) => (index === 0 ? part : capitalized(part)))
     .join('');
 
-/** Returns the tag for the operations of a group version. */
+/** Returns the tag for the operations in a group version. */
 export const operationTag = ({ group, version }: { group: string; version: string }): string =>
   `${groupWord(group)}_${version}`;
 
 type Named = Pick<Resource, 'group' | 'version' | 'kind' | 'namespaced'>;
 
 /**
- * Returns the unique ID of an operation, such as `readAppsV1NamespacedDeploymentScale`. Generated clients name their functions after it.
- * `verb` may have a second word, as in `connect get`. `suffix` is a subresource or other text that follows the kind.
+ * Returns the unique ID of an operation, such as `readAppsV1NamespacedDeploymentScale`. Code generators name client functions after it.
+ * `verb` may consist of two words, as in `connect get`. `suffix` follows the kind, for example the name of a subresource.
  */
 export function operationId(resource: Named, verb: string, suffix: string): string {
   const [first = '', second = ''] = verb.split(' ');

@@ -1,4 +1,4 @@
-/** Operations in a form from which both OpenAPI v2 and v3 documents are generated. */
+/** Operations in an intermediate form for generating both OpenAPI v2 and v3 documents. */
 import { type GroupVersionKind, PROTOBUF_MEDIA_TYPE, type Resource, type Schema } from '@podwright/kube-schema';
 import { operationId } from './operation-id.ts';
 import type { Parameter } from './parameters.ts';
@@ -13,13 +13,13 @@ export type Operation = {
   description: string;
   parameters: readonly Parameter[];
   body?: { type: BodyType; isRequired: boolean; mediaTypes: readonly string[] };
-  /** The type of a successful response. `undefined` if the response is plain text. */
+  /** The type of a successful response, or `undefined` for plain text. */
   response: BodyType | undefined;
   statusCodes: readonly number[];
   produces: readonly string[];
 };
 
-/** The name of a struct in the schema, or of the patch definition. */
+/** The name of a struct in the schema or of the patch definition. */
 export type BodyType = string;
 
 export type PathItem = { path: string; parameters: readonly Parameter[]; operations: readonly Operation[] };
@@ -31,7 +31,7 @@ export type OperationFields = Omit<Operation, 'id' | 'produces'> & Partial<Pick<
 export const OBJECT_TYPES: readonly string[] = ['application/json', 'application/yaml', PROTOBUF_MEDIA_TYPE];
 export const ANY_TYPE: readonly string[] = ['*/*'];
 
-/** The descriptions of status codes in the documents. */
+/** Descriptions of status codes. */
 export const REASONS: Readonly<Record<number, string>> = {
   200: 'OK',
   201: 'Created',
@@ -39,7 +39,7 @@ export const REASONS: Readonly<Record<number, string>> = {
   401: 'Unauthorized',
 };
 
-/** Builds an operation. `verb` and `suffix` have the same meaning as in `operationId`. */
+/** Builds an operation. For `verb` and `suffix`, see `operationId`. */
 export function operation(
   { resource }: OperationContext,
   [verb, suffix = '']: [string, string?],
@@ -49,7 +49,7 @@ export function operation(
   return { produces: OBJECT_TYPES, ...fields, kind: { group, version, kind }, id: operationId(resource, verb, suffix) };
 }
 
-/** Builds a path item. Parameters shared by all operations become parameters of the path itself. */
+/** Builds a path item. Parameters shared by all operations are moved to the path. */
 export function pathItem(path: string, own: readonly Parameter[], operations: readonly Operation[]): PathItem {
   const [first, ...others] = operations;
   const shared = (first?.parameters ?? []).filter((one) => others.every(({ parameters }) => parameters.includes(one)));
@@ -62,5 +62,5 @@ export function pathItem(path: string, own: readonly Parameter[], operations: re
 
 const byName = (parameters: readonly Parameter[]) => parameters.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 
-/** Returns the name of a kind's struct, which every kind of a resource or subresource has. */
+/** Returns the name of a kind's struct. The kinds of resources and subresources always have one. */
 export const typeName = (schema: Schema, kind: GroupVersionKind): string => schema.kind(kind)!.name;

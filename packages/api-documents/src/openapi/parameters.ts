@@ -99,7 +99,7 @@ const OPTIONS: Readonly<Record<string, string>> = {
   tty: 'Whether the program gets a terminal.',
 };
 
-/** Returns the parameters of a subresource that reads its options, such as PodLogOptions, from the query string. */
+/** Returns the parameters of a subresource that takes its options, such as PodLogOptions, from the query string. */
 export function optionParameters(fields: Iterable<Field>): Parameter[] {
   return [...fields].flatMap(({ name, type }) => {
     const of = name === 'kind' || name === 'apiVersion' ? undefined : OPTION_TYPES[type];

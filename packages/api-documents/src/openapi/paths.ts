@@ -1,4 +1,4 @@
-/** Builds the paths of a group version with their operations (apiserver, endpoints/installer.go). */
+/** Builds the paths and operations of a group version (apiserver, endpoints/installer.go). */
 import { listKind, PROTOBUF_MEDIA_TYPE, type Resource, type Schema } from '@podwright/kube-schema';
 import { creation, deletion, readAndWrite, type Target } from './object-operations.ts';
 import {
@@ -20,7 +20,7 @@ type GroupVersion = { group: string; version: string };
 const STREAM_TYPES = [...OBJECT_TYPES, 'application/json;stream=watch', `${PROTOBUF_MEDIA_TYPE};stream=watch`];
 const STATUS = 'meta.v1.Status';
 
-/** Resources for which DELETE returns the deleted object instead of a Status. */
+/** Resources that return the deleted object instead of a Status on DELETE. */
 const RETURNED = [
   'persistentvolumeclaims',
   'persistentvolumes',

@@ -39,7 +39,7 @@ function logOperation(context: OperationContext, kind: GroupVersionKind): Operat
   });
 }
 
-/** Returns the paths of stream and proxy subresources. A proxy has a second path that includes the path to be proxied. */
+/** Returns the paths of streaming and proxy subresources. A proxy has a second path for requests with a target path. */
 function connectPaths(context: OperationContext, own: Parameter[], [name, kind]: [string, Subresource]): PathItem[] {
   const isProxy = name === 'proxy';
   const parameters = [...own, ...optionParameters(context.schema.kind(kind)!.byName.values())];

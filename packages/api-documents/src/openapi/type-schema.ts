@@ -5,7 +5,7 @@ import { defaultOf, isGranular, unionsOf } from './field-facts.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { type Dialect, SCALARS, ZEROS } from './value-schemas.ts';
 
-/** Returns the human-readable description of a type or, if `field` is given, of one of its fields. */
+/** Returns the human-readable description of a type or, if `field` is set, of one of its fields. */
 export type Describe = (type: { name: string }, field?: string) => string | undefined;
 
 export type TypeSchemaOptions = {
@@ -72,7 +72,7 @@ function elementSchema(name: string, options: TypeSchemaOptions): JsonSchema {
   return { $ref: `${dialect === 'v2' ? '#/definitions/' : '#/components/schemas/'}${definitionName(name)}` };
 }
 
-/** Returns the default in upstream's documents: an API default or, for fields that are always encoded, Go's zero value. */
+/** Returns the default value in upstream's documents: an API default or, for fields that are always encoded, Go's zero value. */
 function defaultValue(type: StructType, field: Field, options: TypeSchemaOptions): unknown {
   const explicit = defaultOf(type.name, field.name);
   if (explicit !== undefined) return explicit;
@@ -84,7 +84,7 @@ function defaultValue(type: StructType, field: Field, options: TypeSchemaOptions
   return omitEmpty ? undefined : ZEROS[field.type as ScalarType];
 }
 
-/** Returns the extensions that specify how server-side apply and strategic merge patches merge the field. */
+/** Returns the extensions that control how server-side apply and strategic merge patches merge the field. */
 function mergeExtensions(
   type: StructType,
   { name, type: valueType, container, listType, mapKeys, isAtomicMap, patch }: Field,

@@ -1,6 +1,6 @@
 /**
- * Compares OpenAPI v3 documents with those of Kubernetes, without descriptions. Runs only if PODWRIGHT_KUBERNETES_DATA names a directory
- * with `openapi/*.json`, the files of Kubernetes' `api/openapi-spec/v3`.
+ * Compares OpenAPI v3 documents with upstream's, ignoring descriptions. Runs only if PODWRIGHT_KUBERNETES_DATA names a directory that
+ * contains `openapi/*.json`, copied from Kubernetes' `api/openapi-spec/v3`.
  */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
@@ -12,14 +12,17 @@ import { documentV3 } from './document-v3.ts';
 
 const directory = join(process.env.PODWRIGHT_KUBERNETES_DATA ?? '', 'openapi');
 
-/** Features that this server does not have: CBOR, the paths below `watch`, two parameters, and streams of component statuses. */
+/** Features that this server does not have: CBOR, the deprecated `watch` paths, two parameters, and two definitions. */
 const ABSENT_KEYS = /^application\/(?:.*cbor.*)$|\/watch\//;
 const ABSENT_PARAMETERS = ['shardSelector', 'ignoreStoreReadErrorWithClusterBreakingPotential'];
 const ABSENT_DEFINITIONS = ['meta.v1.WatchEvent', 'runtime.RawExtension'].map((name) =>
   name.startsWith('meta') ? `io.k8s.apimachinery.pkg.apis.${name}` : `io.k8s.apimachinery.pkg.${name}`,
 );
 
-/** Without descriptions, lists that are sets in order, references that stand alone without `allOf`, and no `uniqueItems` of scalars. */
+/**
+ * Normalizes a document for comparison: drops descriptions and `uniqueItems`, sorts lists that are sets, and unwraps references from
+ * `allOf`.
+ */
 function comparable(value: unknown): unknown {
   if (Array.isArray(value)) return listOf(value);
   if (!isRecord(value)) return value;

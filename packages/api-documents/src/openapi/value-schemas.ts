@@ -2,7 +2,7 @@ import type { ScalarType, ValueType } from '@podwright/kube-schema';
 import { PATCH, VALUE_NAMES } from './definition-names.ts';
 import type { JsonSchema } from './json-schema.ts';
 
-/** The OpenAPI version that a schema is for. The two versions differ in references, defaults and unions. */
+/** The OpenAPI version of a schema. The versions differ in references, defaults and unions. */
 export type Dialect = 'v2' | 'v3';
 
 export const SCALARS: Readonly<Record<ScalarType, JsonSchema>> = {
@@ -38,13 +38,13 @@ const VALUES: Readonly<Record<ValueType, JsonSchema>> = {
   schemaOrStringArray: { description: 'A schema, or a list of property names.' },
 };
 
-/** In OpenAPI v3, two of the value types are unions. */
+/** Value types that are unions in OpenAPI v3. */
 const V3_VALUES: Partial<Record<ValueType, JsonSchema>> = {
   quantity: { oneOf: [{ type: 'string' }, { type: 'number' }] },
   intOrString: { format: 'int-or-string', oneOf: [{ type: 'integer' }, { type: 'string' }] },
 };
 
-/** Returns the definition of a struct whose JSON representation is a single value, or `undefined` for other definitions. */
+/** Returns the definition of a struct that is encoded as a single JSON value, or `undefined` for other definitions. */
 export function valueSchema(name: string, dialect: Dialect): JsonSchema | undefined {
   if (name === PATCH) return { type: 'object', description: 'A patch, in the form that its media type names.' };
   const [value] = Object.entries(VALUE_NAMES).find(([, definition]) => definition === name) ?? [];

@@ -2,7 +2,7 @@ import type { ApplyConflict } from '@podwright/kube-schema';
 import { ApiError } from '../status/api-error.ts';
 import type { Owner, Owners } from './owners.ts';
 
-/** Returns the error for an apply request that conflicts with other field managers. `conflicts` refer to the managers by identifier. */
+/** Returns the error for an apply request that conflicts with other field managers. `conflicts` contain manager identifiers. */
 export function applyConflict(conflicts: readonly ApplyConflict[], owners: Owners): ApiError {
   const nameOf = (manager: string) => formatManager(owners.get(manager)!);
   const causes = conflicts.map(({ manager, field }) => ({
@@ -27,7 +27,10 @@ function conflictMessage(conflicts: readonly ApplyConflict[], nameOf: (manager: 
   return `Apply failed with ${conflicts.length} conflicts: ${lines.join('\n')}`;
 }
 
-/** Formats a field manager. Upstream can also print the time of an update here, but its manager identifiers never contain one. */
+/**
+ * Formats a field manager for the error message. Upstream can also print the time of an update here, but never does, because its manager
+ * identifiers do not contain a time.
+ */
 function formatManager({ manager, operation, apiVersion, subresource }: Owner): string {
   const name = JSON.stringify(manager);
   const full = subresource === '' ? name : `${name} with subresource ${JSON.stringify(subresource)}`;

@@ -5,7 +5,7 @@ import { TrackedObject } from './test-fields.fixture.ts';
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** The status of the `ApiError` that `work` throws. */
+/** Returns the status of the `ApiError` thrown by `work`. */
 function refused(work: () => unknown): FailureStatus {
   try {
     work();
@@ -140,7 +140,7 @@ describe('an apply', () => {
 });
 
 describe('kubectl’s first server-side apply', () => {
-  /** An object that `kubectl apply` created with data.a, and that another manager extended. */
+  /** Returns an object with data.a, created by client-side `kubectl apply`. */
   function clientSide(): TrackedObject {
     const tracked = configMap();
     const configuration = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: { a: '1' } };

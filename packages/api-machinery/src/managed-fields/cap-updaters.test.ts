@@ -1,11 +1,11 @@
-/** Cases of upstream (managedfields/internal/capmanagers_test.go), with at most three updaters. */
+/** Upstream's test cases (managedfields/internal/capmanagers_test.go), with a maximum of three updaters. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { parseFieldsV1 } from '@podwright/kube-schema';
 import { capUpdaters } from './cap-updaters.ts';
 import { encodeOwners, identifierOf, type Owner } from './owners.ts';
 
-/** An owner in the form `MANAGER VERSION SECOND FIELDS`. */
+/** Parses an owner in the form `MANAGER VERSION SECOND FIELDS`. */
 function ownerOf(text: string): Owner {
   const [manager = '', apiVersion = '', second = '', fields = ''] = text.split(' ');
   const set = parseFieldsV1(Object.fromEntries([...fields].map((field) => [`f:${field}`, {}])));

@@ -2,12 +2,12 @@ import { identifierOf, type ManagerIdentity, type Owner, type Owners, secondsOf 
 
 /** Upstream's DefaultMaxUpdateManagers. */
 const MAX_UPDATERS = 10;
-/** The manager that owns the fields of merged entries. */
+/** The manager of merged entries. */
 const ANCIENT = 'ancient-changes';
 
 /**
- * Merges the oldest Update entries so that at most `maxUpdaters` remain. Entries of different API versions are not merged with each other,
- * so more may remain. The oldest entry of a version keeps its own identity until another entry is merged into it.
+ * Merges the oldest Update entries until at most `maxUpdaters` remain. Only entries of the same API version are merged, so more may remain.
+ * The oldest entry of a version keeps its identity until another entry is merged into it.
  */
 export function capUpdaters(owners: Owners, maxUpdaters = MAX_UPDATERS): Owners {
   const updaters = [...owners].filter(([, { operation }]) => operation === 'Update');
@@ -32,10 +32,7 @@ function compareAge([one, oneOwner]: [string, Owner], [other, otherOwner]: [stri
   return secondsOf(oneOwner) - secondsOf(otherOwner) || (one < other ? -1 : 1);
 }
 
-/**
- * Merges an owner, along with the first owner of the same version, into that version's bucket. The bucket takes the time of the owner that
- * was merged last.
- */
+/** Merges an owner and the first owner of its API version into that version's bucket. The bucket gets the time of the owner merged last. */
 function mergeInto(
   owners: Map<string, Owner>,
   { first, identifier, owner }: { first: string; identifier: string; owner: Owner },

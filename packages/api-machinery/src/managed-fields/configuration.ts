@@ -1,4 +1,4 @@
-/** Validates the configuration that a client applies. */
+/** Validates an applied configuration. */
 import { errorMessage, PodwrightError } from '@podwright/base';
 import type { ApiObject } from '@podwright/kube-kinds';
 import {
@@ -14,7 +14,9 @@ import { undeclaredFields } from './undeclared-fields.ts';
 
 type Kind = { kind: GroupVersionKind; schema: Schema; type: StructType };
 
-/** Throws unless the configuration has the request's apiVersion and kind, contains only declared fields, and has no managed fields. */
+/**
+ * Throws unless the configuration has the request's apiVersion and kind, contains only declared fields, and does not set `managedFields`.
+ */
 export function checkConfiguration(configuration: JsonObject, { kind, ...types }: Kind): void {
   const { apiVersion, kind: kindName } = configuration;
   if (apiVersion !== apiVersionOf(kind) || kindName !== kind.kind)
@@ -38,7 +40,7 @@ function fieldProblems(configuration: JsonObject, types: Omit<Kind, 'kind'>): st
 }
 
 /**
- * Returns the error for a configuration that does not conform to its type's schema, for example because list elements have no keys.
+ * Returns the error for a configuration that does not conform to its type's schema, for example because list elements lack their keys.
  * Upstream reports an unknown error.
  */
 export function untypedConfiguration(

@@ -4,7 +4,7 @@ import { TrackedObject } from './test-fields.fixture.ts';
 
 const DATA = { '.': {}, 'f:a': {} };
 
-/** A ConfigMap that `one` created with data.a. */
+/** Returns a ConfigMap with data.a, created by the manager `one`. */
 function created(): TrackedObject {
   const tracked = new TrackedObject('ConfigMap');
   tracked.write('one', { data: { a: '1' } });

@@ -18,7 +18,7 @@ export type FieldManagerOptions = OwnerUpdaterOptions & {
   kind: GroupVersionKind;
   /** '' for the main resource. */
   subresource: string;
-  /** An empty object of the kind, with the fields that Go never omits. New objects are compared to it. */
+  /** An empty object of the kind, including the fields that Go never omits. New objects are compared to it. */
   emptyObject: ApiObject;
   /** Default: the manager's own. */
   fieldSets?: FieldSets;
@@ -26,7 +26,7 @@ export type FieldManagerOptions = OwnerUpdaterOptions & {
 
 export type Writing = { manager: string; nowMs: number };
 
-/** The manager that becomes the owner of all existing fields when an object is applied for the first time. */
+/** The manager that gets ownership of all existing fields when an object is first applied. */
 const BEFORE_FIRST_APPLY = 'before-first-apply';
 
 /**
@@ -47,12 +47,12 @@ export class FieldManager {
   /**
    * Returns the object with its managed fields updated after a create, update or patch. `live`: the stored object, or `undefined` for a
    * create. If the object contains fields that cannot be tracked, such as list elements without keys, all managed fields are removed,
-   * because upstream does not reject such writes.
+   * because upstream does not reject such writes either.
    */
   update(live: ApiObject | undefined, object: ApiObject, writing: Writing): ApiObject {
     try {
       const owners = ownersForUpdate({ live, object, subresource: this.#options.subresource }, this.#sets);
-      // a stored object without managed fields is not tracked until it is first applied
+      // a stored object without managed fields is not tracked until its first apply
       const isTracked = owners.size > 0 || live === undefined;
       const after = isTracked ? this.#updated({ live, object, owners }, writing) : owners;
       return withManagedFields(object, after, this.#sets);
@@ -63,8 +63,8 @@ export class FieldManager {
   }
 
   /**
-   * Applies a configuration to the stored object. `live` is `undefined` if there is none. The result includes the fields of other owners,
-   * but has not been defaulted or normalized. Throws `ApiError`.
+   * Applies a configuration to the stored object; `live` is `undefined` if it does not exist. The result includes the fields of other
+   * owners, but has not been defaulted or normalized. Throws `ApiError`.
    */
   apply(
     live: ApiObject | undefined,
@@ -97,7 +97,7 @@ export class FieldManager {
     return capUpdaters(owners.set(identifier, { ...identity, fields, time: timestamp(nowMs) }));
   }
 
-  /** Returns an owner of all existing fields, for an object that was not tracked before. */
+  /** Returns a single owner of all existing fields, for an object that has not been tracked so far. */
   #firstOwners(live: ApiObject, nowMs: number): Owners {
     const change = { live: undefined, object: live, owners: new Map() };
     return this.#updated(change, { manager: BEFORE_FIRST_APPLY, nowMs });
@@ -129,7 +129,7 @@ export class FieldManager {
 
 type Applying = { live: ApiObject; owners: Owners; configuration: JsonObject; force: boolean };
 
-/** Removes system fields from the writer's fields, and sets the writer's time. If no time is given, the earlier one is kept. */
+/** Removes system fields from the writer's fields and sets its time. If `time` is `undefined`, the previous time is retained. */
 function finished(owners: Owners, identifier: string, time: string | undefined): Owners {
   const result = new Map(owners);
   const writer = result.get(identifier);

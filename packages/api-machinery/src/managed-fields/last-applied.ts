@@ -1,6 +1,6 @@
 /**
- * Handles the annotation that client-side `kubectl apply` sets. It lets `kubectl apply --server-side` take ownership of the fields in the
- * annotation.
+ * Handles the last-applied annotation of client-side `kubectl apply`. It lets `kubectl apply --server-side` take ownership of the fields in
+ * the annotation.
  */
 import type { ApiObject } from '@podwright/kube-kinds';
 import type { ApplyConflict, JsonObject } from '@podwright/kube-schema';
@@ -14,7 +14,7 @@ export const KUBECTL = 'kubectl';
 /** Maximum total size of all annotations, in bytes. */
 const MAX_ANNOTATIONS_BYTES = 256 << 10;
 
-/** Returns the remaining conflicts. kubectl may overwrite fields that its last client-side apply set and that have not changed since. */
+/** Returns the conflicts that remain when kubectl may overwrite fields set by its last client-side apply and unchanged since. */
 export function conflictsAfterLastApplied(
   conflicts: readonly ApplyConflict[],
   { live, apiVersion, updater }: { live: JsonObject; apiVersion: string; updater: OwnerUpdater },
@@ -25,7 +25,7 @@ export function conflictsAfterLastApplied(
     const own = updater.unchangedFields(lastApplied, live);
     return conflicts.filter(({ field }) => !own.has(field));
   } catch {
-    // as in upstream, a last-applied configuration that cannot be compared, such as one with list elements without keys, is ignored
+    // as in upstream, a last-applied configuration that cannot be compared is ignored, for example if list elements lack their keys
     return [...conflicts];
   }
 }
@@ -40,8 +40,8 @@ function parse(text: unknown): JsonObject | undefined {
 }
 
 /**
- * If the object has the annotation, replaces its content by the configuration that kubectl applied. Removes the annotation if it would
- * become too large.
+ * Replaces the content of the object's last-applied annotation, if present, with the configuration that kubectl applied. Removes the
+ * annotation if it would be too large.
  */
 export function withLastApplied(object: ApiObject, configuration: JsonObject): ApiObject {
   const annotations = annotationsOf(object);

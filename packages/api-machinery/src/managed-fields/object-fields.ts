@@ -8,7 +8,7 @@ export function managedFieldsOf({ metadata }: ApiObject): readonly ManagedFields
   return metadata.managedFields as readonly ManagedFieldsEntry[] | undefined;
 }
 
-/** Returns the object with its managed fields replaced. If there are no owners, the field is removed. */
+/** Returns the object with its managed fields replaced, or removed if there are no owners. */
 export function withManagedFields(object: ApiObject, owners: Owners, sets?: FieldSets): ApiObject {
   const plain = withoutManagedFields(object);
   if (owners.size === 0) return plain;
@@ -20,10 +20,7 @@ export function withoutManagedFields(object: ApiObject): ApiObject {
   return { ...object, metadata: metadata as ApiObject['metadata'] };
 }
 
-/**
- * Whether the client requests that all entries be removed. It does so with an empty list, or with a list that contains a single empty
- * entry.
- */
+/** Whether the client requests removal of all entries, which it does by sending an empty list or a list with a single empty entry. */
 export function isReset(entries: readonly ManagedFieldsEntry[] | undefined): boolean {
   if (entries === undefined) return false;
   return entries.length === 0 || (entries.length === 1 && Object.keys(entries[0]!).length === 0);

@@ -10,7 +10,7 @@ import {
 } from '@podwright/kube-schema';
 import type { Owner, Owners } from './owners.ts';
 
-/** Another served version of the kind, in which managers may own fields. */
+/** Another served version of the kind. Managers may own fields in it. */
 export type OtherVersion = {
   type: StructType;
   /** Converts an object from the request's version to this version. */
@@ -20,11 +20,11 @@ export type OtherVersion = {
 export type OwnerUpdaterOptions = {
   schema: Schema;
   type: StructType;
-  /** The API version of the request, and of all objects passed in. */
+  /** The API version of the request and of all objects passed in. */
   apiVersion: string;
   /** Fields that managers cannot own through this resource or subresource. */
   ignored?: FieldSet;
-  /** The other served versions by `apiVersion`. */
+  /** The other served versions, by `apiVersion`. */
   otherVersions?: ReadonlyMap<string, OtherVersion>;
 };
 
@@ -32,12 +32,12 @@ type Change = { live: JsonObject; owners: Owners };
 
 export type AppliedOwners = { object: JsonObject; owners: Map<string, Owner> } | { conflicts: ApplyConflict[] };
 
-/** Temporary manager that owns the changed fields while objects are compared. */
+/** Temporary manager that owns the changed fields during the comparison. */
 const WRITER = 'writer';
 
 /**
- * Updates field ownership across several API versions. Each owner's fields are compared in that owner's version. Owners whose version is no
- * longer served lose their fields, as in upstream.
+ * Updates field ownership across API versions. Each owner's fields are compared in the owner's version. As in upstream, owners lose their
+ * fields once their version is no longer served.
  */
 export class OwnerUpdater {
   readonly #apiVersion: string;
@@ -54,7 +54,7 @@ export class OwnerUpdater {
     ]);
   }
 
-  /** Returns the owners after a write other than an apply. `changed`: the fields that the write added or modified. */
+  /** Returns the owners after a write other than an apply. `changed`: the fields added or modified by the write. */
   update({ live, object, owners }: Change & { object: JsonObject }): {
     owners: Map<string, Owner>;
     changed?: FieldSet;
@@ -67,7 +67,7 @@ export class OwnerUpdater {
 
   /**
    * Applies an owner's configuration. `owners` must include the owner, even if it owns no fields yet. Conflicts refer to managers by
-   * identifier. Throws `invalid_argument` for list elements without keys.
+   * identifier. Throws `invalid_argument` if list elements lack their keys.
    */
   apply(change: Change & { configuration: JsonObject; identifier: string; force: boolean }): AppliedOwners {
     const { live, owners, configuration, identifier, force } = change;
@@ -81,12 +81,12 @@ export class OwnerUpdater {
     return { object, owners: new Map([...ownersOf(managers, owners), ...others]) };
   }
 
-  /** Like `FieldUpdater.unchangedFields`. */
+  /** See `FieldUpdater.unchangedFields`. */
   unchangedFields(configuration: JsonObject, object: JsonObject): ReadonlySet<string> {
     return this.#updater.unchangedFields(configuration, object);
   }
 
-  /** Returns the owners in other API versions after a change. */
+  /** Returns the owners in other API versions as they are after a change. */
   #otherOwners({ live, object, owners }: Change & { object: JsonObject }): Map<string, Owner> {
     const result = new Map<string, Owner>();
     for (const [version, updater, convert] of this.#others) {
@@ -98,7 +98,7 @@ export class OwnerUpdater {
     return result;
   }
 
-  /** Returns the fields that owners in other API versions have lost, as conflicts. */
+  /** Returns the fields lost by owners in other API versions, as conflicts. */
   #lostFields(before: Owners, after: Owners): ApplyConflict[] {
     const versions = this.#others.map(([version]) => version);
     return [...before]
@@ -111,7 +111,7 @@ export class OwnerUpdater {
   }
 }
 
-/** Returns the managers that own fields in the given API version. */
+/** Returns the managers that own fields in an API version. */
 function managersOf(owners: Owners, version: string): Managers {
   const included = [...owners].filter(([, { apiVersion }]) => apiVersion === version);
   return new Map(

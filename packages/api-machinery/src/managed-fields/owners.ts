@@ -13,7 +13,7 @@ export type ManagedFieldsEntry = {
   subresource?: string;
 };
 
-/** Identifies a field manager. The same program with a different operation, version or subresource is a different manager. */
+/** Identifies a field manager. The same client with a different operation, version or subresource is a different manager. */
 export type ManagerIdentity = {
   manager: string;
   operation: 'Apply' | 'Update';
@@ -26,17 +26,14 @@ export type ManagerIdentity = {
 /** A field manager and the fields that it owns. */
 export type Owner = ManagerIdentity & {
   fields: FieldSet;
-  /** When the manager last changed its fields, with a precision of seconds. */
+  /** When the manager last changed its fields, with second precision. */
   time?: string;
 };
 
 /** An object's field managers, keyed by `identifierOf`. */
 export type Owners = ReadonlyMap<string, Owner>;
 
-/**
- * Returns a key that identifies a manager. Upstream sorts conflicts by it. A manager that applies with a different version keeps the same
- * key.
- */
+/** Returns the key of a manager. Upstream sorts conflicts by it. The key of an applier does not depend on its API version. */
 export function identifierOf({ manager, operation, apiVersion, subresource }: ManagerIdentity): string {
   const fields = { manager, operation, apiVersion: operation === 'Apply' ? '' : apiVersion, subresource };
   return JSON.stringify(Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== '')));
@@ -78,7 +75,7 @@ function compareOwners(one: Owner, other: Owner): number {
 
 const compare = <T extends string | number>(one: T, other: T): number => (one < other ? -1 : one > other ? 1 : 0);
 
-/** Returns the manager's time in Unix seconds, or 0 if it has none. */
+/** Returns the owner's time in Unix seconds, or 0 if it has none. */
 export const secondsOf = ({ time }: Owner): number => (time === undefined ? 0 : Math.floor(Date.parse(time) / 1000));
 
 function encodeOwner(owner: Owner, sets: FieldSets): ManagedFieldsEntry {

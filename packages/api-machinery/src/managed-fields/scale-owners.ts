@@ -1,4 +1,4 @@
-/** The owners of an object's number of replicas as owners of its scale, and back (apimachinery, util/managedfields, ScaleHandler). */
+/** Maps ownership of an object's replicas field to its Scale and back (apimachinery, util/managedfields, ScaleHandler). */
 import type { ScaleStrategy } from '@podwright/kube-kinds';
 import { type FieldSet, parseFieldsV1 } from '@podwright/kube-schema';
 import { identifierOf, type Owner, type Owners } from './owners.ts';
@@ -9,15 +9,15 @@ const SCALE_VERSION = 'autoscaling/v1';
 
 const REPLICAS_OF_SCALE = fieldAt(['spec', 'replicas']);
 
-/** Returns the owners of the object's number of replicas as owners of the number in its scale. */
+/** Returns the owners of the object's replicas field as owners of `spec.replicas` in its Scale. */
 export function ownersOfScale(owners: Owners, paths: ReplicasPaths): Owners {
   const owning = [...owners.values()].filter((owner) => ownsReplicas(owner, paths));
   return byIdentifier(owning.map((owner) => ({ ...owner, apiVersion: SCALE_VERSION, fields: REPLICAS_OF_SCALE })));
 }
 
 /**
- * Returns the owners of an object after a write of its scale. Owners of `scale` own the number of replicas, all others no longer do. Owners
- * of fields in an unknown version are removed. As in upstream, an owner has no time if it did not own the number before.
+ * Returns the owners of an object after its Scale was written. `scale`: the owners of the Scale. They own the replicas field; all other
+ * owners lose it. Owners in unknown API versions are removed. As in upstream, an owner has no time if it did not own the field before.
  */
 export function ownersAfterScale(
   { owners, scale, apiVersion }: { owners: Owners; scale: Owners; apiVersion: string },
@@ -46,7 +46,10 @@ function ownsReplicas({ apiVersion, fields }: Owner, paths: ReplicasPaths): bool
 
 const isOverlapping = (one: FieldSet, other: FieldSet): boolean => !one.intersection(other).isEmpty;
 
-/** Upstream has two entries of a manager that updated the object and then its scale, of which the next write loses one: here it has one. */
+/**
+ * Merges owners with the same identifier. Upstream keeps two entries for a manager that updated the object and then its Scale, and loses
+ * one of them at the next write.
+ */
 function byIdentifier(owners: readonly Owner[]): Owners {
   const result = new Map<string, Owner>();
   for (const owner of owners) {

@@ -1,4 +1,4 @@
-/** Reads the field owners from stored objects and from objects that clients sent. Invalid entries are handled as in upstream. */
+/** Decodes the field owners of stored objects and of objects sent by clients. Invalid entries are handled as in upstream. */
 import { errorMessage, PodwrightError } from '@podwright/base';
 import type { ApiObject } from '@podwright/kube-kinds';
 import { ApiError } from '../status/api-error.ts';
@@ -7,8 +7,8 @@ import { isReset, managedFieldsOf } from './object-fields.ts';
 import { decodeOwners, type Owners } from './owners.ts';
 
 /**
- * Returns the owners that an update starts from: those that the client sent or, if there are none, those of the stored object, so that
- * clients that are unaware of managed fields do not remove them. Writes to a subresource cannot change them.
+ * Returns the owners before an update: those sent by the client or, if it sent none, those of the stored object, so that clients unaware of
+ * managed fields do not remove them. Writes to subresources cannot change them.
  */
 export function ownersForUpdate(
   { live, object, subresource }: { live: ApiObject | undefined; object: ApiObject; subresource: string },
@@ -20,7 +20,7 @@ export function ownersForUpdate(
   return given.size > 0 ? given : ownersOrNone(live, sets);
 }
 
-/** Returns no owners if any entry is invalid. */
+/** Returns an empty map if any entry is invalid. */
 function ownersOrNone(object: ApiObject | undefined, sets: FieldSets | undefined): Owners {
   try {
     return decodeOwners((object && managedFieldsOf(object)) ?? [], sets);
@@ -30,7 +30,7 @@ function ownersOrNone(object: ApiObject | undefined, sets: FieldSets | undefined
   }
 }
 
-/** Returns the owners in the stored object. An apply fails if any entry is invalid. */
+/** Returns the owners of the stored object. An invalid entry makes the apply fail. */
 export function ownersForApply(live: ApiObject | undefined, sets?: FieldSets): Owners {
   try {
     return decodeOwners((live && managedFieldsOf(live)) ?? [], sets);

@@ -1,4 +1,4 @@
-/** Objects that tests write through field managers. */
+/** Objects that tests write through a field manager. */
 import type { ApiObject } from '@podwright/kube-kinds';
 import { decodeJson, type JsonObject, parseFieldsV1, Schema } from '@podwright/kube-schema';
 import { FieldManager } from './field-manager.ts';
@@ -11,10 +11,10 @@ const KINDS = {
   Deployment: { group: 'apps', version: 'v1', kind: 'Deployment' },
 } as const;
 
-/** An object that tests create, update and apply. */
+/** An object for tests to create, update and apply. */
 export class TrackedObject {
   object: ApiObject | undefined;
-  /** Seconds since 1970-01-01. */
+  /** Unix time in seconds. */
   now = 0;
   readonly #managers: (subresource: string) => FieldManager;
   readonly #decode: (object: JsonObject) => ApiObject;
@@ -33,7 +33,7 @@ export class TrackedObject {
     };
   }
 
-  /** Replaces the object, as a POST or PUT. */
+  /** Replaces the object, like a POST or PUT. */
   write(manager: string, object: JsonObject, subresource = ''): void {
     const decoded = this.#decode(this.#complete(object));
     this.object = this.#managers(subresource).update(this.object, decoded, this.#writing(manager));

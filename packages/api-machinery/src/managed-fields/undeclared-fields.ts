@@ -1,4 +1,4 @@
-/** Finds fields in a configuration that its type does not declare, and reports them in the same format as server-side apply. */
+/** Finds undeclared fields in a configuration and reports them in the same format as server-side apply. */
 import { decodeJson, type JsonObject, type Schema, type StructType } from '@podwright/kube-schema';
 
 const UNKNOWN = /^unknown field "(.*)"$/s;
@@ -18,7 +18,7 @@ export function undeclaredFields(
   });
 }
 
-/** Replaces the list indexes in a path by the keys of the list elements. */
+/** Replaces list indexes in a path with the keys of the elements. */
 function formatPath(
   path: string,
   configuration: unknown,
@@ -41,7 +41,7 @@ function formatPath(
   return text;
 }
 
-/** Formats a list element's keys, as in `name="a",port=80`. Returns `undefined` if it has none of them. */
+/** Formats a list element's keys, for example `name="a",port=80`. Returns `undefined` if it has none. */
 function keysOf(element: unknown, keys: readonly string[]): string | undefined {
   const fields = (element ?? {}) as Record<string, unknown>;
   const found = keys.filter((key) => fields[key] !== undefined);

@@ -1,4 +1,4 @@
-/** Metadata that fills a request of 3 MB must not occupy the server for long. */
+/** Tests that metadata filling a 3 MB request does not block the server for long. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { type ApiObject, nameIsDnsSubdomain } from '@podwright/kube-kinds';
@@ -7,7 +7,7 @@ import { validateObjectMetaUpdate } from './object-meta-update-rules.ts';
 import { withoutRepeatedOwners } from './owner-references.ts';
 
 const COUNT = 30_000;
-/** Quadratic work takes more than a minute. */
+/** Quadratic algorithms take more than a minute. */
 const MAX_MS = 5_000;
 
 const many = <T>(make: (index: number) => T): T[] => Array.from({ length: COUNT }, (_, index) => make(index));

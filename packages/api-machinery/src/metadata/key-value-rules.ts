@@ -6,7 +6,7 @@ import {
   tooLong,
 } from '@podwright/kube-kinds';
 
-/** Maximum total size of all annotation keys and values. */
+/** Maximum total size of all annotation keys and values, in bytes. */
 const MAX_ANNOTATIONS_BYTES = 256 << 10;
 
 export function validateLabels(labels: Readonly<Record<string, string>>): FieldError[] {
@@ -19,7 +19,7 @@ export function validateLabels(labels: Readonly<Record<string, string>>): FieldE
   return errors;
 }
 
-/** The prefix of an annotation key may contain upper case letters. */
+/** Unlike label keys, annotation keys may have upper case letters in their prefix. */
 export function validateAnnotations(annotations: Readonly<Record<string, string>>): FieldError[] {
   const field = 'metadata.annotations';
   const errors = Object.keys(annotations).flatMap((key) =>

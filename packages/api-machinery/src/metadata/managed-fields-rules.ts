@@ -4,10 +4,10 @@ const MAX_SUBRESOURCE_BYTES = 256;
 /** Upstream's FieldManagerMaxLength. */
 const MAX_MANAGER_BYTES = 128;
 
-/** Characters that Go's `unicode.IsPrint` rejects: everything but letters, marks, numbers, punctuation, symbols and the ASCII space. */
+/** Characters rejected by Go's `unicode.IsPrint`, which allows letters, marks, numbers, punctuation, symbols and the ASCII space. */
 const UNPRINTABLE = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
 
-/** Validates managed fields entries, which are normally written by the registry itself. */
+/** Validates managed fields entries, which are usually written by the registry itself. */
 export function validateManagedFields(entries: unknown): FieldError[] {
   return Array.isArray(entries) ? entries.flatMap(validateEntry) : [];
 }

@@ -1,7 +1,4 @@
-/**
- * Validation rules for the metadata of all kinds; the error messages are worded as in upstream (apimachinery,
- * api/validation/objectmeta.go).
- */
+/** Validates the metadata of all kinds, with upstream's error messages (apimachinery, api/validation/objectmeta.go). */
 import {
   type ApiObject,
   dns1123LabelProblems,
@@ -17,7 +14,7 @@ import { validateFinalizers, validateOwnerReferences } from './reference-rules.t
 
 type Metadata = ApiObject['metadata'];
 
-/** Validates the metadata of a new object, after its name has been generated (ValidateObjectMeta). */
+/** Validates the metadata of a new object after its name was generated (ValidateObjectMeta). */
 export function validateObjectMeta(
   metadata: Metadata,
   { isNamespaced, nameProblems }: { isNamespaced: boolean; nameProblems: NameRule },
@@ -34,7 +31,7 @@ export function validateObjectMeta(
 
 const NAME_REQUIRED = required('metadata.name', 'name or generateName is required');
 
-/** Applies the rules shared by creates and updates. Names are not checked. */
+/** Validates what creates and updates have in common. Names are not checked. */
 export function validateCommonFields(metadata: Metadata, isNamespaced: boolean): FieldError[] {
   return [
     ...validateNamespace(metadata.namespace ?? '', isNamespaced),

@@ -1,4 +1,4 @@
-/** Validation rules for changes to metadata; the error messages are worded as in upstream (ValidateObjectMetaUpdate). */
+/** Validates changes to metadata, with upstream's error messages (ValidateObjectMetaUpdate). */
 import { isDeepStrictEqual } from 'node:util';
 import { type ApiObject, type FieldError, forbiddenField, invalidValue } from '@podwright/kube-kinds';
 import { validateCommonFields } from './object-meta-rules.ts';
@@ -14,7 +14,7 @@ const IMMUTABLE = [
   'deletionGracePeriodSeconds',
 ] as const;
 
-/** Validates the metadata of an updated object. Names are not validated, because they are immutable. */
+/** Validates the metadata of an updated object. Names are immutable and therefore not validated. */
 export function validateObjectMetaUpdate(metadata: Metadata, old: Metadata, isNamespaced: boolean): FieldError[] {
   const changed = IMMUTABLE.filter((field) => !isDeepStrictEqual(metadata[field], old[field]));
   return [

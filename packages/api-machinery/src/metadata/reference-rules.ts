@@ -3,8 +3,8 @@ import { type ApiObject, type FieldError, invalidValue, qualifiedNameProblems } 
 type OwnerReference = NonNullable<ApiObject['metadata']['ownerReferences']>[number];
 
 /**
- * Limits both the number of errors about additional controllers and the number of owner references that each such error contains, which is
- * truncated anyway.
+ * Limits both the number of errors about additional controllers and the number of owner references in each of these errors, whose message
+ * is truncated anyway.
  */
 const MAX_SHOWN = 50;
 
@@ -21,7 +21,7 @@ export function validateOwnerReferences(references: readonly OwnerReference[]): 
   ];
 }
 
-/** The reference with its fields in the order in which upstream's messages contain them. */
+/** Returns the reference with its fields in the order of upstream's messages. */
 const shown = ({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }: OwnerReference): OwnerReference => ({
   ...{ apiVersion, kind, name, uid },
   ...(controller === undefined ? {} : { controller }),
@@ -49,7 +49,7 @@ const notEmpty = (field: string, value: string): FieldError[] =>
 
 export const ORPHAN = 'orphan';
 export const FOREGROUND = 'foregroundDeletion';
-/** Finalizers that need no domain prefix. `kubernetes` is the finalizer of namespaces. */
+/** Finalizers that do not require a domain prefix. `kubernetes` is the finalizer of namespaces. */
 const STANDARD_FINALIZERS = [ORPHAN, FOREGROUND, 'kubernetes'];
 
 export function validateFinalizers(finalizers: readonly string[]): FieldError[] {

@@ -1,17 +1,17 @@
-/** Metadata fields that the server sets itself. */
+/** Metadata fields set by the server. */
 import { randomInt, randomUUID } from 'node:crypto';
 import type { ApiObject } from '@podwright/kube-kinds';
 import { timestamp } from '../timestamp.ts';
 
 type Metadata = ApiObject['metadata'];
 
-/** Consonants and digits that cannot form words and are not easily confused. */
+/** Consonants and digits that do not form words and are not easily confused. */
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 const SUFFIX_LENGTH = 5;
-/** Leaves room for the random suffix in a DNS label. */
+/** Leaves room for the random suffix within the 63 characters of a DNS label. */
 const MAX_BASE = 58;
 
-/** Returns a name for an object that has a `generateName`. */
+/** Returns a random name starting with an object's `generateName`. */
 export const generateName = (base: string): string => base.slice(0, MAX_BASE) + randomSuffix();
 
 const randomSuffix = (): string =>
@@ -24,7 +24,7 @@ export function withoutSystemFields(metadata: Metadata): Metadata {
   return others as Metadata;
 }
 
-/** Sets a new object's UID and creation timestamp, which admission cannot choose, and generates its name if it has none. */
+/** Sets the UID and creation timestamp of a new object, which admission cannot choose, and generates its name if it has none. */
 export function withSystemFields(metadata: Metadata, nowMs: number): Metadata {
   const { name, generateName: base, namespace, ...others } = metadata;
   return {
@@ -38,8 +38,8 @@ export function withSystemFields(metadata: Metadata, nowMs: number): Metadata {
 }
 
 /**
- * Restores fields that an update cannot change, whether the client changed or removed them. Some changes are kept, so that validation
- * rejects them: a different UID or deletion grace period, and a deletion timestamp on an object that had none.
+ * Restores fields that an update cannot change or remove. Some changes are left for validation to reject: a different UID or deletion grace
+ * period, and a deletion timestamp on an object that had none.
  */
 export function withRetainedFields(metadata: Metadata, old: Metadata): Metadata {
   const { selfLink: _, generation: __, ...given } = metadata;

@@ -44,7 +44,7 @@ export function admissionAttributes(
   };
 }
 
-/** Replaces the objects by the parts that admission gets. */
+/** Replaces the objects with the parts to pass to admission. */
 const partsOf = (
   { object, oldObject, ...subject }: Omit<Subject, 'namespace'>,
   part: (object: ApiObject) => ApiObject,
@@ -63,7 +63,7 @@ const admittedVersion = (kind: ServedKind): AdmittedVersion => ({
   },
 });
 
-/** Returns the admission that a write must pass: none if the request has passed it already. */
+/** Returns the admission to apply to a write, which is a no-op if the request has already been admitted. */
 export const admissionOf = (
   { admission }: Pick<ResourceParts, 'admission'>,
   { isAdmitted }: RequestContext,

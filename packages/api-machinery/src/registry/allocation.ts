@@ -1,16 +1,16 @@
 import type { ApiObject, FieldError } from '@podwright/kube-kinds';
 
-/** An object with values that no other object has, such as a cluster IP. */
+/** An object with unique values allocated to it, such as a cluster IP. */
 export type Allocation = {
   object: ApiObject;
-  /** Requested values that are not available. As in upstream, the client gets no other errors with them. */
+  /** Requested values that are unavailable. As upstream, if there are any, only these errors are returned to the client. */
   errors: readonly FieldError[];
-  /** Called once, when the object was written or not. */
+  /** Must be called exactly once, after the object was written or the write failed. */
   end: () => void;
 };
 
-/** Assigns values to a prepared object, before its validation. Throws `ApiError`. */
+/** Allocates values for a prepared object before it is validated. Throws `ApiError`. */
 export type Allocate = (object: ApiObject, old: ApiObject | undefined) => Allocation;
 
-/** For resources without such values. */
+/** For resources without allocated values. */
 export const NO_ALLOCATION: Allocate = (object) => ({ object, errors: [], end: () => {} });

@@ -1,4 +1,4 @@
-/** Applies patches to JSON objects, and converts failures to API errors. */
+/** Applies patches to JSON objects and converts failures to API errors. */
 import { errorCode, errorMessage, PodwrightError } from '@podwright/base';
 import {
   type JsonObject,
@@ -28,7 +28,7 @@ const PATCHES: Readonly<Record<Exclude<PatchMediaType, typeof APPLY>, (patching:
     strategicMerge(object, patchObject(patch ?? {}), { schema, type }),
 };
 
-/** Applies a patch other than an apply patch, and returns the patched object. Throws `ApiError`. */
+/** Applies any patch except an apply patch, and returns the patched object. Throws `ApiError`. */
 export function applyPatch(mediaType: keyof typeof PATCHES, patching: Patching): JsonObject {
   try {
     return PATCHES[mediaType](patching);
@@ -37,7 +37,7 @@ export function applyPatch(mediaType: keyof typeof PATCHES, patching: Patching):
   }
 }
 
-/** Checks that a patch is a JSON object. `prefix`: the start of the message if it is not. */
+/** Checks that a patch is a JSON object. `prefix`: starts the error message. */
 export function patchObject(patch: unknown, prefix = ''): JsonObject {
   if (typeof patch !== 'object' || patch === null || Array.isArray(patch))
     throw badRequest(
@@ -51,7 +51,7 @@ function mergedObject(patch: unknown): JsonObject {
   return patchObject(patch, 'error decoding patch: ');
 }
 
-/** Null is an empty patch, as in Go. */
+/** `null` is an empty patch, as in Go. */
 function operationsOf(patch: unknown): unknown[] {
   if (Array.isArray(patch) || patch === null) return patch ?? [];
   const type = goTypeOf(patch);
@@ -61,7 +61,7 @@ function operationsOf(patch: unknown): unknown[] {
 const goTypeOf = (value: unknown): string =>
   Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : value === null ? 'null' : typeof value;
 
-/** As in upstream, the message does not say which operation failed. */
+/** Like upstream, does not say which operation failed. */
 const REJECTED = 'the server rejected our request due to an error in our request';
 
 function patchAnswer(error: PodwrightError): ApiError {

@@ -21,7 +21,7 @@ const merge = (patch: object): { patch: PatchRequest } => ({
   patch: { mediaType: 'application/merge-patch+json', patch },
 });
 
-/** Shows the owners of the number of replicas, and whether they own more. */
+/** Lists the field owners, showing whether they own `spec.replicas` and other spec fields. */
 const owners = ({ metadata }: ApiObject): string[] =>
   ((metadata.managedFields ?? []) as ManagedFieldsEntry[]).map((entry) => {
     const { manager, operation, apiVersion, subresource = '', fieldsV1 } = entry;
@@ -33,7 +33,7 @@ const owners = ({ metadata }: ApiObject): string[] =>
     return `${manager} ${operation} ${apiVersion}/${subresource}: ${fields.join(' and ')}`;
   });
 
-/** A Deployment with 3 replicas, and a function that writes its scale. */
+/** Creates a Deployment with 3 replicas, and returns a function that writes its Scale. */
 async function withDeployment() {
   const test = new TestRegistries();
   const registry = test.of('deployments.apps/v1');

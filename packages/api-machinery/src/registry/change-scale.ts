@@ -1,4 +1,4 @@
-/** Writes of an object's scale: updates, patches and applies of a Scale change the number of replicas of the object. */
+/** Writes to an object's `scale` subresource: updating, patching or applying a Scale changes the object's number of replicas. */
 import type { ApiObject, ScaleStrategy } from '@podwright/kube-kinds';
 import type { Resource, Schema } from '@podwright/kube-schema';
 import { withManagedFields } from '../managed-fields/object-fields.ts';
@@ -13,17 +13,17 @@ import type { ResourceParts } from './resource-parts.ts';
 import { mutated, tracked } from './tracked-object.ts';
 import { changeObject, type Place, type Written } from './update-object.ts';
 
-/** A write of a scale: its new state, decoded, or a patch. */
+/** A write to a Scale: either its new state, already decoded, or a patch. */
 export type ScaleWrite = { scale: ApiObject } | { patch: PatchRequest };
 
 export type ScaleParts = {
   schema: Schema;
-  /** What patches and managed fields of scales need. */
+  /** Parts for patches and managed fields of Scale objects. */
   scales: ResourceParts;
   strategy: ScaleStrategy;
 };
 
-/** Changes the number of replicas of an object as its new scale says. Returns the object. Throws `ApiError`. */
+/** Sets an object's number of replicas to that of the written Scale. Returns the object. Throws `ApiError`. */
 export function changeScale(
   parts: ResourceParts,
   { write, namespace, name, ...scaling }: Place & ScaleParts & { write: ScaleWrite },
@@ -48,7 +48,7 @@ export function changeScale(
     );
     return kind.complete(scaled);
   };
-  // validating admission gets the scales of the changed object and of the stored one
+  // validating admission gets the Scale of the new and of the stored object
   const validation = {
     ...context,
     admittedPart: (object: ApiObject) => scaling.strategy.scaleOf(kind.fromStored(object)),
@@ -79,7 +79,7 @@ function checkScale(
   throw conflict({ group: resource.group, plural: `${resource.plural}/scale` }, name, cause);
 }
 
-/** The resource of scales, which have no objects of their own. */
+/** The resource of the Scale kind. Scale objects are never stored. */
 export const SCALE_RESOURCE: Resource = {
   ...{ group: 'autoscaling', version: 'v1', kind: 'Scale', plural: 'scales', singular: 'scale' },
   ...{ namespaced: true, verbs: [] },

@@ -12,12 +12,12 @@ import { spaceOf } from './space-of.ts';
 import { Overtaken, written } from './store-answers.ts';
 import { mutated, tracked, withUniqueOwners } from './tracked-object.ts';
 
-/** How many generated names to try, as in upstream. */
+/** Maximum number of generated names to try, as in upstream. */
 const MAX_NAME_TRIES = 8;
 
 type NewObject = { namespace: string; object: ApiObject };
 
-/** Creates an object. The given object must be decoded, and in the served version. Throws `ApiError`. */
+/** Creates an object. The object must be decoded and in the served version. Throws `ApiError`. */
 export async function createObject(
   parts: ResourceParts,
   { namespace, object }: NewObject,
@@ -41,8 +41,8 @@ export async function createObject(
 }
 
 /**
- * Completes, validates and stores a new object that mutating admission has admitted. The object must be in the storage version. Throws
- * `Overtaken` if the name is already in use, and `ApiError`.
+ * Completes, validates and stores a new object after mutating admission. The object must be in the storage version. Throws `Overtaken` if
+ * the name is already in use, and `ApiError` for other errors.
  */
 export async function insertObject(
   parts: ResourceParts,
@@ -93,7 +93,7 @@ function store(parts: ResourceParts, { namespace, object }: NewObject, context: 
   return kind.fromStored(written({ resource: kind.resource, name }, create).decode());
 }
 
-/** Returns the error for a name that is already in use. If the server generated the name, the error asks clients to retry. */
+/** Returns the error for a name that is already in use. If the name was generated, the error asks the client to retry. */
 function nameInUse(resource: GroupResource, { metadata }: ApiObject, existing: ApiObject): ApiError {
   const { name = '', generateName = '' } = metadata;
   const error = alreadyExists(resource, name);

@@ -1,4 +1,7 @@
-/** The kind that a JSON object declares, checked against the expected one (apimachinery, serializer/json and codec_factory). */
+/**
+ * Determines the kind that a JSON object declares and checks it against the expected kind (apimachinery, serializer/json and
+ * codec_factory).
+ */
 import {
   apiVersionOf,
   type GroupVersionKind,
@@ -8,12 +11,12 @@ import {
   type StructType,
 } from '@podwright/kube-schema';
 
-/** Upstream's name for its scheme (the registry of kinds), as it appears in error messages. */
+/** The name of upstream's scheme (registry of kinds) in error messages. */
 const SCHEME = 'pkg/api/legacyscheme/scheme.go:30';
 
-/** Thrown for a body that cannot be decoded. `decodeBody` turns it into the error response. */
+/** Thrown if a body cannot be decoded. `decodeBody` converts it to the error response. */
 export class DecodeError extends Error {
-  /** The kind that the body declares, as far as it is known. */
+  /** The kind that the body declares, if known. */
   readonly actual: GroupVersionKind | undefined;
 
   constructor(message: string, actual?: GroupVersionKind) {
@@ -22,7 +25,7 @@ export class DecodeError extends Error {
   }
 }
 
-/** Returns the kind that an object declares. A missing `apiVersion` or `kind` defaults to that of `expected`. */
+/** Returns the kind that an object declares. A missing `apiVersion` or `kind` is taken from `expected`. */
 export function namedKind(value: unknown, expected: GroupVersionKind): GroupVersionKind {
   const typeError = (message: string) =>
     new DecodeError(`couldn't get version/kind; json parse error: json: cannot unmarshal ${message}`);
@@ -41,7 +44,7 @@ export function namedKind(value: unknown, expected: GroupVersionKind): GroupVers
   return namedBy({ apiVersion, kind }, expected);
 }
 
-/** Like `namedKind`, but for a body that is not JSON. */
+/** Like `namedKind`, but for a non-JSON body. */
 export function namedBy(
   { apiVersion, kind }: { apiVersion: string; kind: string },
   expected: GroupVersionKind,
@@ -55,7 +58,7 @@ export function namedBy(
 const jsonType = (value: unknown): string =>
   Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
 
-/** Returns the schema type of a kind. Throws if the kind is unknown or cannot be converted to the expected kind. */
+/** Returns the schema type of a kind. Throws if the kind is unknown or not convertible to the expected kind. */
 export function checkedType(
   actual: GroupVersionKind,
   { schema, expected }: { schema: Schema; expected: GroupVersionKind },

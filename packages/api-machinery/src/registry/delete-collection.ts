@@ -8,8 +8,8 @@ import type { ListOptions } from './list-options.ts';
 import type { ResourceParts } from './resource-parts.ts';
 
 /**
- * Deletes the listed objects one at a time, and stops at the first deletion that fails. Objects that no longer exist are skipped. Returns
- * the list. Throws `ApiError`.
+ * Deletes the listed objects one at a time, stopping at the first failure. Objects that no longer exist are skipped. Returns the list.
+ * Throws `ApiError`.
  */
 export async function deleteCollection(
   parts: ResourceParts,

@@ -20,7 +20,7 @@ import {
 
 const FINALIZER = 'x.example/a';
 
-/** An object `a` of a resource, and a function that deletes it. */
+/** Creates an object `a` of a resource, and returns a function that deletes it. */
 async function withObject(resource: string, object: ApiObject) {
   const test = new TestRegistries();
   const registry = test.of(resource);

@@ -12,17 +12,19 @@ import type { ResourceParts } from './resource-parts.ts';
 import { Overtaken, written } from './store-answers.ts';
 import type { Place } from './update-object.ts';
 
-/** Maximum number of attempts to delete an object that other writes keep changing while admission runs. */
+/** Maximum number of attempts to delete an object that is concurrently modified while admission runs. */
 const MAX_ATTEMPTS = 100;
 
 export type Deleted = {
-  /** The object after the request, in the served version: either its last state, or its state with a deletion timestamp. */
+  /**
+   * The object after the request, in the served version: its last state if it was removed, otherwise its state with a deletion timestamp.
+   */
   object: ApiObject;
-  /** Whether the object no longer exists. */
+  /** Whether the object was removed. */
   removed: boolean;
 };
 
-/** Deletes an object. Objects with finalizers or a grace period are only marked for deletion, and are removed later. Throws `ApiError`. */
+/** Deletes an object. Objects with finalizers or a grace period are only marked for deletion and removed later. Throws `ApiError`. */
 export async function deleteObject(
   parts: ResourceParts,
   { namespace, name, options, isCollection = false }: Place & { options: DeleteOptions; isCollection?: boolean },
@@ -57,7 +59,7 @@ export async function deleteObject(
 
 type Step = Exclude<DeletionStep, { kind: 'pending' }>;
 
-/** Returns the object that a dry run reports. */
+/** Returns the object as reported by a dry run. */
 const tried = (step: Step, old: ApiObject): ApiObject => (step.kind === 'keep' ? step.object : (step.marked ?? old));
 
 function applyStep(

@@ -2,18 +2,18 @@ import type { ApiObject } from '@podwright/kube-kinds';
 import { conflict } from '../status/api-error.ts';
 import type { ServedKind } from './served-kind.ts';
 
-/** DeleteOptions (meta/v1), except for `dryRun`, which is in the request context. */
+/** DeleteOptions (meta/v1) without `dryRun`, which is part of the request context. */
 export type DeleteOptions = {
   gracePeriodSeconds?: number;
   preconditions?: { uid?: string; resourceVersion?: string };
   propagationPolicy?: 'Orphan' | 'Background' | 'Foreground';
-  /** The deprecated form of `propagationPolicy`. */
+  /** Deprecated in favor of `propagationPolicy`. */
   orphanDependents?: boolean;
 };
 
 /**
- * Throws a Conflict error if the object does not meet the client's preconditions. As in upstream, the message names the kind instead of the
- * resource.
+ * Throws a Conflict error if the object does not meet the client's preconditions. As in upstream, the message contains the kind instead of
+ * the resource name.
  */
 export function checkPreconditions(
   { resource }: ServedKind,

@@ -3,7 +3,7 @@ import type { Resource } from '@podwright/kube-schema';
 import { groupResource } from '../status/api-error.ts';
 import type { Deleted } from './delete-object.ts';
 
-/** The Status (meta/v1) that reports a removed object. */
+/** The Status (meta/v1) that reports the removal of an object. */
 export type SuccessStatus = {
   kind: 'Status';
   apiVersion: 'v1';
@@ -12,7 +12,7 @@ export type SuccessStatus = {
   details: { name?: string; group?: string; kind: string; uid?: string };
 };
 
-/** Resources for which DELETE returns the last state of the object. */
+/** Resources that return the last state of the object on DELETE. */
 const RETURN_OBJECT: ReadonlySet<string> = new Set([
   'namespaces',
   'persistentvolumeclaims',
@@ -35,8 +35,8 @@ const RETURN_OBJECT: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the response to a DELETE: the object if it still exists or its resource requires it; otherwise a Status that contains the
- * object's UID.
+ * Returns the response to a DELETE: the object if it still exists or its resource always returns it, otherwise a Status with the object's
+ * UID.
  */
 export function deletionAnswer(resource: Resource, { object, removed }: Deleted): ApiObject | SuccessStatus {
   if (!removed || RETURN_OBJECT.has(groupResource(resource))) return object;

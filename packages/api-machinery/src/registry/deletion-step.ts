@@ -1,4 +1,4 @@
-/** Decides the effect of a DELETE on an object, like upstream's registry (rest.BeforeDelete and the generic store). */
+/** Determines the effect of a DELETE on an object, like upstream's registry (rest.BeforeDelete and the generic store). */
 import type { ApiObject } from '@podwright/kube-kinds';
 import { FOREGROUND, ORPHAN } from '../metadata/reference-rules.ts';
 import { timestamp } from '../timestamp.ts';
@@ -6,11 +6,11 @@ import type { DeleteOptions } from './delete-options.ts';
 import type { ServedKind } from './served-kind.ts';
 
 export type DeletionStep =
-  /** The object is already being deleted, and will be removed no later than requested. */
+  /** The object is already being deleted and will be removed by the requested time. */
   | { kind: 'pending' }
-  /** The object is kept, in this state. */
+  /** The object is retained, in this state. */
   | { kind: 'keep'; object: ApiObject }
-  /** The object is removed. `marked`: the state that watchers receive before the removal. */
+  /** The object is removed. `marked`: the state sent to watchers before the removal. */
   | { kind: 'remove'; marked?: ApiObject };
 
 type Request = { options: DeleteOptions; nowMs: number };
@@ -37,16 +37,16 @@ export function deletionStep({ strategy }: ServedKind, old: ApiObject, { options
     : { kind: 'keep', object };
 }
 
-/** A negative grace period counts as one second. */
+/** Treats a negative grace period as one second. */
 const atLeastOne = (seconds: number | undefined): number | undefined =>
   seconds !== undefined && seconds < 0 ? 1 : seconds;
 
-/** If a kind's strategy defines `prepareForDelete`, the first delete request sets a deletion timestamp but no grace period. */
+/** Sets the deletion timestamp, but no grace period. Used for the first delete request if the kind's strategy has `prepareForDelete`. */
 function withDeletionTime(object: ApiObject, nowMs: number): ApiObject {
   return { ...object, metadata: { ...object.metadata, deletionTimestamp: timestamp(nowMs) } };
 }
 
-/** Adds or removes the finalizers that determine how the garbage collector handles dependents. */
+/** Adds or removes the finalizers that control how the garbage collector handles dependents. */
 function withPolicy(object: ApiObject, options: DeleteOptions, policy: 'orphan' | 'background'): ApiObject {
   const { finalizers: before = [], ...metadata } = object.metadata;
   const isOfPolicy = (name: string) => name === ORPHAN || name === FOREGROUND;
@@ -58,8 +58,8 @@ function withPolicy(object: ApiObject, options: DeleteOptions, policy: 'orphan' 
 }
 
 /**
- * Returns the finalizer that the delete options request. Without such an option, returns the one that the object already has, or that of
- * the kind's default policy.
+ * Returns the finalizer for the requested propagation policy. If none is requested, returns the object's existing policy finalizer or that
+ * of the kind's default policy.
  */
 function policyFinalizer(
   finalizers: readonly string[],
@@ -74,7 +74,7 @@ function policyFinalizer(
   return own ?? (policy === 'orphan' ? ORPHAN : undefined);
 }
 
-/** Returns the state of an object that only its finalizers keep from being removed. */
+/** Returns the state of an object that would be removed if it had no finalizers. */
 function ended(object: ApiObject, nowMs: number): ApiObject {
   const { deletionTimestamp, generation } = object.metadata;
   const isLater = deletionTimestamp === undefined || Date.parse(deletionTimestamp) > nowMs;
@@ -111,7 +111,7 @@ function gracefulStep(old: ApiObject, { requested, nowMs, grace }: GracefulReque
   return { kind: 'marked', object: { ...old, metadata } };
 }
 
-/** Shortens the remaining grace period if requested. It can never be extended, and does not end in the past. */
+/** Shortens the remaining grace period if requested. It is never extended, and never ends in the past. */
 function shortened(old: ApiObject, requested: number | undefined, nowMs: number): Graceful {
   const { deletionTimestamp = '', deletionGracePeriodSeconds } = old.metadata;
   if (!deletionGracePeriodSeconds) return NOT_GRACEFUL;

@@ -3,8 +3,8 @@ import type { ApiObject } from '@podwright/kube-kinds';
 import { managedFieldsOf } from '../managed-fields/object-fields.ts';
 
 /**
- * Whether the updated object equals the stored one, apart from the timestamps of managed fields. Such a write would only update timestamps,
- * so it is skipped (apiserver, IgnoreManagedFieldsTimestampsTransformer).
+ * Whether the updated object equals the stored one, ignoring the timestamps of managed fields. A write that only updates these timestamps
+ * is skipped (apiserver, IgnoreManagedFieldsTimestampsTransformer).
  */
 export function isSameObject(object: ApiObject, old: ApiObject): boolean {
   if (isDeepStrictEqual(object, old)) return true;

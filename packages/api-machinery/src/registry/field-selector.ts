@@ -1,14 +1,11 @@
-/**
- * Field selectors of list, watch and deletecollection requests; the error messages are worded as in upstream (apimachinery,
- * fields/selector.go).
- */
+/** Field selectors of list, watch and deletecollection requests, with upstream's error messages (apimachinery, fields/selector.go). */
 import type { ApiObject } from '@podwright/kube-kinds';
 import { badRequest } from '../status/api-error.ts';
 import type { ServedKind } from './served-kind.ts';
 
 export type FieldRequirement = { field: string; isEqual: boolean; value: string };
 
-/** Parses a field selector for objects of a kind. Field names are converted to those in the storage version. Throws `ApiError`. */
+/** Parses a field selector for objects of a kind. Field names are converted to the storage version. Throws `ApiError`. */
 export function parseFieldSelector(kind: ServedKind, selector: string): FieldRequirement[] {
   return parseRequirements(selector, (field) => storedField(kind, field));
 }
@@ -47,17 +44,19 @@ export function matchesFields(
   });
 }
 
-/** Returns the value that the selector requires for a field, or `undefined` if it requires none. */
+/** Returns the value that the selector requires a field to have, or `undefined` if it does not require one. */
 export const requiredValue = (requirements: readonly FieldRequirement[], field: string): string | undefined =>
   requirements.find((one) => one.field === field && one.isEqual)?.value;
 
-/** Also for cluster-scoped kinds, whose objects have no namespace. */
+/** Applies to cluster-scoped kinds as well, although their objects have no namespace. */
 const METADATA: Readonly<Record<string, ((object: Pick<ApiObject, 'metadata'>) => string) | undefined>> = {
   'metadata.name': ({ metadata }) => metadata.name ?? '',
   'metadata.namespace': ({ metadata }) => metadata.namespace ?? '',
 };
 
-/** Returns a selectable field's name in the storage version. Throws `ApiError` if the kind does not support selecting by the field. */
+/**
+ * Returns the name of a selectable field in the storage version. Throws `ApiError` if the kind does not support selecting by this field.
+ */
 function storedField({ resource, strategy, conversion }: ServedKind, field: string): string {
   const fields = strategy.selectableFields ?? {};
   const hasNamespace = resource.namespaced || Object.keys(fields).length === 0;

@@ -17,7 +17,10 @@ const pod = (metadata: ApiObject['metadata'], spec: object = {}): ApiObject => (
 });
 const context = { user: { username: 'u', groups: [] }, nowMs: 0 };
 
-/** The generations of a new object, and after a change of its labels, of its spec, and by a subresource. */
+/**
+ * Returns the generation of a new object and its generations after different updates: of its labels, of its spec, and through a
+ * subresource.
+ */
 function generations(strategy: Strategy): (number | undefined)[] {
   const binding = { prepareForUpdate: (object: ApiObject) => object };
   const kind = kindWith({ ...strategy, subresources: { binding } });

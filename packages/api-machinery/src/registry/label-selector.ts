@@ -1,7 +1,4 @@
-/**
- * Label selectors of list, watch and deletecollection requests; the error messages are worded as in upstream (apimachinery,
- * labels/selector.go).
- */
+/** Label selectors of list, watch and deletecollection requests, with upstream's error messages (apimachinery, labels/selector.go). */
 import { labelValueProblems, qualifiedNameProblems } from '@podwright/kube-kinds';
 import { badRequest } from '../status/api-error.ts';
 import { isInteger, type LabelOperator, type LabelRequirement } from './label-requirements.ts';
@@ -68,7 +65,7 @@ class LabelParser {
     return { key, operator, values };
   }
 
-  /** Parses the values in parentheses. An empty list and missing values count as ''. */
+  /** Parses the values in parentheses. Missing values, including an empty list, are read as ''. */
   #values(): string[] {
     if (this.#next().text !== '(') throw this.#wrong(`found '${this.#next().text}' expected: '('`);
     this.#take();
@@ -121,7 +118,7 @@ function checkValues(key: string, operator: LabelOperator, values: readonly stri
   }
 }
 
-/** Throws if there are problems with this part of the selector. */
+/** Throws if this part of the selector has problems. */
 function check(field: string, value: string, problems: readonly string[]): void {
   if (problems.length > 0)
     throw new SyntaxError(`${field}: Invalid value: ${JSON.stringify(value)}: ${problems.join('; ')}`);

@@ -1,4 +1,4 @@
-/** A token of a label selector, as upstream's lexer defines it (apimachinery, labels/selector.go). */
+/** Tokens of label selectors, as defined by upstream's lexer (apimachinery, labels/selector.go). */
 
 export type LabelToken = {
   /** `word` for keys, values, `in` and `notin`; `end` marks the end of the selector. */
@@ -9,7 +9,7 @@ export type LabelToken = {
 const SYMBOLS = ['!=', '==', '!', '=', '(', ')', ',', '>', '<'];
 const SPACE = /\s/;
 
-/** Splits a label selector into tokens. The last token is of kind `end`. */
+/** Splits a label selector into tokens. The last token is always `end`. */
 export function labelTokens(selector: string): LabelToken[] {
   const tokens: LabelToken[] = [];
   let position = 0;

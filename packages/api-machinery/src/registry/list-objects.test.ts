@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { ObjectList } from './list-objects.ts';
 import { at, configMap, decoded, options, pod, refusal, TestRegistries } from './test-registries.fixture.ts';
 
-/** ConfigMaps `default/a` to `default/e` with the label `odd`, and `other/a`. */
+/** Creates ConfigMaps `default/a` to `default/e` with the label `odd`, and `other/a`. */
 async function withConfigMaps(parts: ConstructorParameters<typeof TestRegistries>[0] = {}) {
   const test = new TestRegistries(parts);
   const registry = test.of('configmaps');

@@ -11,21 +11,21 @@ import { type Selection, selectionOf } from './selection.ts';
 import { storeAnswer } from './store-answers.ts';
 
 export type ObjectList = {
-  /** The revision of the state that was listed. */
+  /** The revision of the listed state. */
   revision: number;
-  /** The objects, in the served version. */
+  /** In the served version. */
   objects: StoredObject[];
-  /** The continue token for the next page. `undefined` on the last page. */
+  /** The token for fetching the next page. `undefined` on the last page. */
   continue?: string;
   /** `undefined` on the last page, and if selectors may exclude objects. */
   remainingItemCount?: number;
 };
 
-/** How long a list waits for a resource version that is in the future, as in upstream. */
+/** How long a list waits for a future resource version, as in upstream. */
 const FUTURE_VERSION_WAIT_MS = 3_000;
 const POLL_MS = 50;
 
-/** Lists the objects in a namespace. If the namespace is '', lists those in all namespaces. Throws `ApiError`. */
+/** Lists the objects in a namespace, or in all namespaces if `namespace` is ''. Throws `ApiError`. */
 export async function listObjects(
   parts: ResourceParts,
   { namespace, options, signal }: { namespace: string; options: ListOptions; signal?: AbortSignal },
@@ -34,7 +34,7 @@ export async function listObjects(
   if (options.continue !== '') return listRest(parts, selection, options);
   const { resourceVersion, resourceVersionMatch: match, limit } = options;
   const version = listVersion(resourceVersion);
-  // without a resourceVersionMatch, a list with both a limit and a resource version reads the state at exactly that version
+  // without a resourceVersionMatch, a list with a limit and a resource version reads exactly that version
   const isExact = version > 0 && (match === 'Exact' || (match === '' && limit > 0));
   if (isExact && version > parts.store.revision) throw tooLargeVersion(version, parts.store);
   await untilVersion(parts, version, signal);
@@ -74,7 +74,7 @@ async function page(parts: ResourceParts, { selection, limit, position, turn }: 
   };
 }
 
-/** Waits for a resource version that the store has not reached yet. Throws if it takes too long. */
+/** Waits until the store reaches a future resource version. Throws if this takes too long. */
 export async function untilVersion({ store }: ResourceParts, version: number, signal?: AbortSignal): Promise<void> {
   const end = performance.now() + FUTURE_VERSION_WAIT_MS;
   while (store.revision < version && performance.now() < end) await after(POLL_MS, undefined, { signal });
@@ -95,8 +95,8 @@ const TOO_OLD =
   'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.';
 
 /**
- * Returns the error for a continue token whose revision is no longer in the history. The error contains a new token, which continues the
- * list in the latest state.
+ * Returns the error for a continue token with a revision that is no longer in the history. The error contains a new token for continuing
+ * with the latest state.
  */
 function expiredToken(after: string): ApiError {
   const error = expired(TOO_OLD);

@@ -2,16 +2,16 @@
 export type ListOptions = {
   labelSelector: string;
   fieldSelector: string;
-  /** '' if the client specified none. */
+  /** '' if unspecified. */
   resourceVersion: string;
   /** `Exact`, `NotOlderThan` or ''. */
   resourceVersionMatch: string;
   /** 0 means no limit. */
   limit: number;
-  /** The continue token of the page to return. '' for the first page. */
+  /** The continue token of the requested page, or '' for the first page. */
   continue: string;
   allowWatchBookmarks: boolean;
-  /** Whether a watch starts with the existing objects. By default it does if it has no resource version, or version 0. */
+  /** Whether a watch starts with the existing objects. Defaults to `true` if the resource version is unset or 0. */
   sendInitialEvents: boolean | undefined;
   timeoutSeconds: number | undefined;
   /** Not a parameter: waits until the next slice of a long computation for the request may run. Default: other work runs between slices. */

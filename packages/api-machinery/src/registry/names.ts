@@ -1,11 +1,11 @@
-/** Checks the names and namespaces in objects that clients send against those in the URL. */
+/** Compares the names and namespaces of objects in request bodies with those in the URL. */
 import type { ApiObject } from '@podwright/kube-kinds';
 import { type ApiError, badRequest } from '../status/api-error.ts';
 import type { ServedKind } from './served-kind.ts';
 
 /**
- * Returns the object with the request's namespace, or with none if the kind is cluster-scoped. Throws if the object specifies a different
- * namespace.
+ * Returns the object with the request's namespace, or without a namespace if the kind is cluster-scoped. Throws if the object has a
+ * different namespace.
  */
 export function inNamespace({ resource }: ServedKind, object: ApiObject, namespace: string): ApiObject {
   const expected = resource.namespaced ? namespace : '';

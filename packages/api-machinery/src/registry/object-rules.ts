@@ -1,6 +1,6 @@
 /**
- * Applies a kind's strategy, with defaults for what it does not define: how a create or update changes an object, and the validation errors
- * of the result.
+ * Applies a kind's strategy to creates and updates: how they change the object, and how the result is validated. Has defaults for the parts
+ * that the strategy does not define.
  */
 import { isDeepStrictEqual } from 'node:util';
 import {
@@ -18,7 +18,7 @@ import { withRetainedFields } from '../metadata/system-fields.ts';
 import { pageNotFound } from '../status/api-error.ts';
 import type { ServedKind } from './served-kind.ts';
 
-/** Returns the new object, in the storage version, with the fields that the server sets on create. */
+/** Returns the new object, in the storage version, with the fields set by the server on create. */
 export function preparedForCreate(kind: ServedKind, object: ApiObject, context: CreateContext): ApiObject {
   const { prepareForCreate = (given: ApiObject) => withStatusOf(kind, given, kind.emptyStored) } = kind.strategy;
   const prepared = prepareForCreate(object, context);
@@ -27,7 +27,7 @@ export function preparedForCreate(kind: ServedKind, object: ApiObject, context: 
   return withGeneration(prepared, startsWithoutGeneration ? undefined : 1);
 }
 
-/** Returns the updated object after restoring the fields that this write cannot change. Throws `ApiError` for an unknown subresource. */
+/** Returns the updated object with all fields restored that this write cannot change. Throws `ApiError` for an unknown subresource. */
 export function preparedForUpdate(kind: ServedKind, { object, old, subresource }: Updating): ApiObject {
   const given = withGeneration(object, old.metadata.generation);
   const { prepareForUpdate = (one, other) => withStatusOf(kind, one, other) } = rulesOf(kind, subresource);
@@ -67,7 +67,7 @@ export async function errorsOfUpdate(kind: ServedKind, { object, old, subresourc
   ];
 }
 
-/** Returns the errors and, if the kind has rules in CEL, the errors of these. */
+/** Adds the errors of the kind's CEL rules, if it has any. */
 function withRuleErrors(
   { validateRules }: Strategy,
   errors: readonly FieldError[] = [],
@@ -76,7 +76,7 @@ function withRuleErrors(
   return validateRules === undefined ? errors : validateRules(errors, object, old);
 }
 
-/** Returns the errors with the names that fields have in errors of the served version. */
+/** Replaces field names with those that the served version uses in errors. */
 function named(
   { errorFields = {} }: Pick<Conversion, 'errorFields'> = {},
   errors: readonly FieldError[] = [],
@@ -93,8 +93,8 @@ export function resetFields(kind: ServedKind, subresource: string): readonly (re
 }
 
 /**
- * Returns the strategy for updates through a subresource. Subresources with a kind of their own, such as `scale`, use the strategy of the
- * main resource. Throws `ApiError` if the kind does not have the subresource.
+ * Returns the strategy for updates through a subresource. Subresources with their own kind, such as `scale`, use the strategy of the main
+ * resource. Throws `ApiError` if the kind does not have the subresource.
  */
 function rulesOf(kind: ServedKind, name: string): Partial<SubresourceStrategy> {
   if (name === '') return kind.strategy;
@@ -107,12 +107,12 @@ function rulesOf(kind: ServedKind, name: string): Partial<SubresourceStrategy> {
   throw pageNotFound();
 }
 
-/** The strategy for `status` of kinds that do not define their own. Only metadata and status can change. */
+/** The default strategy for `status`. Only metadata and status can change. */
 const STATUS: SubresourceStrategy = {
   prepareForUpdate: ({ metadata, status }, old) => ({ ...old, metadata, ...(status === undefined ? {} : { status }) }),
 };
 
-/** If the kind has a status subresource, restores the status of `old`. */
+/** Restores the status of `old` if the kind has a status subresource. */
 function withStatusOf(kind: ServedKind, object: ApiObject, old: ApiObject): ApiObject {
   if (!kind.hasSubresource('status')) return object;
   const { status: _, ...others } = object;
@@ -125,8 +125,8 @@ function withGeneration(object: ApiObject, generation: number | undefined): ApiO
 }
 
 /**
- * Returns the object's next generation. It is incremented when anything but metadata or status changes; for some kinds, also when
- * annotations or labels change. Assigning a pod to a node does not count as a change.
+ * Returns the object's next generation. It is incremented when anything except metadata and status changes. For some kinds, changes of
+ * annotations, labels or status count as well. Binding a pod to a node does not count.
  */
 function generationAfter({ strategy }: ServedKind, { object, old, subresource }: Updating): number | undefined {
   const { generation } = old.metadata;

@@ -15,7 +15,7 @@ const TYPES = {
 const CONTAINER = { name: 'c', image: 'i' };
 const template = (containers: object[]) => ({ template: { spec: { containers } } });
 
-/** A Deployment `a`, and a function that patches it. */
+/** Creates a Deployment `a`, and returns a function that patches it. */
 async function withDeployment() {
   const test = new TestRegistries();
   const registry = test.of(DEPLOYMENTS);

@@ -1,4 +1,4 @@
-/** The kind of an object that results from a patch. */
+/** Checks the kind of the object that results from a patch. */
 import { invalidValue } from '@podwright/kube-kinds';
 import { apiVersionOf, type JsonObject, type Schema } from '@podwright/kube-schema';
 import { type ApiError, internalError, invalid } from '../status/api-error.ts';
@@ -15,8 +15,8 @@ export type PatchedKindOptions = {
 };
 
 /**
- * Throws if the result of a JSON or merge patch does not declare the kind that was patched. Upstream decodes the result as the kind that it
- * declares. It does not so with the result of a strategic merge patch, which may declare any kind.
+ * Throws if the result of a JSON or merge patch is not of the patched kind. Upstream decodes the result as the kind that it declares,
+ * except for strategic merge patches, which may declare any kind.
  */
 export function checkPatchedKind(kind: ServedKind, value: JsonObject, options: PatchedKindOptions): void {
   try {
@@ -29,7 +29,7 @@ export function checkPatchedKind(kind: ServedKind, value: JsonObject, options: P
 
 function checkBuiltInKind({ resource }: ServedKind, value: JsonObject, { schema, name }: PatchedKindOptions): void {
   checkedType(namedKind(value, resource), { schema, expected: resource });
-  // without a version upstream decodes into its internal type, whose fields have no names in JSON
+  // without a version, upstream decodes into its internal type, which has no JSON field names
   if (!value.apiVersion) throw undeterminableName(name);
 }
 
@@ -46,7 +46,10 @@ function checkCustomKind({ resource, apiVersion }: ServedKind, value: JsonObject
   if (problems.length > 0) throw invalid(named, name, problems);
 }
 
-/** Returns the object with the kind that was patched, unless a value that is not text would hide an error. */
+/**
+ * Replaces the object's kind and `apiVersion` with those of the patched object. Values that are neither strings nor null remain, so that
+ * decoding reports them.
+ */
 export function withOwnKind({ resource, apiVersion }: ServedKind, value: JsonObject): JsonObject {
   const isReplaced = (one: unknown) => typeof one === 'string' || one === null || one === undefined;
   return {

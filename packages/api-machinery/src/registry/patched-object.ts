@@ -1,4 +1,4 @@
-/** Computes the object that results from a patch: decoded, in the storage version, with defaults and managed fields. */
+/** Computes the object that results from a patch. It is decoded and in the storage version, and has defaults and managed fields. */
 import { errorMessage, PodwrightError } from '@podwright/base';
 import { type ApiObject, invalidValue } from '@podwright/kube-kinds';
 import { formatGoValue, type JsonObject, type Schema, strictDecodingMessage } from '@podwright/kube-schema';
@@ -11,13 +11,13 @@ import { tracked } from './tracked-object.ts';
 
 export type PatchRequest = {
   mediaType: PatchMediaType;
-  /** The parsed patch body: JSON, or YAML for an apply. */
+  /** The parsed patch: JSON, or YAML for an apply. */
   patch: unknown;
-  /** Whether an apply takes ownership of fields that other managers own. */
+  /** Whether an apply takes ownership of fields owned by other managers. */
   force?: boolean;
   /** How to handle unknown fields. Default: `Ignore`. */
   fieldValidation?: 'Ignore' | 'Warn' | 'Strict';
-  /** Problems found while the patch was parsed, such as duplicate fields. Problems in an apply configuration have already been reported. */
+  /** Problems found while parsing the patch, such as duplicate fields. Problems of an apply configuration have already been reported. */
   problems?: readonly string[];
 };
 
@@ -44,13 +44,13 @@ export function patched(
     refusal,
   });
   const problem = kind.conversionProblem(decoded.object);
-  // upstream converts the result of a strategic merge patch outside of its decoder
+  // upstream converts the result of a strategic merge patch outside its decoder
   if (problem !== undefined) throw isStrategic ? unknownError(problem) : refusal(problem);
   report([...(request.problems ?? []), ...decoded.problems], { request, refusal, context });
   return tracked(parts, { object: kind.complete(decoded.object), old }, context);
 }
 
-/** Starts the message of an error in the type of an applied configuration. */
+/** Prefix of the error message for an applied configuration of the wrong type. */
 const IN_YAML = 'error decoding YAML: error unmarshaling JSON: while decoding JSON: ';
 
 /** Applies a configuration to the stored object, or creates an object from it. Throws `ApiError`. */
@@ -70,7 +70,7 @@ export function applied(
   return kind.complete(object);
 }
 
-/** An error that upstream does not translate. */
+/** Returns an error that upstream does not convert to a specific API error. */
 const unknownError = (message: string): ApiError => new ApiError(500, '', { message });
 
 type Decoded = { object: ApiObject; problems: string[] };
@@ -90,7 +90,7 @@ function decodedPatch(
 
 type Reporting = { request: PatchRequest; refusal: (message: string) => ApiError; context: RequestContext };
 
-/** Reports unknown and duplicate fields according to the request's `fieldValidation`. */
+/** Reports unknown and duplicate fields as requested by `fieldValidation`. */
 function report(problems: readonly string[], { request, refusal, context }: Reporting): void {
   if (problems.length === 0) return;
   if (request.fieldValidation === 'Strict') throw refusal(strictDecodingMessage(problems));
@@ -101,8 +101,8 @@ const invalidPatch = (shown: string, message: string): ApiError =>
   invalid({ group: '', kind: '' }, '', [invalidValue('patch', shown, message)]);
 
 /**
- * Whether the object has an empty `managedFields` list, which requests the removal of all managed fields. This must be checked before
- * decoding, which drops empty lists.
+ * Whether the object has an empty `managedFields` list, which requests removal of all managed fields. Must be checked before decoding,
+ * which drops empty lists.
  */
 const isEmptied = ({ metadata }: JsonObject): boolean => {
   const { managedFields } = (metadata ?? {}) as { managedFields?: unknown };

@@ -4,7 +4,7 @@ import { keyIn } from './keys.ts';
 import type { ResourceParts } from './resource-parts.ts';
 import type { Selection } from './selection.ts';
 
-/** A position in a list: after the given key, in the state at the given revision. Without a revision, in the latest state. */
+/** A position in a list: after the given key, at the given revision. If the revision is unset, at the latest revision. */
 export type Position = { revision?: number; after?: string };
 
 /**
@@ -31,10 +31,7 @@ export async function servedObjects(
   return kind.conversion === undefined ? objects : inSlices(objects, (one) => [kind.served(one)], slices);
 }
 
-/**
- * Reads the objects that may match: a single object if only one name can match; otherwise those found through the index or in the
- * namespace.
- */
+/** Reads the candidates: a single object if only one name can match, otherwise all objects found through the index or in the namespace. */
 function readCandidates({ store, kind }: ResourceParts, selection: Selection, { revision, after }: Position) {
   const { namespace, name, index } = selection;
   const isSingle = name !== undefined && (namespace !== undefined || !kind.resource.namespaced);

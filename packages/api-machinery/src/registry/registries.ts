@@ -16,16 +16,16 @@ import { storeResource } from './stored-resource.ts';
 export type RegistriesParts = KindData & {
   /** Must have been opened with `STORE_INDEXES`. */
   store: ObjectStore;
-  /** Default: all writes are admitted unchanged. */
+  /** Default: admits all writes unchanged. */
   admission?: Admission;
   /** By store resource. */
   allocations?: Readonly<Record<string, Allocate>>;
 };
 
-/** The registries of all resources. Each registry is created on first use. */
+/** The registries of all resources, created on first use. */
 export class Registries {
   readonly #parts: RegistriesParts;
-  // the resources of a custom kind are replaced when its definition changes
+  // weak, because the resources of a custom kind are replaced when its definition changes
   readonly #kinds = new WeakMap<Resource, ServedKind>();
   readonly #registries = new WeakMap<Resource, ResourceRegistry>();
   readonly #fieldSets = new FieldSets();
@@ -34,7 +34,7 @@ export class Registries {
     this.#parts = parts;
   }
 
-  /** Returns the registry for a resource that the schema defines. */
+  /** Returns the registry of a resource in the schema. */
   for(resource: Resource): ResourceRegistry {
     const made = this.#registries.get(resource);
     if (made !== undefined) return made;
@@ -49,7 +49,7 @@ export class Registries {
     return registry;
   }
 
-  /** The kind of scales, and the manager of their fields. */
+  /** Returns the kind and the field manager of Scale objects. */
   #scales(): Pick<ResourceParts, 'kind' | 'fieldManager'> {
     const kind = this.#kind(SCALE_RESOURCE);
     const { schema } = this.#parts;
@@ -82,7 +82,7 @@ export class Registries {
     });
   }
 
-  /** Returns the kind's other served versions, with functions that convert to them. */
+  /** Returns the kind's other served versions and the conversions to them. */
   #otherVersions(kind: ServedKind): Map<string, OtherVersion> {
     const { schema } = this.#parts;
     const others = schema.resources.filter(
@@ -97,7 +97,7 @@ export class Registries {
   }
 }
 
-/** Returns the set of fields at the given paths. */
+/** Returns the field set with the given paths. */
 function fieldSetOf(paths: readonly (readonly string[])[]): FieldSet {
   const sets = paths.map((path) => parseFieldsV1(path.reduceRight((below, name) => ({ [`f:${name}`]: below }), {})));
   return sets.reduce((all, set) => all.union(set), parseFieldsV1({}));

@@ -5,14 +5,14 @@ import type { ObjectStore } from '../store/object-store.ts';
 import type { Allocate } from './allocation.ts';
 import type { ServedKind } from './served-kind.ts';
 
-/** What the functions for a resource share. */
+/** Dependencies shared by the functions of a resource. */
 export type ResourceParts = {
   store: ObjectStore;
   kind: ServedKind;
-  /** Returns the kind of another resource with the same objects, such as another version. */
+  /** Returns the kind of another resource with the same stored objects, such as a different version. */
   kindIn: (resource: Resource) => ServedKind;
   admission: Admission;
   allocate: Allocate;
-  /** Returns the field manager for writes to a subresource. '' stands for the main resource. */
+  /** Returns the field manager for writes to a subresource, or to the main resource if '' is passed. */
   fieldManager: (subresource: string) => FieldManager;
 };

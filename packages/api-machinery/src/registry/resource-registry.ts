@@ -20,15 +20,15 @@ import { changeObject, type Place, updateObject, type Written } from './update-o
 import { type WatchEvent, type WatchRequest, watchObjects } from './watch-objects.ts';
 
 /**
- * The registry of one resource in one served version, which implements the API's rules. Objects passed in must be decoded, but not
- * defaulted. The namespace is '' for cluster-scoped kinds, and for lists across all namespaces. All functions throw `ApiError`.
+ * The registry of a resource in one served version, which implements the API's semantics. Objects passed in must be decoded, but not
+ * defaulted. The namespace is '' for cluster-scoped kinds and for lists across all namespaces. All methods throw `ApiError`.
  */
 export class ResourceRegistry {
   readonly #parts: ResourceParts;
   readonly #schema: Schema;
   readonly #scales: ResourceParts;
 
-  /** `scales`: what writes of scales need. */
+  /** `scales`: the parts for writes to Scale objects. */
   constructor(parts: ResourceParts, schema: Schema, scales: ResourceParts) {
     this.#parts = parts;
     this.#schema = schema;
@@ -39,12 +39,12 @@ export class ResourceRegistry {
     return this.#parts.kind.resource;
   }
 
-  /** An empty object with the fields that Go never omits. Bookmarks contain such an object. */
+  /** An empty object with the fields that Go never omits, for use in bookmarks. */
   get emptyObject(): ApiObject {
     return this.#parts.kind.emptyObject;
   }
 
-  /** Converts an object to the storage version, from which table columns are computed. */
+  /** Converts an object to the storage version, as required for computing table columns. */
   toStored(object: ApiObject): ApiObject {
     return this.#parts.kind.toStored(object);
   }
@@ -65,12 +65,12 @@ export class ResourceRegistry {
     return kind.served(stored);
   }
 
-  /** Waits up to three seconds for a resource version in the future, as sent by a client. */
+  /** Waits up to three seconds for a future resource version sent by a client. */
   async reach(resourceVersion: string, signal?: AbortSignal): Promise<void> {
     await untilVersion(this.#parts, watchVersion(resourceVersion), signal);
   }
 
-  /** If the requested resource version is in the future, waits up to three seconds for it. */
+  /** Waits up to three seconds if the requested resource version is in the future. */
   list(namespace: string, options: ListOptions, signal?: AbortSignal): Promise<ObjectList> {
     return listObjects(this.#parts, { namespace, options, signal });
   }
@@ -85,8 +85,8 @@ export class ResourceRegistry {
   }
 
   /**
-   * Updates an object to the result of a function, which is called again if another write changes the object first. Used by controllers,
-   * and for subresources with kinds of their own, such as `binding`.
+   * Updates an object to the result of `compute`, which is called again if the object is concurrently modified. Used by controllers, and
+   * for subresources with their own kind, such as `binding`.
    */
   change(place: Place, compute: (object: ApiObject) => ApiObject, context: RequestContext): Promise<Written> {
     const parts = this.#parts;
@@ -116,7 +116,7 @@ export class ResourceRegistry {
     return deleteObject(this.#parts, { ...place, options }, context);
   }
 
-  /** Returns the objects that were selected for deletion. */
+  /** Returns the objects selected for deletion. */
   deleteCollection(
     { namespace, list }: { namespace: string; list: ListOptions },
     options: DeleteOptions,

@@ -17,19 +17,17 @@ export function listVersion(text: string): number {
   throw badRequest(`invalid resource version: ${error}`);
 }
 
-/** Parses the resource version of a watch. If it is invalid, upstream reports an unknown error. */
+/** Parses the resource version of a watch. Like upstream, reports an unknown error if it is invalid. */
 export function watchVersion(text: string): number {
   const version = versionNumber(text);
   if (version !== undefined) return version;
   throw new ApiError(500, '', { message: `resourceVersion: Invalid value: ${JSON.stringify(text)}: ${INVALID(text)}` });
 }
 
-/**
- * The position at which a list continues: after the given key, in the state at the given revision. Without a revision, in the latest state.
- */
+/** Where a list continues: after the given key, at the given revision. If the revision is unset, at the latest revision. */
 export type ListPosition = { revision?: number; after: string };
 
-/** The version of the continue token format, and the revision that stands for the latest state. */
+/** The version of the continue token format. `NEWEST` is the revision in tokens that continue with the latest state. */
 const TOKEN_VERSION = 'meta.k8s.io/v1';
 const NEWEST = -1;
 const MAX_TOKEN_LENGTH = 4096;
@@ -39,7 +37,7 @@ export function formatContinue({ revision = NEWEST, after }: ListPosition): stri
   return Buffer.from(JSON.stringify(token)).toString('base64url');
 }
 
-/** Parses a continue token that this server issued. Throws `ApiError`. */
+/** Parses a continue token issued by this server. Throws `ApiError`. */
 export function parseContinue(text: string): ListPosition {
   const { v, rv, start } = parseToken(text);
   if (v !== TOKEN_VERSION) throw invalidToken('server does not recognize this encoded version');

@@ -6,8 +6,8 @@ import { parseLabelSelector } from './label-selector.ts';
 import type { ServedKind } from './served-kind.ts';
 
 /**
- * The indexes used by lists with field selectors, by store resource and field. The store must be opened with them. For example, a kubelet
- * often lists the pods on its node.
+ * The indexes for lists with field selectors, by store resource and field. The store must be opened with them. For example, kubelets often
+ * list the pods on their node.
  */
 export const STORE_INDEXES: Readonly<Record<string, Readonly<Record<string, IndexValue>>>> = {
   pods: { 'spec.nodeName': ({ spec }) => (spec as { nodeName?: string } | undefined)?.nodeName ?? '' },
@@ -16,15 +16,15 @@ export const STORE_INDEXES: Readonly<Record<string, Readonly<Record<string, Inde
 /** The selectors of usual clients have a few comparisons. */
 const COSTLY_COMPARISONS = 100;
 
-/** Specifies which objects a request selects. */
+/** The objects selected by a request. */
 export type Selection = {
-  /** Whether the selectors may exclude objects. */
+  /** Whether selectors may exclude objects. */
   isFiltered: boolean;
   /** Whether it takes so long to match an object that thousands of watches must not do it at once. */
   isCostly: boolean;
-  /** The namespace to read. `undefined` for all namespaces. */
+  /** The namespace to read, or `undefined` for all namespaces. */
   namespace: string | undefined;
-  /** The only name that can match, if the field selector requires one. */
+  /** The only name that can match if the field selector specifies one. */
   name: string | undefined;
   index: StoreListOptions['index'];
   matches: (object: ApiObject) => boolean;
@@ -32,7 +32,7 @@ export type Selection = {
 
 export type SelectorTexts = { labelSelector: string; fieldSelector: string };
 
-/** Parses the selectors of a request. `namespace` is '' for all namespaces. Throws `ApiError`. */
+/** Parses a request's selectors. `namespace` is '' for all namespaces. Throws `ApiError`. */
 export function selectionOf(kind: ServedKind, namespace: string, texts: SelectorTexts): Selection {
   const labels = parseLabelSelector(texts.labelSelector);
   const fields = parseFieldSelector(kind, texts.fieldSelector);

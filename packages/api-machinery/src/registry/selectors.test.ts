@@ -100,7 +100,7 @@ describe('a field selector', () => {
       'data.x=1',
       '"data.x" is not a known field selector: only "metadata.name", "metadata.namespace"',
     );
-    // kinds without fields of their own accept the namespace, even cluster-scoped ones
+    // kinds without selectable fields of their own accept metadata.namespace, even if they are cluster-scoped
     assert.equal(parseFieldSelector(kind('', 'nodes'), 'metadata.namespace=1').length, 1);
   });
 });

@@ -15,25 +15,25 @@ export type KindData = {
   schema: Schema;
   strategies: Strategies;
   conversions?: Conversions;
-  /** Returns the rules of a custom resource. */
+  /** Returns the strategy and conversion of a custom resource. */
   customRules?: (resource: Resource) => { strategy: Strategy; conversion: Conversion } | undefined;
 };
 
-/** A kind in one served version, along with its strategy. */
+/** A kind in one of its served versions, with its strategy. */
 export class ServedKind {
   readonly resource: Resource;
-  /** The group resource under which objects are stored. */
+  /** The group resource under which the objects are stored. */
   readonly storeResource: string;
   readonly apiVersion: string;
-  /** The group and kind in validation errors: those of the storage version. */
+  /** The group and kind to use in validation errors, which are those of the storage version. */
   readonly internalKind: Pick<Resource, 'group' | 'kind'>;
   readonly type: StructType;
   readonly strategy: Strategy;
   /** `undefined` if the served version is also the storage version. */
   readonly conversion: Conversion | undefined;
-  /** An empty object in the served version, with the fields that Go never omits. */
+  /** An empty object in the served version, including the fields that Go never omits. */
   readonly emptyObject: ApiObject;
-  /** An empty object in the storage version, with the fields that Go never omits. */
+  /** An empty object in the storage version, including the fields that Go never omits. */
   readonly emptyStored: ApiObject;
   readonly #schema: Schema;
   readonly #storedType: StructType;
@@ -75,7 +75,7 @@ export class ServedKind {
     return { object: object as ApiObject, problems };
   }
 
-  /** Throws an `ApiError` with the status 400 if the decoded object, in the served version, cannot be converted to the internal type. */
+  /** Throws a 400 `ApiError` if the decoded object cannot be converted from the served version to the internal type. */
   checkConversion(object: ApiObject): void {
     const problem = this.conversionProblem(object);
     const { kind, version } = this.resource;
@@ -83,7 +83,7 @@ export class ServedKind {
       throw badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${problem}`);
   }
 
-  /** Returns why the decoded object, in the served version, cannot be converted to the internal type. */
+  /** Returns why the decoded object cannot be converted from the served version to the internal type. */
   conversionProblem(object: ApiObject): string | undefined {
     return this.strategy.conversionProblem?.(this.toStored(object));
   }
@@ -96,7 +96,7 @@ export class ServedKind {
     return this.conversion === undefined ? object : this.conversion.fromStored(object);
   }
 
-  /** Returns what is stored of an object in the storage version. */
+  /** Returns the parts of an object to store. The object is in the storage version. */
   storable(object: ApiObject): ApiObject {
     return this.conversion?.storable?.(object) ?? object;
   }

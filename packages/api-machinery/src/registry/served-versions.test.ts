@@ -1,4 +1,4 @@
-/** Kinds that are served in several versions and stored in one. */
+/** Kinds that are served in several versions but stored in one. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type ApiObject, type Conversions, invalidValue } from '@podwright/kube-kinds';
@@ -56,7 +56,7 @@ const autoscaler = (version: string, spec: object): ApiObject =>
 
 const targetOf = ({ spec }: ApiObject): unknown => (spec as Spec).targetCPUUtilizationPercentage;
 
-/** An autoscaler that `one` created in v1 with a target of 50. */
+/** Creates an autoscaler in v1 with a target of 50, using the field manager `one`. */
 async function withAutoscaler() {
   const test = new TestRegistries({ conversions: CONVERSIONS });
   const [v1, v2] = [test.of(V1), test.of(V2)];
@@ -65,7 +65,7 @@ async function withAutoscaler() {
   return { test, v1, v2, context, made };
 }
 
-/** The managers in the form `MANAGER VERSION: FIELDS OF SPEC`. */
+/** Formats managed fields entries as `MANAGER VERSION: SPEC FIELDS`. */
 function managers({ metadata }: ApiObject): string[] {
   const entries = metadata.managedFields as { manager: string; apiVersion: string; fieldsV1: { 'f:spec': object } }[];
   return entries.map(({ manager, apiVersion, fieldsV1 }) => {

@@ -2,16 +2,16 @@ import { MASTERS } from '@podwright/kube-kinds';
 import type { RequestContext } from '../request-context.ts';
 import type { SpaceClass } from '../store/object-store.ts';
 
-/** The group of nodes in upstream (apiserver, authentication/user). */
+/** Upstream's group for nodes (apiserver, authentication/user). */
 const NODES = 'system:nodes';
 
-/** Resources of the heartbeats of nodes. Their number is bounded by that of nodes, so they need no limit. */
+/** Resources for node heartbeats. Their number is bounded by the number of nodes, so they need no limit. */
 const HEARTBEATS = ['nodes', 'leases.coordination.k8s.io', 'csinodes.storage.k8s.io'];
 const EVENTS = ['events', 'events.events.k8s.io'];
 
 /**
- * Returns how much space of the store a write may use. When users have filled the ordinary space, nodes and controllers can still write
- * statuses and events into the reserve, so that nodes keep working and objects can be deleted.
+ * Returns how much of the store's space a write may use. When users have filled the ordinary space, nodes and controllers can still write
+ * statuses and events to the reserve, which keeps nodes working and allows objects to be deleted.
  */
 export function spaceOf(
   resource: string,

@@ -14,8 +14,8 @@ import type { ObjectStore } from '../store/object-store.ts';
 import { ExpiredRevision, OutOfSpace } from '../store/store-errors.ts';
 
 /**
- * Thrown if another write changed the object first, so that the caller must compute its change again. `answer`: the error for the client if
- * the caller gives up.
+ * Thrown if the object was concurrently modified, so the caller must compute its change again. `answer`: the error for the client if the
+ * caller gives up.
  */
 export class Overtaken extends Error {
   readonly answer: ApiError;
@@ -27,7 +27,7 @@ export class Overtaken extends Error {
   }
 }
 
-/** Runs a write to an object. Throws `Overtaken` if another write changed the object first, and `ApiError` for other store errors. */
+/** Runs a write to an object. Throws `Overtaken` if the object was concurrently modified, and `ApiError` for other store errors. */
 export function written<T>({ resource, name }: { resource: GroupResource; name: string }, write: () => T): T {
   try {
     return write();
@@ -50,14 +50,14 @@ function overtakenAnswer(resource: GroupResource, name: string, error: unknown):
   }
 }
 
-/** Resolves once all writes so far are durable. Returns undefined if they are. Rejects with an `ApiError` if the disk fails. */
+/** Resolves when all previous writes are durable. Returns `undefined` if they already are. Rejects with an `ApiError` if the disk fails. */
 export function untilDurable(store: Pick<ObjectStore, 'untilDurable'>): Promise<void> | undefined {
   return store.untilDurable()?.catch((error: unknown) => {
     throw storeAnswer(error);
   });
 }
 
-/** Converts any other store error to an API error. Returns errors that did not come from the store unchanged. */
+/** Converts any other store error to an API error. Errors from elsewhere are returned unchanged. */
 export function storeAnswer(error: unknown): unknown {
   if (!(error instanceof PodwrightError)) return error;
   if (error instanceof ExpiredRevision) return expired('The resourceVersion for the provided list is too old.');

@@ -1,4 +1,4 @@
-/** Registries with a few small kinds' rules, on a store in memory. */
+/** Registries backed by an in-memory store, with simple rules for a few kinds. */
 import assert from 'node:assert/strict';
 import { type ApiObject, invalidValue, type Strategies } from '@podwright/kube-kinds';
 import { decodeJson, Schema } from '@podwright/kube-schema';
@@ -17,16 +17,15 @@ export const schema = await Schema.load();
 type Spec = { replicas?: number; paused?: boolean; nodeName?: string; finalizers?: string[] };
 const specOf = ({ spec }: ApiObject): Spec => (spec ?? {}) as Spec;
 
-/** The replicas of a Deployment, and whether it is paused. */
+/** Returns the replicas of a Deployment and whether it is paused. */
 export function desired(object: ApiObject): string {
   const { replicas, paused } = specOf(object);
   return `${replicas}${paused ? ' paused' : ''}`;
 }
 
 /**
- * Deployments have a default, a rule and generations; pods have grace periods; namespaces wait for their own finalizers. Config maps with an
- * annotation `x` cannot be converted, events
- * with a negative count are not valid.
+ * Deployments have a default, a validation rule and generations; pods have grace periods; namespaces wait for their own finalizers.
+ * ConfigMaps with an annotation `x` cannot be converted. Events with a negative count are invalid.
  */
 const STRATEGIES: Strategies = {
   'deployments.apps': {
@@ -79,7 +78,7 @@ function errorsOf(object: ApiObject) {
   return replicas < 0 ? [invalidValue('spec.replicas', replicas, 'must be greater than or equal to 0')] : [];
 }
 
-/** Registries of a new store. `warnings`: those that clients received. */
+/** Registries of a new store. `warnings`: the warnings sent to clients. */
 export class TestRegistries {
   readonly store: MemoryStore;
   readonly warnings: string[] = [];
@@ -94,7 +93,7 @@ export class TestRegistries {
     this.#registries = new Registries({ store: this.store, schema, strategies: STRATEGIES, ...parts });
   }
 
-  /** A registry by `PLURAL` in the core group or `PLURAL.GROUP/VERSION`. */
+  /** Returns the registry for `PLURAL` (core group) or `PLURAL.GROUP/VERSION`. */
   of(name: string): ResourceRegistry {
     const [, plural = '', group = '', version = 'v1'] = /^(\w+)(?:\.(.*)\/(\w+))?$/.exec(name) ?? [];
     return this.#registries.for(schema.resource(group, version, plural)!);
@@ -114,7 +113,7 @@ export class TestRegistries {
 
 export const at = (name: string, namespace = 'default') => ({ namespace, name });
 
-/** An object as decoded from a request. */
+/** Returns an object as if decoded from a request. */
 export function decoded(apiVersion: string, kind: string, fields: object): ApiObject {
   const type = schema.kindOf({ apiVersion, kind })!;
   return decodeJson({ apiVersion, kind, ...fields }, { schema, type }).object as ApiObject;
@@ -129,7 +128,7 @@ export const deployment = (name: string, spec: object = {}, metadata: object = {
 export const pod = (name: string, spec: object = {}, metadata: object = {}): ApiObject =>
   decoded('v1', 'Pod', { metadata: { name, ...metadata }, spec: { containers: [], ...spec } });
 
-/** Options of a list or watch by their query, which must be valid. */
+/** Returns the options for the query string of a list or watch, which must be valid. */
 export function options(query = ''): ListOptions {
   const given = new URLSearchParams(query);
   const text = (name: string) => given.get(name) ?? '';
@@ -146,7 +145,7 @@ export function options(query = ''): ListOptions {
   };
 }
 
-/** The status of the `ApiError` with which the work fails. */
+/** Returns the status of the `ApiError` thrown by `work`. */
 export async function refusal(work: () => unknown): Promise<FailureStatus> {
   try {
     await work();
@@ -157,7 +156,7 @@ export async function refusal(work: () => unknown): Promise<FailureStatus> {
   return assert.fail('expected an error');
 }
 
-/** The result of the first `count` events of a watch in the form `TYPE NAME@REVISION`, or `END`. */
+/** Returns at least the first `count` events of a watch in the form `TYPE NAME@REVISION`, with a final `END` if the watch ends early. */
 export async function events(watch: AsyncIterable<readonly WatchEvent[]>, count: number): Promise<string[]> {
   const seen: string[] = [];
   for await (const batch of watch) {

@@ -1,4 +1,4 @@
-/** Steps applied to an object besides its kind's strategy: managed fields, mutating admission, and owner references. */
+/** Steps applied to an object in addition to its kind's strategy: managed fields, mutating admission and owner references. */
 import { errorMessage, PodwrightError } from '@podwright/base';
 import type { ApiObject } from '@podwright/kube-kinds';
 import { managedFieldsOf } from '../managed-fields/object-fields.ts';
@@ -50,8 +50,7 @@ const INVALID_OWNERS =
   '.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ';
 
 /**
- * Returns the admitted object. If admission has made its managed fields invalid, it gets those from before admission, and the client a
- * warning, as upstream.
+ * Returns the admitted object. If admission made its managed fields invalid, restores the previous ones and warns the client, as upstream.
  */
 function withValidOwners(admitted: ApiObject, before: ApiObject, { warn }: RequestContext): ApiObject {
   const entries = managedFieldsOf(admitted);
@@ -66,7 +65,7 @@ function withValidOwners(admitted: ApiObject, before: ApiObject, { warn }: Reque
   }
 }
 
-/** Removes duplicate owner references, and adds a warning if there were any. */
+/** Removes duplicate owner references and warns the client if there were any. */
 export function withUniqueOwners(object: ApiObject, { warn }: RequestContext, isAdmitted: boolean): ApiObject {
   const unique = withoutRepeatedOwners(object);
   if (unique.duplicates.length > 0) warn(repeatedOwnersWarning(unique.duplicates, isAdmitted));

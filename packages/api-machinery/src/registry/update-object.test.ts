@@ -11,7 +11,7 @@ const DEPLOYMENTS = 'deployments.apps/v1';
 const lease = (metadata: object = {}): ApiObject =>
   decoded('coordination.k8s.io/v1', 'Lease', { metadata: { name: 'a', ...metadata }, spec: {} });
 
-/** A Deployment `a` and a function that updates it. */
+/** Creates a Deployment `a`, and returns a function that updates it. */
 async function withDeployment(spec: object = {}) {
   const test = new TestRegistries();
   const registry = test.of(DEPLOYMENTS);
@@ -70,7 +70,7 @@ describe('an update', () => {
     const changed = await update({ ...deployment('a'), status: { replicas: 3 } });
     const { revision } = test.store;
     test.nowMs += 60_000;
-    // the manager adds a field that the rules of the kind remove again
+    // the client sets a status field, which the kind's rules remove again
     assert.deepEqual(await update({ ...deployment('a'), status: { replicas: 4 } }), changed);
     assert.equal(test.store.revision, revision);
   });
@@ -208,7 +208,7 @@ describe('an update of a missing object', () => {
       await leases.create('default', lease(), test.context());
     };
     const status = await refusal(() => leases.update(at('a'), lease(), test.context()));
-    // the kind requires a version for updates
+    // this kind requires a resource version in updates
     assert.equal(
       status.message,
       'leases.coordination.k8s.io "a" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update',
@@ -233,7 +233,7 @@ describe('a write that the store rejects', () => {
 });
 
 describe('writes that overtake an update', () => {
-  /** Admission that lets another write change the object `count` times. */
+  /** Returns registries with an admission plugin that modifies the object concurrently, `count` times. */
   function overtaken(count: number) {
     let left = count;
     const attempts: AdmissionAttributes[] = [];

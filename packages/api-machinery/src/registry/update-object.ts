@@ -16,8 +16,8 @@ import { Overtaken, written } from './store-answers.ts';
 import { mutated, tracked, withUniqueOwners } from './tracked-object.ts';
 
 /**
- * Maximum number of attempts to write an object that other writes keep changing while admission runs. Upstream retries for 34 seconds. If n
- * clients write the same object concurrently, one of them succeeds in each round, so this also limits n.
+ * Maximum number of attempts to write an object that is concurrently modified while admission runs. Upstream retries for 34 seconds. If n
+ * clients write the same object at once, one succeeds in each round, so this also limits n.
  */
 const MAX_ATTEMPTS = 100;
 
@@ -33,12 +33,12 @@ export type Change = {
 };
 
 export type Written = {
-  /** The object in the served version. */
+  /** In the served version. */
   object: ApiObject;
   created: boolean;
 };
 
-/** Replaces an object. The given object must be decoded, and in the served version. Throws `ApiError`. */
+/** Replaces an object. The object must be decoded and in the served version. Throws `ApiError`. */
 export async function updateObject(
   parts: ResourceParts,
   { namespace, name, object }: Place & { object: ApiObject },
@@ -55,7 +55,7 @@ export async function updateObject(
   return changeObject(parts, { namespace, name, compute, allowCreate, uid: object.metadata.uid }, context);
 }
 
-/** Changes an object. If another write changes the object first, computes the change again. Throws `ApiError`. */
+/** Changes an object. Retries with a newly computed change if the object is concurrently modified. Throws `ApiError`. */
 export async function changeObject(
   parts: ResourceParts,
   change: Place & Change,
@@ -94,7 +94,7 @@ async function attemptChange(
   return { object: await insertObject(parts, { namespace, object: { ...object, metadata } }, context), created: true };
 }
 
-/** Stores the new state of an object. If the object is marked for deletion and nothing holds it any longer, removes it instead. */
+/** Stores the new state of an object, or removes the object if it is marked for deletion and nothing blocks its removal any longer. */
 async function replaceObject(
   parts: ResourceParts,
   { stored, object: given }: { stored: StoredObject; object: ApiObject },
@@ -143,8 +143,8 @@ async function replaceAllocated(
 }
 
 /**
- * Returns the object with the stored object's resource version. Throws if the client sent a different version, or sent none although the
- * kind requires one.
+ * Returns the object with the stored object's resource version. Throws if the client sent a different version, or none although the kind
+ * requires one.
  */
 function withVersion({ kind }: ResourceParts, object: ApiObject, stored: StoredObject): ApiObject {
   const { resource, strategy } = kind;
@@ -162,7 +162,7 @@ function withVersion({ kind }: ResourceParts, object: ApiObject, stored: StoredO
   return object;
 }
 
-/** Whether an object that is marked for deletion can now be removed, because the update cleared what was holding it. */
+/** Whether an object marked for deletion can be removed now, because the update cleared whatever blocked its removal. */
 function isRemovable({ kind }: ResourceParts, object: ApiObject, old: ApiObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = old.metadata;
   const isHeld = (object.metadata.finalizers ?? []).length > 0 || (kind.strategy.defersRemoval?.(object) ?? false);

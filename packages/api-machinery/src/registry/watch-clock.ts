@@ -1,9 +1,9 @@
 import { Timer } from '@podwright/base';
 
-/** Minimum duration of a watch without `timeoutSeconds`. As in upstream, the actual duration is random, between one and two times this. */
+/** Minimum duration of a watch without `timeoutSeconds`. As in upstream, the actual duration is random, up to twice as long. */
 const MIN_TIMEOUT_MS = 1_800_000;
 const BOOKMARK_EVERY_MS = 60_000;
-/** A last bookmark is sent this long before the watch ends, so that the client can resume from it. */
+/** How long before the end of a watch the last bookmark is sent. It allows the client to resume the watch from there. */
 const BOOKMARK_BEFORE_END_MS = 2_000;
 
 /** The timeout and bookmark timers of a watch. */
@@ -30,7 +30,7 @@ export class WatchClock implements Disposable {
     return this.#signal.aborted;
   }
 
-  /** Resolves when the next bookmark is due: after `maxMs` (default: one minute), or shortly before the watch ends. */
+  /** Resolves when it is time for the next bookmark: after `maxMs` (default: one minute) or shortly before the watch ends. */
   untilBookmark(maxMs = BOOKMARK_EVERY_MS): Promise<'time'> {
     this.#due ??= this.#wait(maxMs);
     return this.#due.promise;

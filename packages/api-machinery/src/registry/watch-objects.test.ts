@@ -4,7 +4,7 @@ import { at, configMap, events, options, refusal, TestRegistries } from './test-
 
 const INITIAL = 'sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
 
-/** ConfigMaps `default/a` and `other/b`, and functions that watch and write. */
+/** Creates ConfigMaps `default/a` and `other/b`, and returns functions that watch and write. */
 async function withConfigMaps(parts: ConstructorParameters<typeof TestRegistries>[0] = {}) {
   const test = new TestRegistries(parts);
   const registry = test.of('configmaps');

@@ -1,6 +1,4 @@
-/**
- * Watches a resource. Combines the existing objects, the changes since a version, and bookmarks into a single ordered stream without gaps.
- */
+/** Watches a resource. Combines existing objects, changes since a version, and bookmarks into a single ordered stream without gaps. */
 import { setImmediate } from 'node:timers/promises';
 import { expired } from '../status/api-error.ts';
 import type { StoreEvent, StoreWatch } from '../store/object-store.ts';
@@ -16,31 +14,29 @@ import { WatchClock } from './watch-clock.ts';
 import { WatchReader } from './watch-reader.ts';
 
 export type WatchEvent =
-  /**
-   * The object in the served version. For DELETED, the last state that matched the watch's selectors, but with the revision of the change.
-   */
+  /** The object in the served version. For DELETED, the last state that matched the watch's selectors, with the revision of the change. */
   | { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: StoredObject }
-  /** All changes up to the revision have been reported. `isInitialEnd`: this bookmark marks the end of the initial events. */
+  /** All changes up to the revision have been sent. `isInitialEnd`: whether this bookmark marks the end of the initial events. */
   | { type: 'BOOKMARK'; revision: number; isInitialEnd: boolean };
 
 export type WatchRequest = {
   /** '' for all namespaces. */
   namespace: string;
   options: ListOptions;
-  /** Ends the watch when it aborts. */
+  /** Ends the watch on abort. */
   signal?: AbortSignal;
 };
 
 /**
- * How often to check whether the bookmark that ends the initial events can be sent, as in upstream. It cannot be sent while the requested
- * resource version is in the future.
+ * How often to check whether the bookmark that marks the end of the initial events can be sent, as in upstream. It is delayed while the
+ * requested resource version is in the future.
  */
 const INITIAL_END_EVERY_MS = 1_000;
 
 /**
- * Watches objects. The returned iterable yields batches of events as they occur. It ends when the watch times out, the signal aborts, or
- * the reader is too slow. Iteration throws a 410 Expired `ApiError` if changes since the requested version are no longer in the history.
- * Throws `ApiError` for invalid parameters.
+ * Watches objects. Yields batches of events as they occur. The iterable ends when the watch times out, the signal aborts, or the reader is
+ * too slow. Iteration throws a 410 Expired `ApiError` if the history no longer contains all changes since the requested version. Throws
+ * `ApiError` for invalid parameters.
  */
 export function watchObjects(parts: ResourceParts, request: WatchRequest): AsyncIterable<readonly WatchEvent[]> {
   const selection = selectionOf(parts.kind, request.namespace, request.options);
@@ -53,12 +49,12 @@ type Watching = WatchRequest & { selection: Selection; version: number };
 async function* batches(parts: ResourceParts, watching: Watching): AsyncGenerator<readonly WatchEvent[]> {
   const { options, version, selection, signal } = watching;
   const hasInitial = options.sendInitialEvents ?? version === 0;
-  // without initial events and a resource version, the watch starts at the latest state
+  // without initial events or a resource version, the watch starts at the latest revision
   const from = hasInitial || version === 0 ? parts.store.revision : version;
   using clock = new WatchClock(options.timeoutSeconds, signal);
   const reader = new WatchReader(openWatch(parts, { from, selection, signal: clock.signal }));
   const initial = hasInitial ? await initialEvents(parts, selection, options) : [];
-  // also if there are none: a deletion may not be durable yet
+  // even if there are no initial events: a deletion may not be durable yet
   if (hasInitial) await untilDurable(parts.store);
   if (initial.length > 0) yield initial;
   let awaitsEnd = hasInitial && options.allowWatchBookmarks;
@@ -102,8 +98,8 @@ const changes = (parts: ResourceParts, selection: Selection, batch: readonly Sto
   batch.flatMap((event) => change(parts, selection, event) ?? []);
 
 /**
- * Converts a store event to what a selection sees. An object that starts to match is reported as added, and one that no longer matches as
- * deleted.
+ * Converts a store event to an event for a selection. An object is reported as added when it starts to match, and as deleted when it no
+ * longer matches.
  */
 function change({ kind }: ResourceParts, selection: Selection, event: StoreEvent): WatchEvent | undefined {
   const { type, object, previous } = event;

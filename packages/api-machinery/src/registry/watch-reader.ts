@@ -3,12 +3,12 @@ import { SlowWatcher } from '../store/store-errors.ts';
 
 type Result = readonly StoreEvent[] | 'end';
 
-/** Reads batches from a store watch, waiting for each until a given time limit. */
+/** Reads batches from a store watch, with a time limit for each. */
 export class WatchReader {
   readonly #watch: StoreWatch;
   readonly #iterator: AsyncIterator<readonly StoreEvent[]>;
   #pending: Promise<Result> | undefined;
-  /** A batch that has been read but not returned yet. */
+  /** A batch that has been read but not yet returned. */
   #read: Result | undefined;
 
   constructor(watch: StoreWatch) {
@@ -16,12 +16,12 @@ export class WatchReader {
     this.#iterator = watch[Symbol.asyncIterator]();
   }
 
-  /** A revision up to which all changes have been returned. `undefined` while a batch has been read but not returned. */
+  /** A revision up to which all changes have been returned, or `undefined` while there is a batch that has been read but not returned. */
   get progress(): number | undefined {
     return this.#read === undefined ? this.#watch.progress : undefined;
   }
 
-  /** Returns the next batch, `end` once there are no more batches, or `time` if the time limit is reached first. */
+  /** Returns the next batch, `end` if the watch has ended, or `time` if the time limit is reached first. */
   async next(limit: Promise<'time'>): Promise<Result | 'time'> {
     this.#pending ??= this.#take();
     const first = await Promise.race([this.#pending, limit]);
@@ -33,7 +33,7 @@ export class WatchReader {
     return result;
   }
 
-  /** Treats a watch that was too slow as ended. Its client can resume from the last event that it received. */
+  /** Treats a watch that was too slow as ended. The client can resume from the last event it received. */
   async #take(): Promise<Result> {
     try {
       const { done, value } = await this.#iterator.next();

@@ -1,4 +1,4 @@
-/** API errors: a meta/v1 Status whose status is Failure (apimachinery, api/errors). */
+/** API errors: a meta/v1 Status with status `Failure` (apimachinery, api/errors). */
 import type { FieldError } from '@podwright/kube-kinds';
 import type { GroupVersionKind, Resource } from '@podwright/kube-schema';
 
@@ -11,14 +11,14 @@ export type StatusDetails = {
   kind?: string;
   uid?: string;
   causes?: readonly StatusCause[];
-  /** How long clients wait before they retry the request. */
+  /** How long clients should wait before retrying. */
   retryAfterSeconds?: number;
 };
 
 export type FailureStatus = {
   kind: 'Status';
   apiVersion: 'v1';
-  /** `continue`: a token with which a list can continue in the latest state although its original token has expired. */
+  /** `continue`: a new token that continues a list with the latest state after its token expired. */
   metadata: { continue?: string };
   status: 'Failure';
   message: string;
@@ -31,11 +31,11 @@ export type FailureStatus = {
 /** Identifies a resource in error messages. */
 export type GroupResource = Pick<Resource, 'group' | 'plural'>;
 
-/** An error that is returned to the client as a Status. Its message is that of the Status. */
+/** An error that is returned to the client as a Status with the same message. */
 export class ApiError extends Error {
   readonly status: FailureStatus;
 
-  /** If the reason is unknown, `reason` is empty. */
+  /** `reason` is '' if the reason is unknown. */
   constructor(code: number, reason: string, { message, details }: { message: string; details?: StatusDetails }) {
     super(message);
     this.name = 'ApiError';
@@ -52,7 +52,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Returns the name of a resource as used in messages and in the store: `pods`, or `leases.coordination.k8s.io`. */
+/** Returns the name of a resource in messages and in the store, such as `pods` or `leases.coordination.k8s.io`. */
 export const groupResource = ({ group, plural }: GroupResource): string =>
   group === '' ? plural : `${plural}.${group}`;
 
@@ -81,10 +81,10 @@ export function conflict(resource: GroupResource, name: string, cause: string): 
   return new ApiError(409, 'Conflict', { message, details: resourceDetails(resource, name) });
 }
 
-/** The cause given for an optimistic locking conflict. */
+/** The cause of an optimistic locking conflict. */
 export const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again';
 
-/** Maximum number of errors in one response. A hostile object can have tens of thousands. */
+/** Maximum number of errors in a response. A malicious object can have tens of thousands. */
 const MAX_CAUSES = 100;
 
 export function invalid(
@@ -111,7 +111,7 @@ export const badRequest = (message: string): ApiError => new ApiError(400, 'BadR
 
 export const unauthorized = (): ApiError => new ApiError(401, 'Unauthorized', { message: 'Unauthorized' });
 
-/** For a non-resource request, `resource` is undefined. */
+/** `resource` is `undefined` for non-resource requests. */
 export function forbidden(resource: GroupResource | undefined, name: string, cause: string): ApiError {
   if (resource === undefined) return new ApiError(403, 'Forbidden', { message: `forbidden: ${cause}`, details: {} });
   const subject = name === '' ? groupResource(resource) : `${groupResource(resource)} "${name}"`;
@@ -125,7 +125,7 @@ export const methodNotAllowed = (): ApiError =>
     details: {},
   });
 
-/** The error for a client whose Accept header contains none of the path's media types, with the message of upstream's URL router. */
+/** The error if the Accept header contains none of the path's media types, worded as by upstream's URL router. */
 export const noRepresentation = (mediaTypes: readonly string[]): ApiError =>
   new ApiError(406, 'NotAcceptable', {
     message: `406: Not Acceptable\n\nAvailable representations: ${mediaTypes.join(', ')}`,
@@ -143,11 +143,11 @@ export const unsupportedMediaType = (mediaTypes: readonly string[]): ApiError =>
     message: `the body of the request was in an unknown format - accepted media types include: ${mediaTypes.join(', ')}`,
   });
 
-/** The error for a body that the path does not accept, with the message of upstream's URL router. */
+/** The error if the path does not accept the body's media type, worded as by upstream's URL router. */
 export const unroutedMediaType = (): ApiError =>
   new ApiError(415, 'UnsupportedMediaType', { message: '415: Unsupported Media Type', details: {} });
 
-/** `limit` is in bytes. */
+/** `limit`: in bytes. */
 export const tooLarge = (limit: number): ApiError =>
   new ApiError(413, 'RequestEntityTooLarge', { message: `Request entity too large: limit is ${limit}` });
 
@@ -163,5 +163,5 @@ export const internalError = (message: string): ApiError =>
     details: { causes: [{ message }] },
   });
 
-/** Formats the `apiVersion` and kind of an object as Go prints a GroupVersionKind. */
+/** Formats an object's `apiVersion` and kind like Go's GroupVersionKind. */
 export const formatKind = ({ group, version, kind }: GroupVersionKind): string => `${group}/${version}, Kind=${kind}`;

@@ -1,7 +1,7 @@
 /**
- * The child process of the crash tests: `node crash-child.fixture.ts FILE STAGE N` runs steps until the store reaches the stage for the Nth
- * time, and then kills itself. Prints the number and the revision of each completed step. For the stages of a sync, the store has the
- * durability `power`.
+ * The child process of the crash tests. `node crash-child.fixture.ts FILE STAGE N` runs steps until the store reaches the stage for the Nth
+ * time, then kills itself. Prints the number and revision of each completed step. The store uses durability `power` for the stages of a
+ * sync.
  */
 import { writeSync } from 'node:fs';
 import { applyStep, VOLATILE } from './crash-steps.fixture.ts';

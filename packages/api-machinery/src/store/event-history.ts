@@ -4,31 +4,31 @@ import { ExpiredRevision } from './store-errors.ts';
 type TimedEvent = { event: StoreEvent; atMs: number };
 
 /**
- * Ring buffer of a resource's recent events. Events are numbered from the start of the process; a watch keeps the number of the next event
- * that it will read. An event is published once its write is durable. Watches read only published events.
+ * Ring buffer of a resource's recent events. Events are numbered from the start of the process; each watch tracks the number of its next
+ * event. Events are published once their write is durable. Watches only read published events.
  */
 export class EventHistory {
   readonly #resource: string;
   readonly #bounds: HistoryBounds;
-  /** Event n is in slot n modulo `maxEvents`. */
+  /** Event n is stored in slot n modulo `maxEvents`. */
   readonly #slots: (TimedEvent | undefined)[] = [];
   readonly #waiting = new Set<() => void>();
   #first = 0;
   #next = 0;
-  /** The number of the first event that is not published; that of the next event if all are. */
+  /** The number of the first unpublished event, or of the next event if all are published. */
   #published = 0;
   #bytes = 0;
-  /** The revision of the last event that was dropped; initially `begin`. */
+  /** The revision of the last dropped event. Initially `begin`. */
   #oldest: number;
 
-  /** `begin`: a revision after which the resource has had no events yet. */
+  /** `begin`: a revision since which the resource has had no events. */
   constructor(resource: string, begin: number, bounds: HistoryBounds) {
     this.#resource = resource;
     this.#oldest = begin;
     this.#bounds = bounds;
   }
 
-  /** The number of the first event that is not published. */
+  /** The number of the first unpublished event, or of the next event if all are published. */
   get published(): number {
     return this.#published;
   }
@@ -47,13 +47,13 @@ export class EventHistory {
     while (this.#first < this.#published && this.#slots[this.#first % maxEvents]!.atMs < fromMs) this.#drop();
   }
 
-  /** Calls `wake` once, when the next events are published. Returns a function that cancels the call. */
+  /** Calls `wake` once when the next events are published. Returns a function that cancels this. */
   whenNext(wake: () => void): () => void {
     this.#waiting.add(wake);
     return () => this.#waiting.delete(wake);
   }
 
-  /** Publishes the events up to a revision, and wakes the waiting watches. Returns whether all events are published. */
+  /** Publishes the events up to a revision and wakes the waiting watches. Returns whether all events are published. */
   publish(revision: number): boolean {
     const published = this.#numberAfter(revision);
     const isMore = published > this.#published;
@@ -72,7 +72,7 @@ export class EventHistory {
     return this.#numberAfter(revision);
   }
 
-  /** Returns the number of the first retained event after a revision; that of the next event if there is none. */
+  /** Returns the number of the first retained event after a revision, or of the next event if there is none. */
   #numberAfter(revision: number): number {
     let low = this.#first;
     let high = this.#next;
@@ -84,12 +84,12 @@ export class EventHistory {
     return low;
   }
 
-  /** Returns all events starting at a number, or `undefined` if some of them have been dropped. */
+  /** Returns all events from a number on, or `undefined` if some of them have been dropped. */
   from(number: number): StoreEvent[] | undefined {
     return this.#between(number, this.#next);
   }
 
-  /** Returns the published events starting at a number, or `undefined` if some of them have been dropped. */
+  /** Returns the published events from a number on, or `undefined` if some of them have been dropped. */
   publishedFrom(number: number): StoreEvent[] | undefined {
     return this.#between(number, this.#published);
   }
@@ -100,8 +100,8 @@ export class EventHistory {
   }
 
   /**
-   * Whether older events must be dropped to make room for this one. An event that is larger than `maxBytes` is still kept, as the only one,
-   * so that watches receive it. Unpublished events are not dropped because of their size, only because of their number.
+   * Whether older events must be dropped to make room for this one. An event larger than `maxBytes` is still retained, as the only one, so
+   * that watches receive it. Unpublished events are only dropped because of their number, not their size.
    */
   #isFullFor(event: StoreEvent): boolean {
     const count = this.#next - this.#first;
@@ -124,7 +124,7 @@ export class EventHistory {
   }
 }
 
-/** Returns the size of the object states that only the history keeps in memory: replaced states, and the last states of deleted objects. */
+/** Returns the size of the object states that only the history keeps in memory: replaced states and the last states of deleted objects. */
 function retainedBytes({ type, object, previous }: StoreEvent): number {
   return (previous?.bytes.length ?? 0) + (type === 'DELETED' ? object.bytes.length : 0);
 }

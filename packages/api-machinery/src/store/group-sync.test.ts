@@ -7,7 +7,7 @@ import { MemoryStore } from './memory-store.ts';
 import type { HistoryBounds } from './object-store.ts';
 import { configMap, described, podKey, take } from './test-objects.fixture.ts';
 
-/** Syncs that end when the test calls `end`. */
+/** Syncs that do not finish until the test calls `end`. */
 class HeldSyncs {
   readonly #begun: PromiseWithResolvers<void>[] = [];
   ended = 0;

@@ -1,30 +1,30 @@
 import { ignoreFailure, PodwrightError, wrapError } from '@podwright/base';
 
 export type GroupSyncOptions = {
-  /** Makes all recorded writes survive a power failure. Undefined: a recorded write is durable. */
+  /** Makes all recorded writes survive a power failure. If unset, recorded writes are already durable. */
   sync?: () => Promise<void>;
   /**
-   * Called with the revision up to which writes are durable, in ascending order. Also called after a failed sync, with the revision of the
-   * last write: it may be on disk, so watches report it.
+   * Called with ascending revisions up to which all writes are durable. Also called after a failed sync, with the revision of the last
+   * write: it may be on disk, so watches must report it.
    */
   durable: (revision: number) => void;
-  /** Called if a sync fails, once, before `durable`. */
+  /** Called once if a sync fails, before `durable`. */
   onFailed?: (error: PodwrightError) => void;
 };
 
-/** A sync and the writes up to `revision`, which are durable when it has ended. */
+/** A sync that makes all writes up to `revision` durable. */
 type Round = PromiseWithResolvers<void> & { revision: number };
 
 /**
- * Makes recorded writes durable by group commit: one sync runs at a time, and all writes that are recorded meanwhile share the next one.
+ * Makes recorded writes durable by group commit: only one sync runs at a time, and all writes recorded while it runs share the next one.
  *
- * After a failed sync it is unknown which writes are on disk. The next sync could succeed without them, because Linux reports a failed
- * write of a page only once (fsync(2)). So all later writes are refused.
+ * After a failed sync, it is unknown which writes are on disk. The next sync could succeed without them, because Linux reports a failed
+ * page write only once (fsync(2)). All further writes are therefore rejected.
  */
 export class GroupSync {
   readonly #options: GroupSyncOptions;
   #running: Round | undefined;
-  /** The next sync, which begins when the running one has ended. Undefined if no write waits for it. */
+  /** The next sync, to be started when the running one finishes. Undefined if no writes are waiting for it. */
   #waiting: Round | undefined;
   #failure: PodwrightError | undefined;
 
@@ -32,14 +32,14 @@ export class GroupSync {
     this.#options = options;
   }
 
-  /** Throws the error of a failed sync. Must be called before each write is recorded. */
+  /** Throws the error of a failed sync. Must be called before recording a write. */
   check(): void {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
   /**
-   * Must be called after each write, with the store's revision after it. `isRecorded`: the write was recorded in the journal. Other writes,
-   * of volatile objects, cause no sync, but `durable` counts them in the order of revisions, too.
+   * Must be called after each write, with the store's new revision. `isRecorded`: whether the write was recorded in the journal. Writes to
+   * volatile objects are not, and do not cause a sync, but `durable` still reports their revisions in order.
    */
   written(revision: number, isRecorded: boolean): void {
     const { sync, durable } = this.#options;
@@ -49,7 +49,7 @@ export class GroupSync {
     else last.revision = revision;
   }
 
-  /** Resolves once all writes so far are durable. Returns undefined if they are. Rejects with the error of their sync. */
+  /** Resolves when all previous writes are durable. Returns `undefined` if they already are. Rejects with the error of their sync. */
   until(): Promise<void> | undefined {
     return (this.#waiting ?? this.#running)?.promise;
   }
@@ -77,7 +77,7 @@ export class GroupSync {
     round.resolve();
   }
 
-  /** Refuses all later writes. The writes of the failed sync stay visible, because they may be on disk. */
+  /** Rejects all further writes. The writes of the failed sync remain visible, because they may be on disk. */
   #failed(error: unknown): void {
     const rounds = [this.#running, this.#waiting].filter((round) => round !== undefined);
     this.#running = undefined;

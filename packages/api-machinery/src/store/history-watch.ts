@@ -2,7 +2,7 @@ import type { EventHistory } from './event-history.ts';
 import type { StoreEvent, StoreWatch, WatchOptions } from './object-store.ts';
 import { SlowWatcher } from './store-errors.ts';
 
-/** A watch that reads its resource's history from a given position. It needs no cleanup: an abandoned watch is garbage-collected. */
+/** A watch that reads a resource's history from a given position. Needs no cleanup: an abandoned watch is garbage-collected. */
 export class HistoryWatch implements StoreWatch {
   readonly #resource: string;
   readonly #history: EventHistory;
@@ -10,10 +10,10 @@ export class HistoryWatch implements StoreWatch {
   readonly #revision: () => number;
   /** The number of the next event to read. */
   #position: number;
-  /** The revision of the last event read, even if the watch filtered it out. */
+  /** The revision of the last event read, including events that the watch filtered out. */
   #passed: number;
 
-  /** Throws `ExpiredRevision` if the history does not reach back to `options.from`. `revision` returns the last durable revision. */
+  /** Throws `ExpiredRevision` if the history does not go back to `options.from`. `revision` returns the last durable revision. */
   constructor(
     resource: string,
     { history, revision }: { history: EventHistory; revision: () => number },
@@ -51,7 +51,7 @@ export class HistoryWatch implements StoreWatch {
     return events.filter(isWatched);
   }
 
-  /** Resolves when the next events are published or the signal aborts. */
+  /** Resolves when more events are published or the signal aborts. */
   async #next(signal: AbortSignal | undefined): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const revoke = this.#history.whenNext(resolve);

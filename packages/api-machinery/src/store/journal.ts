@@ -1,10 +1,10 @@
 import type { StoredObject } from './stored-object.ts';
 
-/** An object recorded in a journal, and its resource. */
+/** An object in a journal, with its resource. */
 export type RecordedObject = { resource: string; object: StoredObject };
 
 export type RecordedChange = RecordedObject & {
-  /** True if the object was deleted. Otherwise it was created or replaces its previous state. */
+  /** Whether the object was deleted rather than created or replaced. */
   isDeleted: boolean;
 };
 
@@ -16,13 +16,13 @@ export type JournalEntry = {
 
 /** Persists a store's objects across restarts of the process. */
 export interface Journal {
-  /** Upper bound of all revisions handed out so far. Read when the store is opened. */
+  /** Upper bound of all revisions assigned so far. Read when the store is opened. */
   readonly reservedRevision: number;
   /** All recorded objects, ordered by resource and key. Read when the store is opened. */
   objects(): Iterable<RecordedObject>;
-  /** Records the whole entry or, if it throws, nothing. */
+  /** Records the entire entry, or nothing if it throws. */
   record(entry: JournalEntry): void;
-  /** Makes all recorded entries survive a power failure. Undefined: a recorded entry is durable. */
+  /** Makes all recorded entries survive a power failure. If unset, recorded entries are already durable. */
   readonly sync?: () => Promise<void>;
   close(): void;
 }

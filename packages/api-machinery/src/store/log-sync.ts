@@ -8,8 +8,8 @@ const fdatasyncOf = promisify(fdatasync);
 
 /**
  * Syncs the write-ahead log of a store's SQLite file with fdatasync(2) in a thread, so that the event loop does not wait for the disk. Only
- * one sync may run at a time. A checkpoint needs no sync from here: SQLite syncs the log before it copies pages to the file, and the file
- * before it overwrites the log.
+ * one sync may run at a time. Checkpoints do not depend on this: SQLite syncs the log before copying pages to the file, and the file before
+ * overwriting the log.
  */
 export class LogSync implements Disposable {
   readonly #path: string;
@@ -39,13 +39,13 @@ export class LogSync implements Disposable {
     }
   }
 
-  /** Must be called after the database was closed. A running sync still ends, and then closes the log. */
+  /** Must be called after the database was closed. A sync that is still running finishes first and then closes the log. */
   [Symbol.dispose](): void {
     this.#isClosed = true;
     if (!this.#isRunning) this.#close();
   }
 
-  /** Opens the log. Syncs its directories too, because the files may be new in them. */
+  /** Opens the log and syncs its parent directories, whose entries for the files may be new. */
   async #open(): Promise<number> {
     const directory = dirname(this.#path);
     for (const one of [directory, dirname(directory)]) await syncDirectory(one);

@@ -25,14 +25,14 @@ const DEFAULT_HISTORY = { maxEvents: 10_000, maxBytes: 2 << 20, maxAgeMs: 300_00
 const DROP_EVERY_MS = 30_000;
 
 /**
- * Number of revisions that the journal reserves at a time, so that writes of volatile resources need only one disk write per range. With 16
- * lease renewals per minute, a range lasts four days.
+ * Number of revisions that the journal reserves at a time. This way, writes to volatile resources only cause a disk write when a range is
+ * used up: every four days with 16 lease renewals per minute.
  */
 const REVISION_RANGE = 100_000;
 
 /**
  * A store that keeps all objects in memory. A journal makes it durable: each change is recorded in the journal before it becomes visible,
- * and watches report it once the journal is synced.
+ * and is reported to watches once the journal is synced.
  */
 export class MemoryStore implements ObjectStore {
   readonly #tables = new Map<string, ResourceTable>();
@@ -41,12 +41,12 @@ export class MemoryStore implements ObjectStore {
   readonly #volatile: ReadonlySet<string>;
   readonly #space: Space;
   readonly #sync: GroupSync;
-  /** The tables with events that are not published to watches yet. */
+  /** Tables with events that have not been published to watches. */
   readonly #unpublished = new Set<ResourceTable>();
-  /** The initial revision. It is higher than all revisions that earlier processes handed out, so their clients must list again. */
+  /** The initial revision. It is higher than any revision assigned by previous processes, so their clients must list again. */
   readonly #begin: number;
   #revision: number;
-  /** The revision up to which all writes are durable, and watches report events. */
+  /** The revision up to which all writes are durable and events are reported to watches. */
   #durable: number;
   #reserved: number;
   #droppedAtMs = performance.now();
@@ -135,15 +135,15 @@ export class MemoryStore implements ObjectStore {
     for (const table of this.#tables.values()) table.dropOldHistory();
   }
 
-  /** Lets watches report the events up to a revision. */
+  /** Reports the events up to a revision to watches. */
   #publish(revision: number): void {
     this.#durable = revision;
     for (const table of this.#unpublished) if (table.publish(revision)) this.#unpublished.delete(table);
   }
 
   /**
-   * Records the events in the journal, except those of volatile resources. Reserves more revisions once the reserved range is used up.
-   * Returns whether anything was recorded. Throws if an earlier sync has failed.
+   * Records the events in the journal, except those of volatile resources. Reserves more revisions when the reserved range is used up.
+   * Returns whether anything was recorded. Throws if a previous sync failed.
    */
   #record(writes: readonly Write[], events: readonly StoreEvent[]): boolean {
     const changes = events

@@ -2,11 +2,11 @@ import type { IndexValue } from './object-store.ts';
 import { SortedObjects } from './sorted-objects.ts';
 import type { StoredObject } from './stored-object.ts';
 
-/** The objects of a resource, indexed by a value computed from each object. */
+/** A resource's objects, indexed by a value computed from each object. */
 export class ObjectIndex {
   readonly #computeValue: IndexValue;
   readonly #objects = new Map<string, SortedObjects>();
-  /** Index values by object key, so that a replaced object does not have to be decoded to find its group. */
+  /** Index values by object key, so that the index entry of a replaced object can be found without decoding it. */
   readonly #values = new Map<string, string>();
 
   constructor(computeValue: IndexValue, objects: readonly StoredObject[]) {
@@ -34,12 +34,12 @@ export class ObjectIndex {
     if (same.isEmpty) this.#objects.delete(value);
   }
 
-  /** Returns the objects that have the given index value, in one namespace or in all of them. */
+  /** Returns the objects with the given index value, in one namespace or all. */
   list(value: string, namespace?: string): StoredObject[] {
     return this.#objects.get(value)?.list(namespace) ?? [];
   }
 
-  /** Whether the object has the given index value. The object itself does not have to be indexed. */
+  /** Whether the object has the given index value. The object itself need not be in the index. */
   has(value: string, object: StoredObject): boolean {
     return this.#computeValue(object.decode()) === value;
   }

@@ -2,8 +2,8 @@ import type { StoreEvent } from './object-store.ts';
 import type { StoredObject } from './stored-object.ts';
 
 /**
- * Restores an earlier state of selected objects by undoing events. `present` is their current state, and `events` are all events since the
- * earlier state, oldest first. The result is ordered by key.
+ * Restores an earlier state of the selected objects by undoing events. `present`: their current state. `events`: all events since the
+ * earlier state, oldest first. The result is sorted by key.
  */
 export function stateBefore(
   events: readonly StoreEvent[],

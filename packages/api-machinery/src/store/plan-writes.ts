@@ -7,7 +7,7 @@ import { StoredObject } from './stored-object.ts';
 export type PresentState = { revision: number; get: (key: ObjectKey) => StoredObject | undefined };
 
 /**
- * Returns the events that a transaction's writes cause, without changing anything. Throws if the current state does not permit one of the
+ * Returns the events that a transaction will cause, without changing anything. Throws if the current state does not allow one of the
  * writes.
  */
 export function planWrites(writes: readonly Write[], { revision, get }: PresentState): StoreEvent[] {

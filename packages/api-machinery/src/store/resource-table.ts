@@ -23,7 +23,7 @@ export type TableOptions = {
   history: HistoryBounds;
 };
 
-/** The objects of one resource, with their indexes and history. */
+/** The objects, indexes and history of a resource. */
 export class ResourceTable {
   readonly #options: TableOptions;
   readonly #objects = new SortedObjects();
@@ -39,12 +39,12 @@ export class ResourceTable {
     return this.#objects.get(key);
   }
 
-  /** Loads an object that was recorded by an earlier process. */
+  /** Adds an object that was recorded by a previous process. */
   load(object: StoredObject): void {
     this.#objects.set(object);
   }
 
-  /** Applies a change that has been recorded. Watches receive it on the next `publish`. */
+  /** Applies a recorded change. Watches receive it on the next `publish`. */
   apply(event: StoreEvent): void {
     const { type, object } = event;
     for (const objects of [this.#objects, ...this.#indexes.values()]) {
@@ -54,7 +54,7 @@ export class ResourceTable {
     this.#history.append(event);
   }
 
-  /** Publishes the changes up to a revision to watches. Returns whether all changes are published. */
+  /** Publishes the changes up to a revision to watches. Returns whether all changes have been published. */
   publish(revision: number): boolean {
     return this.#history.publish(revision);
   }
@@ -63,7 +63,7 @@ export class ResourceTable {
     this.#history.dropOld();
   }
 
-  /** Lists objects. `revision` is the store's current revision. */
+  /** `revision`: the store's current revision. */
   list({ namespace, index, limit, ...options }: ListOptions, revision: number): ObjectList {
     const requested = options.continuation?.revision ?? options.revision ?? revision;
     if (requested > revision)

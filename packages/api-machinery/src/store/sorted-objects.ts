@@ -1,6 +1,6 @@
 import type { StoredObject } from './stored-object.ts';
 
-/** An array of objects, sorted by key. Listing copies references only; an insertion shifts 8 bytes for each object that follows. */
+/** An array of objects sorted by key. Listing only copies references. An insertion shifts 8 bytes for each object after it. */
 export class SortedObjects {
   readonly #objects: StoredObject[] = [];
 
@@ -33,7 +33,7 @@ export class SortedObjects {
   }
 }
 
-/** Returns the number of objects whose key is less than `key`. `objects` must be ordered by key. */
+/** Returns the number of objects with a key less than `key`. `objects` must be sorted by key. */
 export function positionOf(objects: readonly StoredObject[], key: string): number {
   let low = 0;
   let high = objects.length;
@@ -45,5 +45,7 @@ export function positionOf(objects: readonly StoredObject[], key: string): numbe
   return low;
 }
 
-/** The first possible key in a namespace, and the first possible key after all keys in it: in ASCII, `/` is followed by `0`. */
+/**
+ * The lower and upper bound of keys in a namespace. `end` is the first possible key after the namespace, because `0` follows `/` in ASCII.
+ */
 const keysOfNamespace = (namespace: string) => ({ first: `${namespace}/`, end: `${namespace}0` });

@@ -11,7 +11,7 @@ import { configMap, podKey } from './test-objects.fixture.ts';
 
 const LIMITS = { maxObjectBytes: 5_000, maxBytes: 16_000 };
 
-/** Writes an object with about this many bytes; returns its revision. */
+/** Writes an object of roughly this size and returns its revision. */
 function put(store: ObjectStore, name: string, bytes: number, space: SpaceClass = 'ordinary'): number {
   const key = podKey(name);
   const object = configMap(name, 'x'.repeat(bytes));

@@ -1,10 +1,10 @@
 import type { SpaceBounds, SpaceClass, StoreEvent, Write } from './object-store.ts';
 import { OutOfSpace } from './store-errors.ts';
 
-/** The size of the reserve is `maxBytes` divided by this number. */
+/** The reserve is `maxBytes` divided by this number. */
 const RESERVE_SHARE = 8;
 
-/** Counts the size of the stored objects, and refuses writes that would exceed its bounds. */
+/** Tracks the size of the stored objects and rejects writes that would exceed a limit. */
 export class Space {
   readonly #bounds: SpaceBounds | undefined;
   #bytes = 0;
@@ -18,7 +18,7 @@ export class Space {
     return this.#bytes;
   }
 
-  /** Counts an object that exists when the store is opened. */
+  /** Counts an object that already exists when the store is opened. */
   load(bytes: number): void {
     this.#bytes += bytes;
   }
@@ -27,7 +27,7 @@ export class Space {
     for (const event of events) this.#bytes += growthOf(event);
   }
 
-  /** Throws `OutOfSpace` if the writes, whose results are `events`, would exceed a bound. */
+  /** Throws `OutOfSpace` if the writes would exceed a limit. `events`: the results of the writes. */
   check(writes: readonly Write[], events: readonly StoreEvent[]): void {
     const bounds = this.#bounds;
     if (bounds === undefined) return;

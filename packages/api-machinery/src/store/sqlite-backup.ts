@@ -7,14 +7,14 @@ import { storeFileError } from './sqlite-errors.ts';
 import type { SqliteJournalOptions } from './sqlite-journal.ts';
 
 /**
- * Added to a backup's reserved revision. A restored store must not reuse revisions that were handed out after the backup, or clients would
- * mistake old objects for newer ones. etcd's documentation recommends the same value for `etcdutl snapshot restore --bump-revision`.
+ * Added to a backup's reserved revision. A restored store must not reuse revisions assigned after the backup, or clients would mistake old
+ * objects for newer ones. etcd's documentation recommends the same value for `etcdutl snapshot restore --bump-revision`.
  */
 const REVISION_BUMP = 1_000_000_000;
 
 /**
  * Writes a consistent copy of a store's file to `path`, atomically and durably, while the store is in use. To restore the copy, open it as
- * a store. Two backups must not be written to the same path concurrently.
+ * a store. Must not be called concurrently with the same path.
  */
 export async function backupStoreFile(
   path: string,
@@ -35,7 +35,7 @@ export async function backupStoreFile(
   }
 }
 
-/** Raises the reserved revision. Also syncs the file, and switches it to a journal mode without a write-ahead log. */
+/** Raises the reserved revision. Also syncs the file and disables its write-ahead log. */
 function raiseRevision(path: string): void {
   using database = new DatabaseSync(path);
   database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = FULL');

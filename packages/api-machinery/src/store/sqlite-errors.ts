@@ -10,10 +10,10 @@ const CANTOPEN = 14;
 const NOTADB = 26;
 
 /**
- * Wraps an error of an operation on the store's file in a message that says what to do; a `PodwrightError` is returned unchanged.
- * `attempt` describes the operation and names the file. Codes: `data_loss` (the file is damaged), `failed_precondition` (another process
- * has it open), `resource_exhausted` (the disk is full), `unavailable` (the file cannot be read or written); otherwise the code of the
- * original error.
+ * Wraps an error of an operation on the store's file in an actionable message. A `PodwrightError` is returned unchanged. `attempt`
+ * describes the operation and names the file. Codes: `data_loss` (the file is damaged), `failed_precondition` (another process has it
+ * open), `resource_exhausted` (the disk is full), `unavailable` (the file cannot be read or written); otherwise the code of the original
+ * error.
  */
 export function storeFileError(attempt: string, error: unknown): PodwrightError {
   if (error instanceof PodwrightError) return error;
@@ -43,7 +43,7 @@ export function damaged(attempt: string, reason: string, cause?: unknown): Podwr
   return new PodwrightError('data_loss', `${attempt}: the file is damaged: ${reason}; ${advice}`, { cause });
 }
 
-/** The low byte of an extended result code is the primary one. */
+/** Extended result codes contain the primary one in their low byte. */
 function primaryCode(error: unknown): number | undefined {
   return isRecord(error) && typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
 }

@@ -1,4 +1,4 @@
-/** Damaged files, files of other programs and other versions, full and read-only disks. */
+/** Damaged files, files of other programs or versions, and full or read-only disks. */
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ after(() => rmSync(scratch, { recursive: true, force: true }));
 let files = 0;
 const newPath = () => join(scratch, String(files++), 'objects.db');
 
-/** The path of a closed store that holds 50 objects. */
+/** Returns the path of a closed store with 50 objects. */
 function filledPath(): string {
   const path = newPath();
   const store = openSqliteStore(path);
@@ -53,7 +53,7 @@ suite('a file that is no whole store', () => {
   };
 
   test('is refused if its beginning is overwritten', () => checkDamage((content) => content.fill(7, 0, 100)));
-  // page 2 is the pointer map, which reading objects does not need
+  // page 2 is the pointer map, which is not needed for reading objects
   for (const page of [2, 5])
     test(`is refused if page ${page} is overwritten`, () =>
       checkDamage((content) => content.fill(0xa5, (page - 1) * PAGE_BYTES, page * PAGE_BYTES)));

@@ -5,17 +5,17 @@ import { makePrivateDirectory, mendMode, PodwrightError, PRIVATE_FILE } from '@p
 import { damaged, storeFileError } from './sqlite-errors.ts';
 
 /**
- * What acknowledged writes survive: a process crash (`process`), or also a power failure (`power`). With `power`, a write is acknowledged
- * once it is on disk.
+ * Which failures acknowledged writes survive: a process crash (`process`) or also a power failure (`power`). With `power`, writes are
+ * acknowledged once they are on disk.
  */
 export type Durability = 'process' | 'power';
 
-/** Schema version, stored in the only row of the `store` table. */
+/** Schema version, stored in the single row of the `store` table. */
 const VERSION = 1;
 
 /**
- * `reserved` is an upper bound of all revisions handed out. `checksum` is the CRC-32 of `object`; it is needed because SQLite has no
- * checksums. `objects` is not a WITHOUT ROWID table, because such tables store large rows inefficiently.
+ * `reserved` is an upper bound of all revisions assigned so far. `checksum` is the CRC-32 of `object`, because SQLite has no checksums.
+ * `objects` is not a WITHOUT ROWID table because these store large rows inefficiently.
  */
 const SCHEMA = `
   CREATE TABLE store (version INTEGER NOT NULL, reserved INTEGER NOT NULL) STRICT;
@@ -26,14 +26,14 @@ const SCHEMA = `
   INSERT INTO store VALUES (${VERSION}, 0);
 `;
 
-/** SQLite truncates the write-ahead log to this size after each checkpoint, which it runs once the log has 1,000 pages of 4 KiB. */
+/** SQLite truncates the write-ahead log to this size after each checkpoint, which runs once the log has 1,000 pages of 4 KiB. */
 const MAX_LOG_BYTES = 4 << 20;
-/** All reads are served from memory, so SQLite needs only a small page cache. */
+/** All reads are served from memory, so a small page cache is sufficient. */
 const PAGE_CACHE_KIB = 512;
 
 /**
- * Opens or creates a store's file and locks it against other processes. Objects may be secret, so only root may access the file and its
- * directory. Throws the errors of `storeFileError`, and `failed_precondition` for a file with a newer schema version, which is left
+ * Opens or creates a store's file and locks it against other processes. Objects may contain secrets, so only root can access the file and
+ * its directory. Throws the errors of `storeFileError`, and `failed_precondition` for a file with a newer schema version, which is left
  * unchanged.
  */
 export function openStoreFile(path: string): DatabaseSync {
@@ -42,7 +42,7 @@ export function openStoreFile(path: string): DatabaseSync {
   try {
     makePrivateFile(path);
     database = new DatabaseSync(path);
-    // with an exclusive lock, SQLite needs no shared-memory file, which could not be created on a full disk
+    // with an exclusive lock, SQLite does not need a shared-memory file, which it could not create on a full disk
     database.exec(`PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -${PAGE_CACHE_KIB}`);
     if (isEmpty(database)) createSchema(database);
     else check(database, attempt);
@@ -55,7 +55,7 @@ export function openStoreFile(path: string): DatabaseSync {
   }
 }
 
-/** Creates the file, accessible only to root. SQLite creates its other files with the same mode. */
+/** Creates the file with access for root only. SQLite creates its other files with the same mode. */
 function makePrivateFile(path: string): void {
   makePrivateDirectory(dirname(path));
   const found = statSync(path, { throwIfNoEntry: false });
@@ -68,8 +68,8 @@ const isEmpty = (database: DatabaseSync): boolean =>
   database.prepare('SELECT 1 FROM sqlite_schema').get() === undefined;
 
 /**
- * Creates the schema. A crash before the commit leaves an empty database. `auto_vacuum` must be set first, because it is recorded in the
- * first page; without it, no pages can be returned to the file system.
+ * Creates the schema. A crash before the commit leaves an empty database. `auto_vacuum` must be set first because it is recorded in the
+ * first page. Without it, pages could not be returned to the file system.
  */
 function createSchema(database: DatabaseSync): void {
   database.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL');

@@ -6,7 +6,7 @@ import { damaged, storeFileError } from './sqlite-errors.ts';
 import type { Durability } from './sqlite-file.ts';
 import { StoredObject } from './stored-object.ts';
 
-/** Called at each named stage of a write or backup. Tests pass a function that kills the process at that stage. */
+/** Called at each named stage of a write or backup. Tests use it to kill the process at a stage. */
 export type StoreFailpoint = (stage: string) => void;
 
 export type SqliteJournalOptions = {
@@ -19,14 +19,11 @@ export type SqliteJournalOptions = {
 
 type Row = { resource: string; key: string; revision: number; checksum: number; object: Uint8Array };
 
-/**
- * Unused pages are returned to the file system if there are more than SPARE_PAGES of them and they make up more than SPARE_SHARE of the
- * file.
- */
+/** Unused pages are returned to the file system if there are more than SPARE_PAGES of them and they exceed SPARE_SHARE of the file. */
 const SPARE_PAGES = 8;
 const SPARE_SHARE = 1 / 4;
 
-/** A journal in an SQLite file: one row per object, and the reserved revision. */
+/** A journal in an SQLite file, with one row per object and the reserved revision. */
 export class SqliteJournal implements Journal {
   readonly reservedRevision: number;
   readonly sync: Journal['sync'];
@@ -58,7 +55,7 @@ export class SqliteJournal implements Journal {
     this.#pages = database.prepare('PRAGMA page_count');
   }
 
-  /** Throws `data_loss` at the first row whose checksum does not match. */
+  /** Throws `data_loss` at the first row with a wrong checksum. */
   *objects(): Generator<RecordedObject> {
     const { database, path } = this.#options;
     for (const row of database.prepare('SELECT * FROM objects ORDER BY resource, key').iterate()) {
@@ -91,7 +88,7 @@ export class SqliteJournal implements Journal {
     this.#log[Symbol.dispose]();
   }
 
-  /** Syncs the log. Only called with the durability `power`. */
+  /** Syncs the log. Only called with durability `power`. */
   async #sync(): Promise<void> {
     const { failpoint } = this.#options;
     failpoint('sync/begun');
@@ -108,7 +105,7 @@ export class SqliteJournal implements Journal {
     if (reserve !== undefined) this.#reserve.run(reserve);
   }
 
-  /** Returns unused pages to the file system. If that fails because the disk is full, they are kept until a later write. */
+  /** Returns unused pages to the file system. If this fails because the disk is full, a later write tries again. */
   #returnSpace(): void {
     const unused = count(this.#unusedPages);
     if (unused <= SPARE_PAGES || unused <= count(this.#pages) * SPARE_SHARE) return;

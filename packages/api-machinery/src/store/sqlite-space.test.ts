@@ -1,4 +1,4 @@
-/** A soak test: the file stays below twice the size of the live objects, and the write-ahead log stays bounded. */
+/** Soak test: the file stays smaller than twice the size of the live objects, and the write-ahead log stays bounded. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,13 +9,13 @@ import { configMap, podKey } from './test-objects.fixture.ts';
 
 const OBJECTS = 600;
 const WRITES = 6_000;
-/** Bound for the log. SQLite truncates it after a checkpoint, which runs after the first transaction that reaches 1,000 pages. */
+/** Limit for the log. SQLite truncates it after a checkpoint, which runs after the first transaction that reaches 1,000 pages. */
 const MAX_LOG_BYTES = 5 << 20;
 
-/** Allowance for unused pages and for the first pages of the file. */
+/** Slack for unused pages and for the first pages of the file. */
 const SPARE_BYTES = 16 * 4096;
 
-/** A seeded random number generator (mulberry32), so that a failure can be reproduced. */
+/** Returns a seeded random number generator (mulberry32), to make failures reproducible. */
 function randomNumbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -36,7 +36,7 @@ function churn(store: SqliteStore, random: (below: number) => number, maxBytes: 
   else store.update(key, object, revision);
 }
 
-/** Opens the store, changes it and closes it. Returns the sizes of the file and of the live objects. */
+/** Opens the store, calls `change` and closes it. Returns the sizes of the file and of the live objects. */
 function sizesAfter(path: string, change: (store: SqliteStore) => void): { fileBytes: number; liveBytes: number } {
   const store = openSqliteStore(path);
   try {

@@ -13,14 +13,14 @@ export type SqliteStoreOptions = StoreOptions & {
 
 export type SqliteStore = ObjectStore & {
   /**
-   * Writes a consistent copy to `path`, atomically and accessible only to root, while the store is in use. To restore the copy, open it as
-   * a store; its revisions are then higher. Two backups must not be written to the same path concurrently.
+   * Writes a consistent copy to `path`, atomically and with access for root only, while the store is in use. To restore the copy, open it
+   * as a store, which then uses higher revisions. Must not be called concurrently with the same path.
    */
   backup(path: string): Promise<void>;
 };
 
 /**
- * Opens a store in an SQLite file, which is created if it does not exist. Throws `data_loss` (the file is damaged), `failed_precondition`
+ * Opens a store in an SQLite file, creating the file if it does not exist. Throws `data_loss` (the file is damaged), `failed_precondition`
  * (another process has the file open, or its schema version is newer), `resource_exhausted` (the disk is full) or `unavailable` (the file
  * cannot be read or written).
  */

@@ -1,4 +1,4 @@
-/** The contract that every store must fulfil: watches. */
+/** The contract that every store must fulfill: watches. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ExpiredRevision, SlowWatcher } from './store-errors.ts';

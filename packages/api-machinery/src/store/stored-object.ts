@@ -1,19 +1,20 @@
 import type { ApiObject } from '@podwright/kube-kinds';
 
 /**
- * Where an encoded object's metadata starts. In the strings that precede it, quotes are escaped, so this is always the first occurrence.
+ * Marks the start of the metadata in an encoded object. Quotes in preceding strings are escaped, so the first occurrence is always the
+ * right one.
  */
 const METADATA = '"metadata":{"resourceVersion":"';
 
 /**
- * An object as of a revision: immutable, stored as UTF-8 JSON, and decoded lazily. The decoded form is cached until the next garbage
+ * An object as of a revision. It is immutable, stored as UTF-8 JSON and decoded lazily. The decoded form is cached until the next garbage
  * collection.
  */
 export class StoredObject {
-  /** `namespace/name`; the namespace is empty for cluster-scoped objects. */
+  /** `namespace/name`. The namespace is empty for cluster-scoped objects. */
   readonly key: string;
   readonly revision: number;
-  /** The complete JSON document; its `metadata.resourceVersion` is equal to `revision`. */
+  /** The complete JSON document, with `metadata.resourceVersion` equal to `revision`. */
   readonly bytes: Buffer;
   #decoded: WeakRef<ApiObject> | undefined;
   /** The result of the last call of `withRevision`. */
@@ -63,15 +64,19 @@ export class StoredObject {
     return revised;
   }
 
-  /** The document from its metadata on. With an opening brace prepended, it is a list item, which has no kind or apiVersion. */
+  /**
+   * The part of the document that starts with the metadata. Prefixed with an opening brace, it is a list item, which has no kind or
+   * apiVersion.
+   */
   get itemTail(): Buffer {
     return this.bytes.subarray(this.bytes.indexOf(METADATA));
   }
 }
 
 /**
- * Encodes the objects as list items: comma-separated JSON objects without kind and apiVersion. The parts share the objects' memory and can
- * be written with a single call. Copying 500 pods would take 2 MB, and a few dozen such copies would trigger a full garbage collection.
+ * Encodes the objects as list items: comma-separated JSON objects without kind and apiVersion. The parts share the memory of the objects
+ * and can be written with a single call. Copying 500 pods would take 2 MB, and a few dozen such copies would trigger a full garbage
+ * collection.
  */
 export function itemParts(objects: readonly StoredObject[]): Buffer[] {
   return objects.flatMap((object, index) => [index === 0 ? FIRST_ITEM : NEXT_ITEM, object.itemTail]);
@@ -80,7 +85,7 @@ export function itemParts(objects: readonly StoredObject[]): Buffer[] {
 const FIRST_ITEM = Buffer.from('{');
 const NEXT_ITEM = Buffer.from(',{');
 
-/** Allocates separate memory: a slice of Node's buffer pool would keep the whole pool alive as long as the object lives. */
+/** Allocates separate memory: a slice of Node's buffer pool would keep the entire pool alive as long as the object. */
 function exactBytes(text: string): Buffer {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
   bytes.write(text);

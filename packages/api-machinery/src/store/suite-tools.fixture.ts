@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { errorCode } from '@podwright/base';
 import type { ObjectStore, StoreOptions } from './object-store.ts';
 
-/** Passes a new, empty store to a test's function, and closes the store afterwards. */
+/** Returns a test function that passes a new, empty store to `work` and closes it afterwards. */
 export type WithStore = (work: (store: ObjectStore) => unknown, options?: StoreOptions) => () => Promise<void>;
 
 export const SMALL_HISTORY = { maxEvents: 4, maxBytes: 1 << 20 };

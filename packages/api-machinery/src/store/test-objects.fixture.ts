@@ -3,7 +3,7 @@ import type { ObjectKey, StoreEvent, StoreWatch } from './object-store.ts';
 
 export const podKey = (name: string, namespace = 'default'): ObjectKey => ({ resource: 'pods', namespace, name });
 
-/** A pod with the given `spec.nodeName`. */
+/** Returns a pod with the given `spec.nodeName`. */
 export const pod = (name: string, nodeName = ''): ApiObject => ({
   kind: 'Pod',
   apiVersion: 'v1',
@@ -11,7 +11,7 @@ export const pod = (name: string, nodeName = ''): ApiObject => ({
   spec: { nodeName },
 });
 
-/** A ConfigMap that holds the text. */
+/** Returns a ConfigMap containing the text. */
 export const configMap = (name: string, text: string): ApiObject => ({
   kind: 'ConfigMap',
   apiVersion: 'v1',
@@ -22,7 +22,7 @@ export const configMap = (name: string, text: string): ApiObject => ({
 export const nodeNameOf = ({ spec }: ApiObject): string | undefined =>
   (spec as { nodeName?: string }).nodeName || undefined;
 
-/** The first `count` events of a watch. */
+/** Returns the first `count` events of a watch. */
 export async function take(watch: StoreWatch, count: number): Promise<StoreEvent[]> {
   const taken: StoreEvent[] = [];
   for await (const events of watch) {
@@ -32,6 +32,6 @@ export async function take(watch: StoreWatch, count: number): Promise<StoreEvent
   return taken;
 }
 
-/** Describes events in the form `ADDED default/a@5`. */
+/** Formats events like `ADDED default/a@5`. */
 export const described = (events: readonly StoreEvent[]): string[] =>
   events.map(({ type, object }) => `${type} ${object.key}@${object.revision}`);

@@ -2,18 +2,13 @@ import { BoundedBytes } from '../bounded-bytes.ts';
 import type { Framing } from './answer-head.ts';
 import type { AnswerInput, Step } from './answer-input.ts';
 
-/** Maximum number of bytes in a line of a chunked body, and in its entire trailer (Go's net/http/internal, maxLineLength). */
+/** Maximum length in bytes of a line in a chunked body, and of the entire trailer (maxLineLength in Go's net/http/internal). */
 const MAX_CHUNK_LINE_BYTES = 4096;
-/**
- * Chunking overhead that is allowed, as in Go: 16 bytes plus twice the data size for each chunk, plus MAX_EXCESS_BYTES for all chunks
- * together.
- */
+/** Chunking overhead allowed by Go: 16 bytes plus twice the data size per chunk, plus MAX_EXCESS_BYTES for the whole body. */
 const FREE_CHUNK_BYTES = 16;
 const MAX_EXCESS_BYTES = 16 << 10;
 
-/**
- * A body, or the beginning of one. `isCut` is set if the body exceeds the caller's limit, and `error` if it could not be read to the end.
- */
+/** A body, possibly incomplete. `isCut`: it exceeds the caller's limit. `error`: it could not be read to the end. */
 export type AnswerBody = { bytes: Buffer; isCut: boolean; error?: Error };
 
 /** Reads a body up to `maxBytes`. */
@@ -58,7 +53,7 @@ function* readChunks(input: AnswerInput, body: BoundedBytes): Step<void> {
   }
 }
 
-/** Reads the line that precedes a chunk. It must end with CRLF; a bare LF is not accepted (RFC 9112, 2.2 and 7.1). */
+/** Reads the line that precedes a chunk. It must end with CRLF; a bare LF is rejected (RFC 9112, 2.2 and 7.1). */
 function* readChunkLine(input: AnswerInput): Step<string> {
   const line = yield* input.line(MAX_CHUNK_LINE_BYTES);
   if (line === undefined) throw new Error('unexpected EOF');
@@ -68,7 +63,7 @@ function* readChunkLine(input: AnswerInput): Step<string> {
   return line.slice(0, -1);
 }
 
-/** Parses a chunk size; chunk extensions are ignored. */
+/** Parses a chunk size, ignoring chunk extensions. */
 function chunkSize(line: string): number {
   const size = line.split(';', 1)[0]!.trimEnd();
   if (size === '') throw new Error('empty hex number for chunk length');

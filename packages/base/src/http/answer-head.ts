@@ -10,18 +10,18 @@ export type AnswerHead = {
   framing: Framing;
 };
 
-/** How the end of a body is determined: by its length, by the last chunk, or when the server closes the connection. */
+/** How the end of a body is determined: by its length, by the last chunk, or by the server closing the connection. */
 export type Framing = { until: 'length'; bytes: number } | { until: 'last-chunk' } | { until: 'close' };
 
-/** Overhead that is counted for each line of the response head (RFC 9113, 6.5.2, SETTINGS_MAX_HEADER_LIST_SIZE). */
+/** Overhead counted per line of the response head (RFC 9113, 6.5.2, SETTINGS_MAX_HEADER_LIST_SIZE). */
 const FIELD_BYTES = 32;
-/** The largest Content-Length that Go accepts: it is parsed as a 63-bit integer. */
+/** Largest Content-Length accepted by Go, which parses it as a 63-bit integer. */
 const MAX_LENGTH = 2n ** 63n - 1n;
 const NO_BODY: Framing = { until: 'length', bytes: 0 };
 const SPACE = 0x20;
 const TAB = 0x09;
 
-/** Number of bytes left for the heads of a response, including those of interim (1xx) responses. */
+/** Bytes left for response heads, including those of interim (1xx) responses. */
 export type HeadBudget = { bytes: number };
 
 /**
@@ -73,7 +73,7 @@ function* readLine(input: AnswerInput, budget: HeadBudget): Step<string> {
   return line.endsWith('\r') ? line.slice(0, -1) : line;
 }
 
-/** Splits a header field into its name and value. As in Go, a name may contain spaces; it then differs from the same name without them. */
+/** Splits a header field into name and value. As in Go, a name may contain spaces, and is then distinct from the name without them. */
 function fieldOf(line: string): [name: string, value: string] {
   const colon = line.indexOf(':');
   const name = line.slice(0, colon);

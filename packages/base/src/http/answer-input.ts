@@ -3,7 +3,7 @@ export type Step<T> = Generator<void, T, void>;
 
 const LINE_FEED = 0x0a;
 
-/** Response bytes that have been received but not read yet. */
+/** Response bytes received but not yet read. */
 export class AnswerInput {
   #buffer: Buffer = Buffer.alloc(0);
   #start = 0;
@@ -17,7 +17,7 @@ export class AnswerInput {
     this.#end += chunk.length;
   }
 
-  /** Marks the end of the input: the server has closed the connection, or it failed with `error`. */
+  /** Marks the end of the input: the server closed the connection, or it failed with `error`. */
   close(error?: Error): void {
     this.#closed ??= { error };
   }

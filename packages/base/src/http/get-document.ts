@@ -10,18 +10,18 @@ import { type RequestFields, requestText } from './request-text.ts';
 
 /** Maximum size of a response head; Go's client allows 10 MiB. */
 const MAX_HEAD_BYTES = 1 << 20;
-/** Maximum number of redirects, the same as in Go's client. */
+/** Maximum number of redirects, as in Go's client. */
 const MAX_REDIRECTS = 10;
 const { lookup } = nodeLookups;
 const REDIRECTS = [301, 302, 303, 307, 308];
 
 export type DocumentOptions = {
-  /** Additional request header fields. They replace default fields of the same name, except for Host and Connection. */
+  /** Additional request header fields, which override the defaults except for Host and Connection. */
   fields?: RequestFields;
   maxBytes: number;
-  /** Creates the error to throw if the body is larger than `maxBytes`. */
+  /** Returns the error to reject with if the body is larger than `maxBytes`. */
   refusal: () => Error;
-  /** Called for each redirect. Must throw if the redirect may not be followed. */
+  /** Called for each redirect. Must throw if it may not be followed. */
   checkRedirect: (from: URL, to: URL) => void;
   signal: AbortSignal;
 };
@@ -30,8 +30,8 @@ export type DocumentOptions = {
 export type HttpDocument = Omit<HttpAnswer, 'body'> & { body: Buffer };
 
 /**
- * Fetches a document, following redirects, and returns the complete response, whatever its status. No proxy is used; certificates are
- * verified. Rejects with the error returned by `refusal`, the signal's reason, or a connection or response error.
+ * Fetches a document, following redirects, and returns the complete response regardless of its status. Uses no proxy and verifies
+ * certificates. Rejects with the error returned by `refusal`, the signal's reason, or a connection or response error.
  */
 export async function getDocument(first: URL, options: DocumentOptions): Promise<HttpDocument> {
   let url = first;
@@ -72,7 +72,7 @@ async function getOnce(url: URL, options: DocumentOptions): Promise<HttpDocument
 
 /**
  * Returns the header fields of a request. As in Go's client, the given fields override the defaults (names are case-insensitive), but
- * `Host` is always taken from the URL.
+ * `Host` always comes from the URL.
  */
 function requestFields(url: URL, given: RequestFields = {}): RequestFields {
   const defaults = { 'User-Agent': `podwright/${VERSION}`, 'Accept-Encoding': 'gzip' };

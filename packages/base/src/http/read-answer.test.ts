@@ -6,7 +6,7 @@ import { readAnswer } from './read-answer.ts';
 
 const limits = { maxHeadBytes: 256 << 10, maxBodyBytes: 10 << 10 };
 
-/** Reads a response that arrives in pieces of `pieceBytes`. */
+/** Reads a response arriving in pieces of `pieceBytes`. */
 function read(raw: string, pieceBytes = raw.length || 1) {
   const connection = new PassThrough();
   const reading = readAnswer(connection, limits);
@@ -16,7 +16,7 @@ function read(raw: string, pieceBytes = raw.length || 1) {
   return reading;
 }
 
-/** Piece size for a response: one byte, so that pieces end at every position; for long responses, about a thousandth of the length. */
+/** Piece size for a response: one byte, to split it at every position; for long responses, about a thousandth of the length. */
 const smallPieces = (raw: string) => Math.ceil(raw.length / 1000);
 
 for (const { name, raw, status, body } of readableAnswers) {

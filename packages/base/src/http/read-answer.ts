@@ -3,21 +3,21 @@ import { type AnswerBody, readBody } from './answer-body.ts';
 import { type AnswerHead, type HeadBudget, readHead } from './answer-head.ts';
 import { AnswerInput, type Step } from './answer-input.ts';
 
-/** The response to a GET request, with its body up to the size limit. */
+/** The response to a GET request; its body is cut off at the size limit. */
 export type HttpAnswer = AnswerHead & { body: AnswerBody };
 
 export type AnswerOptions = {
-  /** Maximum total size of the status lines and header fields, including those of interim (1xx) responses. */
+  /** Maximum total size of status lines and header fields, including those of interim (1xx) responses. */
   maxHeadBytes: number;
-  /** Maximum number of bytes of the body to read; the rest is left unread. */
+  /** Maximum number of body bytes to read; the rest is left unread. */
   maxBodyBytes: number;
-  /** Called when the status line and all header fields have been read. */
+  /** Called once the status line and all header fields have been read. */
   onHead?: () => void;
 };
 
 /**
- * Reads the HTTP/1.x response to a GET request from a connection that is used for nothing else. It is as lenient as Go's net/http, because
- * Node's parser rejects some responses of servers in containers that Go clients accept. Rejects with an error worded as in Go, or with the
+ * Reads the HTTP/1.x response to a GET request from a connection used for nothing else. It is as lenient as Go's net/http, because Node's
+ * parser rejects some responses that Go clients accept from servers in containers. Rejects with an error worded as in Go, or with the
  * connection's error. Leaves the connection open. The caller must enforce a timeout.
  */
 export function readAnswer(connection: Duplex, options: AnswerOptions): Promise<HttpAnswer> {
@@ -57,7 +57,7 @@ function* answer(input: AnswerInput, options: AnswerOptions): Step<HttpAnswer> {
   }
 }
 
-/** Whether another response follows, as it does after any 1xx except 101, after which the connection switches to another protocol. */
+/** Whether another response follows, as after any 1xx except 101, which switches to another protocol. */
 function isInterim(status: number): boolean {
   return status >= 100 && status < 200 && status !== 101;
 }

@@ -1,11 +1,11 @@
 import { hasControlCharacter } from './answer-head.ts';
 
-/** Header fields of a request, by name. A list is sent as repeated fields of that name. Each character is sent as one byte (latin1). */
+/** Request header fields by name. A list is sent as repeated fields. Each character is sent as one byte (latin1). */
 export type RequestFields = Record<string, string | string[]>;
 
 /**
  * Builds an HTTP/1.1 GET request for `target`, a path and query, to be sent as latin1. Throws an error worded as in Go if a value contains
- * control characters, which could inject additional fields.
+ * control characters, which could inject fields.
  */
 export function requestText(target: string, fields: RequestFields): string {
   const lines = Object.entries(fields).flatMap(([name, values]) =>

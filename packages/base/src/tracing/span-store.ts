@@ -1,6 +1,6 @@
 import type { Span } from './tracer.ts';
 
-/** Limits of the store. The oldest traces are dropped first. Once a trace is full, no more of its spans are stored. */
+/** Limits of the store. The oldest traces are dropped first. Further spans of a full trace are not stored. */
 export type SpanStoreBounds = { traces: number; spansPerTrace: number };
 
 /** Stores the spans of the most recent traces. */

@@ -1,4 +1,4 @@
-/** Identifies a span of a trace (W3C Trace Context 1). IDs are lowercase hex; `sampled` means that the trace should be exported. */
+/** Identifies a span of a trace (W3C Trace Context 1). IDs are lowercase hex. `sampled`: whether the trace should be exported. */
 export type TraceContext = { traceId: string; spanId: string; sampled: boolean };
 
 /** The HTTP header and gRPC metadata key that carries the trace context. */
@@ -10,7 +10,7 @@ const FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 /** Maximum length of a header; longer ones are ignored. No version of the specification needs as many characters. */
 const MAX_LENGTH = 512;
 
-/** Parses a traceparent header. Returns `undefined` if it is malformed, because the specification requires such a header to be ignored. */
+/** Parses a traceparent header. Returns `undefined` if it is malformed, because the specification requires ignoring such headers. */
 export function parseTraceparent(header: string | undefined): TraceContext | undefined {
   if (header === undefined || header.length > MAX_LENGTH) return undefined;
   const [, version, traceId = '', spanId = '', flags = '', rest] = FORM.exec(header) ?? [];

@@ -4,7 +4,7 @@ import type { TraceContext } from './trace-context.ts';
 
 /** A unit of work with its start and end, in fractional Unix milliseconds. */
 export type Span = TraceContext & {
-  /** The parent span; absent for the root span of a trace. */
+  /** ID of the parent span; absent for the root span. */
   parentId?: string;
   name: string;
   startMs: number;
@@ -17,21 +17,21 @@ export type Span = TraceContext & {
   isServer?: boolean;
 };
 
-/** Determines which spans are exported to a collector. */
+/** Which spans to export to a collector. */
 export type TracingOptions = {
   /** The collector's endpoint: `http://HOST:PORT` for HTTP; `HOST:PORT` or `unix:///PATH` for gRPC. If empty, nothing is exported. */
   endpoint: string;
   /**
-   * Number of traces, of each million that start in this process, that are exported. A trace started by a remote caller is exported if the
-   * caller sampled it.
+   * How many out of a million traces started by this process are exported. A trace started by a remote caller is exported if the caller
+   * sampled it.
    */
   samplingRatePerMillion: number;
 };
 
-/** Receives each span once it has ended. Must not throw. */
+/** Receives each span when it ends. Must not throw. */
 export type SpanSink = (span: Span) => void;
 
-/** Runs work as a span of the caller's current trace. If there is none, just runs the work. */
+/** Runs work as a span of the caller's current trace, or untraced if there is none. */
 export type TraceWork = <T>(name: string, work: () => Promise<T>) => Promise<T>;
 
 /** Runs work without tracing it. */
@@ -40,12 +40,12 @@ export const untraced: TraceWork = (_name, work) => work();
 /** Maximum length of span names and error messages; longer ones are truncated. */
 const MAX_TEXT = 300;
 
-/** The span of running work. Once the work has ended, no more child spans are added to it. */
+/** The span of running work. No child spans are added to it once the work has ended. */
 type Live = { context: TraceContext; ended: boolean };
 
 /**
  * Tracks the current trace across promises and callbacks, and passes ended spans to the sink. Timers, watchers and loops that outlive the
- * work that started them are no longer part of its trace.
+ * work that started them no longer belong to its trace.
  */
 export class Tracer {
   readonly #live = new AsyncLocalStorage<Live>();
@@ -56,18 +56,18 @@ export class Tracer {
     this.#sink = sink;
   }
 
-  /** Returns the span in which the caller is running, or `undefined` if the caller is not part of a trace. */
+  /** Returns the caller's current span, or `undefined` if it is not part of a trace. */
   current(): TraceContext | undefined {
     const live = this.#live.getStore();
     return live === undefined || live.ended ? undefined : live.context;
   }
 
-  /** Returns the spans of work that has not ended yet, in the order in which they began. */
+  /** Returns the spans of work in progress, oldest first. */
   open(): readonly Omit<Span, 'endMs'>[] {
     return [...this.#open];
   }
 
-  /** Runs work in a span that the caller itself passes to the sink. */
+  /** Runs work in a span that the caller passes to the sink itself. */
   async within<T>(context: TraceContext, work: () => Promise<T>): Promise<T> {
     const live: Live = { context, ended: false };
     try {
@@ -77,7 +77,7 @@ export class Tracer {
     }
   }
 
-  /** Runs work as a span of the caller's current trace. If there is none, just runs the work. */
+  /** Runs work as a span of the caller's current trace, or untraced if there is none. */
   readonly span: TraceWork = (name, work) => {
     const parent = this.current();
     return parent === undefined ? work() : this.record({ parent, name }, work);
@@ -115,8 +115,8 @@ export function childOf({ traceId, sampled }: TraceContext): TraceContext {
 }
 
 /**
- * Returns 16 hex digits, not all of them 0. IDs only distinguish spans and are not secret, so `Math.random` is good enough. Getting random
- * bytes from node:crypto would cost several times as much as everything else a span does.
+ * Returns 16 hex digits, not all of them 0. IDs are not secret, so `Math.random` is good enough; random bytes from node:crypto would cost
+ * several times as much as the rest of a span.
  */
 function newId(): string {
   return hex(1 + Math.floor(Math.random() * 0xffff_fffe)) + hex(Math.floor(Math.random() * 0xffff_ffff));

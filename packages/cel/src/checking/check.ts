@@ -1,4 +1,4 @@
-/** Determines the types of expressions and the functions that they call (cel-go, checker). */
+/** The type checker: determines the types of expressions and resolves function calls (cel-go, checker). */
 import type { Overload } from '../functions/overload.ts';
 import { CompileError, type Problem } from '../syntax/compile-error.ts';
 import {
@@ -16,7 +16,7 @@ import type { Checked, ResolvedCall } from './checked.ts';
 import { type Environment, TYPE_NAMES } from './environment.ts';
 import { literalProblems } from './literal-checks.ts';
 
-/** Determines the types of an expression. `text` is its source, for errors. Throws `CompileError`. */
+/** Determines the types of an expression. `text` is its source, used in error messages. Throws `CompileError`. */
 export function check(text: string, expression: Expression, environment: Environment): Checked {
   const checker = new Checker(environment);
   const type = checker.typeOf(expression);
@@ -125,7 +125,9 @@ class Checker {
     return inner ?? type;
   }
 
-  /** Returns the common type of elements: `dyn` if they differ. `literal-checks.ts` later rejects most lists of mixed types. */
+  /**
+   * Returns the common type of the elements, or `dyn` if their types differ. `literal-checks.ts` later rejects most lists of mixed types.
+   */
   #join(known: CelType | undefined, type: CelType): CelType {
     if (known === undefined) return type;
     return this.#isAssignable([known], [type]) ? mostGeneral(known, type) : types.DYN;
@@ -220,7 +222,7 @@ class Checker {
     return this.problems.length > known ? types.ERROR : types.BOOL;
   }
 
-  /** Returns a signature with new type parameters, so that calls of the same function do not share them. */
+  /** Returns the signature with fresh type parameters, so that calls of the same function do not share them. */
   #instance({ parameters, result }: Overload): { expected: readonly CelType[]; returned: CelType } {
     const own = new Map<string, CelType>();
     const rename = (type: CelType): CelType => {

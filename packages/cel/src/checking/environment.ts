@@ -5,13 +5,13 @@ import * as types from '../types/types.ts';
 /** The variables, functions and message types that an expression can use. */
 export type Environment = {
   readonly functions: FunctionTable;
-  /** The types of variables. */
+  /** Types of the variables. */
   readonly variables: Readonly<Record<string, CelType>>;
-  /** Types of messages that expressions can create, such as `Object.spec`. Default: none. */
+  /** Returns the type of a message that expressions can create, such as `Object.spec`. Default: there are no messages. */
   readonly messages?: (name: string) => CelType | undefined;
 };
 
-/** The types that expressions can use as values, by their names. */
+/** The types that expressions can use as values, by name. */
 export const TYPE_NAMES: ReadonlyMap<string, CelType> = new Map([
   ['bool', types.BOOL],
   ['int', types.INT],

@@ -1,4 +1,4 @@
-/** Checks of literals after the types are known (cel-go, cel/validator.go). */
+/** Checks of literals that run once the types are known (cel-go, cel/validator.go). */
 import { LinearPattern } from '../patterns/linear-pattern.ts';
 import type { Problem } from '../syntax/compile-error.ts';
 import type { Expression } from '../syntax/expression.ts';
@@ -17,14 +17,14 @@ const succeeds = (run: () => unknown): boolean => {
   }
 };
 
-/** Functions whose literal parameters are checked, with the index of the parameter after a target. */
+/** Functions whose literal argument is validated, each with a predicate for valid arguments. */
 const CHECKED: Readonly<Record<string, (text: string) => boolean>> = {
   duration: (text) => parseDuration(text) !== undefined,
   timestamp: (text) => parseTimestamp(text) !== undefined,
   matches: (text) => succeeds(() => new LinearPattern(text)),
 };
 
-/** Returns problems of literals that functions would reject, and of lists and maps with mixed types. */
+/** Returns the problems with literals: arguments that their function would reject, and lists and maps of mixed types. */
 export function literalProblems(root: Expression, typeOf: TypeOf): Problem[] {
   const problems: Problem[] = [];
   const waiting: { expression: Expression; isFormat: boolean }[] = [{ expression: root, isFormat: false }];

@@ -1,4 +1,4 @@
-/** Reads fields, elements and entries. */
+/** Reads fields, list elements and map entries. */
 
 import { textOf } from '../values/texts.ts';
 import { CelError, CelList, CelMap, noOverload, Optional, typeName, Uint, type Value } from '../values/values.ts';
@@ -7,7 +7,7 @@ const noKey = (key: Value): CelError => new CelError(`no such key: ${shown(key)}
 
 const shown = (key: Value): string => (key instanceof Uint ? String(key.value) : (textOf(key) ?? typeName(key)));
 
-/** Returns an element or entry. Throws `CelError` if there is none. If the operand is an optional, the result is an optional too. */
+/** Returns a list element or map entry. Throws `CelError` if it does not exist. If the operand is an optional, so is the result. */
 export function access(operand: Value, key: Value): Value {
   if (operand instanceof Optional) return accessOptional(operand, key);
   const found = find(operand, key);
@@ -15,7 +15,7 @@ export function access(operand: Value, key: Value): Value {
   throw operand instanceof CelList ? new CelError(`index out of bounds: ${shown(key)}`) : noKey(key);
 }
 
-/** Returns an element or entry if there is one. */
+/** Returns an element or entry, if it exists. */
 export function accessOptional(operand: Value, key: Value): Optional {
   const inner = operand instanceof Optional ? operand.value : operand;
   if (inner === undefined) return new Optional();

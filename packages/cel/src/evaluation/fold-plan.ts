@@ -1,4 +1,4 @@
-/** Plans of loops (folds), into which macros such as `all` and `map` expand. */
+/** Plans of loops (folds), which macros such as `all` and `map` expand to. */
 import { GrowingMap } from '../functions/lists.ts';
 import { CelError, CelList, CelMap, noOverload, type Value } from '../values/values.ts';
 import type { Frame, Plan } from './frame.ts';
@@ -14,7 +14,7 @@ export type FoldParts = {
   readonly accumulator: number;
 };
 
-/** Returns the plan of a loop. */
+/** Plans a loop. */
 export function foldPlan(parts: FoldParts): Plan {
   const { range, start, result, accumulator } = parts;
   return {
@@ -34,17 +34,17 @@ export function foldPlan(parts: FoldParts): Plan {
   };
 }
 
-/** Evaluates one step of a loop. Returns whether the loop continues. */
+/** Runs one iteration of a loop. Returns whether the loop continues. */
 function step(frame: Frame, { condition, step: next, accumulator }: FoldParts): boolean {
   if (condition.evaluate(frame) !== true) return false;
-  // upstream's cost of a step can be 0, so steps are counted too
+  // upstream's cost of an iteration can be 0, so iterations count as steps as well
   frame.meter.spend(1);
   try {
     frame.slots[accumulator] = next.evaluate(frame);
   } catch (error) {
     if (!(error instanceof CelError)) throw error;
     frame.slots[accumulator] = error;
-    // only the condition of a loop can absorb the error; without one, the loop ends
+    // only a loop condition can absorb the error; a loop without a condition ends here
     return condition.constant === undefined;
   }
   return true;
@@ -68,7 +68,7 @@ const GO_TYPES: Readonly<Record<string, string>> = {
 
 const goType = (value: Value): string => GO_TYPES[typeof value] ?? 'types.Null';
 
-/** A list that a loop extends in place, because nothing else refers to it before the loop ends. */
+/** A list that a loop appends to in place, which is safe because nothing else refers to it before the loop ends. */
 class GrowingList extends CelList {
   readonly #values: Value[] = [];
 
@@ -85,7 +85,7 @@ class GrowingList extends CelList {
   }
 }
 
-/** Returns the plan that appends an element to the list of a loop. */
+/** Plans appending an element to a loop's list. */
 export function appendPlan(accumulated: Plan, element: Plan): Plan {
   return {
     evaluate: (frame) => {
@@ -106,7 +106,7 @@ function copied(list: CelList): GrowingList {
   return growing;
 }
 
-/** Returns the plan that adds a key with its value, or the entries of a map, to the map of a loop. */
+/** Plans inserting a key and its value, or all entries of another map, into a loop's map. */
 export function insertPlan(accumulated: Plan, parameters: readonly Plan[]): Plan {
   return {
     evaluate: (frame) => {

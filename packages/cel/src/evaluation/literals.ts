@@ -5,7 +5,7 @@ import { constantPlan, type Frame, type Plan } from './frame.ts';
 
 type Part = { readonly plan: Plan; readonly isOptional: boolean };
 
-/** Returns the plan of a list literal. A list of constants is a constant. */
+/** Returns the plan of a list literal. A list of constants is itself a constant. */
 export function listPlan(elements: readonly Part[]): Plan {
   if (elements.every(({ plan, isOptional }) => plan.constant !== undefined && !isOptional))
     return constantPlan(new ValueList(elements.map(({ plan }) => plan.constant!.value)));
@@ -22,7 +22,7 @@ export function listPlan(elements: readonly Part[]): Plan {
   };
 }
 
-/** Returns the plan of a map literal. A map of constants is a constant. */
+/** Returns the plan of a map literal. A map of constants is itself a constant. */
 export function mapPlan(entries: readonly (Part & { readonly key: Plan })[]): Plan {
   const evaluate = (frame: Frame): ValueMap => {
     const found = new Map<unknown, readonly [Value, Value]>();
@@ -43,7 +43,7 @@ export function mapPlan(entries: readonly (Part & { readonly key: Plan })[]): Pl
   return constantPlan(new ValueMap(new Map(found.map(([key, value]) => [mapKey(key), [key, value]]))));
 }
 
-/** Returns `undefined` for an optional element without a value. */
+/** Returns `undefined` if an optional element has no value. */
 function elementValue({ plan, isOptional }: Part, frame: Frame): Value | undefined {
   const value = plan.evaluate(frame);
   if (!isOptional) return value;

@@ -1,9 +1,9 @@
-/** Plans of operators that may have a result although an operand is not evaluated or has an error. */
+/** Plans of operators that may return a result even though an operand failed or was not evaluated. */
 import { CelError, noOverload, Optional, type Value } from '../values/values.ts';
 import type { Evaluate, Frame, Plan } from './frame.ts';
 import { attributePlan } from './frame.ts';
 
-/** Returns the plan of `&&` or `||`. `decisive` is the operand value that determines the result: false or true. */
+/** Returns the plan of `&&` or `||`. `decisive` is the operand value that short-circuits: false for `&&`, true for `||`. */
 export function logicalPlan(operands: readonly Plan[], decisive: boolean): Plan {
   return {
     evaluate: (frame) => {
@@ -28,7 +28,7 @@ function attempt({ evaluate }: Plan, frame: Frame): Value | CelError {
   }
 }
 
-/** Returns the plan of `@not_strictly_false`, the condition of loops: true unless the operand is false, also if it has an error. */
+/** Returns the plan of `@not_strictly_false`, which loop conditions use: true unless the operand is false, even if the operand fails. */
 export const notFalsePlan = (operand: Plan): Plan => ({
   evaluate: (frame) => {
     const value = attempt(operand, frame);
@@ -37,7 +37,7 @@ export const notFalsePlan = (operand: Plan): Plan => ({
   },
 });
 
-/** Returns the plan of the operator `?:`. Only the selected branch is evaluated. */
+/** Returns the plan of the `?:` operator. Only the selected branch is evaluated. */
 export function conditionalPlan(condition: Plan, then: Plan, otherwise: Plan): Plan {
   const [chosen, other] = [branch(then), branch(otherwise)];
   return attributePlan((frame) => {
@@ -49,7 +49,7 @@ export function conditionalPlan(condition: Plan, then: Plan, otherwise: Plan): P
 
 const branch = ({ evaluate, attribute }: Plan): Evaluate => attribute?.resolve ?? evaluate;
 
-/** Returns the plan of `or`, or with `unwraps` of `orValue`, of optional values. */
+/** Returns the plan of `or` on optional values or, with `unwraps`, of `orValue`. */
 export function alternativePlan(first: Plan, second: Plan, unwraps: boolean): Plan {
   return {
     evaluate: (frame) => {

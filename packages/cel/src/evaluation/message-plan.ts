@@ -1,10 +1,10 @@
-/** Plans of messages that expressions create, such as `Object{…}` of mutations: maps with the fields as keys. */
+/** Plans of message literals, such as `Object{…}` in mutations. A message is a map keyed by field name. */
 import { Message, noOverload, Optional, type Value } from '../values/values.ts';
 import type { Plan } from './frame.ts';
 
 const MESSAGE_COST = 40;
 
-/** Returns the plan that creates a message, such as `Object.spec{replicas: 1}`. An optional field without a value is left out. */
+/** Returns the plan of a message literal such as `Object.spec{replicas: 1}`. Optional fields without a value are omitted. */
 export function messagePlan(
   typeName: string,
   fields: readonly { name: string; plan: Plan; isOptional: boolean }[],

@@ -1,20 +1,23 @@
 import type { Evaluation } from '../functions/overload.ts';
 import { charactersOf } from '../values/values.ts';
 
-/** The error of an evaluation that has exceeded its cost limit. Unlike `CelError`, no operator absorbs it. */
+/** Thrown when an evaluation exceeds its cost limit. Unlike `CelError`, it is never absorbed by an operator. */
 export class CostExceeded extends Error {
   constructor() {
     super('operation cancelled: actual cost limit exceeded');
   }
 }
 
-/** Number of UTF-16 units from which the length of a text is cached, because counting its characters takes longer than a step. */
+/**
+ * Minimum length, in UTF-16 code units, of strings whose character counts are cached, because counting the characters takes longer than a
+ * step.
+ */
 const LONG_TEXT = 1000;
 const MAX_KNOWN = 16;
 
 /**
- * Bounds an evaluation by two counters. `charge` counts upstream's cost. `spend` counts steps of work that upstream's cost underestimates:
- * compared elements of nested lists, characters that a function inserts, instructions of regular expressions.
+ * Bounds an evaluation with two counters. `charge` counts the cost as upstream does. `spend` counts steps of work that upstream's cost
+ * underestimates: comparing elements of nested lists, inserting characters, executing instructions of regular expressions.
  */
 export class Meter implements Evaluation {
   cost = 0;
@@ -27,7 +30,7 @@ export class Meter implements Evaluation {
     this.remaining = steps;
   }
 
-  /** Adds to upstream's cost. Throws `CostExceeded`. */
+  /** Adds to the cost. Throws `CostExceeded`. */
   charge(cost: number): void {
     this.cost += cost;
     if (this.cost > this.#limit) throw new CostExceeded();

@@ -11,15 +11,15 @@ import { listPlan, mapPlan } from './literals.ts';
 import { alternativePlan, conditionalPlan, logicalPlan, notFalsePlan } from './logic.ts';
 import { messagePlan } from './message-plan.ts';
 
-/** Returns the plan of a checked expression. */
+/** Plans the evaluation of a checked expression. */
 export function plan(checked: Checked): Plan {
   return new Planner(checked).plan(checked.expression);
 }
 
-/** The slot numbers of the variables of a loop, and those of the loops around it. */
+/** Slot numbers of a loop's variables, and those of the enclosing loops. */
 type Slots = { readonly names: ReadonlyMap<string, number>; readonly outer: Slots | undefined };
 
-/** Functions that are called once, at planning, if their parameter is a constant. */
+/** Functions that are called once, at planning time, if their argument is a constant. */
 const CONVERSIONS = new Set([
   'bool',
   'bytes',
@@ -33,7 +33,7 @@ const CONVERSIONS = new Set([
   'uint',
 ]);
 
-/** Functions whose cost depends on the overload. It is 1 if the overload is not known before the evaluation. */
+/** Functions whose cost depends on the overload. They cost 1 if the overload is resolved only during evaluation. */
 const COSTED_BY_FORM = /^(?:_.+_|@in|string|bytes)$/;
 
 class Planner {
@@ -90,7 +90,7 @@ class Planner {
     return attributePlan(({ variable }) => variable(name), 1);
   }
 
-  /** Plans the operand of a selection or index. Its root costs nothing here: the whole attribute is charged once, with `rootCost`. */
+  /** Plans the operand of a selection or index. Its root is not charged here: the whole attribute is charged once, with `rootCost`. */
   #operand(expression: Expression): { read: Evaluate; rootCost: number } {
     const { evaluate, attribute } = this.plan(expression);
     return { read: attribute?.resolve ?? evaluate, rootCost: attribute?.rootCost ?? 1 };
@@ -113,7 +113,7 @@ class Planner {
     }, rootCost);
   }
 
-  /** Plans the access to an element. With `isOptional`, an absent element costs nothing. */
+  /** Plans an index access. With `isOptional`, accessing an absent element is free. */
   #index([operand, key]: readonly Expression[], isOptional: boolean): Plan {
     const { read, rootCost } = this.#operand(operand!);
     const { evaluate, attribute } = this.plan(key!);
@@ -166,7 +166,7 @@ class Planner {
 
   #plans = (expressions: readonly Expression[]): Plan[] => expressions.map((one) => this.plan(one));
 
-  /** Plans the operator `in`. A list of literals is evaluated once and costs nothing. */
+  /** Plans the `in` operator. If the list consists of literals, it is evaluated only once, and the operator is free. */
   #membership(call: ResolvedCall): Plan {
     const planned = this.#function(call);
     const [value, list] = call.parameters;
@@ -194,7 +194,7 @@ class Planner {
       try {
         return evaluate(frame);
       } catch (error) {
-        // a failed call costs 1, also if one of its parameters failed
+        // a failed call costs 1, even if it was an argument that failed
         if (error instanceof CelError) frame.meter.charge(1);
         throw error;
       }
@@ -226,7 +226,7 @@ class Planner {
   }
 }
 
-/** Returns a function that selects the overload for the types of values. */
+/** Returns a function that selects the overload that matches the types of the values. */
 function finder(overloads: readonly Overload[]): (values: readonly Value[]) => Overload {
   return (values) => {
     for (const form of overloads)
@@ -235,7 +235,7 @@ function finder(overloads: readonly Overload[]): (values: readonly Value[]) => O
   };
 }
 
-/** Converts a constant at planning. If that fails, plans the call, so that the evaluation has the error. */
+/** Converts a constant at planning time. If that fails, plans the call instead, so that the error occurs during evaluation. */
 function converted(find: (values: readonly Value[]) => Overload, value: Value, evaluate: Evaluate): Plan {
   try {
     const unlimited = { spend: () => {}, remaining: Infinity, characters: (text: string) => text.length };

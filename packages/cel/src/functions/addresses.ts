@@ -1,4 +1,4 @@
-/** Functions of IP addresses and CIDR blocks (apiserver, pkg/cel/library/ip.go and cidr.go). */
+/** IP address and CIDR functions (apiserver, pkg/cel/library/ip.go and cidr.go). */
 import { type Cidr, cidrContains, type IpAddress, parseCidr, parseIp } from '@podwright/kube-kinds';
 import { CelError, Opaque, type Value } from '../values/values.ts';
 import { type CallCost, type FunctionTable, overload, sizeOf, traversal, traversalOf } from './overload.ts';
@@ -46,7 +46,7 @@ class CidrValue extends Opaque {
   }
 }
 
-/** Throws `CelError`. */
+/** Parses an IP address. Throws `CelError`. */
 function ip(text: string): IpValue {
   const parsed = parseIp(text);
   const shown = JSON.stringify(text);
@@ -60,7 +60,7 @@ function ip(text: string): IpValue {
   return new IpValue(parsed);
 }
 
-/** Returns Go's words for the commonest mistakes. */
+/** Returns Go's messages for the most common mistakes. */
 function ipProblem(text: string): string {
   if (!/[.:]/.test(text)) return 'unable to parse IP';
   if (text.includes(':')) return 'each colon-separated field must have at least one digit';
@@ -121,7 +121,7 @@ const containsIpCost: CallCost = ([one, other]) => traversal(sizeOf(one!) * 2) +
 const containsCidrCost: CallCost = ([one, other]) =>
   traversal(sizeOf(one!) * 2) + traversal(sizeOf(one!)) + 1 + ofText(other!);
 
-/** Properties of addresses: of IPv4 and of IPv6. */
+/** Returns a predicate for addresses, IPv4 or IPv6, that are in one of these blocks. */
 const isWithin =
   (...blocks: readonly string[]) =>
   ({ ip: address }: IpValue): boolean =>

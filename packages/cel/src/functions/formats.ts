@@ -1,4 +1,4 @@
-/** Named formats of texts (apiserver, pkg/cel/library/format.go). */
+/** Named string formats (apiserver, pkg/cel/library/format.go). */
 import {
   labelValueProblems,
   nameIsDns1035Label,
@@ -19,7 +19,7 @@ class Format extends Opaque {
   readonly typeName = TYPE;
   readonly name: string;
   readonly problems: Problems;
-  /** The length of upstream's expression, for costs. */
+  /** Length of upstream's regular expression, which determines the cost. */
   readonly patternLength: number;
 
   constructor(name: string, patternLength: number, problems: Problems) {
@@ -67,7 +67,7 @@ const isDateTime = (text: string): boolean =>
   /^.{10}[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?$/i.test(text) &&
   !Number.isNaN(Date.parse(text.replace(',', '.').replace(' ', 'T')));
 
-/** Returns the functions that find formats by name and validate texts. */
+/** Returns the functions that look up formats by name and validate strings. */
 export function formatFunctions(): FunctionTable {
   const formats = new Map(FORMATS.map(([name, length, problems]) => [name, new Format(name, length, problems)]));
   const named = [...formats].map(([name, format]) => [`format.${name}`, [overload(`() -> ${TYPE}`, () => format)]]);

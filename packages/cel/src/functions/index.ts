@@ -11,7 +11,7 @@ import { TEXT_FUNCTIONS } from './texts.ts';
 import { URL_FUNCTIONS } from './urls.ts';
 import { VERSION_FUNCTIONS } from './versions.ts';
 
-/** Returns the functions of expressions in Kubernetes 1.36 (apiserver, pkg/cel/environment/base.go). */
+/** Returns the functions available in Kubernetes 1.36 (apiserver, pkg/cel/environment/base.go). */
 export function kubernetesFunctions(): FunctionTable {
   return merged([
     OPERATORS,
@@ -28,7 +28,7 @@ export function kubernetesFunctions(): FunctionTable {
   ]);
 }
 
-/** Merges tables of functions. A function that is in several tables gets the overloads of all. */
+/** Merges function tables. A function in several tables has the overloads of all of them. */
 export function merged(tables: readonly FunctionTable[]): FunctionTable {
   const all = new Map<string, Overload[]>();
   for (const table of tables)

@@ -1,4 +1,4 @@
-/** Functions of lists (apiserver, pkg/cel/library/lists.go; cel-go, ext/lists version 3 and ext/sets). */
+/** List functions (apiserver, pkg/cel/library/lists.go; cel-go, ext/lists version 3 and ext/sets). */
 import { compare, isEqual } from '../values/comparison.ts';
 import {
   CelError,
@@ -28,7 +28,7 @@ import {
 
 const COMPARABLE = ['int', 'uint', 'double', 'bool', 'duration', 'timestamp', 'string', 'bytes'];
 
-/** Returns the cost of reading a value and all that it contains. */
+/** Returns the cost of reading a value and everything in it. */
 function readCost(value: Value): number {
   if (typeof value === 'string') return Math.floor(Buffer.byteLength(value) * 0.1);
   if (value instanceof Uint8Array) return Math.floor(value.length * 0.1);
@@ -38,7 +38,7 @@ function readCost(value: Value): number {
   return 1;
 }
 
-/** The cost of functions of Kubernetes that read the elements. */
+/** The cost of Kubernetes functions that read all elements. */
 export const elementsCost: CallCost = ([list]) => readCost(list!);
 
 /** The cost of functions that return a list. */
@@ -46,7 +46,7 @@ const listCost = (size: number, factor = 1): number => Math.floor(size * factor)
 
 const resultCost: CallCost = (_, result) => listCost(sizeOf(result));
 
-/** The cost of functions that compare elements with each other. */
+/** The cost of functions that compare elements pairwise. */
 const pairsCost =
   (index: number): CallCost =>
   (parameters) => {
@@ -185,7 +185,7 @@ export const LIST_FUNCTIONS: FunctionTable = {
   ],
 };
 
-/** A map that a loop extends in place, because nothing else refers to it before the loop ends. */
+/** A map that a loop inserts into in place, which is safe because nothing else refers to it before the loop ends. */
 export class GrowingMap extends ValueMap {
   readonly #growing: Map<unknown, readonly [Value, Value]>;
 
@@ -194,7 +194,7 @@ export class GrowingMap extends ValueMap {
     this.#growing = entries;
   }
 
-  /** Adds an entry. Throws `CelError` if the map has the key already. */
+  /** Adds an entry. Throws `CelError` if the map already has the key. */
   insert(key: Value, value: Value): void {
     const known = mapKey(key);
     if (known === undefined) throw new CelError(`unsupported key type: ${typeName(key)}`);
@@ -217,7 +217,7 @@ function sum(list: CelList, zero: Value, work: Evaluation): Value {
   return total;
 }
 
-/** The work of comparing a value: one step, and one more for each 100 characters of a text. */
+/** Number of steps for comparing a value: one, plus one for every 100 characters of a string. */
 const comparisonSteps = (value: Value): number => 1 + (typeof value === 'string' ? Math.ceil(value.length / 100) : 0);
 
 function extreme(list: CelList, which: 'min' | 'max', work: Evaluation): Value {

@@ -1,4 +1,4 @@
-/** Functions that match regular expressions. The steps of matching count towards the limit of the evaluation. */
+/** Regular expression functions. The steps of matching count towards the limit of the evaluation. */
 import { LinearPattern } from '../patterns/linear-pattern.ts';
 import { PatternError } from '../patterns/pattern-error.ts';
 import { CelError, ValueList } from '../values/values.ts';
@@ -6,14 +6,14 @@ import { type Evaluation, type FunctionTable, overload, patternCost } from './ov
 
 /** Maximum number of compiled patterns in a cache. */
 const MAX_PATTERNS = 64;
-/** Steps that are counted for each character of a pattern that is compiled. */
+/** Steps charged for each character of a pattern being compiled. */
 const COMPILE_STEPS = 20;
 
-/** Compiled patterns. The oldest one is dropped first. */
+/** A cache of compiled patterns that evicts the oldest one first. */
 class PatternCache {
   readonly #compiled = new Map<string, LinearPattern>();
 
-  /** Throws `CelError` for a pattern that Go rejects. */
+  /** Returns a compiled pattern. Throws `CelError` for a pattern that Go rejects. */
   compile(pattern: string, work: Evaluation, prefix = ''): LinearPattern {
     const known = this.#compiled.get(pattern);
     if (known !== undefined) return known;

@@ -1,8 +1,10 @@
-/** Concatenation of lists of the types `set` and `map` (apiserver, pkg/cel/common). */
+/** Concatenates lists of the types `set` and `map` (apiserver, pkg/cel/common). */
 import { isEqual, type Work } from '../values/comparison.ts';
 import { CelList, CelMap, type ListMode, type Value } from '../values/values.ts';
 
-/** Merges the second list into the first: adds elements that are missing, and replaces elements of a `map` that have the same keys. */
+/**
+ * Merges the second list into the first: appends missing elements, and replaces elements that have the same keys in a list of type `map`.
+ */
 export function mergedLists(one: CelList, other: CelList, work: Work): CelList {
   const { mode } = one;
   const elements = [...one];

@@ -1,4 +1,4 @@
-/** Operators (CEL specification, "Standard Definitions"). Those that do not evaluate all operands are in the evaluator. */
+/** Operators (CEL specification, "Standard Definitions"). Those that do not evaluate all of their operands are in the evaluator. */
 import { compare, isEqual } from '../values/comparison.ts';
 import { durationOf, timestampOf } from '../values/times.ts';
 import {
@@ -50,7 +50,7 @@ const SUBTRACT = '_-_';
 const BY_ZERO = 'division by zero';
 const MODULUS_BY_ZERO = 'modulus by zero';
 
-/** Pairs of types whose values can be compared by `<`, `<=`, `>` and `>=`. */
+/** Pairs of types that can be compared with `<`, `<=`, `>` and `>=`. */
 const ORDERED = [
   ...['bool', 'int', 'int double', 'int uint', 'uint', 'uint double', 'uint int', 'double', 'double int'],
   ...['double uint', 'string', 'bytes', 'timestamp', 'duration'],

@@ -1,4 +1,4 @@
-/** Functions of optional values (cel-go, cel/library.go). */
+/** Functions for optional values (cel-go, cel/library.go). */
 import { CelError, CelList, CelMap, Duration, Optional, Uint, type Value, ValueList } from '../values/values.ts';
 import { type FunctionTable, notCalled, overload } from './overload.ts';
 

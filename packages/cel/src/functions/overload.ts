@@ -1,4 +1,4 @@
-/** Declarations of functions. */
+/** Function declarations. */
 import { type Signature, signature } from '../types/signatures.ts';
 import type { CelType } from '../types/types.ts';
 import type { Work } from '../values/comparison.ts';
@@ -15,21 +15,21 @@ import {
   type Value,
 } from '../values/values.ts';
 
-/** The meter of an evaluation, by which functions bound their work. */
+/** The meter of an evaluation, which functions use to bound their work. */
 export type Evaluation = Work & {
-  /** Steps that may still be spent. */
+  /** Number of steps that may still be spent. */
   readonly remaining: number;
-  /** Returns the number of characters of a text. */
+  /** Returns the number of characters of a string. */
   characters: (text: string) => number;
 };
 
 // biome-ignore lint/suspicious/noExplicitAny: the types of parameters are those of the signature, which is checked before each call
 export type Implementation = (...parameters: any[]) => Value;
 
-/** Returns what a call costs, given its parameters and its result. */
+/** Returns the cost of a call, given its arguments and its result. */
 export type CallCost = (parameters: readonly Value[], result: Value) => number;
 
-/** One signature of a function, with its implementation. `run` receives the parameters and then the `Evaluation`. */
+/** One signature of a function, with its implementation. `run` receives the arguments, followed by the `Evaluation`. */
 export type Overload = Signature & { readonly run: Implementation; readonly cost?: CallCost };
 
 /** Functions by name, each with its overloads in upstream's order. */
@@ -42,7 +42,7 @@ export const overload = (text: string, run: Implementation, cost?: CallCost): Ov
   ...(cost === undefined ? {} : { cost }),
 });
 
-/** Whether a value can be passed for a parameter of a type. The types of elements are not checked. */
+/** Whether a value can be passed for a parameter of this type. Element types are not checked. */
 export function hasType(value: Value, type: CelType): boolean {
   switch (type.kind) {
     case 'dyn':
@@ -88,7 +88,7 @@ const PATTERN_CHARACTER = 0.25;
 export const LIST_COST = 10;
 export const MAP_COST = 30;
 
-/** Returns the size of a value for costs: characters, bytes, elements, otherwise 1. */
+/** Returns the size of a value for cost purposes: the number of characters, bytes or elements; 1 for all other values. */
 export function sizeOf(value: Value): number {
   if (typeof value === 'string') return charactersOf(value);
   if (value instanceof Uint8Array) return value.length;
@@ -97,31 +97,31 @@ export function sizeOf(value: Value): number {
   return value instanceof Optional && value.value !== undefined ? sizeOf(value.value) : 1;
 }
 
-/** Returns the cost of reading values of a total size. */
+/** Returns the cost of reading values with this total size. */
 export const traversal = (size: number): number => Math.ceil(size * CHARACTER);
 
-/** The cost of reading the first parameter `times` times. */
+/** The cost of reading the first argument `times` times. */
 export const traversalOf =
   (times = 1): CallCost =>
   ([value]) =>
     traversal(sizeOf(value!) * times);
 
-/** The cost of comparing two values: that of the smaller one. */
+/** The cost of comparing two values, which is that of reading the smaller one. */
 export const comparisonCost: CallCost = ([one, other]) => {
   if (typeof one === 'string' && typeof other === 'string')
     return traversal(charactersOf(one.length < other.length ? one : other));
   return traversal(Math.min(sizeOf(one!), sizeOf(other!)));
 };
 
-/** The cost of matching a text with a pattern. */
+/** The cost of matching a string against a pattern. */
 export const patternCost: CallCost = ([text, pattern]) =>
   traversal(1 + sizeOf(text!)) * Math.ceil(sizeOf(pattern!) * PATTERN_CHARACTER);
 
-/** Returns the cost of matching a text with a pattern of this length. */
+/** Returns the cost of matching a string against a pattern of this length. */
 export const patternCostOf = (text: Value, length: number): number =>
   traversal(1 + sizeOf(text)) * Math.ceil(length * PATTERN_CHARACTER);
 
-/** The implementation of functions that the evaluator handles itself, for example because it may leave out an argument. */
+/** The implementation of functions that the evaluator handles itself, for example because it may skip an argument. */
 export function notCalled(): Value {
   throw new Error('a function that the evaluator handles itself was called');
 }

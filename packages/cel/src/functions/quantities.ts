@@ -1,4 +1,4 @@
-/** Functions of quantities (apiserver, pkg/cel/library/quantity.go). */
+/** Quantity functions (apiserver, pkg/cel/library/quantity.go). */
 import { formatQuantity, isQuantity, parseQuantity } from '@podwright/kube-api';
 import { CelError, Opaque } from '../values/values.ts';
 import { type FunctionTable, overload, traversalOf } from './overload.ts';
@@ -7,11 +7,11 @@ const NANOS = 1_000_000_000n;
 const MAX_INT = 2n ** 63n - 1n;
 const TYPE = 'kubernetes.Quantity';
 
-/** A Kubernetes quantity. `like` determines the suffix with which it is formatted. */
+/** A Kubernetes quantity. `like` determines the style of suffix used to format it. */
 class QuantityValue extends Opaque {
   readonly typeName = TYPE;
   readonly nanos: bigint;
-  /** A quantity as text, whose kind of suffix the formatted value gets. */
+  /** A quantity string; the formatted value has the same style of suffix. */
   readonly like: string;
 
   constructor(nanos: bigint, like: string) {

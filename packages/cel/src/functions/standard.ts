@@ -29,7 +29,7 @@ import { indexOfText } from './text-search.ts';
 const cannotConvert = (from: string, to: string): CelError =>
   new CelError(`type conversion error from '${from}' to '${to}'`);
 
-/** Maximum length of a text that is converted to a number. */
+/** Maximum length of a string to be converted to a number. */
 const MAX_NUMBER_LENGTH = 1000;
 
 const containsCost = ([text, part]: readonly Value[]): number => traversal(sizeOf(text!)) * traversal(sizeOf(part!));
@@ -39,7 +39,7 @@ const SIZED = ['string', 'bytes', 'list(A)', 'map(A, B)'];
 const size: Implementation = (value: string | Uint8Array | CelList | CelMap, { characters }: Evaluation) =>
   BigInt(typeof value === 'string' ? characters(value) : value instanceof Uint8Array ? value.length : value.size);
 
-/** Returns the standard functions: sizes, conversions, tests of strings, and fields of times. */
+/** Returns the standard functions: sizes, conversions, string tests, and fields of timestamps and durations. */
 export function standardFunctions(): FunctionTable {
   return {
     size: SIZED.flatMap((type) => [overload(`(${type}) -> int`, size), overload(`${type}.() -> int`, size)]),
@@ -166,7 +166,7 @@ const TIME_FIELDS: Readonly<Record<string, (fields: TimeFields) => number>> = {
   getMilliseconds: ({ milliseconds }) => milliseconds,
 };
 
-/** Nanoseconds of the units in which durations can be read. */
+/** Units of durations, in nanoseconds. */
 const DURATION_UNITS: Readonly<Record<string, bigint>> = {
   getHours: 3_600_000_000_000n,
   getMinutes: 60_000_000_000n,

@@ -17,7 +17,10 @@ const DEFAULT_PRECISION = 6;
 const MAX_PRECISION = 100;
 const MAX_DEPTH = 100;
 
-/** Replaces the clauses of a text, such as `%s` and `%.2f`, by values. Throws for unknown clauses and values of wrong types. */
+/**
+ * Replaces the clauses of a format string, such as `%s` and `%.2f`, with the values. Throws for unknown clauses and for values of the wrong
+ * type.
+ */
 export function formatted(text: string, values: readonly Value[], work: Evaluation): string {
   let next = 0;
   return text.replace(/%(%|(?:\.\d*)?[\s\S]?)/g, (_, clause: string) => {
@@ -89,7 +92,7 @@ function numberClause(letter: 'f' | 'e', value: Value, precision: number): strin
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
 
-/** Formats a number with a fixed precision. It rounds halves to the even digit, as Go does. */
+/** Formats a number with a fixed precision, rounding half to even as Go does. */
 function fixed(number: number, precision: number): string {
   const scaled = Math.abs(number) * 10 ** precision;
   const isHalf = scaled < 2 ** 52 && scaled % 1 === 0.5 && scaled / 10 ** precision === Math.abs(number);
@@ -97,7 +100,7 @@ function fixed(number: number, precision: number): string {
   return ((Math.floor(scaled) / 10 ** precision) * Math.sign(number)).toFixed(precision);
 }
 
-/** Formats a number as upstream's locale does: `1.5×10⁰³`. */
+/** Formats a number as in upstream's locale: `1.5×10⁰³`. */
 function scientific(number: number, precision: number): string {
   const [mantissa, exponent = '0'] = number.toExponential(precision).split('e');
   const digits = Math.abs(Number(exponent)).toString().padStart(2, '0');

@@ -1,19 +1,22 @@
 /**
- * Searches a text for a part in time proportional to the sum of their lengths, as Go does. JavaScript's `indexOf` can take time
- * proportional to the product of the lengths, for example when it searches a long `aaa…` for `aaa…baaa…`.
+ * Substring search in time proportional to the sum of the lengths, as in Go. JavaScript's `indexOf` can take time proportional to their
+ * product, for example when searching a long `aaa…` for `aaa…baaa…`.
  */
 
-/** Maximum length of the parts for which JavaScript's `indexOf` is used: it compares at most this many characters at each index. */
+/**
+ * Maximum length of substrings that are searched for with JavaScript's `indexOf`, which compares at most this many characters at each
+ * index.
+ */
 const SHORT = 32;
 
-/** Returns the first index at or after `from` at which the part occurs; -1 if there is none. */
+/** Returns the first index at or after `from` where `part` occurs; -1 if there is none. */
 export function indexOfText(text: string, part: string, from = 0): number {
   if (part.length <= SHORT) return text.indexOf(part, from);
   for (const index of occurrences(text, part, from)) return index;
   return -1;
 }
 
-/** Returns the last index at or before `from` at which the part occurs; -1 if there is none. */
+/** Returns the last index at or before `from` where `part` occurs; -1 if there is none. */
 export function lastIndexOfText(text: string, part: string, from: number): number {
   if (part.length <= SHORT) return text.lastIndexOf(part, from);
   let found = -1;
@@ -24,7 +27,7 @@ export function lastIndexOfText(text: string, part: string, from: number): numbe
   return found;
 }
 
-/** Splits a text at a part that is not empty. */
+/** Splits a string at a non-empty separator. */
 export function splitAt(text: string, part: string): string[] {
   if (part.length <= SHORT) return text.split(part);
   const pieces: string[] = [];
@@ -38,7 +41,7 @@ export function splitAt(text: string, part: string): string[] {
   return pieces;
 }
 
-/** Yields all indexes at which the part occurs, also of overlapping occurrences, by the Knuth-Morris-Pratt algorithm. */
+/** Yields all indexes where `part` occurs, including overlapping occurrences, using the Knuth-Morris-Pratt algorithm. */
 function* occurrences(text: string, part: string, from: number): Generator<number> {
   const fallback = fallbacks(part);
   let matched = 0;
@@ -51,8 +54,8 @@ function* occurrences(text: string, part: string, from: number): Generator<numbe
 }
 
 /**
- * Returns the failure table of the algorithm: for each number n of matched characters, the length of the longest prefix of the part that is
- * shorter than n and ends at the same character.
+ * Returns the failure table of the algorithm: for each number n of matched characters, the length of the longest proper prefix of these
+ * characters that is also a suffix of them.
  */
 function fallbacks(part: string): Uint32Array {
   const lengths = new Uint32Array(part.length + 1);

@@ -1,4 +1,4 @@
-/** Functions of strings (cel-go, ext/strings version 2; Kubernetes 1.36). */
+/** String functions (cel-go, ext/strings version 2; Kubernetes 1.36). */
 import { CelError, type CelList, type Value, ValueList } from '../values/values.ts';
 import { elementsCost } from './lists.ts';
 import { type Evaluation, type FunctionTable, overload, sizeOf, traversal, traversalOf } from './overload.ts';
@@ -7,7 +7,9 @@ import { indexOfText, lastIndexOfText, splitAt } from './text-search.ts';
 
 const out = (index: bigint): CelError => new CelError(`index out of range: ${index}`);
 
-/** Splits a text into characters. Each counts as a step of work, because upstream's cost of these calls is 1 for texts of any length. */
+/**
+ * Splits a string into characters. Each counts as a step of work, because upstream's cost of these calls is 1 however long the string is.
+ */
 const charsOf = (text: string, work: Evaluation): string[] => {
   work.spend(Math.ceil(text.length / 2));
   return [...text];
@@ -155,7 +157,7 @@ function lastIndexOf(text: string, part: string, { from, work }: Position): bigi
   return found < 0 ? -1n : BigInt(charsOf(text.slice(0, found), work).length);
 }
 
-/** Splits as Go does: '' separates all characters, and at most `limit` parts are returned, the last one unsplit. */
+/** Splits as Go does: '' splits after every character. Returns at most `limit` parts, the last of which is the unsplit remainder. */
 function splitText(text: string, by: string, limit = -1n): string[] {
   if (limit === 0n) return [];
   const parts = by === '' ? [...text] : splitAt(text, by);

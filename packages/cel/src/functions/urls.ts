@@ -1,4 +1,4 @@
-/** Functions of URLs (apiserver, pkg/cel/library/urls.go; Go's package net/url). */
+/** URL functions (apiserver, pkg/cel/library/urls.go; Go's package net/url). */
 import { CelError, Opaque, type Value, ValueList, ValueMap } from '../values/values.ts';
 import { type FunctionTable, overload, traversalOf } from './overload.ts';
 
@@ -22,7 +22,7 @@ class UrlValue extends Opaque {
   }
 }
 
-/** Returns why a text is not an absolute URL or path (url.ParseRequestURI); `undefined` if it is one. */
+/** Returns why a string is not an absolute URL or path (url.ParseRequestURI); `undefined` if it is one. */
 export function urlProblem(text: string): string | undefined {
   try {
     parseUrl(text);
@@ -33,7 +33,7 @@ export function urlProblem(text: string): string | undefined {
   }
 }
 
-/** Throws `CelError` with Go's cause. */
+/** Parses a URL. Throws `CelError` with Go's error message. */
 function parseUrl(text: string): Parts {
   if (/[\u0000-\u001f\u007f]/.test(text)) throw new CelError('net/url: invalid control character in URL');
   if (text === '') throw new CelError('empty url');

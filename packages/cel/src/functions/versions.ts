@@ -1,4 +1,4 @@
-/** Functions of semantic versions (apiserver, pkg/cel/library/semverlib.go). */
+/** Semantic version functions (apiserver, pkg/cel/library/semverlib.go). */
 import { CelError, Opaque } from '../values/values.ts';
 import { type FunctionTable, overload, traversalOf } from './overload.ts';
 
@@ -7,7 +7,7 @@ const MAX_NUMBER = 2n ** 64n - 1n;
 
 class SemverValue extends Opaque {
   readonly typeName = TYPE;
-  /** Major, minor and patch. */
+  /** Major, minor and patch version. */
   readonly numbers: readonly bigint[];
   readonly prerelease: readonly string[];
 
@@ -45,7 +45,7 @@ function compareParts(one: string, other: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** Throws `CelError`. */
+/** Parses a semantic version. Throws `CelError`. */
 function parse(text: string): SemverValue {
   if (text === '') throw new CelError('Version string empty');
   const [major, minor, ...rest] = text.split('.');
@@ -75,7 +75,7 @@ function checkPart(part: string, Name: string, name: string): void {
     throw new CelError(`Numeric PreRelease version must not contain leading zeroes ${JSON.stringify(part)}`);
 }
 
-/** Normalizes a version such as `v01.2` to `1.2.0`: removes a leading `v` and leading zeros, and adds missing numbers. */
+/** Normalizes a version, for example `v01.2` to `1.2.0`: removes a leading `v` and leading zeros, and appends missing components. */
 function normalized(text: string): string {
   const parts = /^v?([^.]*)(?:\.([^.]*))?(?:\.([\s\S]*))?$/
     .exec(text)!

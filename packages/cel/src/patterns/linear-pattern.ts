@@ -1,44 +1,46 @@
 /**
  * Matches regular expressions in time proportional to the length of the text, as Go does: patterns come from users, and JavaScript's engine
- * needs exponential time for some of them. Follows all alternatives at once (Thompson's simulation of an automaton).
+ * takes exponential time for some of them. Follows all alternatives in parallel (Thompson's NFA simulation).
  */
 import { PatternError } from './pattern-error.ts';
 import { type PatternNode, parsePattern } from './pattern-syntax.ts';
 
-/** What an instruction does before the next one: reads a character, checks a position, or continues at several instructions. */
+/** An instruction reads a character, checks a position, branches to several instructions, or ends a match. */
 type Instruction =
   | { read: (char: string) => boolean; next: number }
   | { check: (before: string, after: string) => boolean; next: number }
   | { split: readonly number[] }
   | 'match';
 
-/** Repetitions are copies, so this bounds the time that each character takes. */
+/** Maximum number of instructions. Repetitions are unrolled, so this bounds the time per character. */
 const MAX_INSTRUCTIONS = 20_000;
 
-/** Nodes of the syntax that are compiled, copies included. Some, such as `()`, need no instruction. */
+/** Maximum number of syntax nodes that are compiled, including copies. Some nodes, such as `()`, produce no instruction. */
 const MAX_COMPILED_NODES = 5 * MAX_INSTRUCTIONS;
 
 /**
- * Steps that matches may take. `test` takes one step for each character and, for a transition that is not known yet, `NEW_STATE_STEPS` for
- * each instruction that it reaches. `findAll` takes one for each instruction that it reaches at a character.
+ * Number of steps that matching may take. `test` takes one step per character and, for each transition that has not been computed yet,
+ * `NEW_STATE_STEPS` per instruction visited. `findAll` takes one step per instruction visited at a character.
  */
 export type MatchBudget = { steps: number };
 const NEW_STATE_STEPS = 4;
 
-/** A state of the deterministic automaton of the pattern. States and transitions are computed when a text first needs them, and kept. */
+/** A state of the pattern's deterministic automaton. States and transitions are computed lazily and cached. */
 type State = {
-  /** The instructions that come next. */
+  /** The instructions to continue at. */
   readonly threads: readonly number[];
-  /** The kind of the last character (`kindOf`), on which checks such as `\b` depend. */
+  /** The class of the previous character (`kindOf`), which determines the result of checks such as `\b`. */
   readonly before: string;
-  /** The known transitions, by the next character; '' for the end of the text. */
+  /** The transitions computed so far, by next character; '' is the end of the text. */
   readonly next: Map<string, State | 'match'>;
 };
 
-/** Maximum number of transitions that are kept. When it is exceeded, all are dropped: a text may have thousands of different characters. */
+/**
+ * Maximum number of cached transitions, because a text may have thousands of different characters. When it is exceeded, all are discarded.
+ */
 const MAX_TRANSITIONS = 10_000;
 
-/** A possible match: the next instruction, and the index at which the match starts. */
+/** A match in progress: the next instruction, and the index where the match starts. */
 type Thread = { at: number; start: number };
 
 export class LinearPattern {
@@ -48,7 +50,7 @@ export class LinearPattern {
   readonly #states = new Map<string, State>();
   #transitions = 0;
 
-  /** Throws `PatternError` for a pattern that Go rejects, or that is too large. */
+  /** Throws `PatternError` for a pattern that is too large or that Go rejects. */
   constructor(pattern: string) {
     this.#start = this.#compile(parsePattern(pattern), this.#add('match'));
   }
@@ -58,7 +60,7 @@ export class LinearPattern {
     return this.#program.length;
   }
 
-  /** Whether any part of the text matches. Without steps that are left, none does. */
+  /** Whether any part of the text matches. Returns false if the budget runs out. */
   test(text: string, budget: MatchBudget = { steps: Infinity }): boolean {
     let state = this.#stateOf(new Set(), '');
     for (const char of text) {
@@ -69,7 +71,7 @@ export class LinearPattern {
     return this.#after(state, '', budget) === 'match';
   }
 
-  /** Returns the state after a character; '' stands for the end of the text. Returns undefined if the budget has no steps left. */
+  /** Returns the state after this character, where '' is the end of the text. Returns `undefined` if the budget runs out. */
   #after(state: State, char: string, budget: MatchBudget): State | 'match' | undefined {
     budget.steps--;
     if (budget.steps < 0) return undefined;
@@ -87,7 +89,7 @@ export class LinearPattern {
     return next;
   }
 
-  /** Returns the state with these instructions after a character; always the same object while it is kept. */
+  /** Returns the state with these instructions after a character: the same object each time, as long as it is cached. */
   #stateOf(threads: ReadonlySet<number>, char: string): State {
     const before = kindOf(char);
     const sorted = [...threads].sort((a, b) => a - b);
@@ -98,8 +100,8 @@ export class LinearPattern {
   }
 
   /**
-   * Returns the matches in the text, as Go does: each is the leftmost one and, of several at the same index, the one that alternatives and
-   * repetitions prefer. Stops when the budget has no steps left.
+   * Returns the matches in the text, as Go does: each is the leftmost one and, of several at the same index, the one preferred by
+   * alternatives and repetitions. Stops when the budget runs out.
    */
   findAll(text: string, { limit, budget }: { limit: number; budget: MatchBudget }): string[] {
     const chars = [...text];
@@ -116,7 +118,7 @@ export class LinearPattern {
     return found;
   }
 
-  /** Finds the first match from an index on. It follows all alternatives at the same time, preferred ones first (Pike's algorithm). */
+  /** Finds the first match at or after an index. Follows all alternatives in parallel, preferred ones first (Pike's algorithm). */
   #find(chars: readonly string[], from: number, budget: MatchBudget): [start: number, end: number] | undefined {
     let threads: Thread[] = [];
     let found: [number, number] | undefined;
@@ -130,7 +132,10 @@ export class LinearPattern {
     return budget.steps < 0 ? undefined : found;
   }
 
-  /** Advances all threads by one character. `match` is the start of a complete match. Less preferred threads are then dropped. */
+  /**
+   * Advances all threads by one character. If a thread completes a match, less preferred threads are dropped, and `match` is the index
+   * where the match starts.
+   */
   #step(threads: readonly Thread[], [before, after]: readonly [string, string], budget: MatchBudget) {
     const seen = new Set<number>();
     const next: Thread[] = [];
@@ -151,7 +156,7 @@ export class LinearPattern {
     return { next, match: undefined };
   }
 
-  /** Returns the reading instructions that can be reached without reading, or `undefined` if the match is complete. */
+  /** Returns the reading instructions that are reachable without reading a character, or `undefined` if a match is complete. */
   #closure(from: readonly number[], { before, after, budget }: { before: string; after: string; budget: MatchBudget }) {
     const seen = new Set<number>();
     const reading: { read: (char: string) => boolean; next: number }[] = [];
@@ -174,7 +179,7 @@ export class LinearPattern {
     return this.#program.push(instruction) - 1;
   }
 
-  /** Returns where the instructions for a node start. They continue at `next`. */
+  /** Compiles a node into instructions that continue at `next`. Returns where they start. */
   #compile(node: PatternNode, next: number): number {
     if (++this.#compiledNodes > MAX_COMPILED_NODES) throw tooLarge();
     switch (node.kind) {
@@ -205,12 +210,12 @@ export class LinearPattern {
   }
 }
 
-/** Returns the successors of the instructions that read the character. None reads '', the end of the text. */
+/** Returns the successors of the instructions that accept the character. No instruction accepts '', the end of the text. */
 function readers(reading: readonly { read: (char: string) => boolean; next: number }[], char: string): Set<number> {
   return new Set(char === '' ? [] : reading.filter(({ read }) => read(char)).map(({ next }) => next));
 }
 
-/** Returns a representative of a character: the checks of positions, such as `^` and `\b`, have the same result for both. */
+/** Returns a representative of the character's class: position checks such as `^` and `\b` have the same result for both. */
 const kindOf = (char: string): string => (char === '' || char === '\n' ? char : /^\w$/.test(char) ? 'a' : ' ');
 
 const tooLarge = () => new PatternError('expression nests repetitions too deeply');

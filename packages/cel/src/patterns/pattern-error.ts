@@ -1,2 +1,2 @@
-/** Thrown for a pattern that Go rejects, or that is too large. */
+/** Thrown for a pattern that is too large or that Go rejects. */
 export class PatternError extends Error {}

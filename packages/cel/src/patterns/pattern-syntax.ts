@@ -1,4 +1,4 @@
-/** The syntax of Go's regular expressions (regexp/syntax), without captured groups. */
+/** The syntax of Go's regular expressions (regexp/syntax), without capturing groups. */
 import { PatternError } from './pattern-error.ts';
 
 export type PatternNode =
@@ -11,17 +11,17 @@ export type PatternNode =
 type Flags = { ignoresCase: boolean; multiline: boolean; dotAll: boolean };
 
 const REPETITION = /^(?:[*+?]|\{\d+(?:,\d*)?\})\??/;
-/** Of a repetition, and of the product of those that are nested, as in Go. */
+/** Maximum repeat count, also for the product of nested ones, as in Go. */
 const MAX_REPEAT = 1000;
-/** Characters of a pattern, which bounds the time to read it. */
+/** Maximum pattern length in characters, which bounds the parsing time. */
 const MAX_LENGTH = 20_000;
-/** Characters that a repetition can have. */
+/** Maximum length of a repetition operator in characters. */
 const MAX_REPETITION_LENGTH = 24;
 const MAX_DEPTH = 200;
 
 const isWord = (char: string) => /^\w$/.test(char);
 
-/** Throws `PatternError`. */
+/** Parses a pattern. Throws `PatternError`. */
 export function parsePattern(pattern: string): PatternNode {
   if (pattern.length > MAX_LENGTH) throw fault('expression too large', '');
   const parser = new PatternParser(pattern);
@@ -33,7 +33,7 @@ export function parsePattern(pattern: string): PatternNode {
 class PatternParser {
   readonly #chars: readonly string[];
   #index = 0;
-  /** How many copies nested repetitions make of a part of each node, at most. */
+  /** For each node, the maximum number of copies that nested repetitions make of any part of it. */
   readonly #copies = new Map<PatternNode, number>();
 
   constructor(pattern: string) {
@@ -52,7 +52,7 @@ class PatternParser {
     return options.length === 1 ? options[0]! : { kind: 'choice', options };
   }
 
-  /** Flags that are set within a group, such as `(?i)`, hold until the end of the group. */
+  /** Flags set within a group, such as `(?i)`, apply until the end of the group. */
   #sequence(flags: Flags, depth: number): PatternNode {
     const parts: PatternNode[] = [];
     while (!this.isAtEnd && this.#peek() !== '|' && this.#peek() !== ')') {
@@ -160,7 +160,7 @@ class PatternParser {
     return at(position);
   }
 
-  /** Returns an escape sequence, after its backslash, in the syntax of JavaScript. */
+  /** Converts an escape sequence, whose backslash has already been read, to JavaScript syntax. */
   #escapedClass(): string {
     const hex = this.#match(/^x(?:[\da-fA-F]{2}|\{[\da-fA-F]{1,6}\})/);
     if (hex !== undefined) return `\\u{${hex.replace(/[x{}]/g, '')}}`;
@@ -221,7 +221,7 @@ const POSITIONS: Readonly<Record<string, (before: string, after: string) => bool
   B: (before, after) => isWord(before) === isWord(after),
 };
 
-/** Unlike JavaScript's, Go's `\s` contains neither the vertical tab nor the spaces of other scripts. */
+/** Unlike in JavaScript, `\s` in Go matches neither the vertical tab nor non-ASCII spaces. */
 const SPACE = '\\t\\n\\f\\r ';
 const NO_SPACE = '\\u{0}-\\u{8}\\u{B}\\u{E}-\\u{1F}\\u{21}-\\u{10FFFF}';
 

@@ -1,21 +1,23 @@
 import { LinearPattern, type MatchBudget } from './linear-pattern.ts';
 
-/** Longer texts do not match any pattern, which bounds the time of a match. */
+/** Longer texts match no pattern. This bounds the time of a match. */
 const MAX_TEXT_LENGTH = 100_000;
 
-/** Steps for all matches of an object together, which take at most half a second. A text for which no steps are left does not match. */
+/** Number of steps for all matches of one object, which take at most half a second in total. Once they are used up, nothing matches. */
 const MAX_STEPS = 4_000_000;
 
-/** The compiled patterns of a kind. */
+/** A cache of the compiled patterns of one kind. */
 export class Patterns {
   readonly #compiled = new Map<string, LinearPattern | undefined>();
 
-  /** Returns the budget of an object. */
+  /** Returns a new budget for matching the values of one object. */
   budget(): MatchBudget {
     return { steps: MAX_STEPS };
   }
 
-  /** Whether a text matches a pattern. A pattern that cannot be compiled allows any text; new definitions with such a pattern are rejected. */
+  /**
+   * Whether a text matches a pattern. Any text matches a pattern that cannot be compiled; new definitions with such a pattern are rejected.
+   */
   matches(pattern: string, text: string, budget: MatchBudget): boolean {
     const known = this.#compiled.has(pattern) ? this.#compiled.get(pattern) : compile(pattern);
     this.#compiled.set(pattern, known);

@@ -1,4 +1,4 @@
-/** Names of fields in expressions (apiserver, pkg/cel/escaping.go). */
+/** Field names in expressions (apiserver, pkg/cel/escaping.go). */
 
 const RESERVED = new Set(
   'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(
@@ -13,7 +13,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '/': '__slash__',
 };
 
-/** Returns the name of a field in expressions; `undefined` if expressions cannot name it. */
+/** Returns the name that a field has in expressions; `undefined` if expressions cannot refer to it. */
 export function fieldNameOf(name: string): string | undefined {
   if (!/^[A-Za-z_.\-/][\w.\-/]*$/.test(name)) return undefined;
   if (RESERVED.has(name)) return `__${name}__`;

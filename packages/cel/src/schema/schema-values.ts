@@ -1,4 +1,4 @@
-/** The types and values of API objects with a schema (apiserver, pkg/cel/common: schemas.go, valuesunstructured.go). */
+/** Types and values of API objects that have a schema (apiserver, pkg/cel/common: schemas.go, valuesunstructured.go). */
 import { isRecord } from '@podwright/base';
 import type { CelType } from '../types/types.ts';
 import * as types from '../types/types.ts';
@@ -7,7 +7,7 @@ import { parseDuration, parseTimestamp } from '../values/times.ts';
 import { CelError, type ListMode } from '../values/values.ts';
 import { fieldNameOf } from './field-names.ts';
 
-/** The fields of a schema (JSONSchemaProps) that determine types and values. */
+/** The fields of a schema (JSONSchemaProps) that determine the types and values. */
 export type ValueSchema = {
   readonly type?: string;
   readonly format?: string;
@@ -21,7 +21,7 @@ export type ValueSchema = {
   readonly 'x-kubernetes-list-map-keys'?: readonly string[];
 };
 
-/** The type of the values of a schema, and the function that converts them from JSON. */
+/** The type of a schema's values, and the function that converts them from JSON. */
 export type SchemaValues = { readonly type: CelType; readonly read: JsonReader };
 
 const TEXT: ValueSchema = { type: 'string' };
@@ -32,9 +32,9 @@ const OBJECT_FIELDS: Readonly<Record<string, ValueSchema>> = {
 };
 
 /**
- * Returns the type and the reader of values with a schema; `undefined` if the schema does not determine a type, so that expressions cannot
- * read the values. `isResource`: the schema is that of an API object, which has `apiVersion`, `kind` and `metadata`. `name`: the name of
- * the type, which must differ between object schemas.
+ * Returns the type and the reader of a schema's values; `undefined` if the schema does not determine a type, in which case expressions
+ * cannot read the values. `isResource`: whether the schema describes an API object, which has `apiVersion`, `kind` and `metadata`. `name`:
+ * the name of the type, which must be unique among object schemas.
  */
 export function schemaValues(
   schema: ValueSchema,
@@ -76,7 +76,7 @@ function valuesOf(schema: ValueSchema, isObject: boolean, name: string): SchemaV
   }
 }
 
-/** Returns a reader that throws for values of other types. */
+/** Returns a reader that throws for values of any other type. */
 const expecting =
   (type: string, read: (json: unknown) => ReturnType<JsonReader> | undefined): JsonReader =>
   (json) => {
@@ -164,7 +164,7 @@ const LONG_UNITS: readonly (readonly [RegExp, string])[] = [
   [/^(?:hr|hours?)$/, 'h'],
 ];
 
-/** Schemas accept more durations than expressions do, such as `3 days`. */
+/** Parses a duration. Schemas accept more formats than expressions do, such as `3 days`. */
 function durationOf(text: string): ReturnType<typeof parseDuration> {
   const [, count = '', unit = ''] = /^(\d{1,12}) *([a-z]+)$/.exec(text) ?? [];
   if (/^(?:d|days?)$/.test(unit)) return parseDuration(`${BigInt(count) * 24n}h`);

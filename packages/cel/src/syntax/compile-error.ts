@@ -1,11 +1,11 @@
-/** Errors in the text of an expression, in the format of cel-go. */
+/** Errors in the source of an expression, in cel-go's format. */
 
 export type Problem = { readonly at: number; readonly message: string };
 
 const MAX_PROBLEMS = 100;
 const MAX_SNIPPET_LENGTH = 16_384;
 
-/** An expression that cannot be compiled. The message shows each problem, with the line and a mark below it. */
+/** Thrown for an expression that cannot be compiled. For each problem, the message shows the source line with a marker under it. */
 export class CompileError extends Error {
   readonly problems: readonly Problem[];
 

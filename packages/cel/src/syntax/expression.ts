@@ -1,15 +1,15 @@
-/** The syntax tree of an expression. Its macros are expanded. */
+/** The syntax tree of an expression, with its macros expanded. */
 
 type At = {
-  /** The index in the text to which errors of the expression refer. */
+  /** The index in the source to which errors about the expression refer. */
   readonly at: number;
 };
 
 export type Literal = At & { readonly kind: 'literal'; readonly value: LiteralValue };
-/** An integer is a bigint, a double a number. */
+/** Integers are bigints, doubles are numbers. */
 export type LiteralValue = null | boolean | bigint | number | string | Uint8Array | { readonly uint: bigint };
 export type Identifier = At & { readonly kind: 'identifier'; readonly name: string };
-/** `isTest`: whether it tests the presence of the field, as `has` does. */
+/** `isTest`: whether this tests for the presence of the field, like `has`. */
 export type Select = At & {
   readonly kind: 'select';
   readonly operand: Expression;
@@ -37,8 +37,8 @@ export type Message = At & {
 };
 
 /**
- * A loop over a list or map: while the condition holds, each step computes the next value of the accumulator. The second variable, if there
- * is one, is the value of an element or entry, and the first one its index or key.
+ * A loop over a list or map: while the condition holds, each step computes the next value of the accumulator. If there are two variables,
+ * the first is the index or key and the second is the element or value.
  */
 export type Fold = At & {
   readonly kind: 'fold';
@@ -54,7 +54,7 @@ export type Fold = At & {
 
 export type Expression = Literal | Identifier | Select | Call | ListLiteral | MapLiteral | Message | Fold;
 
-/** Returns the name that identifiers and selections form, such as `net.IP`; `undefined` for other expressions. */
+/** Returns the qualified name that an identifier or a chain of selections spells, such as `net.IP`; `undefined` for other expressions. */
 export function qualifiedName(expression: Expression): string | undefined {
   if (expression.kind === 'identifier') return expression.name;
   if (expression.kind !== 'select' || expression.isTest) return undefined;

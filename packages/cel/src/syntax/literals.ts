@@ -15,7 +15,7 @@ export function uintValue(text: string): bigint | undefined {
   return value > MAX_UINT ? undefined : value;
 }
 
-/** Returns the text of a string literal, or why the literal is invalid. */
+/** Returns the text of a string literal, or why it is invalid. */
 export function stringValue(literal: string): { text: string } | { problem: string } {
   const { body, isRaw } = unquoted(literal);
   if (isRaw) return { text: body };
@@ -32,7 +32,7 @@ export function stringValue(literal: string): { text: string } | { problem: stri
   return { text };
 }
 
-/** Returns the bytes of a literal: escape sequences are bytes, other characters are encoded in UTF-8. */
+/** Returns the bytes of a literal: escape sequences are bytes, all other characters are encoded as UTF-8. */
 export function bytesValue(literal: string): { bytes: Uint8Array } | { problem: string } {
   const { body, isRaw } = unquoted(literal.slice(1));
   if (isRaw) return { bytes: Buffer.from(body) };

@@ -1,13 +1,13 @@
-/** Expands macros: calls that are replaced by loops and tests (CEL specification, "Macros"; cel-go, ext/comprehensions). */
+/** Expands macros, which are calls that are replaced with loops and tests (CEL specification, "Macros"; cel-go, ext/comprehensions). */
 import type { Call, Expression, Fold, Literal, LiteralValue } from './expression.ts';
 
-/** The expression that replaces a call; `undefined` if the call is not a macro; or why the macro is invalid. */
+/** The expansion of a call, or why the macro is invalid; `undefined` if the call is not a macro. */
 export type Expansion = Expression | { readonly problem: string; readonly at: number } | undefined;
 
-/** The name of the accumulator, which no expression can write. */
+/** Name of the accumulator, which cannot occur in source text. */
 const RESULT = '@result';
 
-/** Variables that a macro of one call declares. */
+/** The variables that a macro call declares. */
 type Variables = { variable: string; second?: string };
 
 /** Expands a call if it is a macro. */
@@ -50,7 +50,7 @@ class Builder {
     this.#range = range;
   }
 
-  /** Reads the names of the variables. */
+  /** Validates the variable names and passes them to `build`. */
   over(
     names: readonly Expression[],
     build: (variables: Variables) => Expression,
@@ -89,14 +89,14 @@ class Builder {
     });
   }
 
-  /** Expands macros that collect a list. If there are two expressions, the first one is a condition. */
+  /** Expands macros that build a list. If there are two expressions, the first one is a condition. */
   transform(variables: Variables, expressions: readonly Expression[]): Expression {
     const element = this.#list([expressions.at(-1)!]);
     const step = this.#call('_+_', this.#result(), element);
     return this.#fold(variables, { start: this.#list([]), step: this.#conditional(expressions, step) });
   }
 
-  /** Expands macros that collect a map. */
+  /** Expands macros that build a map. */
   entries(name: string, variables: Variables, expressions: readonly Expression[]): Expression {
     const value = expressions.at(-1)!;
     const key: Expression = { kind: 'identifier', name: variables.variable, at: this.#at };
@@ -109,7 +109,7 @@ class Builder {
     return expressions.length === 1 ? step : this.#call('_?_:_', expressions[0]!, step, this.#result());
   }
 
-  /** Expands `optMap` and `optFlatMap`: `value` may use the value of the optional as `variable`. */
+  /** Expands `optMap` and `optFlatMap`, which evaluate `value` with `variable` bound to the value of the optional. */
   optional(name: string, variable: Expression, value: Expression): Expansion {
     if (variable.kind !== 'identifier')
       return { problem: `${name}() variable name must be a simple identifier`, at: variable.at };
@@ -118,7 +118,7 @@ class Builder {
     return this.#call('_?_:_', this.#member(this.#range, 'hasValue'), mapped, this.#call('optional.none'));
   }
 
-  /** Expands `sortBy`, which sorts a list by the keys that an expression returns. */
+  /** Expands `sortBy`, which sorts a list by the value of a key expression. */
   sorted(variable: Expression, key: Expression): Expansion {
     if (['literal', 'map', 'message'].includes(this.#range.kind)) {
       const problem = 'sortBy can only be applied to a list, identifier, comprehension, call or select expression';

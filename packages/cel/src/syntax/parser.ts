@@ -1,15 +1,15 @@
-/** Reads expressions (CEL specification, "Syntax"). */
+/** Parses expressions (CEL specification, "Syntax"). */
 import { CompileError, type Problem } from './compile-error.ts';
 import type { Element, Entry, Expression, LiteralValue, Message } from './expression.ts';
 import { bytesValue, intValue, stringValue, uintValue } from './literals.ts';
 import { expandMacro } from './macros.ts';
 import { type Token, tokens } from './tokens.ts';
 
-/** Maximum depth of nested expressions (cel-go). */
+/** Maximum nesting depth of expressions (cel-go). */
 const MAX_DEPTH = 250;
-/** Maximum number of consecutive operators or members, because each adds a level to the tree. */
+/** Maximum number of chained operators or member accesses, each of which adds a level to the tree. */
 const MAX_CHAIN = 500;
-/** Maximum number of expressions in the tree. `optMap` repeats its target, so nested ones multiply the number. */
+/** Maximum number of nodes in the tree. `optMap` duplicates its target, so nesting it multiplies the number of nodes. */
 const MAX_NODES = 100_000;
 
 const RESERVED = new Set(
@@ -21,14 +21,14 @@ const RESERVED = new Set(
 const STARTS =
   "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
 
-/** Binary operators by precedence, the lowest first. */
+/** Binary operators, from lowest to highest precedence. */
 const BINARY: readonly (readonly string[])[] = [
   ['<', '<=', '>=', '>', '==', '!=', 'in'],
   ['+', '-'],
   ['*', '/', '%'],
 ];
 
-/** Throws `CompileError`. */
+/** Parses an expression. Throws `CompileError`. */
 export function parse(text: string): Expression {
   const parser = new Parser(text);
   try {
@@ -39,7 +39,7 @@ export function parse(text: string): Expression {
   }
 }
 
-/** A problem that ends parsing. */
+/** A problem that aborts parsing. */
 class SyntaxProblem extends Error implements Problem {
   readonly at: number;
 
@@ -50,7 +50,7 @@ class SyntaxProblem extends Error implements Problem {
 }
 
 class Parser {
-  /** Problems after which parsing has continued. */
+  /** Problems that did not abort parsing. */
   readonly problems: Problem[] = [];
   readonly #text: string;
   readonly #tokens: readonly Token[];
@@ -322,7 +322,7 @@ class Parser {
     throw new SyntaxProblem(at, `Syntax error: missing '${symbol}' at '${text}'`);
   }
 
-  /** Returns the error for the current token. If `isExpected` accepts the next token, the current one is reported as extraneous. */
+  /** Returns the error for the current token, which is reported as extraneous if `isExpected` accepts the next token. */
   #unexpected(expected: string, isExpected: (token: Token) => boolean = () => false): SyntaxProblem {
     const { at, text } = this.#token;
     const next = this.#tokens[this.#index + 1];
@@ -356,7 +356,7 @@ const call = (name: string, at: number, parameters: readonly Expression[]): Expr
   at,
 });
 
-/** Counts the expressions of a tree, up to a limit. */
+/** Counts the nodes of a tree, up to a limit. */
 function nodesOf(root: Expression, limit: number): number {
   const waiting = [root];
   let count = 0;
@@ -367,7 +367,7 @@ function nodesOf(root: Expression, limit: number): number {
   return count;
 }
 
-/** Returns the direct parts of an expression. */
+/** Returns the direct subexpressions of an expression. */
 export function partsOf(expression: Expression): readonly Expression[] {
   switch (expression.kind) {
     case 'select':

@@ -1,4 +1,4 @@
-/** Splits the text of an expression into tokens. */
+/** Splits the source of an expression into tokens. */
 import { CompileError, type Problem } from './compile-error.ts';
 
 export type TokenKind = 'int' | 'uint' | 'double' | 'string' | 'bytes' | 'name' | 'escaped' | 'symbol' | 'end';
@@ -8,7 +8,7 @@ const SPACE = /(?:[\t \r\n\f]+|\/\/[^\n]*)+/y;
 const QUOTED = String.raw`"""(?:\\[\s\S]|[^\\])*?"""|'''(?:\\[\s\S]|[^\\])*?'''|"(?:\\.|[^\\"\n\r])*"|'(?:\\.|[^\\'\n\r])*'`;
 const RAW = String.raw`"""[\s\S]*?"""|'''[\s\S]*?'''|"[^"\n\r]*"|'[^'\n\r]*'`;
 
-/** The patterns of tokens. The first one that matches wins. */
+/** Token patterns. The first one that matches wins. */
 const TOKENS: readonly (readonly [TokenKind, RegExp])[] = [
   ['bytes', new RegExp(`[bB](?:[rR](?:${RAW})|${QUOTED})`, 'y')],
   ['string', new RegExp(`[rR](?:${RAW})|${QUOTED}`, 'y')],
@@ -23,7 +23,7 @@ const TOKENS: readonly (readonly [TokenKind, RegExp])[] = [
 /** Maximum length of an expression in code points (cel-go). */
 const MAX_LENGTH = 100_000;
 
-/** Throws `CompileError`. */
+/** Splits a text into tokens. Throws `CompileError`. */
 export function tokens(text: string): Token[] {
   const length = text.length > MAX_LENGTH ? [...text].length : text.length;
   if (length > MAX_LENGTH) {

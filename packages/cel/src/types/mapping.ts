@@ -1,7 +1,7 @@
-/** Unification of types: finds the types of type parameters (cel-go, checker/types.go). */
+/** Type unification: finds types for type parameters (cel-go, checker/types.go). */
 import { type CelType, DYN, isSameType, parametersOf, withParameters } from './types.ts';
 
-/** The types to which type parameters are bound, by the names of the parameters. */
+/** The types that type parameters are bound to, by parameter name. */
 export class Mapping {
   readonly #types = new Map<string, CelType>();
   readonly #bound: (readonly [name: string, before: CelType | undefined])[] = [];
@@ -16,7 +16,7 @@ export class Mapping {
   }
 
   /**
-   * Binds parameters so that values of the given types are assignable to the expected ones. If that fails, returns false and binds none.
+   * Binds type parameters so that the given types are assignable to the expected ones. If that is impossible, returns false and binds none.
    */
   accepts(expected: readonly CelType[], given: readonly CelType[]): boolean {
     if (areAssignable(this, expected, given)) {
@@ -32,7 +32,7 @@ export class Mapping {
   }
 }
 
-/** Replaces the type parameters of a type by the types to which they are bound. With `isFinal`, replaces unbound ones by `dyn`. */
+/** Replaces type parameters with the types they are bound to. With `isFinal`, replaces unbound ones with `dyn`. */
 export function substitute(mapping: Mapping, type: CelType, isFinal: boolean): CelType {
   if (type.kind === 'param') {
     const found = mapping.get(type.name);
@@ -50,7 +50,7 @@ export function substitute(mapping: Mapping, type: CelType, isFinal: boolean): C
 /** Returns the more general of two types that unify. */
 export const mostGeneral = (one: CelType, other: CelType): CelType => (isLessSpecific(one, other) ? one : other);
 
-/** Whether values of the type are accepted everywhere: `dyn`, and the type of expressions with errors. */
+/** Whether the type is compatible with any other: `dyn`, and the type of an invalid expression. */
 export const isDynamic = (type: CelType): boolean => type.kind === 'dyn' || type.kind === 'error';
 
 function areAssignable(mapping: Mapping, ones: readonly CelType[], others: readonly CelType[]): boolean {
@@ -75,7 +75,7 @@ function isAssignable(mapping: Mapping, one: CelType, other: CelType): boolean {
 const acceptsNull = ({ kind }: CelType): boolean =>
   ['opaque', 'object', 'timestamp', 'duration', 'null'].includes(kind);
 
-/** Binds a parameter to a type. `isValid`: the type agrees with an earlier binding; `isBound`: there was an earlier binding. */
+/** Binds a type parameter. `isValid`: whether the parameter can have this type; `isBound`: whether it was already bound. */
 function bind(
   mapping: Mapping,
   type: CelType,

@@ -1,4 +1,4 @@
-/** Signatures of functions in the syntax of error messages: `string.(int) -> string` is that of a method of strings. */
+/** Function signatures in the notation of error messages: `string.(int) -> string` is a method of strings. */
 
 import type { CelType } from './types.ts';
 import * as types from './types.ts';
@@ -22,7 +22,7 @@ const SIMPLE: Readonly<Record<string, CelType>> = {
   duration: types.DURATION,
 };
 
-/** Reads a signature. A capital letter is a type parameter, other unknown names are opaque types. */
+/** Parses a signature. A single capital letter is a type parameter; other unknown names are opaque types. */
 export function signature(text: string): Signature {
   const [, target = '', list = '', result = ''] = /^(?:(.+)\.)?\((.*)\) -> (.+)$/.exec(text)!;
   const parameters = split(list).map(readType);

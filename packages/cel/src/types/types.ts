@@ -1,6 +1,9 @@
-/** The types of expressions, as the checker knows them. */
+/** The types of expressions, as used by the checker. */
 
-/** `object` has declared fields. `param` is a type parameter of a function, or the yet unknown type of an empty list. */
+/**
+ * `object` has declared fields. `param` is a type parameter of a function, or a type that is still unknown, such as the element type of an
+ * empty list.
+ */
 export type CelType =
   | { readonly kind: SimpleKind }
   | { readonly kind: 'list'; readonly element: CelType }
@@ -49,14 +52,14 @@ export const objectOf = (name: string, fields: Iterable<readonly [string, CelTyp
   fields: new Map(fields),
 });
 
-/** The fields of an object that has every field, with the type `dyn`. */
+/** The fields of an open object: every name is a field of type `dyn`. */
 class EveryField extends Map<string, CelType> {
   override get(): CelType {
     return DYN;
   }
 }
 
-/** Returns the type of an object in which every field can be read and set. All fields have the type `dyn`. */
+/** Returns an object type in which any field can be read and set. All fields have the type `dyn`. */
 export const openObject = (name: string): CelType => ({ kind: 'object', name, fields: new EveryField() });
 
 /** Returns the type parameters of a type, such as the element type of a list. */
@@ -75,7 +78,7 @@ export function parametersOf(type: CelType): readonly CelType[] {
   }
 }
 
-/** Returns the type with these type parameters. */
+/** Returns the type with these type parameters in place of its own. */
 export function withParameters(type: CelType, parameters: readonly CelType[]): CelType {
   switch (type.kind) {
     case 'list':
@@ -106,7 +109,7 @@ export const unwrapOptional = (type: CelType): CelType | undefined =>
 
 const DECLARED: Readonly<Record<string, string>> = { error: '!error!' };
 
-/** Returns the type as errors show it. */
+/** Formats a type as in error messages. */
 export function formatType(type: CelType): string {
   const parameters = parametersOf(type);
   const name = 'name' in type ? type.name : (DECLARED[type.kind] ?? type.kind);

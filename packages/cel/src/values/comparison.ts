@@ -1,4 +1,4 @@
-/** Equality and order of values (CEL specification, "Equality", "Ordering"). */
+/** Equality and ordering of values (CEL specification, "Equality", "Ordering"). */
 import {
   CelError,
   CelList,
@@ -13,10 +13,10 @@ import {
   type Value,
 } from './values.ts';
 
-/** Counts steps of work, such as the elements that a comparison visits. Throws when the limit is exceeded. */
+/** Counts steps of work, such as elements visited by a comparison. Throws when the limit is exceeded. */
 export type Work = { spend: (steps: number) => void };
 
-/** Values of different types are not equal, except for numbers. */
+/** Whether two values are equal. Values of different types never are, except for numbers. */
 export function isEqual(one: Value, other: Value, work: Work): boolean {
   work.spend(1);
   const [number, otherNumber] = [numberOf(one), numberOf(other)];
@@ -56,13 +56,13 @@ function areListsEqual(one: CelList, other: CelList, work: Work): boolean {
   return true;
 }
 
-/** Lists of the types `set` and `map` are equal if they have the same elements in any order. */
+/** Whether two lists of type `set` or `map` are equal, which means that they have the same elements in any order. */
 function isSameSet(one: CelList, other: CelList, work: Work): boolean {
   const rest = [...other];
   const used = new Set<number>();
   let first = 0;
   for (const element of one) {
-    // the search begins at `first`, because both lists usually have the same order
+    // start searching at `first`, because both lists are usually in the same order
     const index = indexOfUnused(element, { rest, used, first }, work);
     if (index === undefined) return false;
     used.add(index);
@@ -80,7 +80,7 @@ function areMapsEqual(one: CelMap, other: CelMap, work: Work): boolean {
   return true;
 }
 
-/** Returns the index of the first element, at or after `first` and not `used`, that is equal to `element`. */
+/** Returns the index of the first unused element at or after `first` that equals `element`. */
 function indexOfUnused(
   element: Value,
   { rest, used, first }: { rest: readonly Value[]; used: ReadonlySet<number>; first: number },
@@ -93,7 +93,7 @@ function indexOfUnused(
   return undefined;
 }
 
-/** Returns a negative number, 0, or a positive number. Throws for values that have no order. */
+/** Returns a negative number, 0, or a positive number. Throws for values that cannot be ordered. */
 export function compare(one: Value, other: Value): number {
   const [number, otherNumber] = [numberOf(one), numberOf(other)];
   if (number !== undefined && otherNumber !== undefined) {
@@ -111,7 +111,7 @@ export function compare(one: Value, other: Value): number {
 const order = <Ordered extends bigint | number | boolean>(one: Ordered, other: bigint | number | boolean): number =>
   one < other ? -1 : one > other ? 1 : 0;
 
-/** Compares texts by code points. The operators of JavaScript compare UTF-16 units, which order surrogates differently. */
+/** Compares strings by code point. JavaScript's operators compare UTF-16 code units, which order surrogates differently. */
 function compareTexts(one: string, other: string): number {
   const length = Math.min(one.length, other.length);
   for (let index = 0; index < length; index++) {
@@ -121,5 +121,5 @@ function compareTexts(one: string, other: string): number {
   return one.length - other.length;
 }
 
-/** Orders surrogates after all other units, because they encode the highest code points. */
+/** Ranks surrogates above all other code units, because they encode the highest code points. */
 const rank = (code: number): number => (code >= 0xd800 && code < 0xe000 ? code + 0x10000 : code);

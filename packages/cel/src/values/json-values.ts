@@ -1,11 +1,11 @@
-/** Values of JSON. Elements and fields are converted when they are read. */
+/** JSON values. Elements and fields are converted lazily, when they are read. */
 import { isRecord } from '@podwright/base';
 import { CelList, CelMap, type ListMode, type Value } from './values.ts';
 
-/** Converts a value of JSON. */
+/** Converts a JSON value. */
 export type JsonReader = (json: unknown) => Value;
 
-/** Converts a value of JSON without a schema: integral numbers are integers. */
+/** Converts a JSON value that has no schema. Integral numbers become integers. */
 export const fromJson: JsonReader = (json) => {
   if (typeof json === 'number') return Number.isSafeInteger(json) ? BigInt(json) : json;
   if (typeof json === 'string' || typeof json === 'boolean') return json;
@@ -13,7 +13,7 @@ export const fromJson: JsonReader = (json) => {
   return isRecord(json) ? new JsonMap(json, fromJson) : null;
 };
 
-/** A list of JSON. Its elements are converted when they are read. */
+/** A JSON list, whose elements are converted when they are read. */
 export class JsonList extends CelList {
   override readonly mode: ListMode;
   readonly #items: readonly unknown[];
@@ -35,7 +35,7 @@ export class JsonList extends CelList {
   }
 }
 
-/** A map of JSON without declared fields. Its values are converted when they are read. */
+/** A JSON map without declared fields. Its values are converted when they are read. */
 export class JsonMap extends CelMap {
   readonly #record: Readonly<Record<string, unknown>>;
   readonly #read: JsonReader;
@@ -59,10 +59,10 @@ export class JsonMap extends CelMap {
   }
 }
 
-/** A declared field of an object: its name in JSON, which can differ from the one in expressions. */
+/** A declared field of an object. `name` is its name in JSON, which may differ from the one in expressions. */
 export type JsonField = { readonly name: string; readonly read: JsonReader };
 
-/** An object with declared fields. Expressions cannot read other fields, and fields that are null count as absent. */
+/** An object with declared fields. Expressions cannot read other fields, and null fields count as absent. */
 export class JsonObject extends CelMap {
   readonly #record: Readonly<Record<string, unknown>>;
   readonly #fields: ReadonlyMap<string, JsonField>;
@@ -78,7 +78,7 @@ export class JsonObject extends CelMap {
   }
 
   get(key: Value): Value | undefined {
-    // a field whose name is a reserved word is also found by its unescaped name
+    // a field named after a reserved word can also be accessed by its unescaped name
     const field = typeof key === 'string' ? (this.#fields.get(key) ?? this.#fields.get(`__${key}__`)) : undefined;
     if (field === undefined || !Object.hasOwn(this.#record, field.name)) return undefined;
     const json = this.#record[field.name];
@@ -90,7 +90,7 @@ export class JsonObject extends CelMap {
   }
 }
 
-/** Converts a value to JSON: what auditors and messages see. Integers must be exact as numbers. */
+/** Converts a value to JSON, for audit annotations and messages. Integers must be exactly representable as numbers. */
 export function toJson(value: Value): unknown {
   if (typeof value === 'bigint') return Number(value);
   if (value instanceof CelList) return [...value].map(toJson);

@@ -1,6 +1,6 @@
 import { CelMap, type Value } from './values.ts';
 
-/** Returns an object whose fields are computed when they are first read. */
+/** Returns an object whose fields are computed on first access. */
 export const lazyFields = (fields: ReadonlyMap<string, () => Value>): CelMap => new LazyFields(fields);
 
 class LazyFields extends CelMap {

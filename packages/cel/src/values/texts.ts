@@ -1,8 +1,8 @@
-/** Texts of values. */
+/** String representations of values. */
 import { durationText, timestampText } from './times.ts';
 import { CelError, Duration, Timestamp, Uint, type Value } from './values.ts';
 
-/** Returns a double as Go shows it (strconv.FormatFloat with the format `g`). */
+/** Formats a double as Go does (strconv.FormatFloat with the format `g`). */
 export function doubleText(value: number): string {
   if (Number.isNaN(value)) return 'NaN';
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';
@@ -14,14 +14,17 @@ export function doubleText(value: number): string {
   return `${mantissa}e${power < 0 ? '-' : '+'}${digits}`;
 }
 
-/** Formats a number without an exponent, with which JavaScript formats the smallest of these numbers. */
+/** Formats a number without the exponent that JavaScript uses for very small numbers. */
 function plain(value: number): string {
   const text = String(value);
   const [, sign = '', first = '', rest = '', power] = /^(-?)(\d)(?:\.(\d+))?e-(\d+)$/.exec(text) ?? [];
   return power === undefined ? text : `${sign}0.${'0'.repeat(Number(power) - 1)}${first}${rest}`;
 }
 
-/** Converts a value to a string (the function `string`). Throws for values without one. */
+/**
+ * Converts a value to a string (the function `string`). Returns `undefined` for values without a string representation; throws for bytes
+ * that are not UTF-8.
+ */
 export function textOf(value: Value): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value === 'bigint' || typeof value === 'boolean') return String(value);

@@ -1,4 +1,4 @@
-/** Timestamps and durations: texts, ranges and fields (CEL specification, "Timestamps"; Go's package time). */
+/** Timestamps and durations: formats, ranges and fields (CEL specification, "Timestamps"; Go's package time). */
 import { CelError, Duration, Timestamp } from './values.ts';
 
 const NANOSECONDS = 1_000_000_000n;
@@ -6,7 +6,7 @@ const MIN_TIMESTAMP = -62_135_596_800n * NANOSECONDS;
 const MAX_TIMESTAMP = 253_402_300_800n * NANOSECONDS - 1n;
 const MAX_DURATION = 2n ** 63n - 1n;
 
-/** Throws if the time is outside of the years 1 to 9999. */
+/** Throws if the time is outside the years 1 to 9999. */
 export function timestampOf(nanoseconds: bigint): Timestamp {
   if (nanoseconds < MIN_TIMESTAMP || nanoseconds > MAX_TIMESTAMP) throw new CelError('timestamp overflow');
   return new Timestamp(nanoseconds);
@@ -20,7 +20,7 @@ export function durationOf(nanoseconds: bigint): Duration {
 
 const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
 
-/** Reads a time in the format of RFC 3339; `undefined` if the text is none. */
+/** Parses an RFC 3339 timestamp; returns `undefined` if the text is not one. */
 export function parseTimestamp(text: string): Timestamp | undefined {
   const [all, year, month, day, hour, minute, second, fraction = '', sign, zoneHour = '0', zoneMinute = '0'] =
     RFC3339.exec(text) ?? [];
@@ -38,7 +38,7 @@ export function parseTimestamp(text: string): Timestamp | undefined {
   return total < MIN_TIMESTAMP || total > MAX_TIMESTAMP ? undefined : new Timestamp(total);
 }
 
-/** Formats a timestamp as in RFC 3339, in UTC. */
+/** Formats a timestamp as RFC 3339, in UTC. */
 export function timestampText({ nanoseconds }: Timestamp): string {
   const { seconds, rest } = parts(nanoseconds);
   const date = new Date(Number(seconds) * 1000).toISOString().slice(0, 19);
@@ -66,7 +66,7 @@ const UNITS: Readonly<Record<string, bigint>> = {
   h: 3600n * NANOSECONDS,
 };
 
-/** Reads a duration such as `1h30m` (Go, time.ParseDuration); `undefined` if the text is none. */
+/** Parses a duration such as `1h30m` (Go, time.ParseDuration); returns `undefined` if the text is not one. */
 export function parseDuration(text: string): Duration | undefined {
   const sign = text.startsWith('-') ? -1n : 1n;
   const body = text.replace(/^[+-]/, '');
@@ -82,17 +82,17 @@ export function parseDuration(text: string): Duration | undefined {
   return total > MAX_DURATION || total < -MAX_DURATION - 1n ? undefined : new Duration(total);
 }
 
-/** Returns seconds, as in `5400s`. */
+/** Formats a duration in seconds, such as `5400s`. */
 export function durationText({ nanoseconds }: Duration): string {
   const absolute = nanoseconds < 0n ? -nanoseconds : nanoseconds;
   const { seconds, rest } = parts(absolute);
   return `${nanoseconds < 0n ? '-' : ''}${seconds}${fractionText(rest)}s`;
 }
 
-/** A field of a time, in a zone such as `UTC`, `+02:00` or `Europe/Berlin`. */
+/** The fields of a timestamp in a time zone such as `UTC`, `+02:00` or `Europe/Berlin`. */
 export type TimeFields = {
   year: number;
-  /** From 0, as all others except for the day of the month. */
+  /** 0-based, like all other fields except the year and the day of the month. */
   month: number;
   day: number;
   dayOfYear: number;
@@ -103,7 +103,7 @@ export type TimeFields = {
   milliseconds: number;
 };
 
-/** Throws for an unknown zone. */
+/** Returns the fields of a timestamp in a time zone. Throws for an unknown zone. */
 export function fieldsOf({ nanoseconds }: Timestamp, zone = 'UTC'): TimeFields {
   const { seconds, rest } = parts(nanoseconds);
   const local = new Date(Number(seconds) * 1000 + offsetMs(Number(seconds) * 1000, zone));

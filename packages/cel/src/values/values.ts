@@ -1,8 +1,8 @@
-/** The values of expressions. */
+/** Values of expressions. */
 
 /**
- * An integer is a bigint and a double a number, so that the type of each value is known. Values of JSON become these when an expression
- * reads them.
+ * Integers are bigints and doubles are numbers, so that the type of each value is known. JSON values are converted when an expression reads
+ * them.
  */
 export type Value =
   | null
@@ -20,13 +20,13 @@ export type Value =
   | TypeValue
   | Opaque;
 
-/** An error of an evaluation, with cel-go's message. Logical operators and loops can absorb it. */
+/** An evaluation error, with cel-go's message. Logical operators and loops can absorb it. */
 export class CelError extends Error {}
 
 const NO_OVERLOAD = 'no such overload';
 export const noOverload = (): CelError => new CelError(NO_OVERLOAD);
 
-/** An unsigned integer of 64 bits. */
+/** A 64-bit unsigned integer. */
 export class Uint {
   readonly value: bigint;
 
@@ -35,9 +35,9 @@ export class Uint {
   }
 }
 
-/** A time with a precision of nanoseconds. */
+/** A point in time with nanosecond precision. */
 export class Timestamp {
-  /** Nanoseconds since 1970, UTC. */
+  /** Nanoseconds since the Unix epoch. */
   readonly nanoseconds: bigint;
 
   constructor(nanoseconds: bigint) {
@@ -45,7 +45,7 @@ export class Timestamp {
   }
 }
 
-/** A duration with a precision of nanoseconds. */
+/** A duration with nanosecond precision. */
 export class Duration {
   readonly nanoseconds: bigint;
 
@@ -54,14 +54,14 @@ export class Duration {
   }
 }
 
-/** How a list of an API object is compared and concatenated: `x-kubernetes-list-type`. */
+/** How a list in an API object is compared and concatenated (`x-kubernetes-list-type`). */
 export type ListMode = 'atomic' | 'set' | { readonly keys: readonly string[] };
 
-/** A list. Subclasses decide where its elements come from. */
+/** A list. Subclasses determine where its elements come from. */
 export abstract class CelList implements Iterable<Value> {
   abstract readonly size: number;
   readonly mode: ListMode = 'atomic';
-  /** Returns the element at an index below the size. */
+  /** Returns the element at an index, which must be less than the size. */
   abstract at(index: number): Value;
 
   *[Symbol.iterator](): Iterator<Value> {
@@ -69,14 +69,14 @@ export abstract class CelList implements Iterable<Value> {
   }
 }
 
-/** A map, message or object. Subclasses decide where its entries come from. */
+/** A map, message or object. Subclasses determine where its entries come from. */
 export abstract class CelMap {
   abstract readonly size: number;
   abstract get(key: Value): Value | undefined;
   abstract keys(): Iterable<Value>;
 }
 
-/** `undefined`: no value. */
+/** An optional value; `undefined` means no value. */
 export class Optional {
   readonly value: Value | undefined;
 
@@ -85,10 +85,10 @@ export class Optional {
   }
 }
 
-/** Returns an optional value. `undefined`: no value. */
+/** Creates an optional value; `undefined` means no value. */
 export const optional = (value: Value | undefined): Optional => new Optional(value);
 
-/** A type as the value of an expression, such as the result of `type(1)`. */
+/** A type used as a value, such as the result of `type(1)`. */
 export class TypeValue {
   readonly name: string;
 
@@ -97,15 +97,15 @@ export class TypeValue {
   }
 }
 
-/** A value with its own functions, such as a quantity. */
+/** A value of an opaque type that has its own functions, such as a quantity. */
 export abstract class Opaque {
   abstract readonly typeName: string;
   abstract equals(other: Opaque): boolean;
-  /** The size from which the cost of comparisons is computed. */
+  /** The size used to compute the cost of comparisons. */
   readonly sizeForCost: number = 1;
 }
 
-/** A list of values in memory. */
+/** An in-memory list of values. */
 export class ValueList extends CelList {
   readonly #values: readonly Value[];
 
@@ -123,7 +123,7 @@ export class ValueList extends CelList {
   }
 }
 
-/** A concatenation of two lists, which does not copy them. It nests at most as deeply as the expression. */
+/** Concatenates two lists without copying them. It is nested no deeper than the expression. */
 export class ConcatList extends CelList {
   readonly size: number;
   readonly #first: CelList;
@@ -141,7 +141,7 @@ export class ConcatList extends CelList {
   }
 }
 
-/** A map whose keys may have different types. Equal numbers of different types are the same key. */
+/** A map whose keys may have different types. Equal numbers are the same key even if their types differ. */
 export class ValueMap extends CelMap {
   readonly #entries: ReadonlyMap<unknown, readonly [Value, Value]>;
 
@@ -163,7 +163,7 @@ export class ValueMap extends CelMap {
   }
 }
 
-/** A message that an expression has created, such as `Object.spec{replicas: 1}`: a map from the names of the fields. */
+/** A message created by an expression, such as `Object.spec{replicas: 1}`: a map keyed by field name. */
 export class Message extends ValueMap {
   readonly typeName: string;
 
@@ -173,7 +173,7 @@ export class Message extends ValueMap {
   }
 }
 
-/** Returns the key of a JavaScript map that represents a CEL key; `undefined` for values that cannot be keys. */
+/** Returns the JavaScript map key for a CEL key; `undefined` for values that cannot be keys. */
 export function mapKey(key: Value): string | bigint | boolean | undefined {
   if (typeof key === 'string' || typeof key === 'bigint' || typeof key === 'boolean') return key;
   if (key instanceof Uint) return key.value;
@@ -204,7 +204,7 @@ export function typeName(value: Value): string {
   return value instanceof Duration ? 'google.protobuf.Duration' : 'type';
 }
 
-/** Returns the number of characters (code points) of a text. */
+/** Returns the number of characters (code points) in a string. */
 export function charactersOf(text: string): number {
   let count = text.length;
   for (let index = 0; index < text.length; index++) if ((text.charCodeAt(index) & 0xfc00) === 0xdc00) count--;

@@ -29,13 +29,13 @@ import type { KnownUse } from './metric-proposals.ts';
 import { readScale, type Scale, targetResource, writeScale } from './scale-target.ts';
 import { NO_HISTORY, type ScalingHistory } from './scaling-limits.ts';
 
-/** Interval between the decisions about an autoscaler, in milliseconds (horizontal-pod-autoscaler-sync-period). */
+/** How often each autoscaler is evaluated, in milliseconds (horizontal-pod-autoscaler-sync-period). */
 const PERIOD_MS = 15_000;
 
-/** Scales workloads by their use of CPU and memory, which it reads from the API `metrics.k8s.io`. */
+/** Scales workloads by CPU and memory usage, read from the `metrics.k8s.io` API. */
 export const autoscalingController: Controller = (parts) => new AutoscalingController(parts, PERIOD_MS).run();
 
-/** Like `autoscalingController`, but with another interval between decisions. For tests. */
+/** Like `autoscalingController`, but with a different interval. For tests. */
 export const autoscalingEvery =
   (periodMs: number): Controller =>
   (parts) =>
@@ -48,7 +48,7 @@ class AutoscalingController {
   readonly #events: EventRecorder;
   readonly #queue: WorkQueue;
   readonly #histories = new Map<string, ScalingHistory>();
-  /** The UIDs of the pods that each autoscaler selected at its last decision. The keys are `NAMESPACE/NAME` of autoscalers. */
+  /** UIDs of the pods that each autoscaler selected when it was last evaluated, keyed by `NAMESPACE/NAME` of the autoscaler. */
   readonly #selected = new Map<string, ReadonlySet<string>>();
 
   constructor(parts: ControllerParts, periodMs: number) {
@@ -129,7 +129,7 @@ class AutoscalingController {
     }
   }
 
-  /** Returns the autoscalers that select a pod of the autoscaler `key`, also `key` itself, as Go prints them: `{NAME NAMESPACE}`. */
+  /** Returns the autoscaler `key` and all others that select any of its pods, in Go's notation: `{NAME NAMESPACE}`. */
   #selectedBy(key: string, namespace: string): string[] {
     const own = this.#selected.get(key)!;
     return this.#autoscalers

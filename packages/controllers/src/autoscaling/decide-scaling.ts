@@ -14,9 +14,9 @@ import { limit, type ScalingHistory, stabilize, withChange } from './scaling-lim
 export type ScalingState = {
   autoscaler: HorizontalPodAutoscaler;
   currentReplicas: number;
-  /** The label selector of the scale as text; '' if the target has none. */
+  /** The scale's label selector in text form; '' if the target has none. */
   selector: string;
-  /** The autoscalers that select pods of this one, including this one, as `{NAME NAMESPACE}`. */
+  /** All autoscalers that select any of this one's pods, including itself, as `{NAME NAMESPACE}`. */
   selectedBy: readonly string[];
   pods: readonly Pod[];
   use: KnownUse;
@@ -27,9 +27,9 @@ export type ScalingState = {
 export type ScalingEvent = { type: EventType; reason: string; message: string };
 
 export type ScalingDecision = {
-  /** The new number of replicas; absent if it does not change. */
+  /** The new number of replicas; absent if unchanged. */
   rescale?: { replicas: number; reason: string };
-  /** The status before the target is rescaled. `rescaled` and `rescaleFailed` derive the later one. */
+  /** The status before the target is rescaled. `rescaled` and `rescaleFailed` return the status afterwards. */
   status: AutoscalerStatus;
   events: ScalingEvent[];
   history: ScalingHistory;
@@ -40,7 +40,7 @@ export function decideScaling(state: ScalingState): ScalingDecision {
   return new Decision(state).decide();
 }
 
-/** Returns the status, the history and the event after the target was rescaled. */
+/** Returns the status, history and event after the target has been rescaled. */
 export function rescaled(
   { autoscaler, currentReplicas, nowMs }: ScalingState,
   decision: ScalingDecision & Required<Pick<ScalingDecision, 'rescale'>>,
@@ -57,7 +57,7 @@ export function rescaled(
   };
 }
 
-/** Returns the status and the event after the target could not be rescaled. */
+/** Returns the status and event after rescaling the target has failed. */
 export function rescaleFailed(
   { autoscaler, nowMs }: ScalingState,
   decision: ScalingDecision & Required<Pick<ScalingDecision, 'rescale'>>,
@@ -74,7 +74,7 @@ export function rescaleFailed(
   };
 }
 
-/** Returns the status when the scale of the target is unknown. */
+/** Returns the status if the target's scale could not be determined. */
 export function scaleUnknown(autoscaler: HorizontalPodAutoscaler, error: string, nowMs: number): AutoscalerStatus {
   const message = `the HPA controller was unable to get the target's current scale: ${error}`;
   const unable: ConditionChange = { type: 'AbleToScale', status: 'False', reason: 'FailedGetScale', message };
@@ -137,7 +137,7 @@ class Decision {
     return this.#rescale(limited.replicas, reasonFor(best, current), statuses);
   }
 
-  /** Returns the proposal with the most replicas. If a metric failed, a proposal to scale down is an error instead. */
+  /** Returns the proposal with the most replicas. If any metric failed, returns an error instead of a proposal to scale down. */
   #best(results: readonly (MetricProposal | MetricFailure)[]): MetricProposal | { error: string } {
     const failures = results.filter((one) => 'error' in one);
     for (const { reason, message } of failures) this.#events.push({ type: 'Warning', reason, message });

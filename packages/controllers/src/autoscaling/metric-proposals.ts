@@ -1,4 +1,4 @@
-/** Computes the replicas that each metric of an autoscaler proposes (upstream's computeReplicasForMetrics). Pure. */
+/** Computes the replicas proposed by each metric of an autoscaler (upstream's computeReplicasForMetrics). Pure. */
 import { errorMessage } from '@podwright/base';
 import { formatQuantity, type Pod, parseQuantity, quantityMilliValue } from '@podwright/kube-api';
 import type {
@@ -26,14 +26,12 @@ export type MetricsInput = {
   nowMs: number;
 };
 
-/** The replicas that one metric proposes. `name` describes the metric in messages. */
+/** The replicas proposed by one metric. `name` describes the metric in messages. */
 export type MetricProposal = { replicas: number; name: string; status: MetricStatus };
-/**
- * Why a metric has no proposal. `reason` and `message` are those of the condition and the event; `error` is for the summary of all metrics.
- */
+/** Why a metric has no proposal. `reason` and `message` are used in the condition and the event, `error` in the summary of all metrics. */
 export type MetricFailure = { reason: string; message: string; error: string };
 
-/** Returns the replicas that one metric proposes, or why it has no proposal. */
+/** Returns the replicas proposed by one metric, or why it proposes none. */
 export function proposeForMetric(spec: MetricSpec, input: MetricsInput): MetricProposal | MetricFailure {
   const { resource, containerResource, pods, object, external } = spec;
   if (spec.type === 'Resource' && resource !== undefined) return ofResource(resource, input);
@@ -54,7 +52,7 @@ export function proposeForMetric(spec: MetricSpec, input: MetricsInput): MetricP
   return { reason: 'InvalidMetricSourceType', message, error: message };
 }
 
-/** Custom metrics, which adapters such as that of Prometheus serve, are not supported. */
+/** Custom metrics, as served by adapters such as the one for Prometheus, are not supported. */
 const NO_CUSTOM = 'no custom metrics API (custom.metrics.k8s.io) registered';
 
 const failure = (reason: string, message: string, prefix: string): MetricFailure => ({
@@ -139,7 +137,7 @@ function itemsOf(use: KnownUse, name: string): readonly PodMetrics[] {
   return use.items;
 }
 
-/** Formats an amount, given in thousandths, as a quantity. Memory gets a binary suffix, such as `Mi`. */
+/** Formats an amount in milli-units as a quantity. Memory gets a binary suffix such as `Mi`. */
 function amountText(resource: string, milli: number): string {
   const nanos = BigInt(milli) * 1_000_000n;
   return formatQuantity(nanos, resource === 'memory' && nanos >= 1024_000_000_000n ? 'Ki' : 'm');

@@ -1,6 +1,5 @@
 /**
- * The resource usage and requests of pods (upstream's podautoscaler/metrics, and groupPods and calculateRequests of its replica
- * calculator).
+ * The resource usage and requests of pods (upstream's podautoscaler/metrics, and its replica calculator's groupPods and calculateRequests).
  */
 import {
   amountOf,
@@ -15,18 +14,18 @@ import {
 import type { PodMetrics } from '../objects/horizontal-pod-autoscaler.ts';
 import { readyCondition } from '../pods/pod-state.ts';
 
-/** Time after the start of a pod in which its CPU usage counts only while it is ready, in milliseconds (cpu-initialization-period). */
+/** How long after a pod's start its CPU usage counts only while the pod is ready, in milliseconds (cpu-initialization-period). */
 const CPU_INITIALIZATION_MS = 300_000;
-/** A pod that became unready within this time of its start has never been ready, in milliseconds (initial-readiness-delay). */
+/** A pod that became unready this soon after its start is assumed never to have been ready, in milliseconds (initial-readiness-delay). */
 const INITIAL_READINESS_MS = 30_000;
 
-/** `value` is in thousandths of the resource's unit. */
+/** `value` is in milli-units of the resource. */
 export type PodUsage = { timestampMs: number; windowMs: number; value: number };
 
-/** The usage of pods by their names. */
+/** Pod usage by pod name. */
 export type PodUsages = ReadonlyMap<string, PodUsage>;
 
-/** Returns the usage of pods or, with `container`, of that container. A pod is omitted if the usage of one of its containers is unknown. */
+/** Returns the usage of each pod or, if `container` is set, of that container. Omits pods with a counted container of unknown usage. */
 export function usagesOf(metrics: readonly PodMetrics[], resource: string, container?: string): PodUsages {
   const usages = new Map<string, PodUsage>();
   for (const { metadata, timestamp, window, containers } of metrics) {
@@ -40,10 +39,10 @@ export function usagesOf(metrics: readonly PodMetrics[], resource: string, conta
   return usages;
 }
 
-/** Names of pods by how the calculation uses them. Pods in none of the lists are ready. */
+/** Pod names by how the calculation treats them. Pods in none of the lists are ready. */
 export type PodGroups = { readyCount: number; unready: string[]; missing: string[]; ignored: string[] };
 
-/** Groups pods by how the calculation uses them. Readiness matters for CPU only. */
+/** Groups pods by how the calculation treats them. The Ready condition matters for CPU only. */
 export function groupPods(pods: readonly Pod[], usages: PodUsages, { isCpu = false, nowMs = 0 }): PodGroups {
   const groups: PodGroups = { readyCount: 0, unready: [], missing: [], ignored: [] };
   for (const pod of pods) {
@@ -69,8 +68,8 @@ function isUnready(pod: Pod, { timestampMs, windowMs }: PodUsage, nowMs: number)
 }
 
 /**
- * Returns the requests by the names of pods, in thousandths of the resource's unit: that of `container`, that of the pod if it has
- * pod-level requests, or the sum of its containers and sidecars. Throws if one of these has no request.
+ * Returns the requests by pod name, in milli-units of the resource: those of `container` if it is set, otherwise the pod-level requests if
+ * there are any, otherwise the sum over all containers and sidecars. Throws if any of these has no request.
  */
 export function requestsOf(pods: readonly Pod[], resource: string, container?: string): Map<string, number> {
   return new Map(pods.map((pod) => [pod.metadata.name, requestOf(pod, resource, container)]));

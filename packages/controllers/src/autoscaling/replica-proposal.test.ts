@@ -1,4 +1,4 @@
-/** Cases of upstream's replica_calculator_test.go: pods of two containers, with requests in cores and use in millicores. */
+/** Cases from upstream's replica_calculator_test.go. Pods have two containers; requests are in cores, usage is in millicores. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod, PodPhase } from '@podwright/kube-api';
@@ -11,7 +11,7 @@ const START = NOW - 3_600_000;
 const time = (ms: number) => new Date(ms).toISOString();
 
 type PodCase = { request?: number; phase?: PodPhase; isReady?: boolean; isHot?: boolean; isDeleting?: boolean };
-/** Use by the containers; one number stands for both. */
+/** Usage per container; a single number applies to both. */
 type Level = number | number[];
 
 type Case = {
@@ -32,7 +32,7 @@ function podOf(
 ): Pod {
   const resources = { requests: { cpu: `${request * 1000}m`, memory: '1000' } };
   const containers = ['container1', 'container2'].map((name) => ({ name, image: 'i', resources }));
-  // A pod that is hot became ready within the window of its use.
+  // A hot pod became ready within its metrics window.
   const transition = isHot ? NOW : isReady ? START + 60_000 : START;
   const startMs = isHot ? NOW - 30_000 : START;
   const condition = { type: 'Ready', status: isReady ? ('True' as const) : ('False' as const) };

@@ -1,20 +1,20 @@
-/** Computes the number of replicas that a metric of pods proposes (upstream's podautoscaler/replica_calculator.go). Pure. */
+/** Computes the number of replicas proposed by a per-pod metric (upstream's podautoscaler/replica_calculator.go). Pure. */
 import type { Pod } from '@podwright/kube-api';
 import { groupPods, type PodUsage, type PodUsages, requestsOf } from './pod-usage.ts';
 
-/** How far the ratio of usage to target may be from 1 without a change of the replicas. */
+/** How far the ratio of usage to target may deviate from 1 before the number of replicas changes. */
 export type Tolerances = { scaleDown: number; scaleUp: number };
 
-/** `usage` is the average of the pods that count, in thousandths; `utilization` is in percent of their requests. */
+/** `usage` is the average over the counted pods, in milli-units; `utilization` is a percentage of their requests. */
 export type Proposal = { replicas: number; usage: number; utilization?: number };
 
 export type ProposalInput = {
   resource: string;
   /** Name of the container whose usage counts. Default: all containers. */
   container?: string;
-  /** Either a percentage of the requests, or an average in thousandths of the resource's unit. */
+  /** A percentage of the requests, or an average in milli-units of the resource. */
   target: { utilization: number } | { average: number };
-  /** The pods of the target of the autoscaler. */
+  /** The pods of the autoscaler's target. */
   pods: readonly Pod[];
   usages: PodUsages;
   currentReplicas: number;
@@ -28,11 +28,11 @@ type Measure = Omit<Proposal, 'replicas'> & { ratio: number };
 /** How usage is compared with the target. */
 type Scale = {
   measure: (usages: PodUsages) => Measure;
-  /** Returns the usage to assume for a pod without metrics if the other pods use less than the target, in thousandths. */
+  /** Returns the usage to assume for a pod without metrics if the other pods are below the target, in milli-units. */
   assumed: (pod: string) => number;
 };
 
-/** Throws an error with upstream's message if there are no pods, no metrics of them, or no requests. */
+/** Throws an error with upstream's message if there are no pods, no metrics for them, or no requests. */
 export function proposeReplicas(input: ProposalInput): Proposal {
   const { pods, resource, tolerances, currentReplicas, nowMs } = input;
   if (pods.length === 0) throw new Error('no pods returned by selector while calculating replica count');
@@ -85,7 +85,7 @@ function scaleOf({ target, pods, resource, container }: ProposalInput): Scale {
   };
 }
 
-/** Measures usage as a percentage of the requests. Usage of pods that are not in `requests` is left out. */
+/** Measures usage as a percentage of the requests, ignoring pods that are not in `requests`. */
 function utilizationOf(usages: PodUsages, requests: ReadonlyMap<string, number>, target: number): Measure {
   const known = [...usages].filter(([name]) => requests.has(name));
   const requested = known.reduce((sum, [name]) => sum + requests.get(name)!, 0);

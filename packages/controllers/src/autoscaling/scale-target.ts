@@ -1,4 +1,4 @@
-/** The scale of the target of an autoscaler. */
+/** The scale of an autoscaler's target. */
 import type { KubeObject, Resource } from '@podwright/kube-api';
 import { isApiStatus } from '@podwright/kube-client';
 import type { ControllerParts } from '../framework/controller.ts';
@@ -15,14 +15,14 @@ export type Scale = KubeObject & {
   status?: { replicas?: number; selector?: string };
 };
 
-/** Resources that are found without a discovery request. */
+/** Resources that need no discovery request. */
 const KNOWN: readonly Resource[] = [DEPLOYMENTS, REPLICA_SETS, REPLICATION_CONTROLLERS, STATEFUL_SETS];
-/** Maximum number of attempts to write a scale after conflicts with other clients (client-go's DefaultRetry). */
+/** Maximum number of attempts to write a scale in case of conflicts (client-go's DefaultRetry). */
 const ATTEMPTS = 5;
 
 type Parts = Pick<ControllerParts, 'client' | 'signal'>;
 
-/** Returns the resource of a target. Throws an error with upstream's message if the server does not have it. */
+/** Returns the target's resource. Throws an error with upstream's message if the server does not serve it. */
 export async function targetResource({ client, signal }: Parts, target: ScaleReference): Promise<Resource> {
   const { apiVersion = '', kind } = target;
   if (apiVersion !== '' && !isApiVersion(apiVersion)) throw new Error(`unexpected GroupVersion string: ${apiVersion}`);
@@ -61,7 +61,7 @@ export async function readScale(
   return JSON.parse(await client.getText(path, { signal })) as Scale;
 }
 
-/** Writes the number of replicas. If another client has changed the target meanwhile, reads the scale and writes again. */
+/** Writes the number of replicas. On a conflict, reads the scale again and retries. */
 export async function writeScale(
   parts: Parts,
   { resource, scale }: { resource: Resource; scale: Scale },

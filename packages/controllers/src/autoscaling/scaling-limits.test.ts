@@ -1,4 +1,4 @@
-/** Cases of upstream's TestConvertDesiredReplicasWithRules, TestScalingWithRules and TestNormalizeDesiredReplicas(WithBehavior). */
+/** Cases from upstream's TestConvertDesiredReplicasWithRules, TestScalingWithRules and TestNormalizeDesiredReplicas(WithBehavior). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ScalingBehavior, ScalingRules } from '../objects/horizontal-pod-autoscaler.ts';
@@ -16,7 +16,7 @@ type Case = {
   ups?: number[];
   downs?: number[];
 };
-/** Pods and percent, each in a period of seconds; 0 for none. */
+/** Pods and percent, each per period in seconds; 0 for none. */
 type Rules = [pods: number, podsPeriod: number, percent: number, percentPeriod: number];
 
 const DEFAULT_UP: Rules = [4, 15, 100, 15];
@@ -30,7 +30,7 @@ function rules([pods, podsPeriod, percent, percentPeriod]: Rules): ScalingRules 
   return { selectPolicy: 'Max', policies: policies.filter(({ value }) => value > 0) };
 }
 
-/** Spreads changes over the last two minutes, each in the middle of its part. */
+/** Spreads the changes evenly over the last two minutes, each in the middle of its time slot. */
 const spread = (changes: readonly number[]): ScaleChange[] =>
   changes.map((by, index) => {
     const part = 120 / changes.length;
@@ -124,7 +124,7 @@ test('a policy for the least change, and a disabled direction', () => {
   assert.equal(replicas(of('Disabled'), 5, 1), 5);
 });
 
-/** Recommendations as replicas and their age in minutes. */
+/** Recommended replicas and the age of the recommendation in minutes. */
 type Recommended = [replicas: number, minutes: number][];
 
 function checkStable(

@@ -1,37 +1,37 @@
 /** How far and how fast an autoscaler may scale (upstream's podautoscaler/horizontal.go, normalizeDesiredReplicas). Pure. */
 import type { ScalingBehavior, ScalingRules } from '../objects/horizontal-pod-autoscaler.ts';
 
-/** Default of the window for scaling down (horizontal-pod-autoscaler-downscale-stabilization), in seconds. */
+/** Default scale-down stabilization window (horizontal-pod-autoscaler-downscale-stabilization), in seconds. */
 const DOWN_WINDOW_SECONDS = 300;
-/** Without `behavior`, an autoscaler scales at most to the double of the replicas or to four, whichever is more. */
+/** Without `behavior`, an autoscaler at most doubles the replicas, but can always scale up to four. */
 const GROWTH_FACTOR = 2;
 const GROWTH_MINIMUM = 4;
 
 /** `atMs` is Unix time in milliseconds. */
 export type Recommendation = { replicas: number; atMs: number };
-/** A change of the replicas up or down. `by` is positive in both directions. */
+/** A change in the number of replicas. `by` is positive in both directions. */
 export type ScaleChange = { by: number; atMs: number };
 
-/** The recent recommendations and changes of an autoscaler. They are in memory only. */
+/** The recent recommendations and changes of an autoscaler. In memory only. */
 export type ScalingHistory = {
   recommendations: readonly Recommendation[];
   ups: readonly ScaleChange[];
   downs: readonly ScaleChange[];
 };
 
-/** The history of an autoscaler that has not been handled yet. */
+/** The history of an autoscaler that has not been evaluated yet. */
 export const NO_HISTORY: ScalingHistory = { recommendations: [], ups: [], downs: [] };
 
 type Reason = { reason: string; message: string };
 
-/** A number of replicas, with the reason and message for the condition that explains it. */
+/** A number of replicas, with the reason and message for the condition. */
 export type Limited = Reason & { replicas: number };
 
 export type LimitInput = {
   behavior: ScalingBehavior | undefined;
   history: ScalingHistory;
   current: number;
-  /** The number of replicas that the metrics propose. */
+  /** The number of replicas proposed by the metrics. */
   desired: number;
   min: number;
   max: number;
@@ -67,7 +67,7 @@ const WITHIN: Reason = {
   message: 'the desired count is within the acceptable range',
 };
 
-/** Applies the stabilization windows. Returns the replicas, and the recommendations with the new one. */
+/** Applies the stabilization windows. Returns the replicas, and the recommendations including the new one. */
 export function stabilize(input: LimitInput): Limited & { recommendations: Recommendation[] } {
   const { behavior, history, current, desired, nowMs } = input;
   const upWindowMs = behavior === undefined ? 0 : windowMs(behavior.scaleUp, 0);
@@ -85,7 +85,7 @@ export function stabilize(input: LimitInput): Limited & { recommendations: Recom
 const windowMs = (rules: ScalingRules | undefined, defaultSeconds: number) =>
   (rules?.stabilizationWindowSeconds ?? defaultSeconds) * 1000;
 
-/** Limits the desired replicas to `min` and `max`, and to the rates that the scaling policies allow. */
+/** Limits the desired replicas to `min` and `max`, and to the rates allowed by the scaling policies. */
 export function limit(input: LimitInput): Limited {
   const { behavior, current, desired } = input;
   if (behavior === undefined) return limitPlainly(input);
@@ -126,9 +126,7 @@ function limitDecline(input: LimitInput, rules: ScalingRules): Limited {
 
 type Policy = NonNullable<ScalingRules['policies']>[number];
 
-/**
- * Returns the limit of each policy, which it computes from the replicas at the start of its period; undefined if the direction is disabled.
- */
+/** Returns the limit of each policy, based on the replicas at the start of its period, or undefined if this direction is disabled. */
 function proposalsOf(
   { history, current, nowMs }: LimitInput,
   { selectPolicy, policies = [] }: ScalingRules,
@@ -146,7 +144,7 @@ function proposalsOf(
 const changed = (changes: readonly ScaleChange[], { sinceMs, nowMs }: { sinceMs: number; nowMs: number }) =>
   changes.reduce((sum, { by, atMs }) => (atMs > sinceMs && atMs <= nowMs ? sum + by : sum), 0);
 
-/** Returns the history with a change of the replicas. Changes older than all periods of their direction are left out. */
+/** Returns the history with a change added. Drops changes in the same direction that are older than all policy periods. */
 export function withChange(
   history: ScalingHistory,
   behavior: ScalingBehavior | undefined,

@@ -18,7 +18,7 @@ import { WallClock } from './wall-clock.ts';
 
 const SCHEDULED_FOR = 'batch.kubernetes.io/cronjob-scheduled-timestamp';
 
-/** Starts Jobs by the schedules of CronJobs. */
+/** Creates Jobs on the schedules of CronJobs. */
 export const cronJobController: Controller = async (parts) => {
   const { objects, logger, signal } = parts;
   const cronJobs = objects.of<CronJob>(CRON_JOBS);
@@ -55,7 +55,7 @@ export class CronJobSync {
   /** By the UIDs of CronJobs. In memory only. */
   readonly #begins = new Map<string, Begin>();
 
-  /** `again` is called if a CronJob is to be synchronized after a delay in milliseconds. */
+  /** `again` requests another sync of a CronJob after a delay in milliseconds. */
   constructor(parts: ControllerParts, again: (key: string, delayMs: number) => void) {
     this.#parts = parts;
     this.#again = again;
@@ -107,7 +107,7 @@ export class CronJobSync {
     if (failures.length > 0) throw failures[0];
   }
 
-  /** Returns the CronJob; if it does not know one of its Jobs, as the server has it, because the cache of Jobs may be newer. */
+  /** Returns the CronJob. If its status lacks one of its unfinished Jobs, reads it from the server, because the Job cache may be ahead. */
   async #withKnownJobs(cronJob: CronJob, jobs: readonly Job[]): Promise<CronJob> {
     const active = new Set(cronJob.status?.active?.map(({ uid }) => uid));
     if (jobs.every((job) => isFinished(job) || active.has(job.metadata.uid))) return cronJob;
@@ -117,7 +117,7 @@ export class CronJobSync {
   }
 
   /**
-   * Deletes the finished Jobs that exceed the history limits. Returns the CronJob without them in its list of active Jobs. Adds errors to
+   * Deletes finished Jobs beyond the history limits. Returns the CronJob without them in its list of active Jobs. Adds errors to
    * `failures`: a Job that cannot be deleted does not prevent new ones.
    */
   async #withoutOldJobs(cronJob: CronJob, jobs: readonly Job[], failures: unknown[]): Promise<CronJob> {
@@ -130,7 +130,7 @@ export class CronJobSync {
     return active === undefined ? cronJob : { ...cronJob, status: { ...cronJob.status, active } };
   }
 
-  /** Returns the UIDs of active Jobs that the server does not have. */
+  /** Returns the UIDs of active Jobs that do not exist on the server. */
   async #missing(cronJob: CronJob, jobs: readonly Job[]): Promise<Set<string>> {
     const known = new Set(jobs.map(({ metadata: { uid } }) => uid));
     const missing = new Set<string>();
@@ -150,7 +150,10 @@ export class CronJobSync {
     });
   }
 
-  /** Creates the Job for a time. Returns it, also if an earlier sync has created it, or nothing if it is in the status or not ours. */
+  /**
+   * Creates the Job for a scheduled time. Returns it even if an earlier sync created it, or nothing if the existing Job of that name is not
+   * ours.
+   */
   async #start(cronJob: CronJob, startForMs: number): Promise<Job | undefined> {
     const { client, signal } = this.#parts;
     try {
@@ -215,7 +218,7 @@ export class CronJobSync {
   }
 }
 
-/** Builds the Job for a time (getJobFromTemplate2). */
+/** Builds the Job for a scheduled time (getJobFromTemplate2). */
 function newJob(cronJob: CronJob, startForMs: number): KubeObject {
   const { jobTemplate, timeZone = 'UTC' } = cronJob.spec;
   const { labels, annotations } = jobTemplate.metadata ?? {};

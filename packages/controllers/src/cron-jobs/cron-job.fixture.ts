@@ -6,7 +6,7 @@ import { controllerReference } from '../pods/controller-reference.ts';
 export const START_MS = Date.parse('2026-01-01T00:00:00Z');
 export const minute = (count: number) => START_MS + count * 60_000;
 
-/** A stored CronJob, created at midnight, whose schedule is every ten minutes. */
+/** A stored CronJob, created at midnight and scheduled every ten minutes. */
 export function newCronJob(spec: Partial<CronJobSpec> = {}, status?: CronJobStatus): CronJob {
   const containers = [{ name: 'main', image: 'busybox' }];
   const jobTemplate = { metadata: { labels: { app: 'report' } }, spec: { template: { spec: { containers } } } };
@@ -25,7 +25,7 @@ export function newCronJob(spec: Partial<CronJobSpec> = {}, status?: CronJobStat
   };
 }
 
-/** A Job of the CronJob. `end` is its last condition. */
+/** A Job of the CronJob. `end` is the type of its final condition. */
 export function startedJob(name: string, end?: 'Complete' | 'Failed', startedMs = START_MS): Job {
   const time = formatTime(startedMs);
   const status: JobStatus = { startTime: time };

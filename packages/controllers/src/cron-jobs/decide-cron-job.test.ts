@@ -23,7 +23,7 @@ function decide({ spec, status, jobs = [], missing = [], at, begin }: Given) {
   return decideCronJob(state);
 }
 
-/** Checks the minute for which a Job starts, the seconds until the next decision, and the reasons of events. */
+/** Checks the scheduled minute of the Job to start, the seconds until the next decision, and the event reasons. */
 function check(given: Given, expected: { start?: number; again?: number; events?: string[] }) {
   const { startForMs, againInMs, events } = decide(given);
   assert.deepEqual(

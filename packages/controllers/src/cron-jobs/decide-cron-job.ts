@@ -1,4 +1,4 @@
-/** What a CronJob does at a time (syncCronJob in upstream's pkg/controller/cronjob/cronjob_controllerv2.go). */
+/** Decides what a CronJob does now (syncCronJob in upstream's pkg/controller/cronjob/cronjob_controllerv2.go). */
 import { errorMessage } from '@podwright/base';
 import type { EventType } from '@podwright/kube-api';
 import type { CronJob, CronJobStatus, JobReference } from '../objects/cron-job.ts';
@@ -9,9 +9,9 @@ import { WallClock } from './wall-clock.ts';
 
 export type CronJobState = {
   cronJob: CronJob;
-  /** The Jobs that it controls. */
+  /** The Jobs controlled by the CronJob. */
   jobs: readonly Job[];
-  /** UIDs of the Jobs in its status that do not exist any longer. */
+  /** UIDs of Jobs in its status that no longer exist. */
   missing: ReadonlySet<string>;
   /** Times of the schedule before this one do not count: since then it has this schedule, or the system time was set back. */
   beginMs: number;
@@ -21,12 +21,12 @@ export type CronJobState = {
 export type CronJobEvent = readonly [type: EventType, reason: string, message: string];
 
 export type CronJobDecision = {
-  /** The status, without a Job that is to be started. */
+  /** The status, not including a Job about to be started. */
   status: CronJobStatus;
   events: CronJobEvent[];
-  /** The time for which a Job is to be started, in Unix milliseconds. */
+  /** The scheduled time of the Job to start, in Unix milliseconds. */
   startForMs?: number;
-  /** Jobs to delete before that. */
+  /** Jobs to delete before starting it. */
   replaces: JobReference[];
   /** Time until the next decision, in milliseconds. */
   againInMs?: number;
@@ -49,12 +49,12 @@ export function decideCronJob(state: CronJobState): CronJobDecision {
   return { ...idle, startForMs: lastMs, replaces };
 }
 
-/** Returns the name of the Job for a time: the time in minutes makes it unique, so a Job is never started twice. */
+/** Returns the name of the Job for a scheduled time. It contains the time in minutes, so no Job is started twice. */
 export function jobName({ metadata: { name } }: CronJob, startForMs: number): string {
   return `${name}-${Math.floor(startForMs / 60_000)}`;
 }
 
-/** Removes Jobs that have ended or disappeared from the status. */
+/** Drops finished and missing Jobs from the status. */
 function withoutEnded({ cronJob, jobs, missing }: CronJobState): { status: CronJobStatus; events: CronJobEvent[] } {
   const events: CronJobEvent[] = [];
   const { active = [], lastSuccessfulTime, ...rest } = cronJob.status ?? {};
@@ -133,7 +133,7 @@ function timesOf(
   }
 }
 
-/** Whether a Job may start for the time: it is not too late, none has started for it, and the policy allows a further one. */
+/** Whether a Job may start for this time: it is not too late, no Job was started for it, and the concurrency policy allows another one. */
 function mayStart(cronJob: CronJob, startForMs: number, { nowMs, events }: Moment): boolean {
   const { startingDeadlineSeconds, concurrencyPolicy } = cronJob.spec;
   const { active = [], lastScheduleTime = '' } = cronJob.status ?? {};
@@ -150,7 +150,7 @@ function mayStart(cronJob: CronJob, startForMs: number, { nowMs, events }: Momen
   return false;
 }
 
-/** Returns the finished Jobs to delete: the oldest ones above the limits. */
+/** Returns the finished Jobs to delete: the oldest ones beyond the limits. */
 export function jobsBeyondHistory({ spec }: CronJob, jobs: readonly Job[]): Job[] {
   const beyond = (type: string, limit: number | undefined) => {
     const finished = jobs.filter(
@@ -161,7 +161,7 @@ export function jobsBeyondHistory({ spec }: CronJob, jobs: readonly Job[]): Job[
   return [...beyond('Complete', spec.successfulJobsHistoryLimit), ...beyond('Failed', spec.failedJobsHistoryLimit)];
 }
 
-/** Jobs that have not started are last. */
+/** Sorts Jobs that have not started last. */
 function byStart(a: Job, b: Job): number {
   const start = ({ status }: Job) => Date.parse(status?.startTime ?? '') || Number.MAX_SAFE_INTEGER;
   return start(a) - start(b) || (a.metadata.name < b.metadata.name ? -1 : 1);

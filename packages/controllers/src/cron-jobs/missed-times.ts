@@ -1,20 +1,20 @@
-/** Which times of a schedule have passed without a Job (upstream's pkg/controller/cronjob/utils.go). */
+/** Finds scheduled times that have passed without a Job (upstream's pkg/controller/cronjob/utils.go). */
 import type { CronJob } from '../objects/cron-job.ts';
 import type { Schedule } from './schedule.ts';
 
-/** With more missed times than this, an event says so. */
+/** If more times than this were missed, an event reports it. */
 const MANY = 100;
-/** Later than the time itself, in case the clocks of the machines differ. */
+/** Added to the next scheduled time, in case the machines' clocks differ. */
 const PADDING_MS = 100;
 
 export type MissedTimes = {
-  /** The last time that has passed; absent if none has. */
+  /** The most recent time that has passed; absent if there is none. */
   lastMs?: number;
   /** Whether so many times have passed that a clock may be wrong. */
   areMany: boolean;
 };
 
-/** The schedule has no sensible times, such as the 31st of February. */
+/** The schedule never fires, as with February 31. */
 export class InvalidScheduleError extends Error {}
 
 /** `beginMs`: times before it do not count. `respectsDeadline`: nor do those before the starting deadline. */
@@ -44,7 +44,7 @@ export function missedTimes(
   return { sinceMs, areMany: count > MANY, ...(last === undefined ? {} : { lastMs: last }) };
 }
 
-/** Returns the time until the schedule's next time, in milliseconds. */
+/** Returns the time until the next scheduled time, in milliseconds. */
 export function untilNextMs(
   cronJob: CronJob,
   schedule: Schedule,

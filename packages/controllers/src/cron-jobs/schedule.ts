@@ -1,11 +1,11 @@
-/** Schedules of CronJobs, in the standard format of robfig/cron v3, with its times around changes of the clocks. */
+/** CronJob schedules, in the standard format of robfig/cron v3 and with its behavior around clock changes. */
 import { parseGoDuration } from '@podwright/kube-api';
 import { WallClock, type WallTime } from './wall-clock.ts';
 
 export type Schedule = {
-  /** Returns the first time of the schedule after `ms` (Unix milliseconds), or nothing if none is in the next five years. */
+  /** Returns the first scheduled time after `ms` (Unix milliseconds), or nothing if there is none within five years. */
   next: (ms: number) => number | undefined;
-  /** Returns the last time of the schedule after `fromMs` that is not after `untilMs`, or nothing if there is none. */
+  /** Returns the last scheduled time after `fromMs` and up to `untilMs`, or nothing if there is none. */
   last: (fromMs: number, untilMs: number) => number | undefined;
 };
 
@@ -31,8 +31,8 @@ const DAY_MS = 24 * HOUR_MS;
 const SEARCH_MS = 5 * 366 * DAY_MS;
 
 /**
- * Parses a schedule, which may begin with `TZ=ZONE` or `CRON_TZ=ZONE`. Without a zone it is that of this process. Throws an error if the
- * schedule is invalid; the API server admits valid ones only.
+ * Parses a schedule, which may start with `TZ=ZONE` or `CRON_TZ=ZONE`. Default: the time zone of this process. Throws if the schedule is
+ * invalid; the API server admits only valid ones.
  */
 export function parseSchedule(text: string, zone?: string): Schedule {
   const [, ownZone, spec = ''] = /^(?:(?:CRON_)?TZ=(\S*)\s+)?(.*)$/s.exec(text.trim()) ?? [];
@@ -43,7 +43,7 @@ export function parseSchedule(text: string, zone?: string): Schedule {
   return { next, last: (fromMs, untilMs) => lastTime(next, fromMs, untilMs) };
 }
 
-/** The delay counts from the last time, in whole seconds. */
+/** The delay counts from the previous time and is truncated to whole seconds. */
 function everySchedule(spec: string): Schedule {
   const delayMs = parseGoDuration(spec.slice(EVERY.length));
   if (delayMs === undefined) throw new Error(`failed to parse duration ${spec.slice(EVERY.length)}`);
@@ -100,8 +100,8 @@ function parseValue(text: string, { min, max, names = [] }: Bounds): number {
 }
 
 /**
- * Finds the first later minute whose wall time matches. So a time that the clocks skip is left out, and one that they show twice counts twice, as
- * in robfig/cron. Steps are shorter than the unit that does not match, because days can be shorter or longer by a change of the clocks.
+ * Finds the first later minute whose wall-clock time matches. As in robfig/cron, times skipped by a clock change are omitted, and repeated
+ * ones count twice. Steps are shorter than the unit that does not match, because a clock change makes days shorter or longer.
  */
 function nextTime(fields: Fields, clock: WallClock, afterMs: number): number | undefined {
   if (fields.minute.values.size === 0 || fields.hour.values.size === 0) return undefined; // `,` is a list without values
@@ -116,7 +116,7 @@ function nextTime(fields: Fields, clock: WallClock, afterMs: number): number | u
   return undefined;
 }
 
-/** Finds the last time by bisection: a schedule can have a time each minute of years. */
+/** Finds the last time by bisection: a schedule may fire every minute for years. */
 function lastTime(next: Schedule['next'], fromMs: number, untilMs: number): number | undefined {
   const nextUntil = (ms: number) => {
     const time = next(ms);
@@ -132,13 +132,13 @@ function lastTime(next: Schedule['next'], fromMs: number, untilMs: number): numb
   return last;
 }
 
-/** Returns 0 if the wall time matches, else a time to go on without passing one that matches. */
+/** Returns 0 if the wall-clock time matches, otherwise a step in milliseconds that cannot skip a match. */
 function stepOf(fields: Fields, wall: WallTime): number {
   const { minute, hour } = fields;
   const leftInHour = (60 - wall.minute) * MINUTE_MS;
   const leftInDay = leftInHour + (23 - wall.hour) * HOUR_MS;
   const days = daysUntilMatch(fields, wall);
-  // one day less, because clocks can skip a day
+  // one day less, because a time zone can skip a day
   if (days > 2) return leftInDay + (days - 2) * DAY_MS;
   if (days > 0) return longStep(leftInDay, leftInHour);
   if (!hour.values.has(wall.hour)) return leftInHour;
@@ -146,7 +146,7 @@ function stepOf(fields: Fields, wall: WallTime): number {
   return leftInHour;
 }
 
-/** Returns the number of days until one that matches, by the calendar alone; more than the search takes if there is none. */
+/** Returns the number of days until a matching date, going by the calendar alone, or more than the search range if there is none. */
 function daysUntilMatch({ day, month, weekday }: Fields, wall: WallTime): number {
   const isEither = !day.isAny && !weekday.isAny;
   const date = new Date(Date.UTC(wall.year, wall.month - 1, wall.day));
@@ -160,7 +160,7 @@ function daysUntilMatch({ day, month, weekday }: Fields, wall: WallTime): number
   return SEARCH_MS / DAY_MS + 2;
 }
 
-/** Goes to two hours before midnight, then from hour to hour. */
+/** Steps to two hours before midnight, then hour by hour. */
 function longStep(leftInDay: number, leftInHour: number): number {
   return leftInDay > 3 * HOUR_MS ? leftInDay - 2 * HOUR_MS : leftInHour;
 }

@@ -1,9 +1,9 @@
-/** Times of a time zone, as its clocks show them. */
+/** The wall-clock time in a time zone. */
 export type WallTime = { year: number; month: number; day: number; weekday: number; hour: number; minute: number };
 
 const MINUTE_MS = 60_000;
 
-/** Converts Unix times to a zone's wall time. `zone` is an IANA name; without one it is the zone of this process. */
+/** Converts Unix times to wall-clock times in a zone, given by its IANA name. Default: the zone of this process. */
 export class WallClock {
   readonly #format: Intl.DateTimeFormat;
 
@@ -33,7 +33,9 @@ export class WallClock {
     };
   }
 
-  /** Formats a time as RFC 3339 in whole seconds with the zone's offset: `2026-01-01T08:00:00+01:00`, or `Z` for no offset. */
+  /**
+   * Formats a time as RFC 3339 in whole seconds with the zone's offset, such as `2026-01-01T08:00:00+01:00`, or `Z` if the offset is zero.
+   */
   format(ms: number): string {
     const wallMs = this.#wallMs(ms);
     const offset = Math.round((wallMs - Math.floor(ms / 1000) * 1000) / MINUTE_MS);

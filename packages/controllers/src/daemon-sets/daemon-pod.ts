@@ -1,10 +1,10 @@
-/** The pods of a DaemonSet: their template, node and revision (upstream's pkg/controller/daemon/util). */
+/** DaemonSet pods: their template, node and revision (upstream's pkg/controller/daemon/util). */
 import type { NodeSelectorTerm, Pod, PodSpec, Toleration } from '@podwright/kube-api';
 import { DAEMON_SETS, type DaemonSet } from '../objects/daemon-set.ts';
 import { controllerReference } from '../pods/controller-reference.ts';
 import { type NewPod, podFromTemplate } from '../pods/pod-template.ts';
 
-/** The hash of the pod's ControllerRevision. */
+/** Label with the hash of the pod's ControllerRevision. */
 export const HASH_LABEL = 'controller-revision-hash';
 const GENERATION_LABEL = 'pod-template-generation';
 const GENERATION_ANNOTATION = 'deprecated.daemonset.template.generation';
@@ -15,7 +15,7 @@ const exists = (name: string, effect: 'NoExecute' | 'NoSchedule'): Toleration =>
   operator: 'Exists',
   effect,
 });
-/** Taints of nodes in trouble do not keep the pods of DaemonSets away. */
+/** DaemonSet pods tolerate the taints of nodes with problems. */
 const TOLERATIONS: readonly Toleration[] = [
   exists('not-ready', 'NoExecute'),
   exists('unreachable', 'NoExecute'),
@@ -25,7 +25,7 @@ const TOLERATIONS: readonly Toleration[] = [
   exists('unschedulable', 'NoSchedule'),
 ];
 
-/** Adds the tolerations that all pods of DaemonSets have. They replace those of the template for the same taints. */
+/** Adds the tolerations of all DaemonSet pods. They replace the template's tolerations of the same taints. */
 export function withDaemonTolerations(spec: PodSpec): PodSpec {
   const added = spec.hostNetwork === true ? [...TOLERATIONS, exists('network-unavailable', 'NoSchedule')] : TOLERATIONS;
   const tolerations = [...(spec.tolerations ?? [])];
@@ -41,7 +41,7 @@ function isSameMatch(a: Toleration, b: Toleration): boolean {
   return a.key === b.key && a.effect === b.effect && a.operator === b.operator && (a.value ?? '') === (b.value ?? '');
 }
 
-/** Builds the pod for a node. The scheduler assigns it by its node affinity. */
+/** Builds the pod for a node. Its node affinity makes the scheduler bind it there. */
 export function newDaemonPod(set: DaemonSet, nodeName: string, hash: string): NewPod {
   const pod = podFromTemplate(set.spec.template, controllerReference(DAEMON_SETS, set), set.metadata.name);
   const generation = templateGeneration(set);
@@ -53,7 +53,7 @@ export function newDaemonPod(set: DaemonSet, nodeName: string, hash: string): Ne
   return { ...pod, metadata: { ...pod.metadata, labels }, spec: forNode(withDaemonTolerations(pod.spec), nodeName) };
 }
 
-/** Replaces the required node affinity by the name of the node. The template's own one matches the node already. */
+/** Replaces the required node affinity with the node's name. The node already matches the template's own affinity. */
 function forNode(spec: PodSpec, nodeName: string): PodSpec {
   const matchFields = [{ key: NODE_NAME_FIELD, operator: 'In' as const, values: [nodeName] }];
   const nodeAffinity = {
@@ -63,7 +63,7 @@ function forNode(spec: PodSpec, nodeName: string): PodSpec {
   return { ...spec, affinity: { ...spec.affinity, nodeAffinity } };
 }
 
-/** Returns the node of a pod, or the one that its affinity names before it is assigned. */
+/** Returns the pod's node or, if it is not assigned yet, the node named by its affinity. */
 export function targetNode({ spec }: Pod): string | undefined {
   if ((spec.nodeName ?? '') !== '') return spec.nodeName;
   const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
@@ -74,7 +74,9 @@ export function targetNode({ spec }: Pod): string | undefined {
   return values.length === 1 ? values[0] : undefined;
 }
 
-/** Whether the pod has the set's present template: by the hash of its revision, or by the number of an early Kubernetes. */
+/**
+ * Whether the pod has the set's current template, going by its revision hash or by the template generation of early Kubernetes versions.
+ */
 export function isUpdated(set: DaemonSet, hash: string, { metadata: { labels = {} } }: Pod): boolean {
   const generation = templateGeneration(set);
   return labels[HASH_LABEL] === hash || (generation !== undefined && labels[GENERATION_LABEL] === generation);

@@ -23,10 +23,10 @@ import { type DaemonDecision, decideDaemonPods } from './decide-daemon-pods.ts';
 import { decideUpdate } from './decide-update.ts';
 import { FailedPodDelays } from './failed-pod-delays.ts';
 
-/** Most pods that one sync creates, and most that it deletes (BurstReplicas). */
+/** Maximum number of pods that one sync creates, and maximum number that it deletes (BurstReplicas). */
 const MAX_BURST = 250;
 
-/** Keeps a pod of each DaemonSet on each node that fits. */
+/** Runs a pod of each DaemonSet on every eligible node. */
 export const daemonSetController: Controller = async (parts) => {
   const { objects, logger, signal } = parts;
   const owners = objects.of<DaemonSet>(DAEMON_SETS);
@@ -49,7 +49,7 @@ export const daemonSetController: Controller = async (parts) => {
   await queue.ended;
 };
 
-/** Whether a change of a node cannot move pods: it has the same labels and taints. Nodes change every few seconds. */
+/** Whether a node change cannot affect the placement of pods: its labels and taints are the same. Nodes change every few seconds. */
 function isSameForPods(node: Node, before: Node | undefined): boolean {
   const facts = (one: Node | undefined) => [one?.metadata.labels, one?.spec?.taints];
   return isDeepStrictEqual(facts(node), facts(before));
@@ -66,7 +66,7 @@ export class DaemonSetSync {
   readonly #writer: PodWriter;
   readonly #delays = new FailedPodDelays();
 
-  /** `again` is called if a set is to be synchronized after a delay in milliseconds. */
+  /** `again` requests another sync of a set after a delay in milliseconds. */
   constructor(parts: ControllerParts, again: (key: string, delayMs: number) => void) {
     this.#parts = parts;
     this.#again = again;
@@ -104,7 +104,7 @@ export class DaemonSetSync {
     );
   }
 
-  /** Gives each node its pod. If each has it already, goes on with an update. */
+  /** Makes each node run its pod. If there is nothing to create or delete, continues with a rolling update. */
   async #manage(key: string, set: DaemonSet, { revision }: CurrentRevision): Promise<void> {
     const view = this.#view(set, revision);
     const { now } = this.#parts;

@@ -1,4 +1,4 @@
-/** Random histories of DaemonSets: nodes that come, go and are tainted, updates, failing pods, failed writes and killed processes. */
+/** Random histories of DaemonSets: nodes being added, removed and tainted, updates, failing pods, failed writes and killed processes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Node, Pod } from '@podwright/kube-api';
@@ -65,7 +65,7 @@ class History {
     this.server.put(NODES, newNode(name, { taints }));
   }
 
-  /** A node has at most one pod, or two with surge. Pods that are being deleted do not count. */
+  /** A node has at most one pod, or two with surge, not counting pods that are being deleted. */
   #check(): void {
     const byNode = Map.groupBy(this.server.list<Pod>(PODS).filter(isActive), targetNode);
     for (const [node, pods] of byNode)

@@ -1,4 +1,4 @@
-/** The pods of a DaemonSet by node, as a decision sees them. */
+/** A snapshot of a DaemonSet's pods by node, on which decisions are based. */
 import type { Node, Pod } from '@podwright/kube-api';
 import type { DaemonSet } from '../objects/daemon-set.ts';
 import { isAvailable, isEnded } from '../pods/pod-state.ts';
@@ -10,13 +10,13 @@ export type DaemonSetState = {
   set: DaemonSet;
   nodes: readonly Node[];
   pods: readonly Pod[];
-  /** The hash of the revision of the set's template. */
+  /** The revision hash of the set's template. */
   hash: string;
   nowMs: number;
 };
 
 export type DaemonSetView = DaemonSetState & {
-  /** The pods by their node; ended pods that are being deleted are left out. */
+  /** The pods by node, without ended pods that are being deleted. */
   byNode: ReadonlyMap<string, Pod[]>;
   fits: ReadonlyMap<string, NodeFit>;
   /** Number of nodes that should run a pod. */
@@ -55,7 +55,7 @@ export function isAvailablePod({ set, nowMs }: DaemonSetState, pod: Pod): boolea
   return isAvailable(pod, set.spec.minReadySeconds ?? 0, nowMs);
 }
 
-/** Orders pods: assigned ones first, then by time of creation, then by name. */
+/** Sorts assigned pods first, then by creation time, then by name. */
 export function oldestFirst(pods: readonly Pod[]): Pod[] {
   const isAssigned = ({ spec }: Pod) => (spec.nodeName ?? '') !== '';
   const timeOf = ({ metadata }: Pod) => Date.parse(metadata.creationTimestamp ?? '') || 0;

@@ -3,7 +3,7 @@ import { isReady } from '../pods/pod-state.ts';
 import { isUpdated } from './daemon-pod.ts';
 import { type DaemonSetView, isAvailablePod, oldestFirst } from './daemon-set-state.ts';
 
-/** Computes the status (updateDaemonSetStatus). Of several pods of a node the oldest counts. Fields that this file does not know are kept. */
+/** Computes the status (updateDaemonSetStatus). If a node has several pods, the oldest one counts. Unknown fields are preserved. */
 export function daemonSetStatus(view: DaemonSetView, collisionCount: number): DaemonSetStatus {
   const { set, hash, desired } = view;
   const { metadata, status = {} } = set;
@@ -34,7 +34,7 @@ export function daemonSetStatus(view: DaemonSetView, collisionCount: number): Da
   };
 }
 
-/** Whether both statuses say the same. Absent counts are 0. */
+/** Whether two statuses are equal. Absent counts are 0. */
 export function isSameStatus(a: DaemonSetStatus = {}, b: DaemonSetStatus = {}): boolean {
   const fields = (status: DaemonSetStatus) => [
     status.observedGeneration ?? 0,

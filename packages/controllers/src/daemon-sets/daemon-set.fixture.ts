@@ -3,7 +3,7 @@ import type { DaemonSet, DaemonSetSpec, DaemonSetStatus } from '../objects/daemo
 import { newDaemonPod } from './daemon-pod.ts';
 import { type DaemonSetView, viewOf } from './daemon-set-state.ts';
 
-/** A stored DaemonSet with the defaults of the API server. */
+/** A stored DaemonSet with the API server's defaults. */
 export function newDaemonSet(spec: Partial<DaemonSetSpec> = {}, status?: DaemonSetStatus): DaemonSet {
   const containers = [{ name: 'main', image: 'agent:1' }];
   return {
@@ -37,13 +37,13 @@ export type PodOptions = {
   phase?: PodPhase;
   isReady?: boolean;
   isDeleting?: boolean;
-  /** The hash of its revision. Default: `new`, that of the template. */
+  /** The pod's revision hash. Default: `new`, the template's. */
   hash?: string;
   isAssigned?: boolean;
   createdAt?: string;
 };
 
-/** A pod of the set. The first letter of its name is the name of its node. It is running and ready by default. */
+/** A pod of the set, running and ready by default. The first letter of its name is its node. */
 function daemonPod(set: DaemonSet, name: string, options: PodOptions): Pod {
   const nodeName = name[0]!;
   const { phase = 'Running', isReady = phase === 'Running', isDeleting = false, hash = 'new' } = options;
@@ -67,7 +67,7 @@ function daemonPod(set: DaemonSet, name: string, options: PodOptions): Pod {
   };
 }
 
-/** The view of a set on the nodes a, b and c. `pods` are by name: the first letter is that of the node. */
+/** The view of a set on nodes a, b and c. `pods` is keyed by pod name, whose first letter is the node. */
 export function newView(
   spec: Partial<DaemonSetSpec>,
   pods: Record<string, PodOptions>,

@@ -1,4 +1,4 @@
-/** Which pods a DaemonSet starts and deletes so that each node has the right one (manage in upstream's daemon_controller.go). */
+/** Decides which pods a DaemonSet creates and deletes so that each node has the right one (manage in upstream's daemon_controller.go). */
 import type { EventType, Pod } from '@podwright/kube-api';
 import { isReady } from '../pods/pod-state.ts';
 import { isUpdated } from './daemon-pod.ts';
@@ -7,17 +7,17 @@ import { allowsSurge, type DaemonSetView, isAvailablePod, isLeaving, oldestFirst
 export type DaemonEvent = readonly [type: EventType, reason: string, message: string];
 
 export type DaemonDecision = {
-  /** Names of the nodes that get a pod. */
+  /** Names of the nodes on which to create a pod. */
   create: string[];
   delete: Pod[];
   events: DaemonEvent[];
-  /** Nodes whose failed pods are deleted: the next one waits longer. */
+  /** Nodes whose failed pods are deleted. The next failed pod there is deleted after a longer delay. */
   failedOn: string[];
   /** Time until a failed pod may be deleted, in milliseconds. */
   againInMs?: number;
 };
 
-/** `waitMs` is the time until the next failed pod of a node may be deleted. */
+/** `waitMs` returns the time until a node's next failed pod may be deleted, in milliseconds. */
 export function decideDaemonPods(view: DaemonSetView, waitMs: (nodeName: string) => number): DaemonDecision {
   const decision: DaemonDecision = { create: [], delete: [], events: [], failedOn: [] };
   for (const [nodeName, { shouldRun, mayStay }] of view.fits) {
@@ -35,7 +35,7 @@ export function decideDaemonPods(view: DaemonSetView, waitMs: (nodeName: string)
 
 type NodePods = { nodeName: string; pods: readonly Pod[]; shouldRun: boolean; waitMs: number };
 
-/** Decides about a node whose pods may stay. */
+/** Decides for a node whose pods may stay. */
 function decideNode(view: DaemonSetView, { nodeName, pods, shouldRun, waitMs }: NodePods, decision: DaemonDecision) {
   const running: Pod[] = [];
   let isDelayed = false;
@@ -59,7 +59,7 @@ function decideNode(view: DaemonSetView, { nodeName, pods, shouldRun, waitMs }: 
   else if (running.length === 0 && shouldRun && !isDelayed) decision.create.push(nodeName); // upstream does not wait here
 }
 
-/** With surge a node may have an old and a new pod, until the new one is available or the old one is unready. */
+/** With surge, a node may have both an old and a new pod until the new one is available or the old one is unready. */
 function surplusOfSurge(view: DaemonSetView, running: readonly Pod[]): Pod[] {
   const ordered = oldestFirst(running);
   const newPods = ordered.filter((pod) => isUpdated(view.set, view.hash, pod));

@@ -1,4 +1,4 @@
-/** Which pods of older revisions a DaemonSet replaces now (rollingUpdate in upstream's update.go). */
+/** Decides which pods of older revisions a DaemonSet replaces now (rollingUpdate in upstream's update.go). */
 import type { Pod } from '@podwright/kube-api';
 import { isUpdated } from './daemon-pod.ts';
 import { type DaemonSetView, isAvailablePod, isLeaving } from './daemon-set-state.ts';
@@ -36,8 +36,8 @@ function nodesOf({ byNode, fits, set, hash }: DaemonSetView): NodePods[] {
 }
 
 /**
- * Deletes unavailable old pods, and available ones as long as no more than `maxUnavailable` nodes are without an available pod. New pods are
- * created afterwards.
+ * Deletes unavailable old pods, and available ones while at most `maxUnavailable` nodes lack an available pod. The new pods are created
+ * later.
  */
 function withoutSurge(view: DaemonSetView, nodes: readonly NodePods[]): Pod[] {
   const replaceable: Pod[] = [];
@@ -55,7 +55,7 @@ function withoutSurge(view: DaemonSetView, nodes: readonly NodePods[]): Pod[] {
   return [...replaceable, ...candidates.slice(0, Math.max(0, view.maxUnavailable - unavailable))];
 }
 
-/** Starts up to `maxSurge` new pods while old ones are available, which are deleted when the new ones are available. */
+/** Starts up to `maxSurge` new pods next to available old ones, and deletes the old ones once the new ones are available. */
 function withSurge(view: DaemonSetView, nodes: readonly NodePods[]): UpdateDecision {
   const deleted: Pod[] = [];
   const misplaced: Pod[] = [];

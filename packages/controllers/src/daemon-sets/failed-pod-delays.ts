@@ -1,6 +1,6 @@
 import { remainingMs } from '../framework/remaining-time.ts';
 
-/** Delays before failed pods are deleted: a kubelet that rejects a pod would reject the next one as fast (failedPodsBackoff). */
+/** Backoff for deleting failed pods: a kubelet that rejects a pod would reject the next one just as quickly (failedPodsBackoff). */
 const FIRST_DELAY_MS = 1000;
 const MAX_DELAY_MS = 15 * 60_000;
 
@@ -9,13 +9,13 @@ type Delay = { delayMs: number; sinceMs: number };
 export class FailedPodDelays {
   readonly #delays = new Map<string, Delay>();
 
-  /** Returns the time until the next failed pod of the key may be deleted, in milliseconds. */
+  /** Returns the time until the next failed pod with this key may be deleted, in milliseconds. */
   waitMs(key: string, nowMs: number): number {
     const known = this.#delays.get(key);
     return known === undefined ? 0 : remainingMs(known.sinceMs, known.delayMs, nowMs);
   }
 
-  /** Doubles the delay of the key because one of its pods is deleted now. Keys without failures for a long time are forgotten. */
+  /** Doubles the key's delay because one of its pods is being deleted. Keys without recent failures are forgotten. */
   failed(key: string, nowMs: number): void {
     for (const [other, { sinceMs }] of this.#delays) if (nowMs - sinceMs > 2 * MAX_DELAY_MS) this.#delays.delete(other);
     const known = this.#delays.get(key);

@@ -3,9 +3,9 @@ import { type Node, type PodSpec, toleratesTaint, wantsNode } from '@podwright/k
 import { withDaemonTolerations } from './daemon-pod.ts';
 
 export type NodeFit = {
-  /** Whether a pod should be started there. */
+  /** Whether a pod should be started on the node. */
   shouldRun: boolean;
-  /** Whether a pod that is there already may stay. */
+  /** Whether a pod already on the node may stay. */
   mayStay: boolean;
 };
 

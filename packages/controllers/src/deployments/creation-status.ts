@@ -1,4 +1,4 @@
-/** What a Deployment reports after the creation of its ReplicaSet, and whether a report is needed. Pure. */
+/** What a Deployment reports after creating its ReplicaSet, and whether it needs reporting. Pure. */
 import type { Deployment, DeploymentStatus } from '../objects/deployment.ts';
 import type { ReplicaSet } from '../objects/replica-set.ts';
 import { REASON, withCondition } from './deployment-conditions.ts';
@@ -13,7 +13,7 @@ export type CreatedInput = {
   revision: number;
 };
 
-/** Returns the Deployment with the revision and the status after its ReplicaSet was created. */
+/** Returns the Deployment with its revision and status after its ReplicaSet has been created. */
 export function createdStatus({ deployment, newSet, oldSets, revision }: CreatedInput, nowMs: number): Deployment {
   const message = `Created new replica set "${newSet.metadata.name}"`;
   const created = { type: 'Progressing', status: 'True', reason: REASON.created, message };
@@ -21,13 +21,13 @@ export function createdStatus({ deployment, newSet, oldSets, revision }: Created
   return { ...revised, status: rolloutStatus({ deployment: revised, newSet, oldSets }, nowMs) };
 }
 
-/** Returns the Deployment with the condition that its ReplicaSet could not be created. */
+/** Returns the Deployment with the condition for a ReplicaSet that could not be created. */
 export function failedStatus(deployment: Deployment, message: string, nowMs: number): Deployment {
   const failed = { type: 'Progressing', status: 'False', reason: REASON.createError, message };
   return withProgress(deployment, failed, nowMs);
 }
 
-/** Whether two states of a Deployment have the same revision and an equal status. Absent counts are 0. */
+/** Whether two versions of a Deployment have the same revision and equal statuses. Absent counts are 0. */
 export function isReported(read: Deployment, deployment: Deployment): boolean {
   const revision = ({ metadata }: Deployment) => metadata.annotations?.[REVISION];
   return revision(read) === revision(deployment) && statusText(read.status) === statusText(deployment.status);

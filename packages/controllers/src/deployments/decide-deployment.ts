@@ -1,4 +1,4 @@
-/** The next steps of a Deployment (DeploymentController.syncDeployment). Pure. */
+/** Decides the next steps of a Deployment (DeploymentController.syncDeployment). Pure. */
 import { findCondition, type Pod } from '@podwright/kube-api';
 import type { Deployment, DeploymentStatus } from '../objects/deployment.ts';
 import type { ReplicaSet } from '../objects/replica-set.ts';
@@ -27,29 +27,29 @@ import { byCreation, newAndOld } from './template-identity.ts';
 
 export type DeploymentState = {
   deployment: Deployment;
-  /** The ReplicaSets that the Deployment controls. */
+  /** The ReplicaSets controlled by the Deployment. */
   replicaSets: readonly ReplicaSet[];
   /** Returns the pods of a ReplicaSet. */
   podsOf: (replicaSet: ReplicaSet) => readonly Pod[];
   nowMs: number;
 };
 
-/** A step. After each write the Deployment is handled again, so a decision has only steps that do not depend on each other. */
+/** A step. The Deployment is handled again after each write, so the steps of one decision are independent of each other. */
 export type DeploymentAction =
-  /** The selector is empty: a warning. */
+  /** Warns that the selector is empty. */
   | { type: 'warn' }
-  /** Creates the ReplicaSet with the Deployment's template. The status of `deployment` is written afterwards. */
+  /** Creates the ReplicaSet for the Deployment's template. The status of `deployment` is written afterwards. */
   | { type: 'create'; deployment: Deployment; size: number; revision: number; oldSets: readonly ReplicaSet[] }
-  /** Updates annotations and `minReadySeconds` of the ReplicaSet with the Deployment's template. */
+  /** Updates the annotations and `minReadySeconds` of the ReplicaSet that has the Deployment's template. */
   | { type: 'update'; replicaSet: ReplicaSet }
   | ({ type: 'scale' } & Scaling)
   | { type: 'delete'; replicaSet: ReplicaSet }
-  /** Writes status and revision, if they differ. */
+  /** Writes the status and revision if they have changed. */
   | { type: 'report'; deployment: Deployment }
-  /** Handles the Deployment again after a time. */
+  /** Handles the Deployment again after a delay. */
   | { type: 'wait'; ms: number };
 
-/** Time after the deadline of progress at which it is judged, so that the clocks' milliseconds do not matter. */
+/** Margin after the progress deadline before progress is checked, so that sub-second clock differences do not matter. */
 const AFTER_DEADLINE_MS = 1000;
 
 export function decideDeployment({
@@ -83,7 +83,9 @@ function selectsAll({ spec }: Deployment): boolean {
   return Object.keys(matchLabels).length === 0 && matchExpressions.length === 0;
 }
 
-/** Returns the ReplicaSet with its revision, the Deployment's annotations and `minReadySeconds`; the same object if it has them. */
+/**
+ * Returns the ReplicaSet with its revision, the Deployment's annotations and `minReadySeconds`, or the same object if it has them already.
+ */
 function withRevision(deployment: Deployment, newSet: ReplicaSet, revision: number): ReplicaSet {
   const before = newSet.metadata.annotations ?? {};
   const annotations = newSetAnnotations(deployment, before, revision);
@@ -99,7 +101,7 @@ function withRevision(deployment: Deployment, newSet: ReplicaSet, revision: numb
   };
 }
 
-/** Sets the revision of the ReplicaSet, and a condition if progress has not been reported yet. */
+/** Takes over the revision of the ReplicaSet, and adds a `Progressing` condition if there is none. */
 function withKnownRevision(deployment: Deployment, newSet: ReplicaSet, nowMs: number): Deployment {
   const revised = withRevisionAnnotation(deployment, newSet.metadata.annotations?.[REVISION] ?? '');
   const { conditions = [] } = deployment.status ?? {};
@@ -110,7 +112,7 @@ function withKnownRevision(deployment: Deployment, newSet: ReplicaSet, nowMs: nu
   return { ...revised, status: { ...deployment.status, conditions: withCondition(conditions, found, nowMs) } };
 }
 
-/** Reports a pause or its end as `Progressing: Unknown`, so that the time of the pause does not count. A timeout is not replaced. */
+/** Reports pausing and resuming as `Progressing: Unknown`, so that paused time does not count. Does not replace a timeout. */
 function withPause(deployment: Deployment, nowMs: number): Deployment {
   const { conditions = [] } = deployment.status ?? {};
   const reason = findCondition(conditions, 'Progressing')?.reason;
@@ -124,7 +126,7 @@ function withPause(deployment: Deployment, nowMs: number): Deployment {
   return { ...deployment, status: { ...deployment.status, conditions: withCondition(conditions, unknown, nowMs) } };
 }
 
-/** Whether the wanted number has changed since the sizes were set. */
+/** Whether the desired number of replicas has changed since the ReplicaSets were last scaled. */
 function isScaled({ deployment, newSet, oldSets }: Sets): boolean {
   const all = newSet === undefined ? oldSets : [...oldSets, newSet];
   return all.some((one) => {
@@ -140,7 +142,7 @@ function rollOut(sets: Sets, nowMs: number): DeploymentAction[] {
   return scalings.length > 0 ? stepsOf(scalings) : reportProgress(sets, nowMs);
 }
 
-/** The new ReplicaSet gets pods when the last old pod has ended or was removed. */
+/** Scales up the new ReplicaSet once the last old pod has ended or been removed. */
 function recreate(sets: Sets, podsOf: DeploymentState['podsOf'], nowMs: number): DeploymentAction[] {
   const { deployment, newSet, oldSets } = sets;
   const scalings = recreateScalings(sets);
@@ -158,7 +160,7 @@ function createOf(sets: Sets): DeploymentAction {
   return { type: 'create', deployment, size: newSetSize(sets), revision: nextRevision(oldSets), oldSets };
 }
 
-/** Reports the status. Old ReplicaSets are removed once the rollout was reported as complete. */
+/** Reports the status. Old ReplicaSets are removed once the rollout has been reported as complete. */
 function reportProgress(sets: Sets, nowMs: number, removed?: DeploymentAction[]): DeploymentAction[] {
   const { deployment } = sets;
   const isOver = isComplete(deployment, deployment.status ?? {});
@@ -171,7 +173,7 @@ function reportProgress(sets: Sets, nowMs: number, removed?: DeploymentAction[])
   ];
 }
 
-/** Old ReplicaSets without pods beyond the limit of the history are deleted, those with the oldest revisions first. */
+/** Deletes unused old ReplicaSets beyond the history limit, oldest revisions first. */
 function cleanUp({ deployment, oldSets }: Sets): DeploymentAction[] {
   const limit = historyLimit(deployment);
   if (limit === undefined) return [];

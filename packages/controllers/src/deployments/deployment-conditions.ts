@@ -1,7 +1,7 @@
 import { findCondition, formatTime } from '@podwright/kube-api';
 import type { DeploymentCondition } from '../objects/deployment.ts';
 
-/** Reasons of the condition `Progressing`. */
+/** Reasons of the `Progressing` condition. */
 export const REASON = {
   updated: 'ReplicaSetUpdated',
   createError: 'ReplicaSetCreateError',
@@ -20,14 +20,14 @@ export function withoutCondition(conditions: Conditions, type: string): Deployme
   return conditions.filter((one) => one.type !== type);
 }
 
-/** Sets a condition. One with the same status and reason stays; the time of the transition stays if the status does. */
+/** Sets a condition. No-op if one with the same status and reason exists. The transition time changes only if the status does. */
 export function withCondition(conditions: Conditions, condition: NewCondition, nowMs: number): DeploymentCondition[] {
   const known = findCondition(conditions, condition.type);
   if (known?.status === condition.status && known.reason === condition.reason) return [...conditions];
   return withNewCondition(conditions, condition, nowMs);
 }
 
-/** Sets a condition like `withCondition`, but with a new time of update and a new message in any case. */
+/** Like `withCondition`, but always sets a new update time and message. */
 export function withNewCondition(
   conditions: Conditions,
   condition: NewCondition,

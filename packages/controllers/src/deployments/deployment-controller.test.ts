@@ -36,7 +36,7 @@ class Place extends TestPlace {
     return this.status?.conditions?.find((one) => one.type === type)?.reason;
   }
 
-  /** Reports pods that are not ready as ready, until the condition is met. */
+  /** Marks unready pods as ready until the condition is met. */
   async untilWithKubelet(check: () => unknown): Promise<void> {
     await this.until(async () => {
       for (const pod of await this.pods()) {

@@ -17,7 +17,7 @@ import { isRolling } from './replica-counts.ts';
 
 const COMPONENT = 'deployment-controller';
 
-/** Rolls out Deployments with ReplicaSets. */
+/** Rolls out Deployments by creating and scaling ReplicaSets. */
 export const deploymentController: Controller = async (parts) => {
   const { objects, logger, signal } = parts;
   const owners = objects.of<Deployment>(DEPLOYMENTS);
@@ -36,7 +36,7 @@ export const deploymentController: Controller = async (parts) => {
   await queue.ended;
 };
 
-/** Returns the Deployment that waits for the end of the pod: one with the strategy Recreate. */
+/** Returns the key of the Deployment waiting for this pod to end, if there is one: its strategy is Recreate. */
 function waitingFor(objects: ControllerParts['objects'], { type, object: pod }: ObjectChange<Pod>): string | undefined {
   if (type !== 'DELETED' && !isEnded(pod)) return undefined;
   const { namespace } = pod.metadata;
@@ -59,7 +59,7 @@ export class DeploymentSync {
   readonly #pods: ObjectCache<Pod>;
   readonly #writer: DeploymentWriter;
 
-  /** `again` is called if a Deployment is to be handled after a delay in milliseconds. */
+  /** `again` requests another sync of a Deployment after a delay in milliseconds. */
   constructor(parts: ControllerParts, again: (key: string, delayMs: number) => void) {
     const { objects, events } = parts;
     this.#parts = parts;

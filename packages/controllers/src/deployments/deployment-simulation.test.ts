@@ -1,6 +1,6 @@
 /**
- * Random histories of a Deployment with its ReplicaSets: users, a kubelet, delayed watches, failed writes and killed processes. `TEST_SEED=n`
- * repeats one; `TEST_HISTORIES=n` sets their number.
+ * Random histories of a Deployment and its ReplicaSets: users, a kubelet, delayed watches, failed writes and killed processes.
+ * `TEST_SEED=n` repeats one of them; `TEST_HISTORIES=n` sets how many are run.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -32,7 +32,7 @@ class History {
   readonly #process: SimProcess;
   readonly #random: Random;
   readonly #isScaled: boolean;
-  /** The most pods that the Deployment has allowed until now: a controller may see an older state of it. */
+  /** The most pods that the Deployment has ever allowed: a controller may see an outdated version of it. */
   #most = 0;
   #size = 0;
   /** The largest size of each ReplicaSet. */
@@ -82,7 +82,7 @@ class History {
     else this.#edit();
   }
 
-  /** A user sets another image, or another size in some histories. */
+  /** A user changes the image or, in some histories, the size. */
   #edit(): void {
     const image = `v${1 + this.#random.below(4)}`;
     const replicas = this.#random.below(6);

@@ -13,7 +13,8 @@ const REPLICA_FAILURE = 'ReplicaFailure';
 const MAX_INT32 = 2 ** 31 - 1;
 
 /**
- * Returns the status with counts and the condition `Available`. Progress is not judged: the Deployment is paused, scaled or being deleted.
+ * Returns the status with the counts and the `Available` condition. Progress is not evaluated: the Deployment is paused, scaled or being
+ * deleted.
  */
 export function plainStatus({ deployment, newSet, oldSets }: Sets, nowMs: number): DeploymentStatus {
   const all = newSet === undefined ? oldSets : [...oldSets, newSet];
@@ -40,14 +41,14 @@ export function plainStatus({ deployment, newSet, oldSets }: Sets, nowMs: number
   };
 }
 
-/** Whether every ReplicaSet that has been handled reports its pods that are being deleted. */
+/** Whether every ReplicaSet that has been observed reports its terminating pods. */
 function countsTerminating(replicaSets: readonly ReplicaSet[]): boolean {
   return replicaSets.every(
     ({ status = {} }) => status.terminatingReplicas !== undefined || (status.observedGeneration ?? 0) === 0,
   );
 }
 
-/** Returns the status during a rollout, with the condition `Progressing` if there is a deadline, and failures of ReplicaSets. */
+/** Returns the status during a rollout, with ReplicaSet failures and, if there is a deadline, the `Progressing` condition. */
 export function rolloutStatus(sets: Sets, nowMs: number): DeploymentStatus {
   const { deployment } = sets;
   const plain = plainStatus(sets, nowMs);
@@ -57,7 +58,7 @@ export function rolloutStatus(sets: Sets, nowMs: number): DeploymentStatus {
   return { ...plain, conditions: withFailure(judged, failureOf(sets)) };
 }
 
-/** Whether all wanted pods are updated and available, and no others exist. */
+/** Whether all desired pods are updated and available, and there are no others. */
 export function isComplete(deployment: Deployment, status: DeploymentStatus): boolean {
   const wanted = wantedReplicas(deployment);
   const { updatedReplicas = 0, replicas = 0, availableReplicas = 0, observedGeneration = 0 } = status;
@@ -65,7 +66,7 @@ export function isComplete(deployment: Deployment, status: DeploymentStatus): bo
   return updatedReplicas === wanted && replicas === wanted && availableReplicas === wanted && isObserved;
 }
 
-/** Returns the time until lack of progress has to be judged, in milliseconds, if the rollout is neither complete nor timed out. */
+/** Returns the time until a lack of progress counts as a timeout, in milliseconds, unless the rollout is complete or timed out. */
 export function untilDeadlineMs(deployment: Deployment, status: DeploymentStatus, nowMs: number): number | undefined {
   const deadline = progressDeadline(deployment);
   const condition = findCondition(status.conditions, PROGRESSING);
@@ -116,7 +117,7 @@ function deadlineMs({ lastUpdateTime = '' }: DeploymentCondition, seconds: numbe
   return Date.parse(lastUpdateTime) + seconds * 1000;
 }
 
-/** Returns the failure of the new ReplicaSet, or the first one of an old ReplicaSet. */
+/** Returns the failure of the new ReplicaSet or, if it has none, the first one of an old ReplicaSet. */
 function failureOf({ newSet, oldSets }: Sets): DeploymentCondition | undefined {
   const sets = newSet === undefined ? oldSets : [newSet, ...oldSets];
   const conditions = sets.flatMap(({ status }) => status?.conditions ?? []);

@@ -29,7 +29,7 @@ export class DeploymentWriter {
     this.#replicaSets = parts.objects.of(REPLICA_SETS);
   }
 
-  /** Executes an action. `read` is the Deployment as it was read. */
+  /** Executes an action. `read` is the Deployment on which the decision was based. */
   async write(read: Deployment, action: Write): Promise<void> {
     if (action.type === 'create') await this.#create(read, action);
     else if (action.type === 'update') await this.#update(action.replicaSet);
@@ -59,7 +59,7 @@ export class DeploymentWriter {
     await this.#report(read, createdStatus({ deployment, newSet: created, oldSets, revision }, now()));
   }
 
-  /** A ReplicaSet with the name exists: it is the wanted one, or the next name has to differ. */
+  /** A ReplicaSet with this name exists. Either it is the desired one, or a different name is needed next time. */
   async #collide(
     read: Deployment,
     deployment: Deployment,
@@ -78,8 +78,8 @@ export class DeploymentWriter {
   }
 
   /**
-   * Updates a ReplicaSet. If the answer is lost, the ReplicaSet is read: with its former size, the next decision would make too many pods, or
-   * end too many.
+   * Updates a ReplicaSet. If the response is lost, reads the ReplicaSet: based on its former size, the next decision would create or end
+   * too many pods.
    */
   async #update(replicaSet: ReplicaSet): Promise<void> {
     const { client, signal } = this.#parts;
@@ -93,7 +93,7 @@ export class DeploymentWriter {
     }
   }
 
-  /** Sets the size of a ReplicaSet, unless another client has set it meanwhile: its change causes a new decision. */
+  /** Sets the size of a ReplicaSet, unless another client has changed it: that change triggers a new decision. */
   async #scale(deployment: Deployment, { replicaSet, from, to }: Resizing): Promise<void> {
     const current = this.#replicaSets.get(replicaSet.metadata);
     if (current?.metadata.uid !== replicaSet.metadata.uid || sizeOf(current) !== from) return;
@@ -103,7 +103,7 @@ export class DeploymentWriter {
     if (from !== to) this.#scaled(deployment, { name: metadata.name, from, to });
   }
 
-  /** Deletes a ReplicaSet, unless another client has changed it meanwhile. */
+  /** Deletes a ReplicaSet, unless another client has changed it. */
   async #delete({ metadata }: ReplicaSet): Promise<void> {
     const { client, signal } = this.#parts;
     const { namespace, name, uid, resourceVersion } = metadata;
@@ -116,7 +116,7 @@ export class DeploymentWriter {
     this.#replicaSets.deleting({ namespace, name }, uid);
   }
 
-  /** Writes the status and the revision if they differ from those that were read. */
+  /** Writes the status and revision if they differ from what was read. */
   async #report(read: Deployment, deployment: Deployment): Promise<void> {
     if (!isReported(read, deployment)) await writeStatus(this.#parts, DEPLOYMENTS, deployment);
   }
@@ -135,7 +135,7 @@ export class DeploymentWriter {
 
 const SELECTS_ALL = 'This deployment is selecting all pods. A non-empty selector is required.';
 
-/** Whether a write that failed may have been made: the answer did not arrive, or is that of a failed server. */
+/** Whether a failed write may have taken effect: there was no response, or a server error. */
 function mayBeWritten(error: unknown): boolean {
   return !(error instanceof ApiStatusError) || error.status.code >= 500;
 }

@@ -12,7 +12,7 @@ export type Changes = {
   status?: Deployment['status'];
 };
 
-/** Builds a Deployment of 10 replicas, with a surge of 3 and 2 that may be unavailable. */
+/** Builds a Deployment with 10 replicas, a surge of 3, and at most 2 unavailable. */
 export function testDeployment({ spec = {}, metadata = {}, status = {} }: Changes = {}): Deployment {
   const { image = 'v1', ...rest } = spec;
   return {
@@ -31,18 +31,18 @@ export function testDeployment({ spec = {}, metadata = {}, status = {} }: Change
 }
 
 export type TestSet = {
-  /** The image of its template. */
+  /** The template's image. */
   image: string;
   size: number;
-  /** Number of its pods that are available. Default: all. */
+  /** Number of available pods. Default: all. */
   available?: number;
-  /** Number of its pods. Default: as many as wanted. */
+  /** Number of pods. Default: `size`. */
   pods?: number;
   revision?: number;
   annotations?: Record<string, string>;
 };
 
-/** Builds a ReplicaSet of the Deployment. Its name is the image, its age follows from the revision. */
+/** Builds a ReplicaSet of the Deployment. It is named after the image; its creation time follows from the revision. */
 export function testSet(
   deployment: Deployment,
   { image, size, pods = size, available = pods, ...rest }: TestSet,

@@ -7,7 +7,7 @@ import { HASH_LABEL, replicaSetName, templateHash } from './template-identity.ts
 /** A ReplicaSet to create. */
 export type NewReplicaSet = Omit<ReplicaSet, 'metadata'> & { metadata: Omit<ReplicaSet['metadata'], 'uid'> };
 
-/** Builds the ReplicaSet with a Deployment's template. Its name depends on the template only, so that it is not created twice. */
+/** Builds the ReplicaSet for a Deployment's template. Its name depends only on the template, so it is not created twice. */
 export function newReplicaSet(deployment: Deployment, size: number, revision: number): NewReplicaSet {
   const { metadata, spec } = deployment;
   const { selector, template, minReadySeconds } = spec;

@@ -1,9 +1,9 @@
-/** Numbers of replicas of a Deployment (pkg/controller/deployment/util/deployment_util.go). */
+/** Replica counts of a Deployment (pkg/controller/deployment/util/deployment_util.go). */
 import type { Deployment } from '../objects/deployment.ts';
 import type { ReplicaSet, ReplicaSetStatus } from '../objects/replica-set.ts';
 import { scaledValue } from '../pods/scaled-value.ts';
 
-/** The number that means "no limit" in specs: Go's math.MaxInt32. */
+/** Means "no limit" in specs: Go's math.MaxInt32. */
 const UNLIMITED = 2 ** 31 - 1;
 
 export function wantedReplicas({ spec }: Pick<Deployment, 'spec'>): number {
@@ -14,14 +14,14 @@ export function sizeOf({ spec }: Pick<ReplicaSet, 'spec'>): number {
   return spec.replicas ?? 1;
 }
 
-/** Returns the sum of the sizes that the ReplicaSets should have. */
+/** Returns the total desired size of the ReplicaSets. */
 export function totalSize(replicaSets: readonly ReplicaSet[]): number {
   return replicaSets.reduce((sum, one) => sum + sizeOf(one), 0);
 }
 
 type Count = 'replicas' | 'readyReplicas' | 'availableReplicas' | 'terminatingReplicas';
 
-/** Returns the sum of a count in the statuses of the ReplicaSets. */
+/** Returns the sum of a count over the statuses of the ReplicaSets. */
 export function totalOf(replicaSets: readonly { status?: ReplicaSetStatus }[], count: Count): number {
   return replicaSets.reduce((sum, { status }) => sum + (status?.[count] ?? 0), 0);
 }
@@ -30,18 +30,20 @@ export function isRolling({ spec }: Pick<Deployment, 'spec'>): boolean {
   return (spec.strategy?.type ?? 'RollingUpdate') === 'RollingUpdate';
 }
 
-/** Returns by how many pods a rollout may exceed the wanted number. */
+/** Returns how many pods a rollout may have in excess of the desired number. */
 export function maxSurge(deployment: Pick<Deployment, 'spec'>): number {
   return isRolling(deployment) ? bounds(deployment).surge : 0;
 }
 
-/** Returns how many of the wanted pods may be unavailable during a rollout. */
+/** Returns how many of the desired pods may be unavailable during a rollout. */
 export function maxUnavailable(deployment: Pick<Deployment, 'spec'>): number {
   const wanted = wantedReplicas(deployment);
   return isRolling(deployment) ? Math.min(wanted, bounds(deployment).unavailable) : 0;
 }
 
-/** Percentages of surge are rounded up, others down. If both are 0, one pod may be unavailable: a rollout could not progress otherwise. */
+/**
+ * Surge percentages are rounded up, the others down. If both are 0, one pod may be unavailable; otherwise a rollout could never progress.
+ */
 function bounds(deployment: Pick<Deployment, 'spec'>): { surge: number; unavailable: number } {
   const { maxSurge: most = 0, maxUnavailable: least = 0 } = deployment.spec.strategy?.rollingUpdate ?? {};
   const wanted = wantedReplicas(deployment);
@@ -50,12 +52,12 @@ function bounds(deployment: Pick<Deployment, 'spec'>): { surge: number; unavaila
   return { surge, unavailable: surge === 0 && unavailable === 0 ? 1 : unavailable };
 }
 
-/** Returns the time in seconds without progress after which a rollout has failed, if there is one. */
+/** Returns the time without progress after which a rollout has failed, in seconds, if it is limited. */
 export function progressDeadline({ spec }: Pick<Deployment, 'spec'>): number | undefined {
   return spec.progressDeadlineSeconds === UNLIMITED ? undefined : spec.progressDeadlineSeconds;
 }
 
-/** Returns the number of old ReplicaSets to keep, if it is limited. */
+/** Returns how many old ReplicaSets to keep, if limited. */
 export function historyLimit({ spec }: Pick<Deployment, 'spec'>): number | undefined {
   return spec.revisionHistoryLimit === UNLIMITED ? undefined : spec.revisionHistoryLimit;
 }

@@ -1,4 +1,4 @@
-/** Annotations with which a Deployment records revisions and sizes in its ReplicaSets. */
+/** Annotations in which a Deployment records revisions and sizes on its ReplicaSets. */
 import type { Deployment } from '../objects/deployment.ts';
 import type { ReplicaSet } from '../objects/replica-set.ts';
 import { maxSurge, wantedReplicas } from './replica-counts.ts';
@@ -7,7 +7,7 @@ export const REVISION = 'deployment.kubernetes.io/revision';
 const REVISION_HISTORY = 'deployment.kubernetes.io/revision-history';
 const DESIRED_REPLICAS = 'deployment.kubernetes.io/desired-replicas';
 const MAX_REPLICAS = 'deployment.kubernetes.io/max-replicas';
-/** Annotations that are not copied from a Deployment. */
+/** Annotations not copied from the Deployment. */
 const OWN = new Set([
   'kubectl.kubernetes.io/last-applied-configuration',
   'deprecated.deployment.rollback.to',
@@ -16,12 +16,12 @@ const OWN = new Set([
   DESIRED_REPLICAS,
   MAX_REPLICAS,
 ]);
-/** Longest history of revisions, in characters. */
+/** Maximum length of the revision history, in characters. */
 const MAX_HISTORY_LENGTH = 2000;
 
 type Annotations = Record<string, string>;
 
-/** Returns the revision of a ReplicaSet: 0 without one, undefined if it is not a number. */
+/** Returns the revision of a ReplicaSet: 0 if it has none, undefined if it is not a number. */
 export function revisionOf({ metadata: { annotations } }: ReplicaSet): number | undefined {
   return parseRevision(annotations?.[REVISION]);
 }
@@ -32,8 +32,8 @@ export function nextRevision(oldSets: readonly ReplicaSet[]): number {
 }
 
 /**
- * Returns the annotations of the ReplicaSet with the current template: those of the Deployment, and the revision, which only grows. A
- * revision that a rollback replaces is added to the history (deploymentutil.SetNewReplicaSetAnnotations).
+ * Returns the annotations of the new ReplicaSet: the Deployment's, and the revision, which never decreases. A revision replaced because of
+ * a rollback is added to the history (deploymentutil.SetNewReplicaSetAnnotations).
  */
 export function newSetAnnotations(deployment: Deployment, before: Annotations, revision: number): Annotations {
   const copied = Object.entries(deployment.metadata.annotations ?? {}).filter(([key]) => !OWN.has(key));
@@ -48,7 +48,7 @@ export function newSetAnnotations(deployment: Deployment, before: Annotations, r
   };
 }
 
-/** Returns the Deployment with a revision. */
+/** Returns the Deployment with the given revision. */
 export function withRevisionAnnotation(deployment: Deployment, revision: string): Deployment {
   const { annotations = {} } = deployment.metadata;
   if (annotations[REVISION] === revision) return deployment;
@@ -58,7 +58,7 @@ export function withRevisionAnnotation(deployment: Deployment, revision: string)
   };
 }
 
-/** Returns the annotations with the wanted size and the largest size during a rollout. */
+/** Returns the annotations with the desired size and the maximum size during a rollout. */
 export function withSizes(deployment: Deployment, annotations: Annotations = {}): Annotations {
   const wanted = wantedReplicas(deployment);
   const sizes = { [DESIRED_REPLICAS]: String(wanted), [MAX_REPLICAS]: String(wanted + maxSurge(deployment)) };
@@ -70,12 +70,12 @@ export function hasSizes(deployment: Deployment, { metadata: { annotations = {} 
   return Object.entries(sizes).every(([key, value]) => annotations[key] === value);
 }
 
-/** Returns the wanted size that the Deployment had when it last set the size of the ReplicaSet. */
+/** Returns the Deployment's desired size when it last scaled the ReplicaSet. */
 export function recordedWanted(replicaSet: ReplicaSet): number | undefined {
   return recordedNumber(replicaSet, DESIRED_REPLICAS);
 }
 
-/** Returns the largest size that the Deployment had then. */
+/** Returns the Deployment's maximum size when it last scaled the ReplicaSet. */
 export function recordedMost(replicaSet: ReplicaSet): number | undefined {
   return recordedNumber(replicaSet, MAX_REPLICAS);
 }
@@ -90,7 +90,7 @@ function parseRevision(text = ''): number | undefined {
   return /^[+-]?\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
-/** The oldest revisions are dropped if the history becomes too long. */
+/** Drops the oldest revisions if the history becomes too long. */
 function extendedHistory(before: Annotations, revision: string): string | undefined {
   const known = (before[REVISION_HISTORY] ?? '').split(',').filter((one) => one !== '');
   for (let from = 0; from <= known.length; from++) {

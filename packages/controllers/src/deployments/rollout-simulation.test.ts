@@ -1,6 +1,6 @@
 /**
- * Random rollouts: decisions are executed while pods start, fail and end in any order. `TEST_SEED=n` repeats one; `TEST_HISTORIES=n` sets their
- * number.
+ * Random rollouts: decisions are executed while pods start, fail and end in any order. `TEST_SEED=n` repeats one of them;
+ * `TEST_HISTORIES=n` sets how many are run.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -25,7 +25,7 @@ class Rollout {
   readonly #random: () => number;
   deployment: Deployment;
   sets: ReplicaSet[] = [];
-  /** Unavailable pods are at most those that the Deployment allows, once this is true. */
+  /** Once this is true, no more pods may be unavailable than the Deployment allows. */
   #wasAvailable = false;
   #steps = 0;
 
@@ -83,7 +83,7 @@ class Rollout {
     this.#wasAvailable = false;
   }
 
-  /** A ReplicaSet creates, loses or ends pods; some become available. */
+  /** ReplicaSets create, lose or end pods; some become available. */
   #movePods(mayFail: boolean): void {
     this.sets = this.sets.map((one) => {
       const { availableReplicas: available = 0 } = one.status ?? {};
@@ -140,7 +140,7 @@ class Rollout {
     this.sets = this.sets.map((one) => (one.metadata.uid === replicaSet.metadata.uid ? replicaSet : one));
   }
 
-  /** A decision never makes more pods than the surge allows, nor ends available pods that are needed. */
+  /** A decision must not create more pods than the surge allows, or end available pods that are needed. */
   #checkBounds(actions: readonly DeploymentAction[]): void {
     const wanted = wantedReplicas(this.deployment);
     const grows = actions.some(
@@ -148,7 +148,7 @@ class Rollout {
     );
     if (grows) assert.ok(totalSize(this.sets) <= wanted + maxSurge(this.deployment), 'the surge is kept');
     const least = wanted - maxUnavailable(this.deployment);
-    // pods that a scale-down leaves: unavailable ones end first
+    // pods left by a scale-down, which ends unavailable ones first
     const remaining = this.sets.reduce(
       (sum, one) => sum + Math.min(sizeOf(one), one.status?.availableReplicas ?? 0),
       0,

@@ -13,7 +13,7 @@ const rolling = (maxSurge: number | string, maxUnavailable: number | string): De
   rollingUpdate: { maxSurge, maxUnavailable },
 });
 
-/** The wanted template is that of `wanted`, of which there is a set. */
+/** `wanted` is the image of the desired template; one of the sets has it. */
 type Case = { replicas: number; strategy?: DeploymentStrategy; wanted: string; sets: TestSet[] };
 
 function setsOf({ replicas, strategy, wanted, sets }: Case) {
@@ -76,7 +76,7 @@ function checkScale(title: string, given: Case, expected: string) {
   });
 }
 
-/** Annotations of a set whose Deployment had so many replicas, and a surge. */
+/** Annotations of a set whose Deployment had this many replicas and this surge. */
 const had = (replicas: number, surge = 0) => ({
   annotations: {
     'deployment.kubernetes.io/desired-replicas': String(replicas),

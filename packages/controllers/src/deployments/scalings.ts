@@ -1,17 +1,17 @@
-/** Which ReplicaSets of a Deployment get which sizes. Pure. */
+/** Decides the sizes of a Deployment's ReplicaSets. Pure. */
 import type { Deployment } from '../objects/deployment.ts';
 import type { ReplicaSet } from '../objects/replica-set.ts';
 import { isRolling, maxSurge, maxUnavailable, sizeOf, totalOf, totalSize, wantedReplicas } from './replica-counts.ts';
 import { hasSizes, recordedMost, recordedWanted } from './replica-set-annotations.ts';
 import { byCreation } from './template-identity.ts';
 
-/** A new size of a ReplicaSet. Sizes of the same ReplicaSet are set one after the other. */
+/** A new size for a ReplicaSet. Several sizes for the same ReplicaSet are applied in order. */
 export type Scaling = { replicaSet: ReplicaSet; from: number; to: number };
 
-/** A Deployment with its ReplicaSets: the one with its template, if there is one, and the others, oldest first. */
+/** A Deployment with its ReplicaSets: the one with its template, if it exists, and the others, oldest first. */
 export type Sets = { deployment: Deployment; newSet?: ReplicaSet; oldSets: readonly ReplicaSet[] };
 
-/** Returns the size of a new ReplicaSet: as much as the surge allows (deploymentutil.NewRSNewReplicas). */
+/** Returns the size of the new ReplicaSet: as large as the surge allows (deploymentutil.NewRSNewReplicas). */
 export function newSetSize({ deployment, newSet, oldSets }: Sets): number {
   const wanted = wantedReplicas(deployment);
   if (!isRolling(deployment)) return wanted;
@@ -20,7 +20,7 @@ export function newSetSize({ deployment, newSet, oldSets }: Sets): number {
   return free <= 0 ? size : size + Math.min(free, wanted - size);
 }
 
-/** One step of a rolling update: the new ReplicaSet grows, or, if it cannot, old ones shrink. */
+/** One step of a rolling update: scales up the new ReplicaSet or, if that is not possible, scales down old ones. */
 export function rollingScalings(sets: Sets & { newSet: ReplicaSet }): Scaling[] {
   const { deployment, newSet } = sets;
   const wanted = wantedReplicas(deployment);
@@ -28,7 +28,7 @@ export function rollingScalings(sets: Sets & { newSet: ReplicaSet }): Scaling[] 
   return grown.length > 0 ? grown : oldScalings(sets);
 }
 
-/** One step of the strategy Recreate for the old ReplicaSets: all pods end. */
+/** One step of the Recreate strategy: scales the old ReplicaSets down to zero. */
 export function recreateScalings({ oldSets }: Sets): Scaling[] {
   return oldSets.flatMap((one) => scalingsTo(one, 0));
 }
@@ -38,8 +38,8 @@ export function scalingsTo(replicaSet: ReplicaSet, to: number, from = sizeOf(rep
 }
 
 /**
- * Old ReplicaSets shrink first by their unavailable pods, then as far as enough pods stay available. Unavailable pods of the new ReplicaSet do
- * not make old ones shrink (reconcileOldReplicaSets, pkg/controller/deployment/rolling.go).
+ * Scales down old ReplicaSets, first by their unavailable pods, then as far as enough pods stay available. Unavailable pods of the new
+ * ReplicaSet do not cause old ones to be scaled down (reconcileOldReplicaSets, pkg/controller/deployment/rolling.go).
  */
 function oldScalings({ deployment, newSet, oldSets }: Sets & { newSet: ReplicaSet }): Scaling[] {
   const active = oldSets.filter((one) => sizeOf(one) > 0).toSorted(byCreation);
@@ -60,8 +60,8 @@ function oldScalings({ deployment, newSet, oldSets }: Sets & { newSet: ReplicaSe
 }
 
 /**
- * Returns how many available pods the ReplicaSet will have. Its status may still count pods that a scale-down is about to end, and upstream
- * counts these too: it can end more pods than may be unavailable.
+ * Returns how many available pods the ReplicaSet will have. Its status may still count pods that a scale-down is about to end. Upstream
+ * counts these too, so it can end more pods than `maxUnavailable` allows.
  */
 function availableOf(replicaSet: ReplicaSet): number {
   return Math.min(sizeOf(replicaSet), totalOf([replicaSet], 'availableReplicas'));
@@ -83,8 +83,8 @@ function shrink(
 }
 
 /**
- * Sizes after the wanted number has changed, or while the rollout is paused: all goes to the only active ReplicaSet, or is distributed in
- * proportion to the sizes (DeploymentController.scale).
+ * Returns the sizes after the desired number has changed, or while the rollout is paused: the only active ReplicaSet gets all replicas, or
+ * they are distributed in proportion to the current sizes (DeploymentController.scale).
  */
 export function proportionalScalings(sets: Sets): Scaling[] {
   const { deployment, newSet, oldSets } = sets;
@@ -99,7 +99,7 @@ export function proportionalScalings(sets: Sets): Scaling[] {
   return isRolling(deployment) ? distributed(deployment, active) : [];
 }
 
-/** Whether the ReplicaSet has all wanted pods, and all are available. */
+/** Whether the ReplicaSet has all desired pods, and all of them are available. */
 function isSaturated(deployment: Deployment, newSet: ReplicaSet): boolean {
   const wanted = wantedReplicas(deployment);
   return (
@@ -107,7 +107,7 @@ function isSaturated(deployment: Deployment, newSet: ReplicaSet): boolean {
   );
 }
 
-/** Distributes the difference to the largest allowed size. What rounding leaves goes to the largest ReplicaSet. */
+/** Distributes the difference from the maximum allowed size. The rounding remainder goes to the largest ReplicaSet. */
 function distributed(deployment: Deployment, active: readonly ReplicaSet[]): Scaling[] {
   const wanted = wantedReplicas(deployment);
   const allowed = wanted > 0 ? wanted + maxSurge(deployment) : 0;
@@ -126,7 +126,7 @@ function distributed(deployment: Deployment, active: readonly ReplicaSet[]): Sca
   });
 }
 
-/** Like `scalingsTo`, but a ReplicaSet whose annotations have other sizes is updated also if its size stays. */
+/** Like `scalingsTo`, but also updates a ReplicaSet of unchanged size if the sizes in its annotations are outdated. */
 function recordedScalings(deployment: Deployment, replicaSet: ReplicaSet, to: number): Scaling[] {
   const from = sizeOf(replicaSet);
   return from === to && hasSizes(deployment, replicaSet) ? [] : [{ replicaSet, from, to }];
@@ -142,7 +142,7 @@ function proportionOf(
   return toAdd > 0 ? Math.min(fraction, left) : Math.max(fraction, left);
 }
 
-/** Returns by how much the ReplicaSet would change if it kept its part of the largest size, as the annotation has it. */
+/** Returns by how much the ReplicaSet would change to retain its share of the maximum size recorded in its annotation. */
 function fractionOf(deployment: Deployment, replicaSet: ReplicaSet): number {
   const wanted = wantedReplicas(deployment);
   const size = sizeOf(replicaSet);

@@ -1,4 +1,4 @@
-/** Which ReplicaSet has the template of a Deployment, and how a new one is named. */
+/** Finds the ReplicaSet that has a Deployment's template, and names new ones. */
 import { isRecord } from '@podwright/base';
 import { nameHash, stableJson } from '../framework/stable-hash.ts';
 import type { Deployment } from '../objects/deployment.ts';
@@ -7,7 +7,7 @@ import type { PodTemplate } from '../pods/pod-template.ts';
 
 export const HASH_LABEL = 'pod-template-hash';
 const MAX_NAME_LENGTH = 253;
-/** Fields that are maps or plain structures in Go: for them an empty object is the same as none. */
+/** Fields that are maps or plain structs in Go, where an empty object is equivalent to an absent one. */
 const EMPTY_IS_ABSENT = new Set([
   'annotations',
   'labels',
@@ -18,22 +18,22 @@ const EMPTY_IS_ABSENT = new Set([
   'resources',
 ]);
 
-/** Whether both templates are equal apart from the label with their hash (deploymentutil.EqualIgnoreHash). */
+/** Whether two templates are equal apart from the hash label (deploymentutil.EqualIgnoreHash). */
 export function isSameTemplate(a: PodTemplate, b: PodTemplate): boolean {
   return templateText(a) === templateText(b);
 }
 
-/** Returns the value of the label `pod-template-hash` for the Deployment's template. */
+/** Returns the value of the `pod-template-hash` label for the Deployment's template. */
 export function templateHash({ spec, status }: Deployment): string {
   return nameHash(`${templateText(spec.template)}${status?.collisionCount ?? ''}`);
 }
 
-/** Returns the name of the ReplicaSet for a hash. The Deployment's name is shortened if both are too long. */
+/** Returns the name of the ReplicaSet for a hash. The Deployment's name is truncated if the result would be too long. */
 export function replicaSetName(deploymentName: string, hash: string): string {
   return `${deploymentName.slice(0, MAX_NAME_LENGTH - 1 - hash.length)}-${hash}`;
 }
 
-/** Returns the ReplicaSet with the Deployment's template, the oldest if there are several, and the others, oldest first. */
+/** Returns the ReplicaSet with the Deployment's template (the oldest if there are several), and the others, oldest first. */
 export function newAndOld(
   { spec }: Deployment,
   replicaSets: readonly ReplicaSet[],
@@ -44,7 +44,7 @@ export function newAndOld(
   return { newSet, oldSets: sorted.filter((one) => one !== newSet) };
 }
 
-/** Orders ReplicaSets by their time of creation, then by name. */
+/** Sorts ReplicaSets by creation time, then by name. */
 export function byCreation({ metadata: a }: ReplicaSet, { metadata: b }: ReplicaSet): number {
   const [timeA, timeB] = [a.creationTimestamp ?? '', b.creationTimestamp ?? ''];
   if (timeA !== timeB) return timeA < timeB ? -1 : 1;
@@ -56,7 +56,7 @@ function templateText({ metadata = {}, spec }: PodTemplate): string {
   return stableJson(withoutAbsent({ metadata: { ...metadata, labels }, spec }));
 }
 
-/** Removes fields that mean the same as absent ones: null, empty lists, and empty objects of some fields. */
+/** Removes fields that are equivalent to absent ones: null, empty lists, and empty objects in certain fields. */
 function withoutAbsent(value: unknown, key = ''): unknown {
   if (value === null) return undefined;
   if (Array.isArray(value)) return value.length === 0 ? undefined : value.map((one) => withoutAbsent(one) ?? null);

@@ -1,4 +1,4 @@
-/** The status of a PodDisruptionBudget (pkg/controller/disruption/disruption.go). Pure. */
+/** Computes the status of a PodDisruptionBudget (pkg/controller/disruption/disruption.go). Pure. */
 import { findCondition, formatTime, type Pod } from '@podwright/kube-api';
 import { isFromBefore } from '../framework/remaining-time.ts';
 import { stableJson } from '../framework/stable-hash.ts';
@@ -7,14 +7,14 @@ import { isReady } from '../pods/pod-state.ts';
 import { scaledValue } from '../pods/scaled-value.ts';
 
 const DISRUPTION_ALLOWED = 'DisruptionAllowed';
-/** Time after an eviction by which the pod must be being deleted. */
+/** Time after an eviction within which the pod must be marked for deletion. */
 const DELETION_TIMEOUT_MS = 120_000;
 
 export type BudgetInput = {
   budget: PodDisruptionBudget;
-  /** The pods that the selector matches. */
+  /** The pods matching the selector. */
   pods: readonly Pod[];
-  /** Sum of the sizes of the pods' controllers. Not used if `minAvailable` is a number. */
+  /** Total size of the pods' controllers. Unused if `minAvailable` is a number. */
   scale: number;
   nowMs: number;
 };
@@ -27,7 +27,7 @@ export type BudgetDecision = {
   recheckMs: number | undefined;
 };
 
-/** Whether the expected number of pods is the sum of the sizes of their controllers. */
+/** Whether the expected number of pods is the total size of their controllers. */
 export function needsScale({ spec }: PodDisruptionBudget): boolean {
   return spec.maxUnavailable !== undefined || typeof spec.minAvailable === 'string';
 }
@@ -61,7 +61,7 @@ export function decideBudget(input: BudgetInput): BudgetDecision {
   return { status, notDeleted, recheckMs };
 }
 
-/** Returns the status of a budget that could not be computed: nothing may be evicted. */
+/** Returns the status of a budget that could not be computed: no evictions are allowed. */
 export function failedStatus({ status = {} }: PodDisruptionBudget, message: string, nowMs: number): BudgetStatus {
   const { observedGeneration = 0, conditions = [] } = status;
   const condition = { type: DISRUPTION_ALLOWED, status: 'False', reason: 'SyncFailed', message, observedGeneration };
@@ -89,7 +89,7 @@ function expectation({ budget: { spec }, pods, scale }: BudgetInput): { expected
   return { expectedPods: scale, desiredHealthy: scaledValue(minAvailable, scale, Math.ceil) };
 }
 
-/** Returns the evictions that are still expected to delete their pods. */
+/** Sorts out which evictions are still expected to result in deletions. */
 function disruptions({ budget, pods, nowMs }: BudgetInput) {
   const before = budget.status?.disruptedPods ?? {};
   const waiting = pods.flatMap((pod) => {
@@ -106,7 +106,7 @@ function disruptions({ budget, pods, nowMs }: BudgetInput) {
   };
 }
 
-/** The time of the transition stays if the status does (meta.SetStatusCondition). */
+/** The transition time changes only if the status does (meta.SetStatusCondition). */
 function withCondition(
   conditions: readonly BudgetCondition[],
   condition: Omit<BudgetCondition, 'lastTransitionTime'>,

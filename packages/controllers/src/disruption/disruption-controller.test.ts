@@ -26,7 +26,7 @@ class Place extends TestPlace {
     return this.client.stored<PodDisruptionBudget>(POD_DISRUPTION_BUDGETS, PLACE)?.status;
   }
 
-  /** Answers requests for documents. */
+  /** Serves these documents by path. */
   answer(documents: Record<string, object>): void {
     const answers = Array.from(
       { length: 50 },
@@ -37,7 +37,7 @@ class Place extends TestPlace {
     this.client.script({ verb: 'getText' }, ...answers);
   }
 
-  /** The paths of the requests for documents until now. */
+  /** The paths of all documents requested so far. */
   get asked(): string[] {
     return this.client.callsOf({ verb: 'getText' }).map(({ path = '' }) => path);
   }

@@ -18,7 +18,7 @@ import { decideBudget, failedStatus, isSameStatus, needsScale } from './budget-s
 import { ExpectedScale } from './expected-scale.ts';
 import { resetCondition, staleInMs } from './stale-target.ts';
 
-/** Keeps the status of PodDisruptionBudgets, by which the API server allows evictions. */
+/** Maintains the status of PodDisruptionBudgets, from which the API server decides whether to allow evictions. */
 export const disruptionController: Controller = (parts) => new DisruptionController(parts).run();
 
 class DisruptionController {
@@ -28,7 +28,7 @@ class DisruptionController {
   readonly #scale: ExpectedScale;
   readonly #events: EventRecorder;
   readonly #queue: WorkQueue;
-  /** Pods whose condition `DisruptionTarget` may be outdated. */
+  /** Pods whose `DisruptionTarget` condition may be stale. */
   readonly #targets: WorkQueue;
 
   constructor(parts: ControllerParts) {
@@ -62,7 +62,7 @@ class DisruptionController {
     if (staleInMs(object, this.#parts.now()) !== undefined) this.#targets.add(placeText(object.metadata));
   }
 
-  /** Evictions of a pod with several budgets fail. */
+  /** Evicting a pod that matches several budgets fails, so this records a warning. */
   #warnOfMany(pod: Pod, [first, ...others]: readonly PodDisruptionBudget[]): void {
     if (first === undefined || others.length === 0) return;
     const { namespace, name } = pod.metadata;
@@ -70,7 +70,7 @@ class DisruptionController {
     this.#events.event(eventSubject(pod), 'Warning', 'MultiplePodDisruptionBudgets', message);
   }
 
-  /** Upstream waits for the next change of a pod. */
+  /** Upstream only reacts to the next pod change. */
   #scaleChanged(namespace: string): void {
     for (const budget of this.#budgets.list(namespace))
       if (needsScale(budget)) this.#queue.add(placeText(budget.metadata));

@@ -1,4 +1,4 @@
-/** The sizes of the controllers of pods. */
+/** The sizes of the pods' controllers. */
 import type { KubeObject, OwnerReference, Pod, Resource } from '@podwright/kube-api';
 import { isApiStatus } from '@podwright/kube-client';
 import type { ControllerParts } from '../framework/controller.ts';
@@ -11,7 +11,7 @@ import { controllerOf, isOfKind } from '../pods/controller-reference.ts';
 type Sized = KubeObject & { spec?: { replicas?: number } };
 type Scale = { uid: string; replicas: number };
 
-/** Kinds that are read from the cache. */
+/** Kinds whose objects are read from the cache. */
 const KNOWN: readonly Resource[] = [DEPLOYMENTS, REPLICA_SETS, REPLICATION_CONTROLLERS, STATEFUL_SETS];
 
 export class ExpectedScale {
@@ -21,12 +21,12 @@ export class ExpectedScale {
     this.#parts = parts;
   }
 
-  /** The caches that this reads. */
+  /** The caches used here. */
   get caches() {
     return KNOWN.map((resource) => this.#parts.objects.of<Sized>(resource));
   }
 
-  /** Calls the listener with the namespace of each controller that is added or removed, or whose size changes. */
+  /** Calls the listener with the namespace of each controller that is added, removed or resized. */
   onChange(listener: (namespace: string) => void): void {
     for (const cache of this.caches) {
       cache.onChange(({ type, object, before }) => {
@@ -56,7 +56,7 @@ export class ExpectedScale {
     return { scale: [...scales.values()].reduce((sum, one) => sum + one, 0), unmanaged };
   }
 
-  /** The size of a ReplicaSet of a Deployment is that of the Deployment, also during a rollout. */
+  /** A Deployment's ReplicaSet counts with the size of the Deployment, even during a rollout. */
   #known(controller: OwnerReference, namespace: string): Scale | undefined {
     const resource = KNOWN.find((one) => isOfKind(controller, one));
     const object = resource && this.#parts.objects.of<Sized>(resource).get({ namespace, name: controller.name });
@@ -66,7 +66,7 @@ export class ExpectedScale {
     return { uid: controller.uid, replicas: object.spec?.replicas ?? 1 };
   }
 
-  /** Asks the server for the subresource `scale` of a kind that is not in the caches, such as a custom one. */
+  /** Reads the `scale` subresource from the server, for kinds that are not cached, such as custom ones. */
   async #asked({ apiVersion, kind, name, uid }: OwnerReference, { metadata }: Pod): Promise<Scale | undefined> {
     const { client, signal } = this.#parts;
     // such a name would change the path; the server does not validate names in owner references

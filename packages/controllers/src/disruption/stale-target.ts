@@ -1,4 +1,4 @@
-/** The condition `DisruptionTarget` of pods that were to be evicted, but were not deleted. Pure. */
+/** The `DisruptionTarget` condition of pods that were to be evicted but were not deleted. Pure. */
 import { findCondition, formatTime, type Pod } from '@podwright/kube-api';
 import { remainingMs } from '../framework/remaining-time.ts';
 import { isEnded } from '../pods/pod-state.ts';
@@ -7,8 +7,8 @@ const TARGET = 'DisruptionTarget';
 const STALE_AFTER_MS = 120_000;
 
 /**
- * Returns the time until the condition is outdated, in milliseconds; nothing if the pod has no such condition. The kubelet's own condition never
- * is: such a pod may need any time to end.
+ * Returns the time until the condition is stale, in milliseconds, or nothing if the pod has no such condition. A condition set by the
+ * kubelet is never stale, because the pod may take any amount of time to terminate.
  */
 export function staleInMs(pod: Pod, nowMs: number): number | undefined {
   if (pod.metadata.deletionTimestamp !== undefined || isEnded(pod)) return undefined;

@@ -1,4 +1,4 @@
-/** The Endpoints object of a Service with a selector (pkg/controller/endpoint/endpoints_controller.go). Pure. */
+/** Builds the Endpoints object of a Service with a selector (pkg/controller/endpoint/endpoints_controller.go). Pure. */
 import { formatTime, type Pod } from '@podwright/kube-api';
 import { stableJson } from '../framework/stable-hash.ts';
 import type { EndpointPort } from '../objects/endpoint-slice.ts';
@@ -18,14 +18,14 @@ export type EndpointsState = {
   service: Service;
   pods: readonly Pod[];
   existing: Endpoints | undefined;
-  /** Unix time of the change that causes the sync, in milliseconds. */
+  /** Unix time of the change that triggered the sync, in milliseconds. */
   triggerMs: number | undefined;
 };
 
-/** An Endpoints object to create or to update. */
+/** An Endpoints object to create or update. */
 export type NewEndpoints = Omit<Endpoints, 'metadata'> & { metadata: Omit<Endpoints['metadata'], 'uid'> };
 
-/** Returns the Endpoints object to write, or nothing if it is right. */
+/** Returns the Endpoints object to write, or nothing if it is up to date. */
 export function decideEndpoints({ service, pods, existing, triggerMs }: EndpointsState): NewEndpoints | undefined {
   const portsOf = subsetPorts(service);
   const wanted = repacked(pods.flatMap((pod) => subsetsOf(service, pod, portsOf)));
@@ -53,7 +53,7 @@ export function decideEndpoints({ service, pods, existing, triggerMs }: Endpoint
   };
 }
 
-/** An object with too many addresses is always written again, as upstream does. */
+/** As upstream does, an object with too many addresses is always rewritten. */
 function isRight(
   { metadata, subsets }: Endpoints,
   wanted: { labels: Record<string, string>; subsets: EndpointSubset[] },
@@ -70,7 +70,7 @@ function withoutHeadless({
   return labels;
 }
 
-/** The resource versions of pods are left out. */
+/** Ignores the resource versions of pods. */
 function subsetsText(subsets: readonly EndpointSubset[]): string {
   return stableJson(subsets).replaceAll(/,"resourceVersion":"[^"]*"/g, '');
 }
@@ -85,7 +85,7 @@ function subsetsOf(service: Service, pod: Pod, portsOf: (pod: Pod) => SubsetPort
   return podPorts.length === 0 ? [] : [{ [list]: [address], ports: podPorts }];
 }
 
-/** Returns a function for the ports of the Service on a pod, the same list for pods with equal ports. */
+/** Returns a function that returns the Service's ports on a pod. Pods with equal ports share one list. */
 function subsetPorts(service: Service): (pod: Pod) => SubsetPort[] {
   const portsOf = portsOnPods(service);
   const known = new Map<EndpointPort[], SubsetPort[]>();
@@ -117,7 +117,7 @@ function addressOf(service: Service, pod: Pod): EndpointAddress | undefined {
   };
 }
 
-/** Headless Services without families, which an old server stored, have that of the pod. */
+/** A headless Service without families, as stored by old servers, uses the pod's family. */
 function familyOf(service: Service, pod: Pod): ReturnType<typeof addressTypesOf> {
   const { ipFamilies = [] } = service.spec;
   if (ipFamilies.length > 0 || !isHeadless(service)) return addressTypesOf(service);

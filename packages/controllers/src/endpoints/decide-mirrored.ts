@@ -1,4 +1,4 @@
-/** EndpointSlices with the addresses of Endpoints objects that clients write (pkg/controller/endpointslicemirroring). Pure. */
+/** Builds EndpointSlices that mirror Endpoints objects written by clients (pkg/controller/endpointslicemirroring). Pure. */
 import { isIP } from 'node:net';
 import { stableJson } from '../framework/stable-hash.ts';
 import type {
@@ -30,13 +30,13 @@ export const MIRRORING_CONTROLLER = 'endpointslicemirroring-controller.k8s.io';
 const SKIP_LABEL = 'endpointslice.kubernetes.io/skip-mirror';
 const LEADER_ANNOTATION = 'control-plane.alpha.kubernetes.io/leader';
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
-/** Most addresses of a subset that are mirrored. */
+/** Maximum number of addresses mirrored per subset. */
 export const MAX_MIRRORED = 1000;
 const TYPES: readonly AddressType[] = ['IPv4', 'IPv6'];
 
 export type MirrorDecision = SliceChanges & { invalid: number; surplus: number };
 
-/** Whether the object is a lock of leader election instead of addresses. */
+/** Whether the object is a leader election lock rather than a list of addresses. */
 export function isLeaderElection({ annotations }: Endpoints['metadata']): boolean {
   return annotations?.[LEADER_ANNOTATION] !== undefined;
 }
@@ -45,7 +45,7 @@ export function isMirrored({ metadata }: Endpoints): boolean {
   return metadata.labels?.[SKIP_LABEL] !== 'true' && !isLeaderElection(metadata);
 }
 
-/** Each subset has one slice for each family of its addresses. `slices` are those that mirror the object. */
+/** Each subset gets one slice per address family. `slices` are the slices that currently mirror the object. */
 export function decideMirrored(endpoints: Endpoints, slices: readonly EndpointSlice[]): MirrorDecision {
   const counts = { invalid: 0, surplus: 0 };
   const changes = noChanges();
@@ -65,7 +65,7 @@ export function decideMirrored(endpoints: Endpoints, slices: readonly EndpointSl
   return { ...recycled(changes, () => true), ...counts };
 }
 
-/** The first slice is kept, or rewritten; others are removed. */
+/** Keeps or rewrites the first slice, and deletes the others. */
 function mirrorInto(changes: SliceChanges, existing: readonly EndpointSlice[], wanted: NewEndpointSlice): void {
   const [first, ...others] = existing;
   if (wanted.endpoints.length === 0) changes.delete.push(...existing);

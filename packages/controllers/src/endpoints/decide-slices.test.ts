@@ -9,7 +9,7 @@ import { addressedPod, storedSlice, testNode, testService } from './endpoints.fi
 const decide = (service: Service, pods: readonly Pod[], slices: readonly EndpointSlice[] = []) =>
   decideSlices({ service, pods, slices, nodeOf: (name) => (name === 'n1' ? testNode('n1', 'z1') : undefined) });
 
-/** Returns the slices after the changes. */
+/** Returns the slices after applying the changes. */
 function applied(service: Service, pods: readonly Pod[], slices: readonly EndpointSlice[] = []): EndpointSlice[] {
   const { create, update, delete: deleted } = decide(service, pods, slices);
   const gone = new Set([...deleted, ...update].map(({ metadata }) => metadata.name));

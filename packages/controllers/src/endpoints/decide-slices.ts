@@ -1,4 +1,4 @@
-/** The EndpointSlices of a Service with a selector (staging/src/k8s.io/endpointslice/reconciler.go). Pure. */
+/** Decides the EndpointSlices of a Service with a selector (staging/src/k8s.io/endpointslice/reconciler.go). Pure. */
 import type { Node, Pod } from '@podwright/kube-api';
 import { SERVICES } from '@podwright/kube-client';
 import type {
@@ -30,15 +30,15 @@ const RESERVED_LABELS = new Set([SERVICE_NAME_LABEL, MANAGED_BY_LABEL, HEADLESS_
 
 export type SlicesState = {
   service: Service;
-  /** The pods that the selector matches. */
+  /** The pods matching the selector. */
   pods: readonly Pod[];
   nodeOf: (name: string) => Node | undefined;
-  /** The slices of the Service that this controller manages and that are not being deleted. */
+  /** The Service's slices that are managed by this controller and not being deleted. */
   slices: readonly EndpointSlice[];
 };
 
 export type SlicesDecision = SliceChanges & {
-  /** Pods that are left out because their nodes are unknown. They are tried again. */
+  /** Pods left out because their nodes are unknown. They are retried. */
   skipped: Pod[];
 };
 
@@ -82,7 +82,7 @@ function changesOfType(state: SlicesState, type: AddressType, skipped: Set<Pod>)
   return recycled(withPlaceholder, (one) => isOwnedBy(one, service));
 }
 
-/** A Service without endpoints has one empty slice, so that clients know that there are none. */
+/** A Service without endpoints has one empty slice, which lets clients know that there are none. */
 function placed(service: Service, changes: SliceChanges, type: AddressType): SliceChanges {
   if (changes.create.length > 0) return changes;
   const placeholder = newSlice(service, { ports: [], type }, []);
@@ -123,8 +123,8 @@ function groupsOf(
 }
 
 /**
- * Endpoints stay in their slices. New ones fill slices that have to be written anyway, the fullest first, then the unchanged slice that becomes
- * fullest, then new slices.
+ * Endpoints stay in their slices. New ones go into slices that are written anyway (fullest first), then into the unchanged slice that
+ * becomes fullest, then into new slices.
  */
 function changesOfGroup(
   service: Service,
@@ -154,7 +154,7 @@ function changesOfGroup(
 /** A slice with the endpoints that stay in it. */
 type Filling = { slice: EndpointSlice; kept: Endpoint[]; state: 'unchanged' | 'changed' | 'emptied' };
 
-/** Finds the wanted endpoints that are in the slice, and removes them from `left`. */
+/** Finds the desired endpoints that are already in the slice, and removes them from `left`. */
 function keptIn(service: Service, slice: EndpointSlice, left: Map<string, Endpoint>): Filling {
   const before = slice.endpoints ?? [];
   let isSame = true;
@@ -169,7 +169,7 @@ function keptIn(service: Service, slice: EndpointSlice, left: Map<string, Endpoi
   return { slice, kept, state: kept.length === 0 ? 'emptied' : 'changed' };
 }
 
-/** Returns the slice that is fullest with `count` more endpoints. */
+/** Returns the slice that is fullest after adding `count` endpoints. */
 function fullestWith(fillings: readonly Filling[], count: number): Filling | undefined {
   const fitting = fillings.filter(({ kept }) => kept.length > 0 && kept.length + count <= MAX_ENDPOINTS);
   return fitting.toSorted((a, b) => b.kept.length - a.kept.length)[0];
@@ -205,7 +205,7 @@ function labelsOf(service: Service): Record<string, string> {
   };
 }
 
-/** Labels that this controller sets are not compared: a Service does not change between headless and others. */
+/** Ignores labels set by this controller: a Service never changes between headless and non-headless. */
 function hasLabels({ metadata }: EndpointSlice, service: Service): boolean {
   const [own, wanted] = [foreignLabels(metadata.labels), foreignLabels(service.metadata.labels)];
   const keys = Object.keys(own);

@@ -16,7 +16,7 @@ import { SliceWriter } from './slice-writer.ts';
 import { TriggerTimes } from './trigger-times.ts';
 import { selects, wakeServices } from './wake-services.ts';
 
-/** Keeps the EndpointSlices of Services with selectors. */
+/** Maintains the EndpointSlices of Services with selectors. */
 export const endpointSliceController: Controller = (parts) => new EndpointSliceController(parts).run();
 
 class EndpointSliceController {
@@ -84,7 +84,7 @@ class EndpointSliceController {
     }
   }
 
-  /** Returns the Service's slices that this controller manages and that are not being deleted. */
+  /** Returns the Service's slices that are managed by this controller and not being deleted. */
   #slicesOf({ metadata: { namespace, name } }: Service): EndpointSlice[] {
     return this.#slices
       .list(namespace)

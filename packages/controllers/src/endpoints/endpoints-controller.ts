@@ -14,7 +14,7 @@ import { hasComputedEndpoints } from './service-facts.ts';
 import { TriggerTimes } from './trigger-times.ts';
 import { selects, wakeServices } from './wake-services.ts';
 
-/** Keeps the Endpoints objects of Services with selectors. */
+/** Maintains the Endpoints objects of Services with selectors. */
 export const endpointsController: Controller = (parts) => new EndpointsController(parts).run();
 
 class EndpointsController {
@@ -41,7 +41,7 @@ class EndpointsController {
     if (!(await untilSynced(this.#services, this.#endpoints, this.#pods))) return;
     const wake = (key: string) => this.#queue.add(key);
     wakeServices({ services: this.#services, pods: this.#pods, wake });
-    // all at the start: those whose Services were deleted meanwhile are removed
+    // wake all of them at startup, to remove those whose Services have been deleted since
     for (const { metadata } of this.#endpoints.list()) if (!isLeaderElection(metadata)) wake(placeText(metadata));
     this.#endpoints.onChange(({ type, object }) => {
       if (type === 'DELETED') wake(placeText(object.metadata));

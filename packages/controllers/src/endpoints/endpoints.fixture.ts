@@ -5,7 +5,7 @@ import { type TestPod, testPod } from '../pods/test-pod.fixture.ts';
 
 type ServiceSpec = Partial<Service['spec']>;
 
-/** Builds a Service with a selector and the port 80. */
+/** Builds a Service with a selector and port 80. */
 export function testService(spec: ServiceSpec = {}, metadata: Partial<Service['metadata']> = {}): Service {
   return {
     metadata: { namespace: 'shop', name: 'web', uid: 'u1', creationTimestamp: '2026-01-01T00:00:00Z', ...metadata },
@@ -21,7 +21,7 @@ export function testService(spec: ServiceSpec = {}, metadata: Partial<Service['m
 
 type Addressed = TestPod & { ips?: string[]; spec?: Partial<Pod['spec']> };
 
-/** Builds a ready pod of the Service with the addresses. */
+/** Builds a ready pod of the Service with these addresses. */
 export function addressedPod({ ips = ['10.1.0.1'], spec, ...pod }: Addressed): Pod {
   const built = testPod({ labels: { app: 'web' }, readySinceMs: Date.UTC(2026, 0, 1), ...pod });
   const podIPs = ips.map((ip) => ({ ip }));
@@ -33,7 +33,7 @@ export function testNode(name: string, zone?: string): Node {
   return { metadata: { name, labels } } as unknown as Node;
 }
 
-/** Returns a new slice as the server stores it. */
+/** Returns a new slice as stored by the server. */
 export function storedSlice({ metadata, ...slice }: NewEndpointSlice, name: string): EndpointSlice {
   const { generateName: _prefix, ...rest } = metadata;
   return { ...slice, metadata: { ...rest, namespace: 'shop', name, uid: `uid-${name}` } };

@@ -9,7 +9,7 @@ const CLOSE_DISTRIBUTIONS = new Set(['PreferClose', 'PreferSameZone', 'PreferSam
 
 export type EndpointInput = { service: Service; node: Node | undefined; addressType: AddressType };
 
-/** Returns the endpoint of a pod. It has no addresses if the pod has none of the family. */
+/** Returns a pod's endpoint. It has no addresses if the pod has none of this family. */
 export function podEndpoint(pod: Pod, { service, node, addressType }: EndpointInput): Endpoint {
   const { namespace, name, uid, deletionTimestamp } = pod.metadata;
   const serving = isReady(pod);
@@ -31,8 +31,8 @@ export function podEndpoint(pod: Pod, { service, node, addressType }: EndpointIn
 }
 
 /**
- * Returns a function for the ports of the Service on a pod, which are the same list for pods with equal ports: there may be many ports and
- * many pods. A port whose name the pod does not have is left out.
+ * Returns a function that returns the Service's ports on a pod. Pods with equal ports share one list, because there may be many ports and
+ * many pods. Omits ports whose name the pod does not have.
  */
 export function portsOnPods({ spec }: Service): (pod: Pod) => EndpointPort[] {
   const targets = new Set((spec.ports ?? []).map(({ targetPort, protocol = 'TCP' }) => `${protocol} ${targetPort}`));
@@ -54,7 +54,7 @@ function portsWith(named: NamedPorts, spec: Service['spec']): EndpointPort[] {
   });
 }
 
-/** Hints of the field `trafficDistribution`: traffic prefers endpoints of its own zone, or node. */
+/** Hints for `trafficDistribution`: traffic prefers endpoints in its own zone or on its own node. */
 function hintsOf({ spec }: Service, { nodeName, zone }: { nodeName?: string; zone?: string }): Endpoint['hints'] {
   const { trafficDistribution = '' } = spec;
   if (!CLOSE_DISTRIBUTIONS.has(trafficDistribution)) return undefined;

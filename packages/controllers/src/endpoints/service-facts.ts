@@ -1,4 +1,4 @@
-/** What endpoints depend on, from a Service and its pods (staging/src/k8s.io/endpointslice). Pure. */
+/** What endpoints depend on in a Service and its pods (staging/src/k8s.io/endpointslice). Pure. */
 import { isSidecar, type Pod } from '@podwright/kube-api';
 import type { AddressType } from '../objects/endpoint-slice.ts';
 import type { Service, ServicePort } from '../objects/service.ts';
@@ -7,7 +7,9 @@ import { isEnded } from '../pods/pod-state.ts';
 export const HEADLESS_LABEL = 'service.kubernetes.io/headless';
 const SERVICE_KIND = 'Service';
 
-/** Whether the controllers compute the Service's endpoints. Others are external names, or have endpoints that clients write. */
+/**
+ * Whether the controllers compute the Service's endpoints. Other Services are external names, or their endpoints are written by clients.
+ */
 export function hasComputedEndpoints({ spec }: Service): boolean {
   return spec.type !== 'ExternalName' && spec.selector !== undefined;
 }
@@ -16,21 +18,23 @@ export function isHeadless({ spec }: Service): boolean {
   return spec.clusterIP === undefined || spec.clusterIP === '' || spec.clusterIP === 'None';
 }
 
-/** Whether a pod can be an endpoint: it has an address and has not ended. Pods that are being deleted can, if the caller asks for them. */
+/**
+ * Whether a pod can be an endpoint: it has an address and has not ended. Pods being deleted qualify only if `includesTerminating` is set.
+ */
 export function canBeEndpoint(pod: Pod, includesTerminating: boolean): boolean {
   const { podIP = '', podIPs = [] } = pod.status ?? {};
   if (isEnded(pod) || (podIP === '' && podIPs.length === 0)) return false;
   return includesTerminating || pod.metadata.deletionTimestamp === undefined;
 }
 
-/** Returns the pod's host name if the Service gives it a name in DNS. */
+/** Returns the pod's hostname if the Service gives it a DNS name. */
 export function hostnameIn({ metadata, spec }: Pod, service: Service): string | undefined {
   const { hostname = '', subdomain } = spec;
   const isIn = subdomain === service.metadata.name && metadata.namespace === service.metadata.namespace;
   return isIn && hostname !== '' ? hostname : undefined;
 }
 
-/** Returns the pod's addresses of a family. */
+/** Returns the pod's addresses of this family. */
 export function addressesOf({ status }: Pod, type: AddressType): string[] {
   return (status?.podIPs ?? []).map(({ ip }) => ip).filter((ip) => typeOfAddress(ip) === type);
 }
@@ -39,7 +43,10 @@ export function typeOfAddress(address: string): AddressType {
   return address.includes(':') ? 'IPv6' : 'IPv4';
 }
 
-/** Returns the families of the Service. A Service that an old server stored without them has that of its address, or both. */
+/**
+ * Returns the Service's IP families. A Service stored by an old server without families has the family of its address, or both if it is
+ * headless.
+ */
 export function addressTypesOf(service: Service): AddressType[] {
   const { ipFamilies = [], clusterIP = '' } = service.spec;
   const families = ipFamilies.filter((one) => one === 'IPv4' || one === 'IPv6');
@@ -47,7 +54,7 @@ export function addressTypesOf(service: Service): AddressType[] {
   return isHeadless(service) ? ['IPv4', 'IPv6'] : [typeOfAddress(clusterIP)];
 }
 
-/** Returns the number of the pod's port that the Service means: its number, or that of the container's port with its name and protocol. */
+/** Returns the pod port targeted by the Service: the given number, or the container port with the given name and protocol. */
 export function targetPort(
   named: NamedPorts,
   { targetPort: target, port, protocol = 'TCP' }: ServicePort,
@@ -55,7 +62,7 @@ export function targetPort(
   return typeof target === 'string' ? named.get(`${protocol} ${target}`) : (target ?? port);
 }
 
-/** The numbers of a pod's ports by `PROTOCOL NAME`; of several with the same name the first one counts. */
+/** A pod's port numbers by `PROTOCOL NAME`. Of several ports with the same name, the first one counts. */
 export type NamedPorts = ReadonlyMap<string, number>;
 
 export function namedPorts({ spec }: Pod): NamedPorts {
@@ -66,7 +73,7 @@ export function namedPorts({ spec }: Pod): NamedPorts {
   );
 }
 
-/** Whether the owner reference is one to the Service. */
+/** Whether the object has an owner reference to the Service. */
 export function isOwnedBy(
   object: { metadata: Service['metadata'] },
   { metadata: { namespace, name, uid } }: Service,

@@ -5,12 +5,12 @@ export const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';
 export const MANAGED_BY_LABEL = 'endpointslice.kubernetes.io/managed-by';
 export const TRIGGER_TIME = 'endpoints.kubernetes.io/last-change-trigger-time';
 
-/** What has to be written so that slices have the wanted endpoints. */
+/** The writes needed for the slices to have the desired endpoints. */
 export type SliceChanges = { create: NewEndpointSlice[]; update: EndpointSlice[]; delete: EndpointSlice[] };
 
 export const noChanges = (): SliceChanges => ({ create: [], update: [], delete: [] });
 
-/** Identifies a list of ports, in any order. */
+/** Identifies a list of ports, regardless of their order. */
 export function portsKey(ports: readonly EndpointPort[] | null | undefined): string {
   return (ports ?? [])
     .map(({ name = '', port, protocol = 'TCP', appProtocol }) =>
@@ -20,7 +20,7 @@ export function portsKey(ports: readonly EndpointPort[] | null | undefined): str
     .join();
 }
 
-/** Identifies an endpoint: one with another key is another endpoint, one with the same key may have changed. */
+/** Identifies an endpoint. A different key means a different endpoint; under the same key, its other fields may have changed. */
 export function endpointKey({ addresses, hostname = '', targetRef = {} }: Endpoint): string {
   return stableJson([addresses.toSorted(), hostname, targetRef.namespace ?? '', targetRef.name ?? '']);
 }
@@ -29,13 +29,13 @@ export function isSameEndpoint(a: Endpoint, b: Endpoint): boolean {
   return endpointText(a) === endpointText(b);
 }
 
-/** The resource version of the pod is left out: most changes of a pod do not matter to its endpoint. */
+/** Ignores the pod's resource version: most pod changes do not affect the endpoint. */
 function endpointText({ targetRef, hints, ...endpoint }: Endpoint): string {
   const { resourceVersion: _version, ...target } = targetRef ?? {};
   return stableJson({ ...endpoint, addresses: endpoint.addresses.toSorted(), target, hints: hints ?? null });
 }
 
-/** Writes new slices over slices that would be deleted, if they may be reused: clients see one change instead of two. */
+/** Reuses slices that would be deleted for new ones, where allowed, so that clients see one change instead of two. */
 export function recycled(changes: SliceChanges, isReusable: (slice: EndpointSlice) => boolean): SliceChanges {
   const create = [...changes.create];
   const update = [...changes.update];
@@ -55,7 +55,7 @@ export function written({ metadata, ...slice }: NewEndpointSlice, old: EndpointS
   return { ...old, ...slice, metadata: { ...old.metadata, ...changed } };
 }
 
-/** Returns the prefix of generated names. The dash is left out if the name would be too long. */
+/** Returns the prefix for generated names, without the dash if the name would be too long. */
 export function namePrefix(name: string): string {
   return name.length < MAX_NAME_LENGTH ? `${name}-` : name;
 }

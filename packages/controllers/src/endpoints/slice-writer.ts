@@ -8,7 +8,7 @@ import { type SliceChanges, TRIGGER_TIME } from './slice-changes.ts';
 
 type Parts = Pick<ControllerParts, 'client' | 'objects' | 'signal'>;
 
-/** What annotates written slices: the time of the change that caused the write, nothing, or annotations that the slices have already. */
+/** How written slices are annotated: with the time of the change that caused the write, if there is one, or not at all (`as they are`). */
 export type Trigger = { atMs: number | undefined } | 'as they are';
 
 export class SliceWriter {
@@ -20,7 +20,7 @@ export class SliceWriter {
     this.#slices = parts.objects.of(ENDPOINT_SLICES);
   }
 
-  /** Writes the changes. New slices come first, so that no endpoint is missing meanwhile. */
+  /** Writes the changes. New slices are written first, so that no endpoint is missing in between. */
   async write(changes: SliceChanges, trigger: Trigger): Promise<void> {
     for (const slice of changes.create) await this.#create(annotated(slice, trigger));
     for (const slice of changes.update) await this.#update(annotated(slice, trigger));

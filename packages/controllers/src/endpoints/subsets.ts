@@ -1,16 +1,16 @@
-/** The canonical form of the subsets of an Endpoints object (pkg/api/v1/endpoints/util.go). Pure. */
+/** The canonical form of an Endpoints object's subsets (pkg/api/v1/endpoints/util.go). Pure. */
 import { stableJson } from '../framework/stable-hash.ts';
 import type { EndpointAddress, EndpointSubset, SubsetPort } from '../objects/endpoints.ts';
 
-/** Most addresses of an Endpoints object. */
+/** Maximum number of addresses in an Endpoints object. */
 const MAX_ADDRESSES = 1000;
 
-/** Addresses of a port, by address and pod, and whether they are ready. */
+/** The addresses of a port, keyed by address and pod, with their readiness. */
 type Addresses = Map<string, { address: EndpointAddress; isReady: boolean }>;
 
 /**
- * Merges subsets: addresses with the same ports are in the same subset, sorted. An address that some subset has as not ready is not ready.
- * Addresses without ports are kept.
+ * Merges subsets: addresses with the same ports end up in the same subset, sorted. An address is not ready if at least one subset lists it
+ * as not ready. Addresses without ports are kept.
  */
 export function repacked(subsets: readonly EndpointSubset[]): EndpointSubset[] {
   const known = knownAddresses(subsets);
@@ -27,12 +27,12 @@ export function repacked(subsets: readonly EndpointSubset[]): EndpointSubset[] {
   return sortedBy([...merged.values()].map(subsetOf), stableJson);
 }
 
-/** A port, and the text by which ports are compared; '' for no port. */
+/** A port and the key by which ports are compared; '' for no port. */
 type KeyedPort = { key: string; port: SubsetPort | undefined };
 
 /**
- * Returns ports with the subsets that have them, together those that are in the same subsets: there may be many ports and many subsets with
- * the same list of ports.
+ * Groups the ports that occur in the same subsets, and returns each group with those subsets. Subsets sharing a list of ports are processed
+ * together, because there may be many ports and many subsets.
  */
 function withSameSubsets(subsets: readonly EndpointSubset[]): { ports: KeyedPort[]; subsets: EndpointSubset[] }[] {
   const lists = new Map<EndpointSubset['ports'], EndpointSubset[]>();
@@ -50,7 +50,7 @@ function withSameSubsets(subsets: readonly EndpointSubset[]): { ports: KeyedPort
   }));
 }
 
-/** Returns at most 1,000 addresses, ready ones first, of each subset a part in proportion. */
+/** Truncates the subsets to 1,000 addresses, ready ones first, taking a proportional share of each subset. */
 export function truncated(subsets: readonly EndpointSubset[]): { subsets: EndpointSubset[]; isTruncated: boolean } {
   const count = (list: 'addresses' | 'notReadyAddresses') =>
     subsets.reduce((sum, one) => sum + (one[list]?.length ?? 0), 0);
@@ -71,7 +71,7 @@ export function truncated(subsets: readonly EndpointSubset[]): { subsets: Endpoi
   return { subsets: cut, isTruncated: true };
 }
 
-/** Returns the first of the addresses with the same IP address and pod. */
+/** Returns the first address for each combination of IP address and pod. */
 function knownAddresses(subsets: readonly EndpointSubset[]): Map<string, EndpointAddress> {
   const known = new Map<string, EndpointAddress>();
   for (const { addresses = [], notReadyAddresses = [] } of subsets)

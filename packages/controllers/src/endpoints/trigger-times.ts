@@ -2,17 +2,17 @@ import type { Pod } from '@podwright/kube-api';
 import type { Service } from '../objects/service.ts';
 import { readyCondition } from '../pods/pod-state.ts';
 
-/** Times of changes that one Service's last sync had seen, in Unix milliseconds. */
+/** Times of the changes seen by the last sync of a Service, in Unix milliseconds. */
 type Seen = { service: number; pods: Map<string, number> };
 
 /**
- * Finds the time of the change that causes a sync, for the annotation `endpoints.kubernetes.io/last-change-trigger-time`: the earliest time of
- * readiness that is new since the last sync, or the creation of a new Service (TriggerTimeTracker).
+ * Finds the time of the change that triggered a sync, for the annotation `endpoints.kubernetes.io/last-change-trigger-time`: the earliest
+ * readiness transition that is new since the last sync, or the creation of a new Service (TriggerTimeTracker).
  */
 export class TriggerTimes {
   readonly #seen = new Map<string, Seen>();
 
-  /** Returns Unix time in milliseconds, or nothing if no time has changed. */
+  /** Returns a Unix time in milliseconds, or nothing if no time has changed. */
   next(key: string, service: Service, pods: readonly Pod[]): number | undefined {
     const before = this.#seen.get(key);
     const created = Date.parse(service.metadata.creationTimestamp ?? '');

@@ -12,7 +12,7 @@ export type WakeServicesOptions = {
   wake: (key: string) => void;
 };
 
-/** Calls `wake` for each Service that changes, and for the Services that a pod matches, or matched, if its endpoints can change. */
+/** Calls `wake` for each Service that changes, and for the Services that a pod matches or matched if its endpoints may have changed. */
 export function wakeServices({ services, pods, wake }: WakeServicesOptions): void {
   services.onChange(({ object: { metadata } }) => wake(placeText(metadata)));
   pods.onChange((change) => {
@@ -33,7 +33,7 @@ export function selects(selector: Record<string, string> | undefined, labels: Re
   return selector !== undefined && matchesEveryLabel(selector, labels);
 }
 
-/** What endpoints depend on. */
+/** The fields of a pod on which its endpoints depend. */
 function endpointFacts(pod: Pod): string {
   const { metadata, spec, status } = pod;
   const { hostname, subdomain, nodeName } = spec;

@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 
 /**
- * Calls that are started in one turn of the event loop. A server in this process may answer them in the same turn, which keeps timers and I/O
- * waiting.
+ * Number of calls started per turn of the event loop. A server in this process may answer them in the same turn, which holds up timers and
+ * I/O.
  */
 const CALLS_PER_TURN = 16;
 
-/** Makes a call for each item, at the same time, and waits for all. */
+/** Makes a call for each item concurrently, and waits for all of them to settle. */
 export async function settledCalls<T>(
   items: readonly T[],
   call: (item: T) => Promise<unknown>,
@@ -19,13 +19,13 @@ export async function settledCalls<T>(
   return (await Promise.all(results)).flat();
 }
 
-/** Makes a call for each item, at the same time. Rejects with the error of the first one that failed, after all have ended. */
+/** Makes a call for each item concurrently. Once all of them have settled, rejects with the error of the first item that failed. */
 export async function everyCall<T>(items: readonly T[], call: (item: T) => Promise<unknown>): Promise<void> {
   const failed = (await settledCalls(items, call)).find((result) => result.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
 }
 
-/** Returns the error of work that failed, so that the caller can report the state before it throws the error. */
+/** Returns the error of failed work, so that the caller can report the status before throwing it. */
 export async function failureOf(work: Promise<unknown>): Promise<{ error: unknown } | undefined> {
   try {
     await work;

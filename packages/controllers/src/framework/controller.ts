@@ -4,13 +4,13 @@ import type { KubeClient } from '@podwright/kube-client';
 import type { SharedObjects } from './shared-objects.ts';
 
 /**
- * What every controller receives. A controller reads objects from `objects` only, and writes them with `client`. It passes the answers of its
- * own writes to the cache of the resource (`ObjectCache.written`), so that its next decision includes them.
+ * What every controller receives. A controller reads objects only from `objects` and writes them with `client`. It adds the responses to
+ * its own writes to the resource's cache (`ObjectCache.written`), so that its next decision takes them into account.
  */
 export type ControllerParts = {
   client: KubeClient;
   objects: SharedObjects;
-  /** Returns a recorder whose events have the component as their source, such as `deployment-controller`. */
+  /** Returns a recorder for events with this source component, such as `deployment-controller`. */
   events: (component: string) => EventRecorder;
   logger: Logger;
   /** Unix time in milliseconds. */
@@ -18,5 +18,5 @@ export type ControllerParts = {
   signal: AbortSignal;
 };
 
-/** Runs a controller until the signal aborts. Rejects only because of a defect. */
+/** Runs a controller until the signal aborts. Rejects only because of a bug. */
 export type Controller = (parts: ControllerParts) => Promise<void>;

@@ -1,15 +1,15 @@
-/** Decides by a Lease whether this process may lead (client-go's leaderelection). Pure. */
+/** Decides from a Lease whether this process may lead (client-go's leaderelection). Pure. */
 import { formatMicroTime, type Lease } from '@podwright/kube-api';
 
-/** Time without a renewal after which another process may lead (leader-elect-lease-duration). */
+/** Another process may lead after this time without a renewal (leader-elect-lease-duration). */
 const LEASE_SECONDS = 15;
 
-/** A Lease as the API server stores it. */
+/** A Lease as stored by the API server. */
 export type LeaderLease = Lease & { spec?: { acquireTime?: string; leaseTransitions?: number } };
 
 /**
- * `record` is the spec of the Lease at the last read, and `sinceMs` when it was first read with this spec, by a monotonic clock. The times
- * in the Lease are not compared, because the clocks of hosts differ.
+ * `record` is the Lease's spec when last read; `sinceMs` is when this spec was first read, on a monotonic clock. The times in the Lease are
+ * ignored, because the clocks of hosts differ.
  */
 export type SeenLease = { record: string; sinceMs: number };
 
@@ -17,7 +17,7 @@ export type LeaseInput = {
   lease: LeaderLease | undefined;
   seen: SeenLease | undefined;
   identity: string;
-  /** The time by the same monotonic clock as `sinceMs`. */
+  /** The current time on the same monotonic clock as `sinceMs`. */
   nowMs: number;
   /** Unix time in milliseconds. */
   unixMs: number;
@@ -25,7 +25,7 @@ export type LeaseInput = {
 
 export type LeaseDecision = {
   seen: SeenLease;
-  /** The spec to write to acquire or to renew the Lease; absent while another process holds it. */
+  /** The spec to write to acquire or renew the Lease; absent while another process holds it. */
   spec?: LeaderLease['spec'];
 };
 

@@ -1,19 +1,19 @@
-/** Finds the resources of kinds by the server's discovery documents. */
+/** Finds the resources of kinds in the server's discovery documents. */
 import { isApiStatus, type KubeClient } from '@podwright/kube-client';
 
-/** `VERSION` or `GROUP/VERSION`, in the characters that a group and a version can have. */
+/** `VERSION` or `GROUP/VERSION`, limited to characters valid in groups and versions. */
 const API_VERSION = /^([a-z0-9]([a-z0-9.-]*[a-z0-9])?\/)?[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
 
 type ResourceList = { resources: { name: string; kind: string }[] };
 
-/** Whether the text may be part of a path. It must be checked: the server does not validate it in owner references and autoscalers. */
+/** Whether the text is safe to use in a path. The server does not validate it in owner references and autoscalers. */
 export const isApiVersion = (text: string): boolean => API_VERSION.test(text);
 
-/** Returns the path of a version of a group. */
+/** Returns the path of a group version. */
 export const groupPath = (apiVersion: string): string =>
   apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
 
-/** Returns the plural name of the kind, and whether its objects have a scale; undefined if the server does not have the kind. */
+/** Returns the plural name of the kind and whether it has the `scale` subresource, or undefined if the server does not serve the kind. */
 export async function findKind(
   client: KubeClient,
   { apiVersion, kind }: { apiVersion: string; kind: string },

@@ -12,7 +12,7 @@ const object = (name: string, version: number, rest: Partial<KubeObject['metadat
   metadata: { namespace: 'shop', name, uid: `uid-${name}`, resourceVersion: String(version), ...rest },
 });
 
-/** A cache whose informer the test plays. */
+/** A cache whose informer is controlled by the test. */
 function open() {
   const reported = new Map<string, KubeObject>();
   const options: Options[] = [];

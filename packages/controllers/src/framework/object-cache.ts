@@ -2,7 +2,7 @@ import { formatTime, type KubeObject, type Resource } from '@podwright/kube-api'
 import { compareVersions, type Informer, type InformerChange } from '@podwright/kube-client';
 import { type ObjectPlace, placeText } from './object-place.ts';
 
-/** A change of an object in a cache. `before` is the state that the cache had until then. */
+/** A change of an object in a cache. `before` is its previous state in the cache. */
 export type ObjectChange<T extends KubeObject> = InformerChange<T> & { before?: T };
 
 type StartInformer<T extends KubeObject> = (options: {
@@ -12,21 +12,21 @@ type StartInformer<T extends KubeObject> = (options: {
 }) => Informer<T>;
 
 /**
- * All objects of a resource, as the informer knows them or, if that is newer, as this process wrote them. So a controller sees its own writes
- * at once, and needs no expectations (client-go's `ControllerExpectations`).
+ * All objects of a resource, as last reported by the informer or, if that is newer, as written by this process. A controller therefore sees
+ * its own writes at once, and needs no expectations (client-go's `ControllerExpectations`).
  *
- * An own write is forgotten when the informer has reached its resource version. Resource versions are one counter for all objects of a server
+ * An own write is dropped once the informer has reached its resource version. All objects of a server share one resource version counter
  * (Kubernetes 1.35, KEP-5504).
  */
 export class ObjectCache<T extends KubeObject> {
   readonly synced: Promise<void>;
   readonly #informer: Informer<T>;
-  /** Own writes that the informer has not reported yet. */
+  /** Own writes not yet reported by the informer. */
   readonly #written = new Map<string, T>();
-  /** UIDs of objects that this process has deleted and that the informer still reports without a time of deletion. */
+  /** UIDs of objects that this process has deleted and the informer still reports without a deletion timestamp. */
   readonly #deleting = new Set<string>();
   readonly #byNamespace = new Map<string, Map<string, T>>();
-  /** By the namespace and the UID of the controller (`ownerKey`). */
+  /** Keyed by namespace and controller UID (`ownerKey`). */
   readonly #byOwner = new Map<string, Map<string, T>>();
   readonly #listeners = new Set<(change: ObjectChange<T>) => void>();
   /** The resource version up to which the informer has reported all changes. */
@@ -45,32 +45,32 @@ export class ObjectCache<T extends KubeObject> {
     return this.#byNamespace.get(namespace)?.get(name);
   }
 
-  /** Returns the objects of a namespace, or all objects without one. */
+  /** Returns the objects in a namespace, or all objects if no namespace is given. */
   list(namespace?: string): T[] {
     if (namespace !== undefined) return [...(this.#byNamespace.get(namespace)?.values() ?? [])];
     return [...this.#byNamespace.values()].flatMap((objects) => [...objects.values()]);
   }
 
   /**
-   * Returns the objects of the namespace whose controller (the owner reference with `controller: true`) has the UID. An object of another
-   * namespace can refer to the UID, but an owner and its objects always have the same namespace.
+   * Returns the objects in the namespace whose controller (the owner reference with `controller: true`) has this UID. Objects in other
+   * namespaces can refer to the UID too, but an owner and its objects are always in the same namespace.
    */
   controlledBy(namespace: string, uid: string): T[] {
     return [...(this.#byOwner.get(ownerKey(namespace, uid))?.values() ?? [])];
   }
 
-  /** Returns the objects that a controller with the UID may claim: those that it has, and those of the namespace that have no controller. */
+  /** Returns the objects that the controller with this UID may claim: its own, and those in the namespace that have no controller. */
   claimable(namespace: string, uid: string): T[] {
     return [...this.controlledBy(namespace, uid), ...this.controlledBy(namespace, NO_OWNER)];
   }
 
-  /** Calls the listener for each later change, including own writes, and at once with the objects that exist. */
+  /** Calls the listener at once for all existing objects, and then for each change, including own writes. */
   onChange(listener: (change: ObjectChange<T>) => void): void {
     this.#listeners.add(listener);
     for (const object of this.list()) listener({ type: 'ADDED', object });
   }
 
-  /** Adds the server's answer to a create, an update or a patch by this process. */
+  /** Adds the server's response to a create, update or patch by this process. */
   written(object: T): void {
     const { resourceVersion } = object.metadata;
     if (isAtLeast(this.#reached, resourceVersion)) return; // the informer has reported this state or a newer one
@@ -80,7 +80,7 @@ export class ObjectCache<T extends KubeObject> {
     this.#put(object);
   }
 
-  /** Marks an object that this process has deleted, until the informer reports that it is being deleted or was removed. */
+  /** Marks an object as deleted by this process, until the informer reports its deletion timestamp or its removal. */
   deleting(place: ObjectPlace, uid: string): void {
     const known = this.get(place);
     if (known?.metadata.uid !== uid || known.metadata.deletionTimestamp !== undefined) return;
@@ -105,7 +105,7 @@ export class ObjectCache<T extends KubeObject> {
     else this.#put(object);
   }
 
-  /** Replaces own writes that are not newer than `version` by the informer's state, which includes what others did since. */
+  /** Replaces own writes that are not newer than `version` with the informer's state, which includes later changes by others. */
   #progressed(version: string): void {
     this.#reached = version;
     for (const [key, object] of this.#written) {
@@ -144,7 +144,7 @@ export class ObjectCache<T extends KubeObject> {
     this.#report({ type: 'DELETED', object, before });
   }
 
-  /** Returns the object with a time of deletion if this process has deleted it. */
+  /** Returns the object with a deletion timestamp if this process has deleted it. */
   #withDeletion(object: T): T {
     const { uid = '', deletionTimestamp } = object.metadata;
     if (!this.#deleting.has(uid)) return object;
@@ -177,15 +177,15 @@ function placeOf({ metadata: { namespace = '', name = '' } }: KubeObject): Objec
   return { namespace, name };
 }
 
-/** Stands for the UID of the controller of objects without one. */
+/** The controller UID under which objects without a controller are indexed. */
 const NO_OWNER = '';
 
-/** Returns the key of an object in the index of owners. */
+/** Returns an object's key in the owner index. */
 function ownerKeyOf({ metadata: { namespace = '', ownerReferences = [] } }: KubeObject): string {
   return ownerKey(namespace, ownerReferences.find(({ controller }) => controller === true)?.uid ?? NO_OWNER);
 }
 
-/** No namespace has a slash. */
+/** Unambiguous, because namespaces contain no slash. */
 function ownerKey(namespace: string, uid: string): string {
   return `${namespace}/${uid}`;
 }

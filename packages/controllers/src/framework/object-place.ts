@@ -1,4 +1,4 @@
-/** Identifies an object of a resource. `namespace` is '' for objects of the cluster. */
+/** Identifies an object of a resource. `namespace` is '' for cluster-scoped objects. */
 export type ObjectPlace = { namespace?: string; name: string };
 
 /** Returns `NAMESPACE/NAME`, for queues and messages. */

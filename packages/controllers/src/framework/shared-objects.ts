@@ -2,7 +2,7 @@ import type { KubeObject, Resource } from '@podwright/kube-api';
 import type { Informers } from '@podwright/kube-client';
 import { ObjectCache } from './object-cache.ts';
 
-/** One cache per resource, shared by all controllers. A resource is watched from the first request for its cache on. */
+/** One cache per resource, shared by all controllers. A resource is watched once its cache has been requested. */
 export class SharedObjects {
   readonly #informers: Informers;
   readonly #caches = new Map<string, ObjectCache<KubeObject>>();

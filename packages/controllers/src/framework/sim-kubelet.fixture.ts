@@ -1,18 +1,18 @@
-/** The other party of a simulation of long-running pods: assigns, starts, ends and removes them, one at a time, at random. */
+/** The other side of a simulation of long-running pods: assigns, starts, ends and removes pods at random, one at a time. */
 import { formatTime, type Pod } from '@podwright/kube-api';
 import { PODS } from '@podwright/kube-client';
 import type { SimServer } from './sim-server.fixture.ts';
 
 export class SimKubelet {
   readonly #server: SimServer;
-  /** Of 100 steps of running pods, so many make the pod fail or unready. */
+  /** Percentage of steps in which a pod fails or becomes unready. */
   failures = 0;
 
   constructor(server: SimServer) {
     this.#server = server;
   }
 
-  /** Changes one pod. Returns whether there was one that is not ready and at rest. */
+  /** Changes one pod. Returns false if no pod is left to change. */
   step(): boolean {
     const pods = this.#server.list<Pod>(PODS);
     const fails = this.#server.random.below(100) < this.failures;
@@ -39,7 +39,7 @@ export class SimKubelet {
   }
 }
 
-/** The node that the pod's affinity names, as the scheduler chooses it. */
+/** The node named in the pod's affinity, which is the one the scheduler would choose. */
 function targetOf({ spec }: Pod): string {
   const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   return required?.nodeSelectorTerms[0]?.matchFields?.[0]?.values?.[0] ?? 'n1';

@@ -1,4 +1,4 @@
-/** Runs a controller on a simulated server, with delayed watches, lost answers, conflicts and restarts. */
+/** Runs a controller against a simulated server, with delayed watches, lost responses, conflicts and restarts. */
 import { silentLogger } from '@podwright/base';
 import type { Resource } from '@podwright/kube-api';
 import { refusal } from '@podwright/kube-client/testing';
@@ -6,16 +6,16 @@ import type { ControllerParts } from './controller.ts';
 import { placeText } from './object-place.ts';
 import type { SimObject, SimServer } from './sim-server.fixture.ts';
 
-/** Handles the object of a key, as `WorkQueue` calls it. */
+/** Syncs the object with this key, as called by `WorkQueue`. */
 export type Sync = (key: string) => Promise<void>;
-/** Creates a controller's state of a new process. `again` asks for a later sync. */
+/** Creates a controller's state for a new process. `again` requests a later sync. */
 export type StartSync = (parts: ControllerParts, again: (key: string, delayMs: number) => void) => Sync;
 
 export type SimEvent = { reason: string; message: string; type: string; name: string };
 
 /**
- * What goes wrong with a write. `lost`: it is made, but the caller does not get the answer; `killed`: the same, and the process ends. The answer
- * to a creation is never lost: controllers cannot know then that the object exists, in upstream either, and create another one.
+ * What goes wrong with a write. `lost`: it takes effect, but the caller gets no response; `killed`: likewise, and the process ends. The
+ * response to a create is never lost: a controller (upstream's, too) could not know that the object exists, and would create another one.
  */
 export type Fault = 'none' | 'refused' | 'conflict' | 'lost' | 'killed';
 
@@ -40,7 +40,7 @@ export class SimProcess {
     this.restart();
   }
 
-  /** Replaces the process by a new one, which reads all objects. */
+  /** Replaces the process with a new one, which reads all objects. */
   restart(): void {
     const { client, objects, deliver } = this.server.connect();
     const event: ReturnType<ControllerParts['events']>['event'] = (...[{ name }, type, reason, message]) =>
@@ -62,12 +62,12 @@ export class SimProcess {
     });
   }
 
-  /** Reports up to so many changes of each resource. */
+  /** Reports up to `atMost` changes of each resource. */
   deliver(atMost: number): void {
     this.#deliver(atMost);
   }
 
-  /** Handles an object. Errors are ignored, as by a work queue that tries again. Restarts the process if it was killed. */
+  /** Syncs an object. Errors are ignored, as by a work queue that retries. Restarts the process if it was killed. */
   async sync(key: string): Promise<boolean> {
     const wasOk = await this.#sync(key).then(
       () => true,
@@ -80,7 +80,10 @@ export class SimProcess {
     return wasOk;
   }
 
-  /** Handles all objects without faults until nothing changes. `actors` are the other parties, such as the kubelet; they return whether they did something. */
+  /**
+   * Syncs all objects without faults until nothing changes. `actors` runs the other parties, such as the kubelet, and returns whether they
+   * did anything.
+   */
   async settle(actors: () => boolean): Promise<void> {
     this.nextFault = () => 'none';
     for (let round = 0; round < 2000; round++) {

@@ -1,4 +1,4 @@
-/** An API server in memory for simulations: finalizers, graceful deletion, conflicts, delayed watches, injected failures. */
+/** An in-memory API server for simulations, with finalizers, graceful deletion, conflicts, delayed watches and injected failures. */
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '@podwright/base';
 import { formatTime, type KubeObject, type Resource } from '@podwright/kube-api';
@@ -11,7 +11,7 @@ export type SimObject = KubeObject & { spec?: unknown; status?: unknown };
 type Change = InformerChange<KubeObject> & { version: number };
 type WriteCall = { verb: 'create' | 'update' | 'patch' | 'delete'; resource: Resource; name: string };
 
-/** Pseudo-random numbers of a seed (mulberry32). */
+/** Seeded pseudo-random numbers (mulberry32). */
 export class Random {
   #state: number;
 
@@ -35,11 +35,11 @@ export class Random {
 export class SimServer {
   nowMs = Date.parse('2026-01-01T00:00:00Z');
   readonly random: Random;
-  /** Called before each write. What it throws, the write rejects with. */
+  /** Called before each write. The write rejects with any error thrown here. */
   beforeWrite: (call: WriteCall) => void = () => undefined;
-  /** Called after each write that succeeded. What it throws, the caller receives instead of the answer. */
+  /** Called after each successful write. The caller receives any error thrown here instead of the response. */
   afterWrite: (call: WriteCall) => void = () => undefined;
-  /** Called with each object that has changed; for invariants. */
+  /** Called after each change, for checking invariants. */
   onChange: () => void = () => undefined;
   writes = 0;
   #version = 100;
@@ -78,7 +78,7 @@ export class SimServer {
     this.put(resource, object);
   }
 
-  /** Removes an object as a kubelet that has stopped a pod: at once if it has no finalizers. */
+  /** Removes an object like a kubelet that has stopped a pod: immediately, unless it has finalizers. */
   end(resource: Resource, place: ObjectKey): void {
     const object = this.#of(resource).get(placeText(place));
     if (object === undefined) return;
@@ -89,7 +89,7 @@ export class SimServer {
     this.#store(resource, { ...object, metadata }, 'MODIFIED');
   }
 
-  /** Marks an object as being deleted, or removes it if nothing waits for it (a pod on a node waits for the kubelet). */
+  /** Marks an object for deletion, or removes it if nothing has to finish first (a pod on a node waits for the kubelet). */
   delete(resource: Resource, place: ObjectKey, { preconditions }: DeleteOptions = {}): void {
     const object = this.#existing(resource, place);
     if (preconditions?.uid !== undefined && preconditions.uid !== object.metadata.uid)
@@ -102,7 +102,9 @@ export class SimServer {
     this.#store(resource, { ...object, metadata }, 'MODIFIED');
   }
 
-  /** Returns the objects of a new process: its caches have the present state, and later only what `deliver` reports. */
+  /**
+   * Returns the client and objects of a new process. Its caches start with the current state, and later see only what `deliver` reports.
+   */
   connect(): { client: KubeClient; objects: SharedObjects; deliver: (atMost?: number) => boolean } {
     const open: SimInformer[] = [];
     const start = ({ resource, onChange, onProgress }: Parameters<Informers['start']>[0]) => {
@@ -216,7 +218,7 @@ export class SimServer {
   }
 }
 
-/** Reports the changes of a list from a position on, when the simulation says so. */
+/** Reports the changes after a certain position in a list, when the simulation says so. */
 class SimInformer implements Informer<KubeObject> {
   readonly synced = Promise.resolve();
   readonly #known = new Map<string, KubeObject>();
@@ -267,7 +269,7 @@ function isLive({ spec, status }: SimObject): boolean {
   return nodeName !== undefined && phase !== 'Succeeded' && phase !== 'Failed';
 }
 
-/** A strategic merge patch, as far as controllers use it. */
+/** A strategic merge patch, to the extent that controllers use it. */
 function merged(known: unknown, patch: unknown): unknown {
   if (!isRecord(patch)) return patch;
   const result: Record<string, unknown> = isRecord(known) ? { ...known } : {};

@@ -1,6 +1,6 @@
 import { isRecord } from '@podwright/base';
 
-/** Returns the value as JSON that does not depend on the order of keys. */
+/** Returns the value as JSON that is independent of key order. */
 export function stableJson(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) =>
     isRecord(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
@@ -9,12 +9,12 @@ export function stableJson(value: unknown): string {
 
 const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
-/** Characters of generated names: without vowels and digits that look like them, so that no words appear (apimachinery, util/rand). */
+/** Characters of generated names: no vowels or digits that look like them, so that no words appear (apimachinery, util/rand). */
 const SAFE_CHARACTERS = 'bcdfghjklmnpqrstvwxz2456789';
 
 /**
- * Returns a hash of the text for labels and names: FNV-1a of 32 bits, in upstream's alphabet. Upstream hashes another text (a dump of Go's
- * structures), so its hashes of the same objects differ.
+ * Returns a hash of the text for labels and names: 32-bit FNV-1a in upstream's alphabet. Upstream hashes a different text (a dump of Go
+ * structs), so its hashes of the same objects differ.
  */
 export function nameHash(text: string): string {
   let hash = FNV_OFFSET;
@@ -22,7 +22,7 @@ export function nameHash(text: string): string {
   return safeName(hash);
 }
 
-/** Writes a hash in the alphabet of generated names (rand.SafeEncodeString). */
+/** Encodes a hash in the alphabet of generated names (rand.SafeEncodeString). */
 export function safeName(hash: number): string {
   return [...String(hash)].map((digit) => SAFE_CHARACTERS[digit.charCodeAt(0) % SAFE_CHARACTERS.length]).join('');
 }

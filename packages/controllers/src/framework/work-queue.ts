@@ -3,15 +3,15 @@ import { errorMessage, type Logger } from '@podwright/base';
 import { isApiStatus } from '@podwright/kube-client';
 
 export type WorkQueueOptions = {
-  /** Brings the cluster closer to what the object asks for. Reads the object from a cache; it may not exist any longer. */
+  /** Reconciles an object, which is read from a cache and may no longer exist. */
   sync: (key: string) => Promise<void>;
-  /** The log message if `sync` fails. */
+  /** Logged if `sync` fails. */
   failure: string;
-  /** Delay before a key that failed for the first time is handled again, in milliseconds. Default: 5. Conflicts have that one always. */
+  /** Delay before the first retry of a key, in milliseconds. Default: 5, which always applies to conflicts. */
   firstRetryMs?: number;
-  /** Longest such delay, in milliseconds. Default: 1,000,000. */
+  /** Maximum delay before a retry, in milliseconds. Default: 1,000,000. */
   maxRetryMs?: number;
-  /** Number of keys that are handled at the same time. Default: 5, as in upstream's controllers. */
+  /** Number of keys handled concurrently. Default: 5, as in upstream's controllers. */
   workers?: number;
   /** Returns by how much the system time is ahead of the monotonic clock, in milliseconds. */
   clockOffsetMs?: () => number;
@@ -19,7 +19,10 @@ export type WorkQueueOptions = {
   signal: AbortSignal;
 };
 
-/** Delays before a failed key is handled again: the first one, doubled with each further failure, up to the second (client-go's default). */
+/**
+ * Delays before retrying a failed key: starting with the first value, doubled with each further failure, up to the second (client-go's
+ * defaults).
+ */
 const FIRST_RETRY_MS = 5;
 const MAX_RETRY_MS = 1_000_000;
 /**
@@ -31,8 +34,8 @@ const MAX_TIMER_MS = 60_000;
 const CLOCK_STEP_MS = 1000;
 
 /**
- * Keys of objects to handle, with the rules of client-go's rate-limited work queue: a key that is added several times is handled once, never
- * by two workers at the same time, and again if it was added meanwhile.
+ * A queue of object keys that follows the rules of client-go's rate-limited work queue: a key added several times is handled once, never by
+ * two workers at a time, and again if it was added while being handled.
  */
 export class WorkQueue {
   readonly #options: WorkQueueOptions;
@@ -94,8 +97,8 @@ export class WorkQueue {
   }
 
   async #handle(key: string): Promise<void> {
-    // Calls to a server in this process may never leave the microtasks: other events run before each key. Changes that the caller of `add`
-    // reports now are part of the decision.
+    // Calls to a server in this process may never leave the microtask queue, so let other events run before each key. Changes that the
+    // caller of `add` is still reporting then become part of the decision.
     await setImmediate();
     try {
       await this.#options.sync(key);
@@ -108,7 +111,7 @@ export class WorkQueue {
     else if (this.#running.size === 0) this.#stopped.resolve();
   }
 
-  /** Handles the key again later. A conflict is not logged: another client wrote the object first. */
+  /** Requeues the key. Conflicts are not logged, as they only mean that another client wrote the object first. */
   #retry(key: string, error: unknown): void {
     const { logger, failure, signal, firstRetryMs = FIRST_RETRY_MS, maxRetryMs = MAX_RETRY_MS } = this.#options;
     if (signal.aborted) return;

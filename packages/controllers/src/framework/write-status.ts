@@ -2,8 +2,8 @@ import type { KubeObject, Resource } from '@podwright/kube-api';
 import type { ControllerParts } from './controller.ts';
 
 /**
- * Updates the status subresource of an object and adds the answer to the cache. `object` has the resource version that the caller has read,
- * so an update of an outdated object fails with a conflict.
+ * Updates the status subresource of an object and adds the response to the cache. `object` has the resource version read by the caller, so
+ * updating a stale object fails with a conflict.
  */
 export async function writeStatus<T extends KubeObject>(
   { client, objects, signal }: Pick<ControllerParts, 'client' | 'objects' | 'signal'>,

@@ -9,19 +9,19 @@ import { remainingBackoffMs } from './job-backoff.ts';
 import { completionsOf, isIndexed, isSuspended, type JobFacts, replacesOnlyFailed } from './job-facts.ts';
 import { absoluteFailures, completionIndex, newIndexPod, newPod } from './job-pod.ts';
 
-/** Most pods that one decision deletes (MaxPodCreateDeletePerSync). */
+/** Maximum number of pods deleted by one decision (MaxPodCreateDeletePerSync). */
 const MAX_DELETIONS = 500;
 
 export type PodsDecision = {
   create: NewPod[];
   delete: Pod[];
-  /** Whether the deleted pods do not count, so that their finalizer is removed first. */
+  /** Whether the deleted pods do not count, in which case their finalizer is removed first. */
   forgets: boolean;
-  /** Time until the decision is to be made again, in milliseconds. */
+  /** Time until the next decision is needed, in milliseconds. */
   againInMs?: number;
 };
 
-/** Decides which pods a Job that goes on creates or deletes (manageJob). It does only one of both at a time. */
+/** Decides which pods a continuing Job creates or deletes (manageJob). It never does both at once. */
 export function decidePods(facts: JobFacts): PodsDecision {
   const { job, active } = facts;
   const wanted = isSuspended(job) ? 0 : wantedActive(facts);
@@ -33,7 +33,7 @@ export function decidePods(facts: JobFacts): PodsDecision {
   return { create: [], delete: [], forgets: false, ...(missing > 0 ? podsToCreate(facts, missing) : {}) };
 }
 
-/** The number of pods that should be active. A Job without completions starts no more after the first success. */
+/** Returns the number of pods that should be active. A Job without completions starts no more pods after the first success. */
 function wantedActive({ job, succeeded, active }: JobFacts): number {
   const { completions, parallelism = 1 } = job.spec;
   if (completions === undefined) return succeeded > 0 ? active.length : parallelism;
@@ -56,13 +56,13 @@ function podsToCreate(facts: JobFacts, count: number): Pick<PodsDecision, 'creat
   };
 }
 
-/** Returns the time until an index may have a new pod; `failed` is its last failed pod. */
+/** Returns the time until an index may get a new pod, in milliseconds; `failed` is its last failed pod. */
 function indexWaitMs(failed: Pod | undefined, nowMs: number): number {
   if (failed === undefined) return 0;
   return remainingBackoffMs({ failures: absoluteFailures(failed) + 1, lastFailureMs: finishedAtMs(failed) }, nowMs);
 }
 
-/** Returns the first indexes that have neither ended nor a pod. */
+/** Returns the first indexes that neither have ended nor have a pod. */
 function pendingIndexes({ job, ...facts }: JobFacts, count: number): number[] {
   const occupying = replacesOnlyFailed(job) ? [...facts.active, ...facts.terminating] : facts.active;
   const occupied = IndexSet.of(occupying.map(completionIndex).filter((index) => index !== undefined));
@@ -70,7 +70,9 @@ function pendingIndexes({ job, ...facts }: JobFacts, count: number): number[] {
   return succeededIndexes.union(failedIndexes).union(occupied).firstMissing(count, completionsOf(job));
 }
 
-/** Chooses at least `count` pods. Pods without a valid index, and all but one of an index, are always removed (activePodsForRemoval). */
+/**
+ * Chooses at least `count` pods. Pods without a valid index, and all but one pod of each index, are always removed (activePodsForRemoval).
+ */
 function podsToRemove(job: Job, active: readonly Pod[], count: number): Pod[] {
   if (!isIndexed(job)) return inDeletionOrder(active).slice(0, count);
   const byIndex = Map.groupBy(active, completionIndex);

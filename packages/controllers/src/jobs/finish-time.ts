@@ -1,8 +1,8 @@
 import { type ContainerStatus, findCondition, isSidecar, type Pod } from '@podwright/kube-api';
 
 /**
- * Returns when a pod finished, in Unix milliseconds: when its last container ended, else when it became unready, else when it was deleted,
- * else its creation (getFinishedTime in upstream's pkg/controller/job/backoff_utils.go).
+ * Returns when a pod finished, in Unix milliseconds: when its last container terminated, or else when it became unready, was deleted or was
+ * created, in this order (getFinishedTime in upstream's pkg/controller/job/backoff_utils.go).
  */
 export function finishedAtMs({ metadata, spec, status }: Pod): number {
   const sidecars = new Set((spec.initContainers ?? []).filter(isSidecar).map(({ name }) => name));
@@ -23,7 +23,7 @@ export function finishedAtMs({ metadata, spec, status }: Pod): number {
   );
 }
 
-/** Returns the time at which the last container ended, if all of them have. */
+/** Returns when the last container terminated, if all of them have. */
 function lastEnd(statuses: readonly ContainerStatus[]): number | undefined {
   const ends = statuses.map(({ state }) => timeOf(state.terminated?.finishedAt));
   const known = ends.filter((end) => end !== undefined);

@@ -25,7 +25,7 @@ export const finishedJobController: Controller = async (parts) => {
   await queue.ended;
 };
 
-/** Deletes the Job if its time is over. Else returns the time that is left, in milliseconds. */
+/** Deletes the Job if it has expired. Otherwise returns the remaining time, in milliseconds. */
 export async function deleteExpired(
   { client, objects, now, signal }: Pick<ControllerParts, 'client' | 'objects' | 'now' | 'signal'>,
   place: ObjectPlace,
@@ -48,7 +48,7 @@ export async function deleteExpired(
   return undefined;
 }
 
-/** Returns the time after which the Job is to be deleted, or nothing if it is not finished, not limited or being deleted already. */
+/** Returns the time until the Job expires, in milliseconds, or nothing if it is unfinished, never expires, or is already being deleted. */
 export function untilExpiredMs(job: Job, nowMs: number): number | undefined {
   const { ttlSecondsAfterFinished } = job.spec;
   const finishedMs = Date.parse(finishedCondition(job)?.lastTransitionTime ?? '');

@@ -1,4 +1,4 @@
-/** Sets of completion indexes as ascending intervals, in the text form of a Job's status: `0,2-5,7`. */
+/** Sets of completion indexes as ascending intervals, in the text format of a Job's status: `0,2-5,7`. */
 
 export type IndexInterval = { first: number; last: number };
 
@@ -11,7 +11,7 @@ export class IndexSet {
     this.#intervals = intervals;
   }
 
-  /** Parses the text form. Indexes that are not less than `completions` and intervals that are not numbers are left out. */
+  /** Parses the text format. Drops indexes that are not less than `completions` and intervals that are not numeric. */
   static parse(text: string | undefined, completions: number): IndexSet {
     const intervals = (text ?? '').split(',').flatMap((part): IndexInterval[] => {
       const numbers = /^(\d{1,10})(?:-(\d{1,10}))?$/.exec(part);
@@ -46,7 +46,7 @@ export class IndexSet {
     return new IndexSet(merged([...this.#intervals, ...other.#intervals]));
   }
 
-  /** Returns the number of indexes that both sets have. */
+  /** Returns the number of indexes in both sets. */
   overlap(other: IndexSet): number {
     let count = 0;
     for (let i = 0, j = 0; i < this.#intervals.length && j < other.#intervals.length; ) {
@@ -58,7 +58,7 @@ export class IndexSet {
     return count;
   }
 
-  /** Returns the first `count` indexes below `end` that the set does not have. */
+  /** Returns the first `count` indexes below `end` that are not in the set. */
   firstMissing(count: number, end: number): number[] {
     const missing: number[] = [];
     let candidate = 0;
@@ -69,7 +69,7 @@ export class IndexSet {
     return missing;
   }
 
-  /** Formats the set. An interval of two indexes is written as two indexes, as upstream does. */
+  /** Formats the set. As upstream does, an interval of two indexes is written as two separate indexes. */
   toString(): string {
     const part = ({ first, last }: IndexInterval) =>
       first === last ? `${first}` : `${first}${last === first + 1 ? ',' : '-'}${last}`;

@@ -1,12 +1,12 @@
-/** The exponential back-off of new pods after failures (upstream's pkg/controller/job/backoff_utils.go). */
+/** Exponential backoff for new pods after failures (upstream's pkg/controller/job/backoff_utils.go). */
 import type { Pod } from '@podwright/kube-api';
 import { remainingMs } from '../framework/remaining-time.ts';
 import { finishedAtMs } from './finish-time.ts';
 
-/** Failures of a Job since its last success. Kept in memory only, as in upstream. */
+/** Failures of a Job since its last success. In memory only, as in upstream. */
 export type JobBackoff = { failures: number; lastFailureMs: number };
 
-/** Delay after the first failure, doubled with each further failure, up to the second value (`MaxJobPodFailureBackOff`). */
+/** Delay after the first failure. It doubles with each further failure, up to the maximum (`MaxJobPodFailureBackOff`). */
 const FIRST_DELAY_MS = 10_000;
 const MAX_DELAY_MS = 600_000;
 

@@ -21,9 +21,12 @@ import { countReleased, finishedStatus, type Tracking, trackPods } from './job-s
 import { completionVerdict, untilDeadlineMs, type Verdict, verdictOf } from './job-verdict.ts';
 import { isOrphan, releaseOrphan, removeFinalizer } from './orphan-pods.ts';
 
-/** Time in which changes of pods are collected before their Job is handled. Upstream waits for a second. */
+/** How long pod changes are collected before their Job is handled. Upstream waits one second. */
 const BATCH_MS = 25;
-/** Delays after failures (DefaultJobApiBackOff, MaxJobApiBackOff): a Job whose pods are refused reports each refusal as an event. */
+/**
+ * Retry delays (DefaultJobApiBackOff, MaxJobApiBackOff). They are long because a Job whose pods are rejected records an event for each
+ * rejection.
+ */
 const FIRST_RETRY_MS = 1000;
 const MAX_RETRY_MS = 60_000;
 
@@ -41,7 +44,7 @@ export const jobController: Controller = (parts) => {
   return runJobs(parts, queue);
 };
 
-/** Wakes Jobs and removes the finalizer of pods that belong to none. */
+/** Wakes Jobs, and removes the finalizer from pods that belong to none. */
 async function runJobs({ client, objects, logger, signal }: ControllerParts, queue: WorkQueue): Promise<void> {
   const jobs = objects.of<Job>(JOBS);
   const pods = objects.of<Pod>(PODS);
@@ -78,7 +81,7 @@ export class JobSync {
   readonly #writer: PodWriter;
   readonly #backoffs = new Map<string, JobBackoff>();
 
-  /** `again` is called if a Job is to be synchronized after a delay in milliseconds. */
+  /** `again` requests another sync of a Job after a delay in milliseconds. */
   constructor(parts: ControllerParts, again: (key: string, delayMs: number) => void) {
     this.#parts = parts;
     this.#again = again;
@@ -116,8 +119,8 @@ export class JobSync {
   }
 
   /**
-   * Writes why the Job ends before its active pods are deleted. Else a sync that finds them deleted after a failed write could take them for
-   * failures of a Job that succeeds.
+   * Records why the Job ends before its active pods are deleted. Otherwise, a sync that finds them deleted after a failed write could count
+   * them as failures of a Job that succeeds.
    */
   async #announce(facts: JobFacts, verdict: Verdict): Promise<JobFacts> {
     const { job, active } = facts;
@@ -127,7 +130,7 @@ export class JobSync {
     return { ...facts, job: await this.#write(job, status) };
   }
 
-  /** Deletes the pods of a Job that ends. They count as failed, unless the Job succeeds. */
+  /** Deletes the pods of an ending Job. They count as failed unless the Job succeeds. */
   async #end({ job, active }: JobFacts): Promise<void> {
     await everyCall(active, (pod) => this.#writer.delete(job, pod));
   }
@@ -146,7 +149,7 @@ export class JobSync {
     if (error !== undefined && !isNamespaceTerminating(error)) throw error;
   }
 
-  /** Writes the status, removes finalizers, and writes the status again with the pods that are counted now. */
+  /** Writes the status, removes finalizers, and writes the status again with the pods that can now be counted. */
   async #report(
     key: string,
     facts: JobFacts,
@@ -171,7 +174,7 @@ export class JobSync {
     if (tracking.hasMore && !isDeleting) this.#again(key, BATCH_MS);
   }
 
-  /** Counts the pods whose finalizers were removed, and ends the Job if nothing is left to count. */
+  /** Counts the pods whose finalizers were removed, and finishes the Job if no pods are left to count. */
   async #count(
     job: Job,
     { hasMore }: Tracking,

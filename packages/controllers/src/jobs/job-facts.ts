@@ -1,4 +1,4 @@
-/** What the pods of a Job say about it, before anything is changed. */
+/** What a Job's pods say about it, before anything is changed. */
 import type { Pod } from '@podwright/kube-api';
 import type { Job } from '../objects/job.ts';
 import { isActive, isTerminating } from '../pods/pod-state.ts';
@@ -10,9 +10,9 @@ import { matchPodFailurePolicy } from './pod-failure-policy.ts';
 
 export type JobState = {
   job: Job;
-  /** The pods that the Job owns, in all phases. */
+  /** All pods owned by the Job, in any phase. */
   pods: readonly Pod[];
-  /** Failures that an earlier sync has seen. */
+  /** Failures seen by earlier syncs. */
   backoff?: JobBackoff;
   nowMs: number;
 };
@@ -20,15 +20,15 @@ export type JobState = {
 export type JobFacts = JobState & {
   active: Pod[];
   terminating: Pod[];
-  /** Numbers of pods, including those that the status does not count yet. */
+  /** Pod counts, including pods that the status does not count yet. */
   succeeded: number;
   failed: number;
-  /** Indexes of Indexed Jobs; empty for others. `countedIndexes` are those of the status. */
+  /** Completion indexes; empty unless the Job is Indexed. `countedIndexes` are those in the status. */
   countedIndexes: IndexSet;
   succeededIndexes: IndexSet;
-  /** Absent without a back-off limit per index. */
+  /** Absent if there is no per-index backoff limit. */
   failedIndexes?: IndexSet;
-  /** The failed pods by index that are kept until their replacements have taken over their numbers of failures. */
+  /** Failed pods by index, retained until their replacements have taken over their failure counts. */
   delayed: ReadonlyMap<number, Pod>;
   backoff: JobBackoff;
 };
@@ -67,19 +67,19 @@ export function isSuspended({ spec }: Job): boolean {
   return spec.suspend === true;
 }
 
-/** Whether pods that are being deleted are replaced only after they have failed. */
+/** Whether pods being deleted are replaced only once they have failed. */
 export function replacesOnlyFailed({ spec }: Job): boolean {
   return spec.podReplacementPolicy === 'Failed' || spec.podFailurePolicy !== undefined;
 }
 
-/** Whether the pod counts as failed: also one that is deleted before it ends, because it may never reach the phase Failed. */
+/** Whether the pod counts as failed. This includes pods deleted before they end, because they may never reach the phase Failed. */
 export function isFailed(job: Job, { metadata, status }: Pod): boolean {
   if (status?.phase === 'Failed') return true;
   if (replacesOnlyFailed(job)) return false;
   return metadata.deletionTimestamp !== undefined && status?.phase !== 'Succeeded';
 }
 
-/** Whether the pod's end changes the counts: every pod of a Job without indexes, else those with an index below the completions. */
+/** Whether the pod's end affects the counts: any pod of a non-indexed Job, or one with an index below the completions. */
 export function isCountable(job: Job, pod: Pod): boolean {
   if (!isIndexed(job)) return true;
   const index = completionIndex(pod);
@@ -109,14 +109,14 @@ function indexFacts(job: Job, pods: readonly Pod[]): IndexFacts {
   return { countedIndexes, succeededIndexes, failedIndexes: known.union(indexesOf((pod) => failsIndex(job, pod))) };
 }
 
-/** Whether the failure of a pod makes its index fail: by a rule of the policy, or because the index has no further tries. */
+/** Whether a pod's failure makes its index fail, by a policy rule or because the index has no retries left. */
 function failsIndex(job: Job, pod: Pod): boolean {
   if (!isFailed(job, pod)) return false;
   const { action, counts } = matchPodFailurePolicy(job.spec.podFailurePolicy, pod);
   return action === 'FailIndex' || (counts && indexFailures(pod) >= (job.spec.backoffLimitPerIndex ?? 0));
 }
 
-/** Chooses the last failed pod of each index that has neither ended nor an active pod (getPodsWithDelayedDeletionPerIndex). */
+/** Chooses the last failed pod of each index that has not ended and has no active pod (getPodsWithDelayedDeletionPerIndex). */
 function delayedPods({
   job,
   countable,

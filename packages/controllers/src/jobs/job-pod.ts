@@ -1,35 +1,35 @@
-/** The marks that the controller sets on the pods of a Job, and the pods that it creates. */
+/** Marks that the controller sets on a Job's pods, and the pods it creates. */
 import type { Container, Pod } from '@podwright/kube-api';
 import { JOBS, type Job } from '../objects/job.ts';
 import { controllerReference } from '../pods/controller-reference.ts';
 import { type NewPod, podFromTemplate } from '../pods/pod-template.ts';
 import { matchPodFailurePolicy } from './pod-failure-policy.ts';
 
-/** Keeps the pod in the API until the status of its Job counts it. */
+/** Keeps the pod from being removed until its Job's status has counted it. */
 export const TRACKING_FINALIZER = 'batch.kubernetes.io/job-tracking';
-/** Both a label and an annotation of the pods of an Indexed Job. */
+/** Used both as a label and as an annotation on the pods of an Indexed Job. */
 const COMPLETION_INDEX = 'batch.kubernetes.io/job-completion-index';
 const INDEX_FAILURES = 'batch.kubernetes.io/job-index-failure-count';
 const IGNORED_INDEX_FAILURES = 'batch.kubernetes.io/job-index-ignored-failure-count';
 const INDEX_VARIABLE = 'JOB_COMPLETION_INDEX';
-/** Longest prefix of a name to which the server adds five characters (names.MaxGeneratedNameLength). */
+/** Longest name prefix to which the server can append five characters (names.MaxGeneratedNameLength). */
 const MAX_PREFIX_LENGTH = 58;
 
 export function hasTrackingFinalizer({ metadata }: Pod): boolean {
   return metadata.finalizers?.includes(TRACKING_FINALIZER) === true;
 }
 
-/** Returns the index in the annotation, if it is a valid one. */
+/** Returns the index from the annotation, if it is valid. */
 export function completionIndex({ metadata }: Pod): number | undefined {
   return countIn(metadata.annotations?.[COMPLETION_INDEX]);
 }
 
-/** Returns the number of earlier failures of the pod's index that count. */
+/** Returns how many earlier failures of the pod's index count. */
 export function indexFailures({ metadata }: Pod): number {
   return countIn(metadata.annotations?.[INDEX_FAILURES]) ?? 0;
 }
 
-/** Returns the number of all earlier failures of the pod's index. */
+/** Returns the total number of earlier failures of the pod's index. */
 export function absoluteFailures(pod: Pod): number {
   return indexFailures(pod) + ignoredFailures(pod);
 }
@@ -43,15 +43,12 @@ function countIn(text = ''): number | undefined {
   return /^\+?\d+$/.test(text) && count < 2 ** 31 ? count : undefined;
 }
 
-/** Builds a pod of a Job without indexes. */
+/** Builds a pod of a non-indexed Job. */
 export function newPod(job: Job): NewPod {
   return withFinalizer(podFromTemplate(job.spec.template, controllerReference(JOBS, job), job.metadata.name));
 }
 
-/**
- * Builds a pod of an index. With a back-off limit per index, `replaced` is the failed pod whose number of failures it takes over, if there is
- * one.
- */
+/** Builds a pod for an index. With a per-index backoff limit, `replaced` is the failed pod whose failure count it takes over, if any. */
 export function newIndexPod(job: Job, index: number, replaced: Pod | undefined): NewPod {
   const pod = newPod(job);
   const { metadata, spec } = pod;

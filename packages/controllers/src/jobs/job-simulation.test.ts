@@ -1,4 +1,4 @@
-/** Random histories of Jobs: a kubelet that ends pods, users, delayed watches, failed writes and killed processes. */
+/** Random histories of Jobs: a kubelet ending pods, users, delayed watches, failed writes and killed processes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatTime, type Pod } from '@podwright/kube-api';
@@ -19,7 +19,7 @@ class History {
   readonly #random: Random;
   /** All pods that ever existed, and how they ended. */
   readonly pods = new Map<string, Pod>();
-  /** Of 10 pods that end, so many fail. */
+  /** How many out of 10 ending pods fail. */
   readonly #failures: number;
 
   constructor(seed: number) {
@@ -51,7 +51,7 @@ class History {
     else this.server.nowMs += this.#random.below(20_000);
   }
 
-  /** Starts or ends one pod. Returns whether there was one. */
+  /** Starts or ends one pod. Returns whether there was one to change. */
   kubelet(): boolean {
     const pods = this.server.list<Pod>(PODS);
     const pod = this.#random.pick(pods.filter(isForKubelet));

@@ -1,4 +1,4 @@
-/** The status of a Job, in the two steps that count each pod once (trackJobStatusAndRemoveFinalizers). */
+/** Computes the status of a Job, in the two steps that count each pod exactly once (trackJobStatusAndRemoveFinalizers). */
 import { findCondition, formatTime, isConditionTrue, type Pod } from '@podwright/kube-api';
 import type { Job, JobCondition, JobStatus } from '../objects/job.ts';
 import { isReady } from '../pods/pod-state.ts';
@@ -7,28 +7,28 @@ import { completionIndex, hasTrackingFinalizer } from './job-pod.ts';
 import type { Verdict } from './job-verdict.ts';
 import { matchPodFailurePolicy } from './pod-failure-policy.ts';
 
-/** Most pods that the status lists at a time (MaxUncountedPods), so that it stays below about 20 KB. */
+/** Maximum number of pods listed in the status at a time (MaxUncountedPods), which limits it to about 20 KB. */
 const MAX_UNCOUNTED = 500;
 
 export type TrackingInput = {
   facts: JobFacts;
-  /** The pods after pods were created and deleted. */
+  /** The active pods after creations and deletions. */
   active: readonly Pod[];
   terminating: number;
-  /** Why the Job ends. Only given if no pod is active any longer. */
+  /** Why the Job ends. Set only once no pod is active. */
   verdict: Verdict | undefined;
-  /** Whether the spec's `suspend` has been enacted. */
+  /** Whether the spec's `suspend` has been applied. */
   isManaged: boolean;
 };
 
 export type Tracking = {
-  /** The status to write before the finalizers are removed. It lists the pods whose finalizers are removed but which are not counted yet. */
+  /** The status to write before finalizers are removed. It lists the pods that are losing their finalizers but are not counted yet. */
   status: JobStatus;
-  /** The pods whose finalizers can be removed once the status is written. */
+  /** The pods whose finalizers may be removed once the status has been written. */
   release: Pod[];
   /** Whether further pods are left for the next sync. */
   hasMore: boolean;
-  /** `Suspended` or `Resumed`, if that has changed. */
+  /** Set if the Job has just been suspended or resumed. */
   event?: 'Suspended' | 'Resumed';
 };
 
@@ -58,7 +58,7 @@ export function trackPods(input: TrackingInput): Tracking {
   return { status: normalized(status), release, hasMore, event: suspension?.event };
 }
 
-/** Returns the status after finalizers have been removed: pods without one are counted and no longer listed. */
+/** Returns the status after finalizers have been removed: listed pods without a finalizer are counted and removed from the list. */
 export function countReleased(status: JobStatus, withFinalizer: ReadonlySet<string>): JobStatus {
   const { succeeded = [], failed = [] } = status.uncountedTerminatedPods ?? {};
   const left = {
@@ -109,7 +109,7 @@ function newlyUncounted(
   return { release, hasMore: false, uncounted };
 }
 
-/** Whether the pod need not be kept: the Job ends, or the pod has ended and no replacement has to read its number of failures. */
+/** Whether the pod may be released: the Job is ending, or the pod has ended and no replacement needs to read its failure count. */
 function canRelease({ job, delayed }: JobFacts, pod: Pod, verdict: Verdict | undefined): boolean {
   if (job.metadata.deletionTimestamp !== undefined || verdict !== undefined) return true;
   if (pod.status?.phase === 'Succeeded') return true;
@@ -118,7 +118,7 @@ function canRelease({ job, delayed }: JobFacts, pod: Pod, verdict: Verdict | und
   return isFailed(job, pod) && !isKept;
 }
 
-/** Whether the pod was deleted because the Job succeeds: then it does not count as failed. */
+/** Whether the pod was deleted because the Job is succeeding, in which case it does not count as failed. */
 function isSpared({ status }: Job, { metadata }: Pod): boolean {
   const isDecided = isConditionTrue(status?.conditions, 'SuccessCriteriaMet');
   return isDecided === true && metadata.deletionTimestamp !== undefined;
@@ -130,7 +130,7 @@ function byIndex(pods: readonly Pod[]): Pod[] {
 
 type Suspension = { event: 'Suspended' | 'Resumed'; status: Partial<JobStatus> };
 
-/** Returns what changes when a Job is suspended or resumed. A deadline counts from the last resumption. */
+/** Returns what changes when a Job is suspended or resumed. Deadlines count from the last time it was resumed. */
 function suspensionOf({ spec, status }: Job, nowMs: number): Suspension | undefined {
   const known = findCondition(status?.conditions, 'Suspended');
   const isSuspending = spec.suspend === true;
@@ -166,7 +166,7 @@ function trueCondition(type: string, { reason, message }: Verdict, nowMs: number
   return { type, status: 'True', lastProbeTime: time, lastTransitionTime: time, reason, message };
 }
 
-/** Leaves out what the server would leave out (`omitempty`), so that equal statuses can be recognized. */
+/** Omits what the server would omit (`omitempty`), so that equal statuses are recognized. */
 function normalized({ uncountedTerminatedPods: listed = {}, ...status }: JobStatus): JobStatus {
   const { succeeded = [], failed = [] } = listed;
   const uncounted = {

@@ -3,17 +3,20 @@ import { completionsOf, isFailed, isIndexed, isSuspended, type JobFacts } from '
 import { matchPodFailurePolicy } from './pod-failure-policy.ts';
 import { metSuccessRule } from './success-policy.ts';
 
-/** Why a Job ends. Its conditions are first `FailureTarget` or `SuccessCriteriaMet`, then `Failed` or `Complete`. */
+/** Why a Job ends. Its condition is first `FailureTarget` or `SuccessCriteriaMet`, then `Failed` or `Complete`. */
 export type Verdict = { succeeds: boolean; reason: string; message: string };
 
 const fails = (reason: string, message: string): Verdict => ({ succeeds: false, reason, message });
 
-/** Returns why the Job ends, unless it goes on or has all its completions: then its active pods are deleted. */
+/**
+ * Returns why the Job ends early, in which case its active pods are deleted. Returns nothing if it continues or has reached its
+ * completions.
+ */
 export function verdictOf(facts: JobFacts): Verdict | undefined {
   return earlierVerdict(facts.job) ?? policyFailure(facts) ?? limitFailure(facts) ?? indexVerdict(facts);
 }
 
-/** Returns why a Job ends whose pods have reached the completions; `active` is the number of its active pods. */
+/** Returns the verdict for a Job that has reached its completions; `active` is the number of its active pods. */
 export function completionVerdict({ job, succeeded }: JobFacts, active: number): Verdict | undefined {
   const { completions } = job.spec;
   const isReached = completions === undefined ? succeeded > 0 : succeeded >= completions;
@@ -21,7 +24,7 @@ export function completionVerdict({ job, succeeded }: JobFacts, active: number):
   return { succeeds: true, reason: 'CompletionsReached', message: 'Reached expected number of succeeded pods' };
 }
 
-/** An earlier sync has decided already. */
+/** Returns the verdict reached by an earlier sync. */
 function earlierVerdict({ status }: Job): Verdict | undefined {
   const of = (type: string) => status?.conditions?.find((one) => one.type === type && one.status === 'True');
   const verdict = (succeeds: boolean, { reason = '', message = '' }: JobCondition) => ({ succeeds, reason, message });

@@ -5,7 +5,7 @@ import { TRACKING_FINALIZER } from './job-pod.ts';
 
 export const SELECTOR = { matchLabels: { 'batch.kubernetes.io/controller-uid': 'u1' } };
 
-/** A stored Job with the defaults of the API server. */
+/** A stored Job with the API server's defaults. */
 export function newJob(spec: Partial<JobSpec> = {}, status?: JobStatus): Job {
   const template = {
     metadata: { labels: SELECTOR.matchLabels },
@@ -25,7 +25,7 @@ export type PodOptions = {
   index?: number;
   annotations?: Record<string, string>;
   exitCode?: number;
-  /** Seconds of the minute in which the containers ended. */
+  /** When the containers ended, in seconds past the minute. */
   endedAt?: number;
   isDeleting?: boolean;
   isCounted?: boolean;
@@ -33,7 +33,7 @@ export type PodOptions = {
   restarts?: number;
 };
 
-/** A pod of the Job of `newJob`. */
+/** A pod of the Job returned by `newJob`. */
 export function jobPod(name: string, options: PodOptions = {}): Pod {
   const { phase = 'Running', index, annotations, isDeleting = false, isCounted = false } = options;
   return {

@@ -1,4 +1,4 @@
-/** Pods with the finalizer of Jobs that no Job will count: they would never be removed (syncOrphanPod). */
+/** Pods that have the Job finalizer but will not be counted by any Job, so they would never be removed (syncOrphanPod). */
 import type { Pod } from '@podwright/kube-api';
 import { isApiStatus, PODS } from '@podwright/kube-client';
 import type { ControllerParts } from '../framework/controller.ts';
@@ -10,7 +10,7 @@ import { hasTrackingFinalizer, TRACKING_FINALIZER } from './job-pod.ts';
 
 type WriteParts = Pick<ControllerParts, 'client' | 'objects' | 'signal'>;
 
-/** Whether the pod has the finalizer, but no unfinished Job of this controller. */
+/** Whether the pod has the finalizer but no unfinished Job handled by this controller. */
 export function isOrphan(pod: Pod, jobs: ObjectCache<Job>): boolean {
   if (!hasTrackingFinalizer(pod)) return false;
   const controller = controllerOf(pod);
@@ -20,13 +20,13 @@ export function isOrphan(pod: Pod, jobs: ObjectCache<Job>): boolean {
   return job?.metadata.uid !== controller.uid || (isFinished(job) && !isManagedByOther(job));
 }
 
-/** Removes the finalizer of a pod that is still an orphan. */
+/** Removes the finalizer from a pod that is still an orphan. */
 export async function releaseOrphan(parts: WriteParts, place: ObjectPlace): Promise<void> {
   const pod = parts.objects.of<Pod>(PODS).get(place);
   if (pod !== undefined && isOrphan(pod, parts.objects.of<Job>(JOBS))) await removeFinalizer(parts, pod);
 }
 
-/** Removes the finalizer of Jobs from a pod. A pod that does not exist any longer is no failure. */
+/** Removes the Job finalizer from a pod. No-op if the pod no longer exists. */
 export async function removeFinalizer({ client, objects, signal }: WriteParts, pod: Pod): Promise<void> {
   if (!hasTrackingFinalizer(pod)) return;
   const { namespace, name, uid } = pod.metadata;

@@ -3,15 +3,15 @@ import type { ContainerStatus, Pod, PodStatus } from '@podwright/kube-api';
 import type { ExitCodeRequirement, PodFailureAction, PodFailurePolicy, PodFailureRule } from '../objects/job.ts';
 
 export type PodFailureMatch = {
-  /** The action of the first rule that matches; absent without one. */
+  /** The action of the first matching rule; absent if no rule matches. */
   action?: PodFailureAction;
   /** Whether the failure counts towards the limits. */
   counts: boolean;
-  /** Why the Job fails, for `FailJob`. */
+  /** Why the Job fails, if the action is `FailJob`. */
   jobFailure?: string;
 };
 
-/** Returns what the policy says about a failed pod. */
+/** Evaluates the policy for a failed pod. */
 export function matchPodFailurePolicy(policy: PodFailurePolicy | undefined, pod: Pod): PodFailureMatch {
   for (const [index, rule] of (policy?.rules ?? []).entries()) {
     const cause = causeOf(rule, pod);
@@ -23,7 +23,7 @@ export function matchPodFailurePolicy(policy: PodFailurePolicy | undefined, pod:
   return { counts: true };
 }
 
-/** Returns what a rule matches in a pod, in upstream's words. */
+/** Returns what a rule matches in a pod, in upstream's wording. */
 function causeOf({ onExitCodes, onPodConditions }: PodFailureRule, { metadata, status }: Pod): string | undefined {
   const place = `${metadata.namespace}/${metadata.name}`;
   if (onExitCodes !== undefined) {
@@ -37,7 +37,7 @@ function causeOf({ onExitCodes, onPodConditions }: PodFailureRule, { metadata, s
   return condition === undefined ? undefined : `Pod ${place} has condition ${condition.type}`;
 }
 
-/** Returns the first container whose exit code matches. Codes of 0 never match. */
+/** Returns the first container with a matching exit code. Exit code 0 never matches. */
 function failedContainer(
   { containerStatuses = [], initContainerStatuses = [] }: Partial<PodStatus> = {},
   { containerName, operator, values }: ExitCodeRequirement,

@@ -1,10 +1,7 @@
 import type { SuccessRule } from '../objects/job.ts';
 import { IndexSet } from './index-set.ts';
 
-/**
- * Returns the index of the first rule of a success policy that the succeeded indexes meet (upstream's
- * pkg/controller/job/success_policy.go).
- */
+/** Returns the index of the first success policy rule met by the succeeded indexes (upstream's pkg/controller/job/success_policy.go). */
 export function metSuccessRule(
   rules: readonly SuccessRule[],
   succeeded: IndexSet,

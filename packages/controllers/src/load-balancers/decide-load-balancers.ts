@@ -1,28 +1,28 @@
-/** Decides which Services of type LoadBalancer get the addresses of the node. Only one of them can have a port of the node. Pure. */
+/** Decides which LoadBalancer Services get the node's addresses. Each port of the node can belong to only one Service. Pure. */
 import { isIP } from 'node:net';
 import { placeText } from '../framework/object-place.ts';
 import type { LoadBalancerIngress, Service } from '../objects/service.ts';
 
 export type LoadBalancerState = {
   services: readonly Service[];
-  /** The addresses of the node: at most one of each IP family. */
+  /** The node's addresses, at most one per IP family. */
   addresses: readonly string[];
-  /** Returns the user of a port of the node, such as `a program of the node`, for messages; `undefined` if the port is free. */
+  /** Returns who uses a port of the node, such as `a program of the node`, for messages; `undefined` if the port is free. */
   holderOf: (port: number, protocol: string) => string | undefined;
 };
 
 export type LoadBalancerChange = {
   service: Service;
-  /** The new ingress points; absent if they do not change. */
+  /** The new ingress points; absent if unchanged. */
   ingress?: LoadBalancerIngress[];
   /** Why the Service has no address. */
   problem?: string;
 };
 
 /**
- * Returns the new addresses of all Services of type LoadBalancer. If several have the same port, the one that already has an address for it
- * keeps it; otherwise the oldest one gets it. A Service that is being deleted loses its address, because its owner could keep the Service
- * with a finalizer and change its ports.
+ * Returns the new addresses of all LoadBalancer Services. If several use the same port, one that already has an address for it keeps it;
+ * otherwise the oldest gets it. A Service being deleted loses its address, because its owner could retain the Service with a finalizer and
+ * change its ports.
  */
 export function decideLoadBalancers({ services, addresses, holderOf }: LoadBalancerState): LoadBalancerChange[] {
   const own = services.filter(isOwn).toSorted(byPrecedence);
@@ -48,7 +48,7 @@ export function decideLoadBalancers({ services, addresses, holderOf }: LoadBalan
   });
 }
 
-/** Whether this controller serves the Service. If the type changes, the API server removes the address. */
+/** Whether this controller handles the Service. If its type changes, the API server removes the address. */
 const isOwn = ({ spec }: Service): boolean => spec.type === 'LoadBalancer' && spec.loadBalancerClass === undefined;
 
 const portsOf = ({ spec }: Service) => (spec.ports ?? []).map(({ port, protocol = 'TCP' }) => ({ port, protocol }));
@@ -73,8 +73,8 @@ function byPrecedence(a: Service, b: Service): number {
 }
 
 /**
- * Whether one of the Service's ports has no address yet, because the Service or the port is new. Statuses of earlier versions have no
- * ports; their address is for all ports.
+ * Whether any of the Service's ports has no address yet, because the Service or the port is new. Statuses written by earlier versions list
+ * no ports; their address applies to all ports.
  */
 function lacksAddress(service: Service): boolean {
   const [first] = ingressOf(service);

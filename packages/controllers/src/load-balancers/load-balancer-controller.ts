@@ -11,20 +11,20 @@ import { isEnded } from '../pods/pod-state.ts';
 import { subjectOf } from '../pods/pod-writer.ts';
 import { decideLoadBalancers } from './decide-load-balancers.ts';
 
-/** Interval between attempts for Services whose ports are in use, in milliseconds. */
+/** Retry interval for Services whose ports are in use, in milliseconds. */
 const RETRY_MS = 30_000;
 
 export type LoadBalancerOptions = {
-  /** The node whose addresses Services get. The proxy of this node must serve them. */
+  /** The node whose addresses Services get. Its proxy must serve them. */
   nodeName: string;
   /**
-   * Reads at which ports programs of the node listen, at one of its `addresses`. Returns a function that reports whether one listens at a
-   * port. Called once for all Services, because they may have many ports.
+   * Reads the ports on which programs of the node listen at any of its `addresses`. Returns a function that reports whether a port is among
+   * them. Called once for all Services, because they may have many ports.
    */
   readListeners: (addresses: readonly string[]) => (port: number, protocol: string) => boolean;
 };
 
-/** Sets the addresses of a node as those of Services of type LoadBalancer, as ServiceLB of k3s does. */
+/** Assigns the addresses of a node to LoadBalancer Services, like ServiceLB in k3s. */
 export function nodeLoadBalancer({ nodeName, readListeners }: LoadBalancerOptions): Controller {
   return async (parts) => {
     const { objects, events, logger, signal } = parts;

@@ -1,9 +1,11 @@
-/** A longer time between two reads does not count, in milliseconds. The clock is read several times in this time. */
+/**
+ * A step between two reads does not count if it is longer than this, in milliseconds. The clock is read several times within this period.
+ */
 const LONGEST_STEP_MS = 15_000;
 
 /**
- * Measures the time in which this process could receive heartbeats of nodes. Time in which the process was stopped or its machine was
- * suspended does not count, because heartbeats were missed then. Changes of the system time have no effect.
+ * Measures how long this process has been able to receive node heartbeats. Time while the process was stopped or its machine was suspended
+ * does not count, because heartbeats were missed. Changes to the system time have no effect.
  */
 export class AwakeClock {
   readonly #monotonicMs: () => number;
@@ -16,7 +18,7 @@ export class AwakeClock {
     this.#readMs = monotonicMs();
   }
 
-  /** Returns the counted time in milliseconds. Must be called more often than every `LONGEST_STEP_MS`. */
+  /** Returns the counted time in milliseconds. Must be called at intervals shorter than `LONGEST_STEP_MS`. */
   now(): number {
     const ms = this.#monotonicMs();
     const step = ms - this.#readMs;

@@ -1,27 +1,27 @@
-/** Decides which pods are evicted because of taints of effect NoExecute, and when (upstream's tainteviction). Pure. */
+/** Decides which pods are evicted because of NoExecute taints, and when (upstream's tainteviction). Pure. */
 import { type Pod, type Taint, type Toleration, toleratesTaint } from '@podwright/kube-api';
 import { placeText } from '../framework/object-place.ts';
 
-/** Pods that will be evicted when their tolerations end, by `NAMESPACE/NAME`. `sinceMs` is when they began to wait. */
+/** Pods to be evicted when their tolerations expire, by `NAMESPACE/NAME`. `sinceMs` is when they started waiting. */
 export type WaitingPods = ReadonlyMap<string, { uid: string; sinceMs: number }>;
 
 export type EvictionState = {
   pods: readonly Pod[];
-  /** The taints of effect NoExecute, by the names of nodes. */
+  /** NoExecute taints by node name. */
   taints: ReadonlyMap<string, readonly Taint[]>;
   waiting: WaitingPods;
-  /** The time by the controller's `AwakeClock`, in milliseconds. */
+  /** The time on the controller's `AwakeClock`, in milliseconds. */
   nowMs: number;
 };
 
 export type Evictions = {
   evicted: Pod[];
-  /** Pods that waited for their eviction and now tolerate all taints. */
+  /** Pods that were waiting for eviction and now tolerate all taints. */
   spared: Pod[];
   waiting: Map<string, { uid: string; sinceMs: number }>;
 };
 
-/** Decides which pods are evicted now, and which wait until their tolerations end. */
+/** Decides which pods are evicted now, and which wait until their tolerations expire. */
 export function decideEvictions({ pods, taints, waiting, nowMs }: EvictionState): Evictions {
   const result: Evictions = { evicted: [], spared: [], waiting: new Map() };
   for (const pod of pods) {
@@ -36,14 +36,15 @@ export function decideEvictions({ pods, taints, waiting, nowMs }: EvictionState)
     }
     const sinceMs = known?.sinceMs ?? nowMs;
     if (nowMs - sinceMs >= tolerated) result.evicted.push(pod);
-    // an evicted pod stays in the list, because the eviction may fail
+    // evicted pods stay in the list, because the eviction may fail
     result.waiting.set(key, { uid: pod.metadata.uid, sinceMs });
   }
   return result;
 }
 
 /**
- * Returns how long a pod tolerates all the taints, in milliseconds: 0 if it does not tolerate one, `Infinity` if it tolerates all forever.
+ * Returns how long a pod tolerates all taints, in milliseconds: 0 if there is one that it does not tolerate, `Infinity` if it tolerates all
+ * of them forever.
  */
 function toleratedMs(tolerations: readonly Toleration[], taints: readonly Taint[]): number {
   let shortest = Number.POSITIVE_INFINITY;

@@ -1,27 +1,27 @@
-/** Decides whether the kubelet of a node still sends heartbeats (upstream's nodelifecycle, tryUpdateNodeHealth). Pure. */
+/** Decides whether a node's kubelet still sends heartbeats (upstream's nodelifecycle, tryUpdateNodeHealth). Pure. */
 import { findCondition, formatTime, type Lease, type Node, type NodeCondition } from '@podwright/kube-api';
 
-/** Time without a heartbeat after which a node's conditions are unknown, in milliseconds (node-monitor-grace-period). */
+/** After this time without a heartbeat, a node's conditions become Unknown, in milliseconds (node-monitor-grace-period). */
 const GRACE_MS = 50_000;
-/** Likewise for a node whose kubelet has never posted a status (node-startup-grace-period). */
+/** The same for a node whose kubelet has never posted a status (node-startup-grace-period). */
 const STARTUP_GRACE_MS = 60_000;
-/** The conditions that only the kubelet reports. */
+/** Conditions reported only by the kubelet. */
 const KUBELET_CONDITIONS = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'];
 
-/** The heartbeats of a node at the last check. */
+/** A node's heartbeats at the last check. */
 export type NodeHealth = {
   uid: string | undefined;
   heartbeat: string | undefined;
   renewTime: string | undefined;
-  /** When one of the heartbeats changed last, by the controller's `AwakeClock`. */
+  /** When any of the heartbeats last changed, on the controller's `AwakeClock`. */
   probeMs: number;
 };
 
-/** Returns the condition Ready of a node. */
+/** Returns the `Ready` condition of a node. */
 export const readyOf = ({ status }: Node): NodeCondition | undefined => findCondition(status?.conditions, 'Ready');
 
 /**
- * Updates the health of a node. Any change of a heartbeat counts, even to an earlier time, because the clock of the node may be changed.
+ * Updates the health of a node. Any change of a heartbeat counts, even to an earlier time, because the node's clock may have been changed.
  */
 export function observe(known: NodeHealth | undefined, seen: { node: Node; lease?: Lease; nowMs: number }): NodeHealth {
   const { node, lease, nowMs } = seen;
@@ -33,12 +33,12 @@ export function observe(known: NodeHealth | undefined, seen: { node: Node; lease
   return { uid, heartbeat, renewTime, probeMs: isSilent ? known.probeMs : nowMs };
 }
 
-/** Whether the last heartbeat of the node is too old. */
+/** Whether the node's last heartbeat is too old. */
 export function isLost(node: Node, { probeMs }: NodeHealth, nowMs: number): boolean {
   return nowMs - probeMs > (readyOf(node) === undefined ? STARTUP_GRACE_MS : GRACE_MS);
 }
 
-/** Returns the conditions to set on a lost node; `undefined` if it has them already. `unixMs` is Unix time in milliseconds. */
+/** Returns the conditions to set on a lost node, or `undefined` if it already has them. `unixMs` is a Unix time in milliseconds. */
 export function lostConditions(node: Node, unixMs: number): NodeCondition[] | undefined {
   const conditions = node.status?.conditions ?? [];
   if (readyOf(node)?.status === 'Unknown') return undefined;

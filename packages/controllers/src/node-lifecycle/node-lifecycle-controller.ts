@@ -10,7 +10,7 @@ import { NodeMonitor } from './node-monitor.ts';
 /** Interval between checks of all nodes, in milliseconds (node-monitor-period). */
 const PERIOD_MS = 5000;
 
-/** Sets the conditions of nodes without heartbeats to Unknown, and sets the taints of nodes that follow from their conditions. */
+/** Sets the conditions of nodes without heartbeats to Unknown, and maintains the taints derived from node conditions. */
 export const nodeLifecycleController: Controller = async (parts) => {
   const { objects } = parts;
   const clock = new AwakeClock(() => performance.now());

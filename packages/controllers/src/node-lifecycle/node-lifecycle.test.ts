@@ -1,4 +1,4 @@
-/** The life cycle of nodes in virtual time: heartbeats stop, clocks are set, the process sleeps. */
+/** The lifecycle of nodes in virtual time: heartbeats stop, clocks are changed, the process sleeps. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '@podwright/base';
@@ -19,10 +19,10 @@ const DEFAULT_TOLERATIONS: Toleration[] = ['not-ready', 'unreachable'].map((name
 class Cluster {
   readonly server = new SimServer();
   readonly events: string[] = [];
-  /** The time of the monotonic clock, and that of day, in milliseconds. */
+  /** Monotonic time and wall-clock time, in milliseconds. */
   monotonicMs = 0;
   unixMs = Date.parse('2026-01-01T00:00:00Z');
-  /** Nodes whose kubelets report. */
+  /** Nodes whose kubelets send heartbeats. */
   readonly reporting = new Set<string>();
   readonly #monitor: NodeMonitor;
   readonly #evictor: TaintEvictor;
@@ -58,7 +58,7 @@ class Cluster {
     this.server.put(PODS, { ...pod, spec: { ...pod.spec, tolerations } });
   }
 
-  /** A kubelet that reports renews its lease, and says that its node is ready if it was reported as lost. */
+  /** A kubelet that sends heartbeats renews its lease, and reports its node as ready again if it was considered lost. */
   #beat(name: string): void {
     const lease: Lease = {
       metadata: { namespace: 'kube-node-lease', name },
@@ -73,7 +73,7 @@ class Cluster {
     });
   }
 
-  /** Lets time pass, in steps of a second. */
+  /** Advances the time in steps of one second. */
   async run(seconds: number): Promise<void> {
     for (let second = 1; second <= seconds; second++) {
       this.monotonicMs += 1000;

@@ -22,7 +22,7 @@ import { areAllLost, taintIntervalMs, zoneOf } from './zones.ts';
 
 const LEASE_NAMESPACE = 'kube-node-lease';
 
-/** Checks the heartbeats of nodes, and writes the conditions, the taints and the readiness of pods that follow from them. */
+/** Checks the heartbeats of nodes, and writes the resulting conditions, taints and pod readiness. */
 export class NodeMonitor {
   readonly #parts: ControllerParts;
   readonly #nodes: ObjectCache<Node>;
@@ -30,12 +30,12 @@ export class NodeMonitor {
   readonly #events: EventRecorder;
   readonly #clock: () => number;
   readonly #health = new Map<string, NodeHealth>();
-  /** Whether each node was ready at the last check. If it was not, its pods have been marked as not ready. */
+  /** Whether each node was ready at the last check. If it was not, its pods have already been marked as not ready. */
   readonly #ready = new Map<string, boolean>();
-  /** When a node of each zone last got a taint of effect NoExecute, by `clock`. */
+  /** When a node in each zone last got a NoExecute taint, by `clock`. */
   readonly #taintedMs = new Map<string, number>();
 
-  /** `clock` returns the time in which this process could receive heartbeats, in milliseconds (`AwakeClock`). */
+  /** `clock` returns how long this process has been able to receive heartbeats, in milliseconds (`AwakeClock`). */
   constructor(parts: ControllerParts, clock: () => number) {
     this.#parts = parts;
     this.#nodes = parts.objects.of(NODES);
@@ -48,7 +48,7 @@ export class NodeMonitor {
     return [this.#nodes, this.#leases, this.#parts.objects.of<Pod>(PODS)];
   }
 
-  /** Checks all nodes once. A failure to write a node is logged, and the next nodes are checked. */
+  /** Checks all nodes once. If writing a node fails, this is logged and the remaining nodes are still checked. */
   async pass(): Promise<void> {
     const nowMs = this.#clock();
     this.#reportChanges();
@@ -62,7 +62,7 @@ export class NodeMonitor {
     }
   }
 
-  /** Sets the taints of effect NoSchedule on a node. */
+  /** Sets the NoSchedule taints of a node. */
   async taint(name: string): Promise<void> {
     const node = this.#nodes.get({ name });
     const taints = node && noScheduleTaints(node, this.#parts.now());
@@ -155,7 +155,7 @@ export class NodeMonitor {
     await this.#setTaints(node, taints);
   }
 
-  /** Sets the taints. With the resource version, the patch fails if another client has changed taints in the meantime. */
+  /** Sets the taints. The patch contains the resource version, so it fails if another client has changed the node. */
   async #setTaints({ metadata }: Node, taints: Taint[]): Promise<void> {
     const { client, objects, signal } = this.#parts;
     const { name = '', resourceVersion } = metadata;

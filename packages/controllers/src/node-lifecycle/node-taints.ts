@@ -1,4 +1,4 @@
-/** The taints that follow from the conditions of nodes (upstream's nodelifecycle). Pure. */
+/** The taints derived from node conditions (upstream's nodelifecycle). Pure. */
 import { formatTime, type Node, type Taint } from '@podwright/kube-api';
 import { readyOf } from './node-health.ts';
 
@@ -7,7 +7,7 @@ const NOT_READY = `${PREFIX}not-ready`;
 const UNREACHABLE = `${PREFIX}unreachable`;
 const UNSCHEDULABLE = `${PREFIX}unschedulable`;
 
-/** The key of the taint for each type and status of a condition. */
+/** Taint keys by condition type and status. */
 const BY_CONDITION: Readonly<Record<string, string>> = {
   'Ready False': NOT_READY,
   'Ready Unknown': UNREACHABLE,
@@ -18,7 +18,7 @@ const BY_CONDITION: Readonly<Record<string, string>> = {
 };
 const OWN_KEYS = [UNSCHEDULABLE, ...Object.values(BY_CONDITION)];
 
-/** Returns the new taints of a node, with those of effect NoSchedule for its conditions; `undefined` if they do not change. */
+/** Returns a node's taints, updated with the NoSchedule taints for its conditions, or `undefined` if they do not change. */
 export function noScheduleTaints({ spec, status }: Node, unixMs: number): Taint[] | undefined {
   const wanted = (status?.conditions ?? []).flatMap((one) => BY_CONDITION[`${one.type} ${one.status}`] ?? []);
   if (spec?.unschedulable === true) wanted.push(UNSCHEDULABLE);
@@ -27,8 +27,8 @@ export function noScheduleTaints({ spec, status }: Node, unixMs: number): Taint[
 }
 
 /**
- * Returns the new taints of a node, with the taint of effect NoExecute for its readiness; `undefined` if they do not change. With `allLost`
- * the node gets no such taint: if no node is ready, the network of this machine is more likely at fault.
+ * Returns a node's taints, updated with the NoExecute taint for its readiness, or `undefined` if they do not change. If `allLost` is set,
+ * the node gets no such taint: when no node is ready, the network of this machine is more likely at fault.
  */
 export function noExecuteTaints(node: Node, allLost: boolean, unixMs: number): Taint[] | undefined {
   const status = readyOf(node)?.status;

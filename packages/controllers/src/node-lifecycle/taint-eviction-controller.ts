@@ -8,12 +8,12 @@ import { WorkQueue } from '../framework/work-queue.ts';
 import { AwakeClock } from './awake-clock.ts';
 import { decideEvictions, type WaitingPods } from './decide-evictions.ts';
 
-/** Interval between checks while pods wait for their eviction, in milliseconds. */
+/** Interval between checks while pods are waiting for eviction, in milliseconds. */
 const WAITING_MS = 1000;
-/** Interval between checks otherwise, in milliseconds. `AwakeClock` must be read more often than every 15 s. */
+/** Interval between checks otherwise, in milliseconds. `AwakeClock` must be read more than once every 15 s. */
 const IDLE_MS = 10_000;
 
-/** Evicts pods that do not tolerate a taint of effect NoExecute, or whose `tolerationSeconds` have passed. */
+/** Evicts pods that do not tolerate a NoExecute taint, or whose `tolerationSeconds` have passed. */
 export const taintEvictionController: Controller = async (parts) => {
   const { objects, logger, signal } = parts;
   const nodes = objects.of<Node>(NODES);
@@ -42,21 +42,21 @@ const noExecute = ({ spec }: Node): Taint[] => (spec?.taints ?? []).filter(({ ef
 
 const isTainted = (node: Node): boolean => noExecute(node).length > 0;
 
-/** Finds pods on nodes with taints of effect NoExecute, and evicts those that do not tolerate the taints. */
+/** Finds pods on nodes with NoExecute taints, and evicts those that do not tolerate them. */
 export class TaintEvictor {
   readonly #parts: ControllerParts;
   readonly #events: EventRecorder;
   readonly #clock: () => number;
   #waiting: WaitingPods = new Map();
 
-  /** `clock` returns the time in which this process could receive changes of nodes, in milliseconds (`AwakeClock`). */
+  /** `clock` returns how long this process has been able to receive node changes, in milliseconds (`AwakeClock`). */
   constructor(parts: ControllerParts, clock: () => number) {
     this.#parts = parts;
     this.#events = parts.events('taint-eviction-controller');
     this.#clock = clock;
   }
 
-  /** Checks all pods once. Returns whether pods wait for their eviction. */
+  /** Checks all pods once. Returns whether any pods are waiting for eviction. */
   async pass(): Promise<boolean> {
     const { objects, signal } = this.#parts;
     const nowMs = this.#clock();
@@ -80,7 +80,7 @@ export class TaintEvictor {
     this.#events.event(eventSubject(pod), 'Normal', 'TaintManagerEviction', `${what} Pod ${placeText(pod.metadata)}`);
   }
 
-  /** Evicts a pod. A failure is logged, and the next pass tries again. */
+  /** Evicts a pod. A failure is logged, and the next pass retries. */
   async #evict(pod: Pod): Promise<void> {
     const { client, objects, now, signal, logger } = this.#parts;
     const { namespace, name, uid } = pod.metadata;

@@ -1,28 +1,31 @@
-/** Slows down or stops evictions in zones with many nodes that are not ready (upstream's nodelifecycle, handleDisruption). Pure. */
+/** Slows down or stops evictions in zones with many unready nodes (upstream's nodelifecycle, handleDisruption). Pure. */
 import type { Node } from '@podwright/kube-api';
 import { readyOf } from './node-health.ts';
 
-/** Interval at which nodes of a zone get a taint of effect NoExecute, in milliseconds (node-eviction-rate: 0.1 a second). */
+/** Minimum time between NoExecute taints on different nodes of a zone, in milliseconds (node-eviction-rate: 0.1 per second). */
 const EVICTION_INTERVAL_MS = 10_000;
-/** Likewise in a large zone that is partly disrupted (secondary-node-eviction-rate: 0.01 a second). */
+/** The same for a large zone that is partially disrupted (secondary-node-eviction-rate: 0.01 per second). */
 const SLOW_INTERVAL_MS = 100_000;
-/** A zone is large if it has more nodes. In smaller zones that are partly disrupted, no pods are evicted (large-cluster-size-threshold). */
+/**
+ * Zones with more nodes than this are large. In smaller zones that are partially disrupted, no pods are evicted
+ * (large-cluster-size-threshold).
+ */
 const LARGE_ZONE = 50;
-/** A zone is partly disrupted if at least this share of its nodes is not ready (unhealthy-zone-threshold). */
+/** A zone is partially disrupted if at least this share of its nodes is not ready (unhealthy-zone-threshold). */
 const UNHEALTHY_SHARE = 0.55;
 const EXCLUDED = 'node.kubernetes.io/exclude-disruption';
 
-/** Returns the zone of a node, from its topology labels: `REGION:ZONE`. */
+/** Returns a node's zone from its topology labels, as `REGION:ZONE`. */
 export const zoneOf = ({ metadata: { labels = {} } }: Node): string =>
   `${labels['topology.kubernetes.io/region'] ?? ''}:${labels['topology.kubernetes.io/zone'] ?? ''}`;
 
-/** Whether no node is ready. Then the network of this machine is likely at fault, and no pod is evicted. */
+/** Whether no node is ready. In that case, the network of this machine is likely at fault, and no pods are evicted. */
 export function areAllLost(nodes: readonly Node[]): boolean {
   const counted = nodes.filter(({ metadata }) => metadata.labels?.[EXCLUDED] === undefined);
   return counted.length > 0 && counted.every((node) => !isReady(node));
 }
 
-/** Returns the interval at which nodes of a zone may get a taint of effect NoExecute, in milliseconds; `undefined` if none may. */
+/** Returns the minimum time between NoExecute taints on different nodes of a zone, in milliseconds; `undefined` if no node may get one. */
 export function taintIntervalMs(zone: readonly Node[]): number | undefined {
   const counted = zone.filter(({ metadata }) => metadata.labels?.[EXCLUDED] === undefined);
   const lost = counted.filter((node) => !isReady(node)).length;

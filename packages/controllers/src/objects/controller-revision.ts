@@ -9,7 +9,7 @@ export const CONTROLLER_REVISIONS: Resource = {
   namespaced: true,
 };
 
-/** A patch of a StatefulSet or DaemonSet that restores its template. */
+/** A patch that restores the template of a StatefulSet or DaemonSet. */
 export type TemplatePatch = { spec: { template: PodTemplate & { $patch: 'replace' } } };
 
 /** An apps/v1 ControllerRevision as the API server stores it. Its data never changes. */

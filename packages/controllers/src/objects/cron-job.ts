@@ -1,4 +1,4 @@
-/** CronJobs (batch/v1), with the fields that controllers use. The API server has set the defaults. */
+/** CronJobs (batch/v1), limited to the fields used by controllers. The API server has already set the defaults. */
 import type { KubeObject, Resource } from '@podwright/kube-api';
 import type { Owner } from '../pods/controller-reference.ts';
 import type { JobSpec } from './job.ts';

@@ -1,4 +1,4 @@
-/** DaemonSets (apps/v1), with the fields that controllers use. The API server has set the defaults. */
+/** DaemonSets (apps/v1), limited to the fields used by controllers. The API server has already set the defaults. */
 import type { IntOrString, KubeObject, LabelSelector, Resource } from '@podwright/kube-api';
 import type { Owner } from '../pods/controller-reference.ts';
 import type { PodTemplate } from '../pods/pod-template.ts';

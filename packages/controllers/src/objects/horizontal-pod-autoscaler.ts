@@ -1,4 +1,4 @@
-/** HorizontalPodAutoscalers (autoscaling/v2), with the fields that controllers use. The API server has set the defaults. */
+/** HorizontalPodAutoscalers (autoscaling/v2), limited to the fields used by controllers. The API server has already set the defaults. */
 import type { ConditionStatus, KubeObject, LabelSelector, Resource } from '@podwright/kube-api';
 
 export const HORIZONTAL_POD_AUTOSCALERS: Resource = {
@@ -9,7 +9,7 @@ export const HORIZONTAL_POD_AUTOSCALERS: Resource = {
   namespaced: true,
 };
 
-/** metrics.k8s.io/v1beta1 PodMetrics, which metrics servers of all versions have. */
+/** metrics.k8s.io/v1beta1 PodMetrics, served by every version of the metrics server. */
 export const POD_METRICS: Resource = {
   group: 'metrics.k8s.io',
   version: 'v1beta1',
@@ -27,7 +27,7 @@ export type PodMetrics = KubeObject & {
 
 export type ScaleReference = { apiVersion?: string; kind: string; name: string };
 
-/** Quantities are texts such as `500m`. Utilization is a percentage of what the pods request. */
+/** Quantities are strings such as `500m`. Utilization is a percentage of the pods' requests. */
 export type MetricTarget = { type: string; value?: string; averageValue?: string; averageUtilization?: number };
 export type MetricValue = { value?: string; averageValue?: string; averageUtilization?: number };
 export type MetricIdentifier = { name: string; selector?: LabelSelector };
@@ -50,11 +50,11 @@ export type MetricStatus = {
 export type ScalingPolicy = { type: 'Pods' | 'Percent'; value: number; periodSeconds: number };
 
 export type ScalingRules = {
-  /** Default for scaling down: that of the controller, 300 seconds. */
+  /** Default for scaling down: the controller's, 300 seconds. */
   stabilizationWindowSeconds?: number;
   selectPolicy?: 'Max' | 'Min' | 'Disabled';
   policies?: ScalingPolicy[];
-  /** A quantity: how far the ratio of usage to target may be from 1 without a change of the replicas. */
+  /** A quantity: how far the ratio of usage to target may deviate from 1 before the number of replicas changes. */
   tolerance?: string;
 };
 

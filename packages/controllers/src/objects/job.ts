@@ -1,4 +1,4 @@
-/** Jobs (batch/v1), with the fields that controllers use. The API server has set the defaults. */
+/** Jobs (batch/v1), limited to the fields used by controllers. The API server has already set the defaults. */
 import type { ConditionStatus, KubeObject, LabelSelector, Resource } from '@podwright/kube-api';
 import type { Owner } from '../pods/controller-reference.ts';
 import type { PodTemplate } from '../pods/pod-template.ts';
@@ -9,7 +9,7 @@ export type JobSpec = {
   selector?: LabelSelector;
   template: PodTemplate;
   parallelism?: number;
-  /** Absent: any pod that succeeds completes the Job. */
+  /** If absent, any successful pod completes the Job. */
   completions?: number;
   completionMode?: string;
   backoffLimit?: number;
@@ -72,10 +72,10 @@ export function isFinished(job: Job): boolean {
   return finishedCondition(job) !== undefined;
 }
 
-/** The value of `managedBy` that means the controller of this package. */
+/** The value of `managedBy` for this package's controller. */
 const OWN_NAME = 'kubernetes.io/job-controller';
 
-/** Whether another controller runs the Job. */
+/** Whether the Job is managed by another controller. */
 export function isManagedByOther({ spec: { managedBy = OWN_NAME } }: Job): boolean {
   return managedBy !== OWN_NAME;
 }

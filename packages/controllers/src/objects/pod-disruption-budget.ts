@@ -24,7 +24,7 @@ export type BudgetStatus = {
   desiredHealthy?: number;
   expectedPods?: number;
   disruptionsAllowed?: number;
-  /** Times of evictions whose pods are not being deleted yet, by the names of the pods. */
+  /** Times of evictions whose pods are not being deleted yet, by pod name. */
   disruptedPods?: Record<string, string>;
   conditions?: BudgetCondition[];
 };

@@ -17,7 +17,7 @@ export const REPLICATION_CONTROLLERS: Resource = {
   namespaced: true,
 };
 
-/** A condition of a ReplicaSet or a ReplicationController. Upstream sets the type `ReplicaFailure` only. */
+/** A condition of a ReplicaSet or ReplicationController. Upstream only sets the type `ReplicaFailure`. */
 export type ReplicaSetCondition = {
   type: string;
   status: string;
@@ -31,7 +31,7 @@ export type ReplicaSetStatus = {
   fullyLabeledReplicas?: number;
   readyReplicas?: number;
   availableReplicas?: number;
-  /** Pods that are being deleted. ReplicationControllers do not have this field. */
+  /** Number of pods being deleted. ReplicationControllers lack this field. */
   terminatingReplicas?: number;
   observedGeneration?: number;
   conditions?: ReplicaSetCondition[];

@@ -8,7 +8,7 @@ export type ServicePort = {
   appProtocol?: string;
 };
 
-/** A v1 Service, with the fields from which endpoints are computed. */
+/** A v1 Service, limited to the fields from which endpoints are computed. */
 export type Service = {
   apiVersion?: string;
   kind?: string;
@@ -26,7 +26,7 @@ export type Service = {
   status?: ServiceStatus;
 };
 
-/** An address of a Service. `ports`: the ports for which the Service has the address. Default: all its ports. */
+/** An address of a Service. `ports` lists the ports to which it applies. Default: all ports of the Service. */
 export type LoadBalancerIngress = {
   ip?: string;
   hostname?: string;

@@ -1,4 +1,4 @@
-/** StatefulSets (apps/v1), with the fields that controllers use. The API server has set the defaults. */
+/** StatefulSets (apps/v1), limited to the fields used by controllers. The API server has already set the defaults. */
 import type { IntOrString, KubeObject, LabelSelector, PersistentVolumeClaim, Resource } from '@podwright/kube-api';
 import type { Owner } from '../pods/controller-reference.ts';
 import type { PodTemplate } from '../pods/pod-template.ts';
@@ -50,7 +50,7 @@ export type StatefulSet = KubeObject & {
   status?: StatefulSetStatus;
 };
 
-/** Returns the ordinals of the set's pods: from the first on, below the end. */
+/** Returns the range of the set's ordinals; `end` is exclusive. */
 export function ordinalsOf({ spec: { ordinals, replicas = 1 } }: StatefulSet): { start: number; end: number } {
   const start = ordinals?.start ?? 0;
   return { start, end: start + replicas };

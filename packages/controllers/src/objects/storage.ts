@@ -1,6 +1,6 @@
 import type { KubeObject, LabelSelector, NodeSelectorTerm } from '@podwright/kube-api';
 
-/** core/v1 PersistentVolumeClaim, with the fields that controllers read. */
+/** A core/v1 PersistentVolumeClaim, limited to the fields read by controllers. */
 export type Claim = KubeObject & {
   metadata: { name: string; namespace: string; uid: string };
   spec: {
@@ -15,7 +15,7 @@ export type Claim = KubeObject & {
   status?: { phase?: string; accessModes?: string[]; capacity?: Record<string, string> };
 };
 
-/** core/v1 PersistentVolume, with the fields that controllers read. */
+/** A core/v1 PersistentVolume, limited to the fields read by controllers. */
 export type Volume = KubeObject & {
   metadata: { name: string; uid?: string };
   spec: {
@@ -42,7 +42,7 @@ export type StorageClass = KubeObject & {
   allowedTopologies?: { matchLabelExpressions?: { key: string; values: string[] }[] }[];
 };
 
-/** storage.k8s.io/v1 CSIDriver, with the fields that controllers read. */
+/** A storage.k8s.io/v1 CSIDriver, limited to the fields read by controllers. */
 export type CsiDriverObject = KubeObject & { metadata: { name: string }; spec: { attachRequired?: boolean } };
 
 /** storage.k8s.io/v1 VolumeAttachment. */

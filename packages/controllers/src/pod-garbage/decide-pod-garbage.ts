@@ -1,26 +1,26 @@
-/** Pods that no kubelet and no other controller removes (upstream's pkg/controller/podgc). */
+/** Decides which pods to remove because no kubelet or other controller does (upstream's pkg/controller/podgc). */
 import { isConditionTrue, type Node, type Pod, type PodCondition } from '@podwright/kube-api';
 import { isEnded } from '../pods/pod-state.ts';
 
-/** Number of ended pods that are kept (terminated-pod-gc-threshold). */
+/** Maximum number of ended pods to retain (terminated-pod-gc-threshold). */
 const MAX_ENDED_PODS = 12_500;
-/** Time for which a node must be absent before its pods are removed, in milliseconds. */
+/** How long a node must be absent before its pods are removed, in milliseconds. */
 const QUARANTINE_MS = 40_000;
 const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
 
 export type PodGarbageState = {
   pods: readonly Pod[];
   nodes: readonly Node[];
-  /** Since when the nodes of pods are absent, in Unix milliseconds, by name. */
+  /** When pods' nodes were first found to be absent, in Unix milliseconds, by node name. */
   absentSince: ReadonlyMap<string, number>;
   nowMs: number;
-  /** Default: that of upstream. */
+  /** Default: upstream's. */
   maxEnded?: number;
 };
 
 export type PodRemoval = {
   pod: Pod;
-  /** The node that must not exist, which the caller checks on the server first. */
+  /** A node that must not exist; the caller verifies this with the server first. */
   absentNode?: string;
   /** A condition to set if the pod has not ended. */
   condition?: PodCondition;
@@ -53,7 +53,7 @@ const ORPHANED: PodCondition = {
   message: 'PodGC: node no longer exists',
 };
 
-/** Returns the ended pods above the limit: evicted ones first, then the oldest. */
+/** Returns the ended pods beyond the limit: evicted ones first, then the oldest. */
 function surplusPods(pods: readonly Pod[], limit: number): Pod[] {
   const ended = pods.filter(isEnded);
   if (ended.length <= limit) return [];
@@ -68,7 +68,7 @@ function surplusPods(pods: readonly Pod[], limit: number): Pod[] {
   return sorted.slice(0, ended.length - limit);
 }
 
-/** Whether an administrator has said that the node does not run its pods any longer. */
+/** Whether an administrator has declared that the node no longer runs its pods. */
 function isOutOfService(node: Node | undefined): boolean {
   const isReady = isConditionTrue(node?.status?.conditions, 'Ready');
   return isReady !== true && (node?.spec?.taints ?? []).some(({ key }) => key === OUT_OF_SERVICE);

@@ -7,10 +7,10 @@ import { WorkQueue } from '../framework/work-queue.ts';
 import { isEnded } from '../pods/pod-state.ts';
 import { decidePodGarbage, type PodRemoval } from './decide-pod-garbage.ts';
 
-/** Time between two looks at all pods (gcCheckPeriod). */
+/** Interval between checks of all pods, in milliseconds (gcCheckPeriod). */
 const PERIOD_MS = 20_000;
 
-/** Removes pods of absent nodes, pods that no kubelet stops, and ended pods above a limit. */
+/** Removes pods of absent nodes, pods that no kubelet will stop, and ended pods beyond a limit. */
 export const podGarbageController: Controller = async (parts) => {
   const { objects, logger, signal } = parts;
   if (!(await untilSynced(objects.of<Pod>(PODS), objects.of<Node>(NODES)))) return;
@@ -36,7 +36,7 @@ export class PodGarbageCollector {
     this.#parts = parts;
   }
 
-  /** Looks at all pods once. A pod that cannot be removed does not keep the others. */
+  /** Checks all pods once. A pod that cannot be removed does not hold up the others. */
   async collect(): Promise<void> {
     const { objects, logger, now, signal } = this.#parts;
     const pods = objects.of<Pod>(PODS).list();
@@ -60,7 +60,7 @@ export class PodGarbageCollector {
     }
   }
 
-  /** Returns the nodes of removals that the server has, unlike the cache. */
+  /** Returns the nodes of removals that exist on the server although they are not in the cache. */
   async #presentNodes(removals: readonly PodRemoval[]): Promise<Set<string>> {
     const { client, signal } = this.#parts;
     const names = new Set(removals.map(({ absentNode }) => absentNode).filter((name) => name !== undefined));
@@ -75,7 +75,7 @@ export class PodGarbageCollector {
     return present;
   }
 
-  /** Reports the pod as failed if it has not ended, because no kubelet does, and removes it at once. */
+  /** Marks the pod as failed if it has not ended, because no kubelet will do so, and removes it immediately. */
   async #remove({ pod, condition }: PodRemoval): Promise<void> {
     const { client, objects, now, signal } = this.#parts;
     const { namespace, name, uid } = pod.metadata;

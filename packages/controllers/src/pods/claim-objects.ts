@@ -1,4 +1,6 @@
-/** Which objects a controller owns, adopts or releases (upstream's ControllerRefManager, pkg/controller/controller_ref_manager.go). */
+/**
+ * Decides which objects a controller owns, adopts or releases (upstream's ControllerRefManager, pkg/controller/controller_ref_manager.go).
+ */
 import { EventLoopBudget } from '@podwright/base';
 import { type KubeObject, type LabelSelector, matchesLabelSelector, type Resource } from '@podwright/kube-api';
 import { isApiStatus } from '@podwright/kube-client';
@@ -6,22 +8,25 @@ import type { ControllerParts } from '../framework/controller.ts';
 import { controllerOf, controllerReference, type Owner } from './controller-reference.ts';
 
 export type Claim<T extends KubeObject> = {
-  /** Objects that the owner controls and that match its selector. */
+  /** Matching objects controlled by the owner. */
   owned: T[];
-  /** Objects without a controller that match. */
+  /** Matching objects without a controller. */
   toAdopt: T[];
-  /** Objects that the owner controls but that do not match any longer. */
+  /** Objects controlled by the owner that no longer match. */
   toRelease: T[];
 };
 
 export type ClaimInput<T extends KubeObject> = {
   owner: Owner;
   selector: LabelSelector | undefined;
-  /** The objects of the owner's namespace, or those that the owner may claim (`ObjectCache.claimable`). */
+  /** All objects in the owner's namespace, or only those that the owner may claim (`ObjectCache.claimable`). */
   objects: readonly T[];
 };
 
-/** Sorts the objects of a namespace into those that the owner has, adopts or releases. An owner that is being deleted does neither. */
+/**
+ * Sorts the objects of a namespace into those that the owner has, adopts or releases. An owner being deleted neither adopts nor releases
+ * any.
+ */
 export function claimOf<T extends KubeObject>({ owner, selector, objects }: ClaimInput<T>): Claim<T> {
   const claim: Claim<T> = { owned: [], toAdopt: [], toRelease: [] };
   const isDeleting = owner.metadata.deletionTimestamp !== undefined;
@@ -43,13 +48,13 @@ export type ClaimParts = Pick<ControllerParts, 'client' | 'objects' | 'signal'> 
   ownedBy: Resource;
   /** The resource of the objects. */
   resource: Resource;
-  /** Finalizers that adopted objects receive. */
+  /** Finalizers to add to adopted objects. */
   finalizers?: readonly string[];
 };
 
 /**
- * Adopts and releases objects, and returns those that the owner has afterwards. Before the first adoption the owner is read from the server:
- * the cache may not have its deletion yet.
+ * Adopts and releases objects, and returns those owned afterwards. Reads the owner from the server before the first adoption, because the
+ * cache may not reflect its deletion yet.
  */
 export async function claimObjects<T extends KubeObject>(parts: ClaimParts, input: ClaimInput<T>): Promise<T[]> {
   const { owned, toAdopt, toRelease } = claimOf(input);
@@ -87,7 +92,7 @@ async function release<T extends KubeObject>(parts: ClaimParts, owner: Owner, ob
   await patchOwners(parts, object, { uid, ownerReferences });
 }
 
-/** Patches the metadata. The UID in the patch is a precondition. Returns nothing if the object does not exist any longer or was replaced. */
+/** Patches the metadata, with the UID as a precondition. Returns nothing if the object no longer exists or has been replaced. */
 async function patchOwners<T extends KubeObject>(
   { client, objects, resource, signal }: ClaimParts,
   { metadata }: T,

@@ -8,13 +8,15 @@ export function controllerOf({ metadata }: KubeObject): OwnerReference | undefin
   return metadata.ownerReferences?.find(({ controller }) => controller === true);
 }
 
-/** Returns the reference with which `owner` controls an object (metav1.NewControllerRef). */
+/** Returns the controller reference to `owner` (metav1.NewControllerRef). */
 export function controllerReference(resource: Resource, { metadata }: Owner): OwnerReference {
   const { name, uid } = metadata;
   return { ...ownerKind(resource), name, uid, controller: true, blockOwnerDeletion: true };
 }
 
-/** Whether the owner, an object of the resource, controls the object: a reference of another namespace or to another name does not count. */
+/**
+ * Whether the owner, an object of the resource, controls the object. A reference from another namespace or to another name does not count.
+ */
 export function isControlledBy(object: KubeObject, resource: Resource, { metadata }: Owner): boolean {
   const controller = controllerOf(object);
   if (controller === undefined || !isOfKind(controller, resource)) return false;
@@ -22,7 +24,7 @@ export function isControlledBy(object: KubeObject, resource: Resource, { metadat
   return object.metadata.namespace === namespace && controller.name === name && controller.uid === uid;
 }
 
-/** Whether the reference's kind and group are those of the resource. Its version may be another one. */
+/** Whether the reference has the resource's kind and group. Its version may differ. */
 export function isOfKind({ apiVersion, kind }: OwnerReference, resource: Resource): boolean {
   const slash = apiVersion.indexOf('/');
   return kind === resource.kind && (slash < 0 ? '' : apiVersion.slice(0, slash)) === resource.group;

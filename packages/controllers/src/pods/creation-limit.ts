@@ -1,13 +1,16 @@
 import type { Pod } from '@podwright/kube-api';
 
-/** Most pods that one decision creates for an owner (upstream's BurstReplicas, MaxPodCreateDeletePerSync). */
+/** Maximum number of pods that one decision creates for an owner (upstream's BurstReplicas, MaxPodCreateDeletePerSync). */
 const MAX_BURST = 500;
-/** Most pods of an owner that wait for a node or for their start. The number of wanted pods can be any of 31 bits, which no server can store. */
+/**
+ * Maximum number of an owner's pods that are waiting for a node or to start. The desired number can be any 31-bit integer, and no server
+ * could store that many pods.
+ */
 const MAX_WAITING = 1000;
 
 /**
- * Returns how many of the missing pods a decision may create; `pods` are those that the owner has. If too many of them wait, the owner is handled
- * again when one of them changes.
+ * Returns how many of the missing pods a decision may create; `pods` are the owner's existing pods. If too many of them are waiting, the
+ * owner is handled again when one of them changes.
  */
 export function creationsNow(missing: number, pods: readonly Pod[]): number {
   const room = MAX_WAITING - pods.filter(isWaiting).length;

@@ -1,12 +1,12 @@
-/** Which of the active pods of an owner a scale-down deletes first (controller.ActivePods, pkg/controller/controller_utils.go). */
+/** The order in which a scale-down deletes an owner's active pods (controller.ActivePods, pkg/controller/controller_utils.go). */
 import { isSidecar, type Pod } from '@podwright/kube-api';
 import { isReady, readyCondition } from './pod-state.ts';
 
 const PHASE_ORDER: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, Running: 2 };
 
 /**
- * Sorts active pods so that those that should be deleted first are first: unassigned, pending, unready, ready for a short time, restarted often,
- * created last. ReplicaSets have further rules.
+ * Sorts active pods in the order in which they should be deleted: unassigned, pending, unready, most recently ready, most often restarted,
+ * newest. ReplicaSets have additional rules.
  */
 export function inDeletionOrder(pods: readonly Pod[]): Pod[] {
   return pods.toSorted(
@@ -18,7 +18,7 @@ export function inDeletionOrder(pods: readonly Pod[]): Pod[] {
   );
 }
 
-/** Unassigned pods are first, then pending ones, then unready ones. */
+/** Sorts unassigned pods first, then pending ones, then unready ones. */
 export function compareProgress(a: Pod, b: Pod): number {
   return (
     Number(isAssigned(a)) - Number(isAssigned(b)) ||
@@ -27,18 +27,18 @@ export function compareProgress(a: Pod, b: Pod): number {
   );
 }
 
-/** The pod whose container restarted more often is first; sidecars are compared if regular containers are equal. */
+/** Sorts the pod with the more often restarted container first. Sidecars are compared only if the regular containers are equal. */
 export function compareRestarts(a: Pod, b: Pod): number {
   const [ofA, ofB] = [restartsOf(a), restartsOf(b)];
   return ofB.regular - ofA.regular || ofB.sidecar - ofA.sidecar;
 }
 
-/** Returns when the pod became ready, in Unix milliseconds; NaN if that is not known. */
+/** Returns when the pod became ready, in Unix milliseconds; NaN if unknown. */
 export function readyTime(pod: Pod): number {
   return Date.parse(readyCondition(pod)?.lastTransitionTime ?? '');
 }
 
-/** Returns when the pod was created, in Unix milliseconds; NaN if that is not known. */
+/** Returns when the pod was created, in Unix milliseconds; NaN if unknown. */
 export function creationTime({ metadata }: Pod): number {
   return Date.parse(metadata.creationTimestamp ?? '');
 }
@@ -51,7 +51,7 @@ function phaseOrder({ status }: Pod): number {
   return PHASE_ORDER[status?.phase ?? ''] ?? 0;
 }
 
-/** A time that is not known counts as the latest. */
+/** An unknown time counts as the latest. */
 function latest(ms: number): number {
   return Number.isNaN(ms) ? Number.MAX_SAFE_INTEGER : ms;
 }

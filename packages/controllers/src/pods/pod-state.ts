@@ -24,7 +24,10 @@ export function isAvailable(pod: Pod, minReadySeconds: number, nowMs: number): b
   return isReady(pod) && availableInMs(pod, minReadySeconds, nowMs) === 0;
 }
 
-/** Returns the time until a ready pod is available, in milliseconds; 0 if it is or if its time of readiness is unknown and nothing is asked. */
+/**
+ * Returns the time until a ready pod is available, in milliseconds; 0 if it already is. If it is unknown when the pod became ready, returns
+ * all of `minReadySeconds`.
+ */
 export function availableInMs(pod: Pod, minReadySeconds: number, nowMs: number): number {
   if (minReadySeconds === 0) return 0;
   const since = Date.parse(readyCondition(pod)?.lastTransitionTime ?? '');

@@ -19,7 +19,7 @@ export class PodWriter {
     this.#parts = parts;
   }
 
-  /** Creates a pod. A failure is reported as an event of the owner, unless the namespace is being deleted. */
+  /** Creates a pod. A failure is recorded as an event on the owner, unless the namespace is being deleted. */
   async create(owner: Owner, pod: NewPod): Promise<Pod> {
     const { client, objects, events, ownedBy, signal } = this.#parts;
     const { namespace } = owner.metadata;
@@ -36,7 +36,7 @@ export class PodWriter {
     }
   }
 
-  /** Deletes a pod, unless another one has its name now. A pod that does not exist any longer is no failure. */
+  /** Deletes a pod, unless a different pod has taken its name. No-op if the pod no longer exists. */
   async delete(owner: Owner, { metadata }: Pod): Promise<void> {
     const { client, objects, events, ownedBy, signal } = this.#parts;
     const { namespace, name, uid } = metadata;
@@ -54,8 +54,8 @@ export class PodWriter {
 }
 
 /**
- * Makes `count` calls in batches of 1, 2, 4, … that end after the first batch with a failure: a quota that is exhausted costs few requests
- * (slowStartBatch). Returns the number of calls that succeeded, and the first error.
+ * Makes `count` calls in batches of 1, 2, 4, …, and stops after the first batch with a failure, so that an exhausted quota costs few
+ * requests (slowStartBatch). Returns the number of successful calls and the first error.
  */
 export async function inGrowingBatches(
   count: number,

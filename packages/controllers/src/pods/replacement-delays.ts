@@ -1,20 +1,20 @@
 import { remainingMs } from '../framework/remaining-time.ts';
 
-/** Delays before failed pods are replaced: a kubelet that has rejected or evicted a pod would often do the same with its replacement. */
+/** Backoff for replacing failed pods: a kubelet that has rejected or evicted a pod would often do the same with its replacement. */
 const FIRST_DELAY_MS = 1000;
 const MAX_DELAY_MS = 5 * 60_000;
-/** If a pod fails later than twice the delay plus this time, it has lived, so the delays begin again with the first one. */
+/** If a pod fails later than twice the delay plus this time, it has been running properly, so the backoff starts over. */
 const GRACE_MS = 10_000;
 
 type Delay = { replaced: ReadonlySet<string>; delayMs: number; sinceMs: number };
 
-/** The delays of all owners of a controller. They are in memory, so after a restart the first replacement is not delayed. */
+/** The backoff state of all owners handled by a controller. It is in memory, so the first replacement after a restart is not delayed. */
 export class ReplacementDelays {
   readonly #delays = new Map<string, Delay>();
 
   /**
    * Returns the time until the failed pods with these UIDs may be replaced, in milliseconds. If it is 0, the caller must replace them now,
-   * and the delay for the next failure doubles. `key` identifies the owner of the pods. Its first failure has no delay.
+   * and the delay for the next failure doubles. `key` identifies the owner of the pods, whose first failure causes no delay.
    */
   take(key: string, failed: readonly string[], nowMs: number): number {
     const known = this.#delays.get(key);

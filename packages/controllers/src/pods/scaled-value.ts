@@ -1,6 +1,6 @@
 import type { IntOrString } from '@podwright/kube-api';
 
-/** Returns a number, or a percentage of `total` (intstr.GetScaledValueFromIntOrPercent). Text that is no percentage counts as 0. */
+/** Returns a number, or a percentage of `total` (intstr.GetScaledValueFromIntOrPercent). Text that is not a percentage counts as 0. */
 export function scaledValue(value: IntOrString, total: number, round: (value: number) => number): number {
   if (typeof value === 'number') return value;
   const percent = /^(\d+)%$/.exec(value)?.[1];

@@ -1,6 +1,6 @@
 import type { LabelSelector } from '@podwright/kube-api';
 
-/** Returns a selector as upstream prints it in events (the method `String` of Go's LabelSelector). */
+/** Returns a selector as upstream prints it in events (Go's LabelSelector.String). */
 export function selectorText(selector: LabelSelector | undefined): string {
   if (selector === undefined) return 'nil';
   const { matchLabels = {}, matchExpressions = [] } = selector;

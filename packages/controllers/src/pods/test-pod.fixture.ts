@@ -7,7 +7,7 @@ export type TestPod = {
   controller?: OwnerReference;
   node?: string;
   phase?: PodPhase;
-  /** Unix time in milliseconds since when the pod is ready. */
+  /** When the pod became ready, in Unix milliseconds. */
   readySinceMs?: number;
   createdMs?: number;
   isDeleting?: boolean;

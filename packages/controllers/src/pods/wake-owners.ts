@@ -14,8 +14,8 @@ export type WakeOptions<O extends KubeObject, T extends KubeObject> = {
 };
 
 /**
- * Calls `wake` for each owner that changes, for the owner of each owned object that changes, before and after the change, and for the owners
- * that could adopt a changed object without a controller.
+ * Calls `wake` for each owner that changes, for the owners of a changed object before and after the change, and for owners that could adopt
+ * a changed object without a controller.
  */
 export function wakeOwners<O extends KubeObject, T extends KubeObject>(options: WakeOptions<O, T>): void {
   const { owners, owned, wake } = options;
@@ -48,7 +48,7 @@ function ownersOf<O extends KubeObject, T extends KubeObject>(
   return keys;
 }
 
-/** Whether the selector matches everything. Such an owner adopts nothing. */
+/** Whether the selector matches everything, in which case the owner adopts nothing. */
 function isEmpty({ matchLabels = {}, matchExpressions = [] }: LabelSelector = {}): boolean {
   return Object.keys(matchLabels).length === 0 && matchExpressions.length === 0;
 }

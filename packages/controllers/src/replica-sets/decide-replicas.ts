@@ -2,17 +2,17 @@ import type { Pod } from '@podwright/kube-api';
 import { creationsNow } from '../pods/creation-limit.ts';
 import { podsToDelete } from './pods-to-delete.ts';
 
-/** Most pods that one decision deletes (upstream's BurstReplicas). */
+/** Maximum number of pods deleted by one decision (upstream's BurstReplicas). */
 const MAX_DELETIONS = 500;
 
 export type ReplicasState = {
-  /** Number of pods that the spec asks for. */
+  /** Number of pods requested by the spec. */
   wanted: number;
-  /** Whether the owner is being deleted. It then leaves its pods alone. */
+  /** Whether the owner is being deleted, in which case it leaves its pods alone. */
   isDeleting: boolean;
   /** Own pods that have not ended and are not being deleted. */
   active: readonly Pod[];
-  /** The active and other pods of all ReplicaSets with the same controller. */
+  /** All pods, active or not, of the ReplicaSets with the same controller. */
   related: readonly Pod[];
   nowMs: number;
 };

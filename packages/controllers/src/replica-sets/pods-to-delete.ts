@@ -1,4 +1,4 @@
-/** Which pods a scale-down deletes first (upstream's ActivePodsWithRanks, pkg/controller/controller_utils.go). */
+/** The order in which a scale-down deletes pods (upstream's ActivePodsWithRanks, pkg/controller/controller_utils.go). */
 import type { Pod } from '@podwright/kube-api';
 import { compareProgress, compareRestarts, creationTime, readyTime } from '../pods/deletion-order.ts';
 import { isActive, isReady } from '../pods/pod-state.ts';
@@ -7,8 +7,8 @@ const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost';
 const NANOSECONDS = 1e6;
 
 /**
- * Returns `count` of the pods, those that a scale-down should delete first. `related` are the pods of all ReplicaSets with the same
- * controller: of two nodes, the one with more of them loses a pod first.
+ * Returns the `count` pods that a scale-down should delete first. `related` are the pods of all ReplicaSets with the same controller: nodes
+ * running more of them lose a pod first.
  */
 export function podsToDelete(
   pods: readonly Pod[],
@@ -36,7 +36,7 @@ function compare(a: Pod, b: Pod, { rankOf, nowMs }: { rankOf: (pod: Pod) => numb
   );
 }
 
-/** The cost is an integer of 32 bits without a leading `+` or zeros; any other text counts as 0. */
+/** The cost is a 32-bit integer without a leading `+` or leading zeros; any other text counts as 0. */
 function deletionCost({ metadata: { annotations } }: Pod): number {
   const text = annotations?.[DELETION_COST] ?? '';
   const cost = Number(text);
@@ -44,8 +44,8 @@ function deletionCost({ metadata: { annotations } }: Pod): number {
 }
 
 /**
- * Younger pods are first, and those without a time before all others. Ages are compared by their binary logarithm; pods of about the same age
- * are in the order of their UIDs, which is random.
+ * Sorts younger pods first, and pods without a time before all others. Ages are compared by their binary logarithm; pods of about the same
+ * age are ordered by UID, which is random.
  */
 function compareAges(a: Pod, b: Pod, { timeOf, nowMs }: { timeOf: (pod: Pod) => number; nowMs: number }): number {
   const [timeA, timeB] = [timeOf(a), timeOf(b)];

@@ -6,7 +6,7 @@ import {
   type ReplicationController,
 } from '../objects/replica-set.ts';
 
-/** A kind whose objects keep a number of equal pods: ReplicaSet or ReplicationController. */
+/** A kind whose objects maintain a number of identical pods: ReplicaSet or ReplicationController. */
 export type ReplicaKind = {
   resource: Resource;
   /** Source of the events. */

@@ -19,10 +19,10 @@ import { decideReplicas } from './decide-replicas.ts';
 import { REPLICA_SET_KIND, REPLICATION_CONTROLLER_KIND, type ReplicaKind } from './replica-kind.ts';
 import { isSameStatus, replicaSetStatus } from './replica-set-status.ts';
 
-/** Keeps the number of pods of ReplicaSets. */
+/** Maintains the number of pods of ReplicaSets. */
 export const replicaSetController: Controller = (parts) => runReplicas(parts, REPLICA_SET_KIND);
 
-/** Keeps the number of pods of ReplicationControllers. */
+/** Maintains the number of pods of ReplicationControllers. */
 export const replicationController: Controller = (parts) => runReplicas(parts, REPLICATION_CONTROLLER_KIND);
 
 async function runReplicas(parts: ControllerParts, kind: ReplicaKind): Promise<void> {
@@ -48,7 +48,7 @@ export class ReplicaSync {
   readonly #events: EventRecorder;
   readonly #delays = new ReplacementDelays();
 
-  /** `again` is called if an object is to be handled after a delay in milliseconds. */
+  /** `again` requests another sync of an object after a delay in milliseconds. */
   constructor(parts: ControllerParts, kind: ReplicaKind, again: (key: string, delayMs: number) => void) {
     this.#parts = parts;
     this.#kind = kind;
@@ -107,7 +107,7 @@ export class ReplicaSync {
     return results.find((result) => result.status === 'rejected')?.reason;
   }
 
-  /** Whether the replacements of failed pods must wait. Upstream does not wait, and creates pods without end if they fail too. */
+  /** Whether replacements of failed pods must wait. Upstream does not wait, and keeps creating pods if these fail too. */
   #waitsAfterFailure(key: string, owner: ReplicaSet): boolean {
     const { namespace, uid, generation = 0 } = owner.metadata;
     const failed = this.#pods.controlledBy(namespace, uid).filter(({ status }) => status?.phase === 'Failed');
@@ -122,7 +122,7 @@ export class ReplicaSync {
     return true;
   }
 
-  /** Returns the pods of all sets with the same controller. A set without a controller has none. */
+  /** Returns the pods of all sets with the same controller, or none if the set has no controller. */
   #related(owner: ReplicaSet): Pod[] {
     const controller = controllerOf(owner);
     const { namespace } = owner.metadata;
@@ -130,7 +130,7 @@ export class ReplicaSync {
     return siblings.flatMap(({ metadata: { uid } }) => this.#pods.controlledBy(namespace, uid));
   }
 
-  /** Writes the status if it has changed. Handles the set again when its next ready pod becomes available. */
+  /** Writes the status if it has changed. Requeues the set for when its next ready pod becomes available. */
   async #report(key: string, error: unknown): Promise<void> {
     const replicaSet = this.#sets.get(placeOfText(key));
     if (replicaSet === undefined) return;

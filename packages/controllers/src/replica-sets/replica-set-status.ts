@@ -8,14 +8,14 @@ export type StatusInput = {
   replicaSet: Pick<ReplicaSet, 'spec' | 'status'> & { metadata: { generation?: number } };
   /** Own pods that have not ended and are not being deleted. */
   active: readonly Pod[];
-  /** Number of own pods that are being deleted, for kinds whose status has it. */
+  /** Number of own pods being deleted, for kinds whose status includes it. */
   terminating?: number;
   /** The error of the last creation or deletion. */
   failure?: string;
   nowMs: number;
 };
 
-/** Computes the status (calculateStatus, pkg/controller/replicaset/replica_set_utils.go). Fields that this file does not know are kept. */
+/** Computes the status (calculateStatus, pkg/controller/replicaset/replica_set_utils.go). Unknown fields are preserved. */
 export function replicaSetStatus({ replicaSet, active, terminating, failure, nowMs }: StatusInput): ReplicaSetStatus {
   const { spec, status = {}, metadata } = replicaSet;
   const { minReadySeconds = 0, template } = spec;
@@ -34,7 +34,7 @@ export function replicaSetStatus({ replicaSet, active, terminating, failure, now
   };
 }
 
-/** A failure that is already reported is not replaced. */
+/** A failure that has already been reported is not replaced. */
 function conditionsOf({ replicaSet, active, failure, nowMs }: StatusInput): ReplicaSetCondition[] {
   const { conditions = [] } = replicaSet.status ?? {};
   const others = conditions.filter(({ type }) => type !== REPLICA_FAILURE);

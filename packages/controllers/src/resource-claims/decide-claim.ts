@@ -1,4 +1,4 @@
-/** When a ResourceClaim is released and removed (pkg/controller/resourceclaim/controller.go, syncClaim). Pure. */
+/** Decides when a ResourceClaim is released and removed (pkg/controller/resourceclaim/controller.go, syncClaim). Pure. */
 import type { Pod } from '@podwright/kube-api';
 import { PODS } from '@podwright/kube-client';
 import type { ClaimConsumer, StoredClaim } from '../objects/resource-claim.ts';
@@ -7,7 +7,7 @@ import { isEnded } from '../pods/pod-state.ts';
 
 export const CLAIM_FINALIZER = 'resource.kubernetes.io/delete-protection';
 
-/** Whether the pod will not run any longer. */
+/** Whether the pod has ended or will never run. */
 export function isDone(pod: Pod): boolean {
   return isEnded(pod) || (pod.metadata.deletionTimestamp !== undefined && (pod.spec.nodeName ?? '') === '');
 }
@@ -15,25 +15,25 @@ export function isDone(pod: Pod): boolean {
 export type ClaimDecision = {
   /** The claim with its new status, if that changes. */
   released?: StoredClaim;
-  /** Whether the finalizer goes after the status is written. */
+  /** Whether to remove the finalizer after writing the status. */
   removesFinalizer: boolean;
-  /** Whether the claim was made for a pod that will not use it any longer. */
+  /** Whether the claim was generated for a pod that will no longer use it. */
   isUnused: boolean;
 };
 
 export type ClaimState = {
   claim: StoredClaim;
   podOf: (name: string) => Pod | undefined;
-  /** UIDs of consumers that are not in the cache and that the server does not have. */
+  /** UIDs of consumers that exist neither in the cache nor on the server. */
   absent: ReadonlySet<string>;
 };
 
-/** Returns consumers that are not in the cache: the server has to be asked for them. */
+/** Returns the consumers that are not in the cache and must be looked up on the server. */
 export function unknownConsumers({ claim, podOf }: Omit<ClaimState, 'absent'>): ClaimConsumer[] {
   return (claim.status?.reservedFor ?? []).filter((one) => isPod(one) && podOf(one.name) === undefined);
 }
 
-/** A claim without consumers loses its allocation; a generated one is deleted when its pod is done. */
+/** A claim without consumers is deallocated; a generated claim is deleted once its pod is done. */
 export function decideClaim({ claim, podOf, absent }: ClaimState): ClaimDecision {
   const { reservedFor = [], allocation } = claim.status ?? {};
   const remaining = reservedFor.filter((one) => !isPod(one) || isUsing(one, { podOf, absent }));

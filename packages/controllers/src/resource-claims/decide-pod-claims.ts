@@ -7,24 +7,24 @@ import { isActive } from '../pods/pod-state.ts';
 
 export const POD_CLAIM_ANNOTATION = 'resource.kubernetes.io/pod-claim-name';
 const MAX_BASE_LENGTH = 57;
-/** Most consumers of a claim (resource.ResourceClaimReservedForMaxSize). */
+/** Maximum number of consumers of a claim (resource.ResourceClaimReservedForMaxSize). */
 const MAX_CONSUMERS = 256;
 
-/** What one entry of `spec.resourceClaims` needs. */
+/** What has to be done for one entry of `spec.resourceClaims`. */
 export type PodClaimStep =
   | { type: 'none' }
-  /** A claim exists that the status of the pod does not name yet. */
+  /** The claim exists, but the pod's status does not name it yet. */
   | { type: 'name'; podClaim: string; claim: StoredClaim }
   | { type: 'create'; podClaim: string; template: string };
 
 export type PodClaimsState = {
   pod: Pod;
   claimOf: (name: string) => StoredClaim | undefined;
-  /** The claims that the pod controls. */
+  /** The claims controlled by the pod. */
   owned: readonly StoredClaim[];
 };
 
-/** Whether the pod may still run, so that it needs its claims. */
+/** Whether the pod may still run and therefore needs its claims. */
 export function needsClaims(pod: Pod): boolean {
   return isActive(pod) && (pod.spec.resourceClaims ?? []).length > 0;
 }
@@ -37,7 +37,7 @@ export function decidePodClaims({ pod, claimOf, owned }: PodClaimsState): PodCla
     if (status !== undefined && status.resourceClaimName === undefined) return { type: 'none' }; // none is needed
     const named = claimOf(status?.resourceClaimName ?? '');
     if (named !== undefined && isFor(named, pod)) return { type: 'none' };
-    // the status may not name a claim that was created before the process ended
+    // a process that ended right after creating the claim did not add its name to the status
     const existing = owned.find((one) => one.metadata.annotations?.[POD_CLAIM_ANNOTATION] === name && isFor(one, pod));
     return existing === undefined
       ? { type: 'create', podClaim: name, template }
@@ -45,7 +45,7 @@ export function decidePodClaims({ pod, claimOf, owned }: PodClaimsState): PodCla
   });
 }
 
-/** Returns allocated claims that have to be reserved for a pod that was assigned to a node without the scheduler. */
+/** Returns the allocated claims that still have to be reserved for a pod assigned to a node without the scheduler. */
 export function unreservedClaims({ pod, claimOf }: Omit<PodClaimsState, 'owned'>): StoredClaim[] {
   if ((pod.spec.nodeName ?? '') === '') return [];
   const { resourceClaimStatuses = [] } = claimStatusesOf(pod);
@@ -64,7 +64,7 @@ export function consumerOf({ metadata: { name, uid } }: Pod): ClaimConsumer {
   return { resource: 'pods', name, uid };
 }
 
-/** Builds the claim of a template for a pod. The server generates the name. */
+/** Builds a pod's claim from a template. The server generates its name. */
 export function claimFromTemplate(pod: Pod, podClaim: string, { spec }: ResourceClaimTemplate): KubeObject {
   const { name, namespace, uid } = pod.metadata;
   const { labels, annotations } = spec.metadata ?? {};
@@ -83,7 +83,7 @@ export function claimFromTemplate(pod: Pod, podClaim: string, { spec }: Resource
   return body;
 }
 
-/** Both names are shortened in proportion if they are too long. */
+/** Truncates both names proportionally if they are too long. */
 function claimPrefix(pod: string, claim: string): string {
   const whole = `${pod}-${claim}-`;
   if (whole.length <= MAX_BASE_LENGTH) return whole;

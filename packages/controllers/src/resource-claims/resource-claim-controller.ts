@@ -11,7 +11,7 @@ import { controllerOf, isOfKind } from '../pods/controller-reference.ts';
 import { CLAIM_FINALIZER, decideClaim, unknownConsumers } from './decide-claim.ts';
 import { claimFromTemplate, consumerOf, decidePodClaims, needsClaims, unreservedClaims } from './decide-pod-claims.ts';
 
-/** Creates the ResourceClaims of pods from templates, and releases claims that pods do not use any longer. */
+/** Creates the ResourceClaims of pods from templates, and releases claims no longer used by pods. */
 export const resourceClaimController: Controller = (parts) => new ResourceClaimController(parts).run();
 
 class ResourceClaimController {
@@ -101,7 +101,7 @@ class ResourceClaimController {
     }
   }
 
-  /** Only the claims' names are patched: the kubelet and the scheduler write other parts of the status. */
+  /** Patches only the names of the claims, because the kubelet and the scheduler write other parts of the status. */
   async #writeStatuses({ metadata: { namespace, name, uid } }: Pod, statuses: object[]): Promise<void> {
     const { client, signal } = this.#parts;
     const body = { metadata: { uid }, status: { resourceClaimStatuses: statuses } };
@@ -123,7 +123,7 @@ class ResourceClaimController {
     if (isUnused) await client.delete(RESOURCE_CLAIMS, { namespace, name }, { preconditions: { uid } }, { signal });
   }
 
-  /** Asks the server for consumers that are not in the cache yet. Returns the UIDs of those that do not exist. */
+  /** Looks up consumers missing from the cache on the server. Returns the UIDs of those that do not exist. */
   async #absent(claim: StoredClaim, podOf: (name: string) => Pod | undefined): Promise<Set<string>> {
     const { client, signal } = this.#parts;
     const { namespace } = claim.metadata;

@@ -6,10 +6,10 @@ import type { PodTemplate } from '../pods/pod-template.ts';
 
 const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
-/** Longest part of a revision's name before its hash. */
+/** Maximum length of a revision's name before its hash. */
 const MAX_PREFIX_LENGTH = 223;
 
-/** Returns the patch that restores a template, with its keys in the order in which upstream writes them. */
+/** Returns the patch that restores a template, with its keys in the order used by upstream. */
 export function templatePatch(template: PodTemplate): TemplatePatch {
   return JSON.parse(stableJson({ spec: { template: { ...template, $patch: 'replace' } } })) as TemplatePatch;
 }
@@ -21,12 +21,12 @@ export function templateOf({ data }: ControllerRevision): PodTemplate | undefine
   return template;
 }
 
-/** Whether the revision has the same template. Fields that are null count as absent: older servers have stored some. */
+/** Whether the revision has this template. Null fields count as absent, because older servers stored some. */
 export function hasTemplate({ data }: ControllerRevision, patch: TemplatePatch): boolean {
   return data !== undefined && stableJson(withoutNull(data)) === stableJson(withoutNull(patch));
 }
 
-/** Returns the hash of a patch: FNV-1 of the JSON that Go writes, and of the number of collisions (HashControllerRevision). */
+/** Returns the hash of a patch: FNV-1 of its JSON as written by Go, followed by the collision count (HashControllerRevision). */
 export function revisionHash(patch: TemplatePatch, collisionCount: number): string {
   const text = stableJson(patch).replace(/[<>&\u2028\u2029]/g, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
@@ -40,7 +40,7 @@ export function revisionName(ownerName: string, hash: string): string {
   return `${ownerName.slice(0, MAX_PREFIX_LENGTH)}-${hash}`;
 }
 
-/** Orders revisions by number, then by time of creation, then by name. */
+/** Sorts revisions by number, then by creation time, then by name. */
 export function inOrder(revisions: readonly ControllerRevision[]): ControllerRevision[] {
   const timeOf = ({ metadata }: ControllerRevision) => Date.parse(metadata.creationTimestamp ?? '') || 0;
   return revisions.toSorted(
@@ -48,7 +48,7 @@ export function inOrder(revisions: readonly ControllerRevision[]): ControllerRev
   );
 }
 
-/** Returns the revisions to delete: the oldest ones above the limit that are not in use. `revisions` are in order. */
+/** Returns the revisions to delete: the oldest unused ones beyond the limit. `revisions` must be in order. */
 export function revisionsBeyond(
   revisions: readonly ControllerRevision[],
   limit: number,

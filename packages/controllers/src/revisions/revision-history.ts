@@ -12,7 +12,7 @@ import { hasTemplate, inOrder, revisionHash, revisionName, templatePatch } from 
 export type RevisionHistoryParts = Pick<ControllerParts, 'client' | 'objects' | 'signal'> & {
   /** The resource of the owners. */
   ownedBy: Resource;
-  /** The label of revisions with their hash. */
+  /** The label that contains the hash of a revision. */
   hashLabel: string;
 };
 
@@ -25,9 +25,9 @@ export type RevisionOwner = Owner & {
 export type CurrentRevision = {
   /** The revision of the owner's template. */
   revision: ControllerRevision;
-  /** All revisions in order, with the current one at the end. */
+  /** All revisions in order, the current one last. */
   all: ControllerRevision[];
-  /** How many names were in use by revisions with other data. */
+  /** How many names were already taken by revisions with different data. */
   collisionCount: number;
 };
 
@@ -41,8 +41,8 @@ export class RevisionHistory {
   }
 
   /**
-   * Adopts and releases revisions, and returns them with that of the owner's template: the newest one, an older one with the highest number now (a
-   * rollback), or a new one.
+   * Adopts and releases revisions, and returns them along with the one for the owner's template: the newest one, an older one that now gets
+   * the highest number (a rollback), or a new one.
    */
   async current(owner: RevisionOwner): Promise<CurrentRevision> {
     const known = inOrder(await this.#claim(owner));
@@ -89,7 +89,7 @@ export class RevisionHistory {
     return updated;
   }
 
-  /** Creates a revision. If its name is in use by another one, the number of collisions becomes a part of the hash. */
+  /** Creates a revision. If its name is taken by a different one, retries with a higher collision count, which is part of the hash. */
   async #create(owner: RevisionOwner, number: number): Promise<Pick<CurrentRevision, 'revision' | 'collisionCount'>> {
     const { client, signal, ownedBy, hashLabel } = this.#parts;
     const { namespace, name, annotations } = owner.metadata;

@@ -1,4 +1,4 @@
-/** Owners of the claims of a StatefulSet, by its retention policy: the garbage collector deletes a claim with its owner. */
+/** The owners of a StatefulSet's claims according to its retention policy: the garbage collector deletes a claim along with its owner. */
 import type { KubeObject, OwnerReference, Pod } from '@podwright/kube-api';
 import { PODS } from '@podwright/kube-client';
 import { STATEFUL_SETS, type StatefulSet } from '../objects/stateful-set.ts';
@@ -8,11 +8,11 @@ export type ClaimOwnersInput = {
   claim: KubeObject;
   set: StatefulSet;
   pod: Pod;
-  /** Whether the set does not have the pod's ordinal any longer. */
+  /** Whether the set no longer has the pod's ordinal. */
   isCondemned: boolean;
 };
 
-/** Returns the owner references that the claim should have, or nothing if it has them (isClaimOwnerUpToDate). */
+/** Returns the owner references that the claim should have, or nothing if they are up to date (isClaimOwnerUpToDate). */
 export function changedOwners(input: ClaimOwnersInput): OwnerReference[] | undefined {
   const { claim, set, pod } = input;
   const known = claim.metadata.ownerReferences ?? [];
@@ -26,7 +26,7 @@ export function changedOwners(input: ClaimOwnersInput): OwnerReference[] | undef
   return isSame ? undefined : [...others, ...wanted];
 }
 
-/** Whether the policy asks for an owner, but another object controls the claim. */
+/** Whether the policy calls for an owner, but another object controls the claim. */
 export function hasForeignController({ claim, set, pod }: ClaimOwnersInput): boolean {
   const { whenScaled, whenDeleted } = retentionOf(set);
   if (whenScaled === 'Retain' && whenDeleted === 'Retain') return false;
@@ -36,7 +36,7 @@ export function hasForeignController({ claim, set, pod }: ClaimOwnersInput): boo
   );
 }
 
-/** Whether the claim is to be deleted with an earlier pod of the name. A new pod waits for that. */
+/** Whether the claim is about to be deleted along with an earlier pod of this name. A new pod waits for that. */
 export function isStaleClaim(set: StatefulSet, claim: KubeObject, newPodName: string): boolean {
   if (retentionOf(set).whenScaled === 'Retain') return false;
   return (claim.metadata.ownerReferences ?? []).some(
@@ -61,7 +61,7 @@ function refersTo(reference: OwnerReference, { metadata }: KubeObject, kind: Own
   return isOfKind(reference, kind === 'set' ? STATEFUL_SETS : PODS) && reference.name === metadata.name;
 }
 
-/** Whether a reference has the name of the owner, but the UID of another object. */
+/** Whether a reference has the owner's name but a different UID. */
 function isStale(references: readonly OwnerReference[], owner: KubeObject, kind: OwnerKind): boolean {
   const reference = references.find((one) => refersTo(one, owner, kind));
   return reference !== undefined && reference.uid !== owner.metadata.uid;

@@ -1,4 +1,4 @@
-/** What a StatefulSet does next with its pods (updateStatefulSet in upstream's stateful_set_control.go). */
+/** Decides what a StatefulSet does next with its pods (updateStatefulSet in upstream's stateful_set_control.go). */
 import type { Pod } from '@podwright/kube-api';
 import { ordinalsOf, type StatefulSet } from '../objects/stateful-set.ts';
 import { creationsNow } from '../pods/creation-limit.ts';
@@ -17,9 +17,9 @@ export type StatefulSetState = {
   current: Revision;
   /** The revision of the set's template. */
   update: Revision;
-  /** Whether the claims of an ordinal are still to be deleted with an earlier pod. */
+  /** Whether the claims of an ordinal have yet to be deleted along with an earlier pod. */
   hasStaleClaims: (ordinal: number) => boolean;
-  /** Returns whether an ended pod may be replaced now. Called once for each, because a call counts as a replacement. */
+  /** Returns whether an ended pod may be replaced now. Called only once per pod, because each call counts as a replacement. */
   mayReplace: (pod: Pod) => boolean;
   nowMs: number;
 };
@@ -27,10 +27,10 @@ export type StatefulSetState = {
 export type StatefulSetAction =
   | { type: 'create'; pod: NewStatefulPod; ordinal: number }
   | { type: 'delete'; pod: Pod }
-  /** Creates missing claims and corrects the owners of claims, labels and volumes of a pod. */
+  /** Creates a pod's missing claims, and corrects its claims' owners, its labels and its volumes. */
   | { type: 'repair'; pod: Pod; createsClaims: boolean };
 
-/** Actions in phases: a phase begins if no action of an earlier one has failed. With `isOrdered`, a failure ends its own phase too. */
+/** Actions in phases: a phase starts only if no earlier action has failed. If `isOrdered` is set, a failure also ends its own phase. */
 export type StatefulSetDecision = { phases: StatefulSetAction[][]; isOrdered: boolean };
 
 export function decideStatefulSet(state: StatefulSetState): StatefulSetDecision {
@@ -48,13 +48,13 @@ export function decideStatefulSet(state: StatefulSetState): StatefulSetDecision 
 
 type Replica = { ordinal: number; pod: Pod };
 
-/** The number of ordinals can be any of 31 bits: only pods that exist are listed. */
+/** Contains only existing pods, because the number of ordinals can be any 31-bit integer. */
 type Places = {
-  /** The pods of the set's ordinals, with the lowest first. */
+  /** The pods with ordinals in the set's range, lowest first. */
   replicas: Replica[];
-  /** Pods outside of the set's ordinals, with the highest first. */
+  /** Pods with ordinals outside the set's range, highest first. */
   condemned: Pod[];
-  /** The first of the set's ordinals, and the end of them. */
+  /** The set's range of ordinals; `end` is exclusive. */
   start: number;
   end: number;
 };
@@ -79,11 +79,11 @@ function placesOf({ set, pods }: StatefulSetState): Places {
   };
 }
 
-/** Creates missing pods and replaces ended ones. In order, each pod waits for the earlier ones to be available. */
+/** Creates missing pods and replaces ended ones. If ordered, each pod waits until all earlier ones are available. */
 function replicaActions(state: StatefulSetState, places: Places, isOrdered: boolean): Actions {
   const actions: StatefulSetAction[] = [];
   let creations = isOrdered ? 1 : creationsNow(places.end - places.start - places.replicas.length, state.pods);
-  /** Creates the pods of the ordinals from `next` to `end`. Returns whether one is missing. */
+  /** Creates the pods for the ordinals from `next` up to `end`. Returns whether any are missing. */
   const fill = (next: number, end: number): boolean => {
     for (let ordinal = next; ordinal < end && creations > 0; ordinal++) {
       if (!state.hasStaleClaims(ordinal)) {
@@ -110,7 +110,7 @@ function replicaActions(state: StatefulSetState, places: Places, isOrdered: bool
   return { actions, isBlocked: isOrdered && isMissing };
 }
 
-/** Pods below the partition are created with the current revision, others with that of the template (newVersionedStatefulSetPod). */
+/** Pods below the partition are created with the current revision, others with the template's (newVersionedStatefulSetPod). */
 function newPodOf({ set, current, update }: StatefulSetState, ordinal: number): NewStatefulPod {
   const { type, rollingUpdate } = set.spec.updateStrategy ?? {};
   const { start } = ordinalsOf(set);
@@ -118,7 +118,10 @@ function newPodOf({ set, current, update }: StatefulSetState, ordinal: number): 
   return newStatefulPod(set, ordinal, ordinal < start + kept ? current : update);
 }
 
-/** Deletes the pods that the set has no longer. In order, it deletes one at a time and only if all others are available. */
+/**
+ * Deletes pods that are no longer part of the set. If ordered, deletes one at a time, and an unavailable one only if all pods before it are
+ * available.
+ */
 function condemnedActions(state: StatefulSetState, { replicas, condemned }: Places, isOrdered: boolean): Actions {
   const isLeaving = ({ metadata }: Pod) => metadata.deletionTimestamp !== undefined;
   if (!isOrdered) {
@@ -135,7 +138,7 @@ function condemnedActions(state: StatefulSetState, { replicas, condemned }: Plac
   return { actions: mayDelete ? [{ type: 'delete', pod: first }] : [], isBlocked: true };
 }
 
-/** Deletes pods of other revisions, the highest ordinals first, so that they are created again. */
+/** Deletes pods of other revisions, highest ordinals first, so that they are recreated. */
 function updateActions(state: StatefulSetState, { replicas, start, end }: Places): StatefulSetAction[] {
   const { type, rollingUpdate = {} } = state.set.spec.updateStrategy ?? {};
   const { partition = 0, maxUnavailable } = rollingUpdate;

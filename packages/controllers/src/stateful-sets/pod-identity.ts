@@ -20,7 +20,7 @@ export function claimName(set: StatefulSet, template: ClaimTemplate, ordinal: nu
   return `${template.metadata.name}-${set.metadata.name}-${ordinal}`;
 }
 
-/** Whether the name of a claim is that of one of the set's pods. */
+/** Whether a claim with this name belongs to one of the set's pods. */
 export function hasClaim(set: StatefulSet, name: string): boolean {
   return (set.spec.volumeClaimTemplates ?? []).some(({ metadata }) => {
     const prefix = `${metadata.name}-${set.metadata.name}-`;
@@ -28,7 +28,7 @@ export function hasClaim(set: StatefulSet, name: string): boolean {
   });
 }
 
-/** Returns the ordinal in a pod's name, or nothing if the name is not one of the set's. */
+/** Returns the ordinal in a pod's name, or nothing if it is not a name of the set's pods. */
 export function ordinalOf(set: StatefulSet, { metadata }: KubeObject): number | undefined {
   const [, parent, digits = ''] = /^(.*)-(\d{1,10})$/s.exec(metadata.name ?? '') ?? [];
   const ordinal = Number(digits);
@@ -39,7 +39,7 @@ export function revisionOf({ metadata }: KubeObject): string {
   return metadata.labels?.[REVISION_LABEL] ?? '';
 }
 
-/** Builds the pod of an ordinal from the template of a revision. */
+/** Builds the pod for an ordinal from a revision's template. */
 export function newStatefulPod(
   set: StatefulSet,
   ordinal: number,
@@ -61,7 +61,7 @@ export function newStatefulPod(
   };
 }
 
-/** Returns the pod with its identity restored, or nothing if it has the labels and volumes of its set. */
+/** Returns the pod with its identity restored, or nothing if its labels and volumes are correct. */
 export function repairedPod(set: StatefulSet, pod: Pod): Pod | undefined {
   const ordinal = ordinalOf(set, pod);
   if (ordinal === undefined) return undefined;
@@ -101,7 +101,7 @@ function hasClaims(set: StatefulSet, ordinal: number, { spec: { volumes = [] } }
   });
 }
 
-/** A volume of the template with the name of a claim template is replaced by the claim. */
+/** A template volume with the name of a claim template is replaced with the claim. */
 function volumesOf(set: StatefulSet, ordinal: number, { volumes = [] }: PodSpec): Pick<PodSpec, 'volumes'> {
   const templates = set.spec.volumeClaimTemplates ?? [];
   if (templates.length === 0) return {};

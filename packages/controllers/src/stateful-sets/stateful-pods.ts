@@ -71,7 +71,7 @@ export class StatefulPods {
     });
   }
 
-  /** Creates the claims of an ordinal that do not exist. A claim that is being deleted makes the pod wait. */
+  /** Creates the missing claims of an ordinal. Rejects if one of them is being deleted, because the pod has to wait for that. */
   async #createClaims(set: StatefulSet, ordinal: number): Promise<void> {
     const { client, signal } = this.#parts;
     const create = async (claim: KubeObject & { metadata: { name: string } }) => {
@@ -95,7 +95,7 @@ export class StatefulPods {
     await everyCall(newClaims(set, ordinal), create);
   }
 
-  /** Sets the owners of the pod's claims by the retention policy. Returns whether any has changed. */
+  /** Sets the owners of the pod's claims according to the retention policy. Returns whether any have changed. */
   async #correctOwners(set: StatefulSet, pod: Pod): Promise<boolean> {
     const { client, signal } = this.#parts;
     const { start, end } = ordinalsOf(set);
@@ -121,7 +121,7 @@ export class StatefulPods {
     return hasCorrected;
   }
 
-  /** Reports the success or failure of an action on a pod as an event. That the pod exists already is no event. */
+  /** Records the success or failure of an action on a pod as an event. Conflicts, such as a pod that already exists, are not recorded. */
   async #recorded(set: StatefulSet, verb: Verb, ...[name, act]: [string, () => Promise<void>]): Promise<void> {
     const what = `${verb} Pod ${name} in StatefulSet ${set.metadata.name}`;
     try {

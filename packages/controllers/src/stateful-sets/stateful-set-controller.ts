@@ -24,7 +24,7 @@ import { claimName, hasClaim, ordinalOf, podName, revisionOf } from './pod-ident
 import { StatefulPods } from './stateful-pods.ts';
 import { isSameStatus, type StatusInput, statefulSetStatus } from './stateful-set-status.ts';
 
-/** Keeps the pods of StatefulSets, with their names, claims and revisions. */
+/** Maintains the pods of StatefulSets, with their names, claims and revisions. */
 export const statefulSetController: Controller = async (parts) => {
   const { objects, logger, signal } = parts;
   const owners = objects.of<StatefulSet>(STATEFUL_SETS);
@@ -58,7 +58,7 @@ export class StatefulSetSync {
   readonly #writer: StatefulPods;
   readonly #delays = new ReplacementDelays();
 
-  /** `again` is called if a set is to be synchronized after a delay in milliseconds. */
+  /** `again` requests another sync of a set after a delay in milliseconds. */
   constructor(parts: ControllerParts, again: (key: string, delayMs: number) => void) {
     const events: EventRecorder = parts.events('statefulset-controller');
     this.#parts = parts;
@@ -114,7 +114,7 @@ export class StatefulSetSync {
     return owned.filter(({ metadata }) => matchesLabelSelector(spec.selector, metadata.labels));
   }
 
-  /** Whether a failed pod may be replaced now. Upstream does not wait, and replaces a pod without end if it fails again. */
+  /** Whether a failed pod may be replaced now. Upstream does not wait, and keeps replacing a pod that fails again. */
   #mayReplace(key: string, { metadata: { uid, generation = 0 } }: StatefulSet, pod: Pod): boolean {
     const { name, uid: ended } = pod.metadata;
     const waitMs = this.#delays.take(`${uid}/${generation}/${name}`, [ended], this.#parts.now());
@@ -145,7 +145,7 @@ export class StatefulSetSync {
     }
   }
 
-  /** A set that is being deleted leaves its pods to the garbage collector. Its revisions may be deleted already. */
+  /** A set being deleted leaves its pods to the garbage collector. Its revisions may already be gone. */
   #reportDeleted(key: string, set: StatefulSet): Promise<void> {
     const { currentRevision: current = '', updateRevision: update = '', collisionCount = 0 } = set.status ?? {};
     return this.#report(key, set, { current, update, collisionCount });

@@ -59,7 +59,7 @@ class History {
     });
   }
 
-  /** In order, a new pod appears only while all earlier ones are running and ready; names are never in use twice. */
+  /** If ordered, a new pod appears only while all earlier ones are running and ready. No name is ever used by two pods at a time. */
   #check(): void {
     const { set } = this;
     const pods = this.server.list<Pod>(PODS);
@@ -82,7 +82,7 @@ class History {
     await this.process.settle(() => this.#collectGarbage() || this.kubelet.step());
   }
 
-  /** Deletes the claims of removed pods, as the garbage collector does. */
+  /** Deletes the claims of removed pods, like the garbage collector. */
   #collectGarbage(): boolean {
     const uids = new Set(this.server.list<Pod>(PODS).map(({ metadata }) => metadata.uid));
     const claim = this.server

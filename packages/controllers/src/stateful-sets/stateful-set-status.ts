@@ -5,7 +5,7 @@ import { revisionOf } from './pod-identity.ts';
 
 export type StatusInput = {
   set: StatefulSet;
-  /** The pods of the set, including those that it is about to delete. */
+  /** The set's pods, including those about to be deleted. */
   pods: readonly Pod[];
   /** Names of the ControllerRevisions. */
   current: string;
@@ -14,7 +14,7 @@ export type StatusInput = {
   nowMs: number;
 };
 
-/** Computes the status (computeReplicaStatus, completeRollingUpdate). Fields that this file does not know are kept. */
+/** Computes the status (computeReplicaStatus, completeRollingUpdate). Unknown fields are preserved. */
 export function statefulSetStatus({ set, pods, nowMs, ...revisions }: StatusInput): StatefulSetStatus {
   const { minReadySeconds = 0, replicas = 1, updateStrategy } = set.spec;
   const count = (isCounted: (pod: Pod) => boolean) => pods.filter(isCounted).length;
@@ -39,7 +39,7 @@ export function statefulSetStatus({ set, pods, nowMs, ...revisions }: StatusInpu
   return { ...status, currentReplicas: status.updatedReplicas, currentRevision: revisions.update };
 }
 
-/** Whether both statuses say the same. Absent counts are 0. */
+/** Whether two statuses are equal. Absent counts are 0. */
 export function isSameStatus(a: StatefulSetStatus = {}, b: StatefulSetStatus = {}): boolean {
   const fields = (status: StatefulSetStatus) => [
     status.observedGeneration ?? 0,

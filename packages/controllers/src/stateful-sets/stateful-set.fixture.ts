@@ -2,7 +2,7 @@ import type { ContainerState, KubeObject, Pod, PodPhase } from '@podwright/kube-
 import type { StatefulSet, StatefulSetSpec, StatefulSetStatus } from '../objects/stateful-set.ts';
 import { newStatefulPod } from './pod-identity.ts';
 
-/** A stored StatefulSet with the defaults of the API server. */
+/** A stored StatefulSet with the API server's defaults. */
 export function newStatefulSet(spec: Partial<StatefulSetSpec> = {}, status?: StatefulSetStatus): StatefulSet {
   const containers = [{ name: 'main', image: 'db:1' }];
   return {
@@ -39,7 +39,7 @@ export type PodOptions = {
   state?: ContainerState;
 };
 
-/** A pod of the set. It is running and ready by default. */
+/** A pod of the set, running and ready by default. */
 export function statefulPod(set: StatefulSet, ordinal: number, options: PodOptions = {}): Pod {
   const { phase = 'Running', isReady = phase === 'Running', isDeleting = false, revision = 'db-1' } = options;
   const { readyAt = '2026-01-01T00:00:00Z', reason, state } = options;

@@ -9,7 +9,7 @@ import { attachDetachController } from './attach-detach.ts';
 const DISK = { driver: 'disk.example.com', handle: 'h1' };
 const NAME = attachmentName(DISK, 'n');
 
-/** A bound claim, its pod on the node `n`, and the controller. `attacher` does what the driver's side-car does. */
+/** A bound claim, its pod on node `n`, and the controller. `attacher` plays the driver's sidecar. */
 function open() {
   const place = new TestPlace(attachDetachController);
   const { client } = place;

@@ -25,8 +25,8 @@ import {
 const EVERYTHING = 'attachments';
 
 /**
- * Creates and deletes the VolumeAttachments of CSI volumes, which the drivers' attachers carry out, and lists attached volumes in the
- * status of nodes, as upstream's attachdetach controller does.
+ * Creates and deletes the VolumeAttachments of CSI volumes, which are carried out by the drivers' attachers, and lists attached volumes in
+ * node statuses, as upstream's attachdetach controller does.
  */
 export const attachDetachController: Controller = (parts) => new AttachDetachController(parts).run();
 
@@ -40,9 +40,9 @@ class AttachDetachController {
   readonly #drivers: ObjectCache<CsiDriverObject>;
   readonly #attachments: ObjectCache<Attachment>;
   readonly #queue: WorkQueue;
-  /** The time from which no pod has needed an attachment, in milliseconds, by the name of the attachment. */
+  /** When each attachment was first found not to be needed by any pod, in Unix milliseconds, by attachment name. */
   readonly #unneeded = new Map<string, number>();
-  /** The message of the last event for each attachment and pod, by `ATTACHMENT POD-UID`. */
+  /** The message of the last event for each attachment and pod, keyed by `ATTACHMENT POD-UID`. */
   readonly #reported = new Map<string, string>();
 
   constructor(parts: ControllerParts) {
@@ -141,7 +141,10 @@ class AttachDetachController {
       });
   }
 
-  /** Whether the volume may be detached by the newest status of the node, which it reads: the cached one may lack a volume in use. */
+  /**
+   * Whether the volume may be detached according to the latest node status. Reads the node from the server, because the cached status may
+   * lack a volume in use.
+   */
   async #isFree(attachment: string, nodeName: string): Promise<boolean> {
     const { client, signal } = this.#parts;
     const node = await client.get<Node>(NODES, { name: nodeName }, { signal }).catch((error: unknown) => {
@@ -152,7 +155,9 @@ class AttachDetachController {
     return planAttachments({ ...this.#state(), nodes }).detach.some(({ metadata }) => metadata.name === attachment);
   }
 
-  /** Writes `status.volumesAttached` of nodes. It must be called before volumes are detached, because kubelets mount the listed volumes. */
+  /**
+   * Writes `status.volumesAttached` of all nodes. Must be called before volumes are detached, because kubelets mount the listed volumes.
+   */
   async #writeNodes(plan: AttachmentPlan, state: AttachmentState): Promise<void> {
     const { client, signal } = this.#parts;
     for (const { metadata, status } of this.#nodes.list()) {
@@ -166,7 +171,7 @@ class AttachDetachController {
     }
   }
 
-  /** Records events about attached and failed volumes on the pods that need them, each change once. */
+  /** Records events about attached and failed volumes on the pods that need them, once per change. */
   #report({ needed, blocked }: AttachmentPlan): void {
     for (const [name, volume] of needed) {
       const { attached, attachError } = this.#attachments.get({ name })?.status ?? {};

@@ -1,4 +1,4 @@
-/** Decides which CSI volumes to attach to and detach from nodes (upstream: pkg/controller/volume/attachdetach). Pure. */
+/** Decides which CSI volumes to attach to and detach from nodes (upstream's pkg/controller/volume/attachdetach). Pure. */
 import {
   attachmentName,
   type CsiVolumeId,
@@ -10,10 +10,10 @@ import {
 import type { Attachment, Claim, Volume } from '../objects/storage.ts';
 import { namedVolume } from './named-volume.ts';
 
-/** Annotation of nodes whose kubelet does not attach volumes itself. */
+/** Annotation of nodes whose kubelet leaves it to the controller to attach volumes. */
 const MANAGED = 'volumes.kubernetes.io/controller-managed-attach-detach';
 const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
-/** How long a volume may stay in use on a node that is not ready, in milliseconds (upstream's `maxWaitForUnmountDuration`). */
+/** How long a volume may remain in use on an unready node, in milliseconds (upstream's `maxWaitForUnmountDuration`). */
 export const FORCE_DETACH_MS = 360_000;
 const EXCLUSIVE = ['ReadWriteOnce', 'ReadWriteOncePod'];
 
@@ -23,24 +23,24 @@ export type AttachmentState = {
   attachments: readonly Attachment[];
   claim: (namespace: string, name: string) => Claim | undefined;
   volume: (name: string) => Volume | undefined;
-  /** Whether volumes of a driver must be attached before they are mounted (`attachRequired`). */
+  /** Whether a driver's volumes must be attached before they are mounted (`attachRequired`). */
   isAttachable: (driver: string) => boolean;
-  /** Returns for how long no pod has needed the attachment with this name, in milliseconds. */
+  /** Returns how long the attachment with this name has not been needed by any pod, in milliseconds. */
   unneededMs: (attachment: string) => number;
 };
 
-/** A volume that pods of a node need. */
+/** A volume needed by pods on a node. */
 export type NeededVolume = CsiVolumeId & { volume: Volume; node: string; pods: Pod[] };
 
 export type AttachmentPlan = {
-  /** The needed volumes by the names of their attachments. */
+  /** The needed volumes by attachment name. */
   needed: Map<string, NeededVolume>;
   attach: { name: string; needed: NeededVolume }[];
-  /** Needed volumes that may be attached to only one node, and are attached to another one. `pods` use them there. */
+  /** Needed volumes that can be attached to only one node and are attached to a different one. `pods` use them there. */
   blocked: { needed: NeededVolume; pods: Pod[] }[];
   /** Attachments to remove: first from the node's status, then from the API. */
   detach: Attachment[];
-  /** All attachments that no pod needs, also those that must stay because their volumes are still in use. */
+  /** All attachments that no pod needs, even those that must stay because their volumes are still in use. */
   unneeded: Attachment[];
 };
 
@@ -98,7 +98,7 @@ function neededVolumes(state: AttachmentState): Map<string, NeededVolume> {
   return needed;
 }
 
-/** Returns the bound volumes of a pod's claims. */
+/** Returns the volumes bound to a pod's claims. */
 function volumesOf({ metadata: { namespace, name: podName }, spec }: Pod, state: AttachmentState): Volume[] {
   return (spec.volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) => {
     const own = ephemeral === undefined ? undefined : `${podName}-${name}`;
@@ -121,7 +121,7 @@ function hasEnded({ metadata, status }: Pod): boolean {
   return metadata.deletionTimestamp !== undefined && statuses.every(({ state }) => state.running === undefined);
 }
 
-/** Whether the attachment is one of this controller, by the form of its name. */
+/** Whether the attachment belongs to this controller, going by the format of its name. */
 const isOwn = ({ metadata, spec }: Attachment): boolean =>
   spec.source.persistentVolumeName !== undefined && /^csi-[\da-f]{64}$/.test(metadata.name);
 

@@ -22,7 +22,7 @@ const storageClass = (more: Partial<StorageClass> = {}): StorageClass => ({
 
 const reference = (uid?: string) => ({ namespace: 'shop', name: 'data', ...(uid !== undefined && { uid }) });
 
-/** Checks the decision as `type volume-or-reason-or-provisioner`. */
+/** Checks the decision, formatted as `type volume-or-reason-or-provisioner`. */
 function check(
   given: Claim,
   cluster: { volumes?: Volume[]; storageClass?: StorageClass; defaultClass?: string },

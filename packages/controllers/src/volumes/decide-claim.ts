@@ -1,4 +1,4 @@
-/** What the binder does with a claim or a volume (upstream: pkg/controller/volume/persistentvolume). Pure. */
+/** Decides what the binder does with a claim or a volume (upstream's pkg/controller/volume/persistentvolume). Pure. */
 import { compareQuantities, matchesLabelSelector, storageClassOf } from '@podwright/kube-api';
 import type { Claim, StorageClass, Volume } from '../objects/storage.ts';
 
@@ -8,14 +8,14 @@ export const PROVISIONER = 'volume.kubernetes.io/storage-provisioner';
 export const BETA_PROVISIONER = 'volume.beta.kubernetes.io/storage-provisioner';
 export const SELECTED_NODE = 'volume.kubernetes.io/selected-node';
 const BETA_CLASS = 'volume.beta.kubernetes.io/storage-class';
-/** The annotations of a default class. */
+/** Annotations that mark a default class. */
 const DEFAULT_CLASS = [
   'storageclass.kubernetes.io/is-default-class',
   'storageclass.beta.kubernetes.io/is-default-class',
 ];
-/** Prefix of the names of upstream's in-tree volume plugins. None of them provisions volumes any longer. */
+/** Name prefix of upstream's in-tree volume plugins. None of them provisions volumes anymore. */
 const IN_TREE = 'kubernetes.io/';
-/** In-tree plugins whose volumes CSI drivers provision instead (CSI migration). */
+/** In-tree plugins whose volumes are provisioned by CSI drivers instead (CSI migration). */
 const MIGRATED: ReadonlySet<string> = new Set(
   ['aws-ebs', 'azure-disk', 'azure-file', 'cinder', 'gce-pd', 'portworx-volume', 'vsphere-volume'].map(
     (name) => `${IN_TREE}${name}`,
@@ -28,9 +28,9 @@ export type ClaimDecision =
   | { type: 'bound'; volume: Volume }
   /** The volume of a bound claim does not exist. */
   | { type: 'lost'; reason: string; message: string }
-  /** The claim gets the default class, which did not exist when the claim was created. */
+  /** Assigns the default class, which did not exist when the claim was created. */
   | { type: 'assign'; storageClassName: string }
-  /** A provisioner makes a volume. */
+  /** A provisioner has to create a volume. */
   | { type: 'provision'; provisioner: string }
   /** Nothing can be done now. The event says why. */
   | { type: 'wait'; event: 'Normal' | 'Warning'; reason: string; message: string };
@@ -84,8 +84,8 @@ function ofBound(claim: Claim, volumes: readonly Volume[]): ClaimDecision {
 }
 
 /**
- * Decides about a claim whose annotation says that it is bound, although its volume is bound to no claim. Users can set this annotation, so
- * the volume must satisfy the claim, except for what can change after the binding.
+ * Decides for a claim that is annotated as bound although its volume is not bound to any claim. Users can set this annotation, so the
+ * volume must satisfy the claim, except for properties that can change after binding.
  */
 function ofFreeVolume(claim: Claim, volume: Volume): ClaimDecision {
   const mismatch = lastingMismatch(volume, claim);
@@ -109,7 +109,7 @@ function ofNamed(claim: Claim, volumes: readonly Volume[]): ClaimDecision {
   return refused('VolumeMismatch', `Cannot bind to requested volume "${volumeName}": ${mismatch}`);
 }
 
-/** Returns why the volume does not satisfy the claim, in upstream's words. Whether it is bound to another claim does not matter. */
+/** Returns why the volume does not satisfy the claim, in upstream's wording. Ignores whether it is bound to another claim. */
 function mismatchOf(volume: Volume, claim: Claim): string | undefined {
   const [own, { spec }] = [volume.spec, claim];
   if (compareQuantities(storageOf(own.capacity), storageOf(spec.resources?.requests)) < 0)
@@ -118,7 +118,7 @@ function mismatchOf(volume: Volume, claim: Claim): string | undefined {
   return lastingMismatch(volume, claim) ?? (isSame ? undefined : 'volumeAttributesClassName does not match');
 }
 
-/** Like `mismatchOf`, without the size and the attributes class: a bound claim may have been expanded or modified. */
+/** Like `mismatchOf`, but ignores the size and the attributes class, because a bound claim may have been expanded or modified. */
 function lastingMismatch(volume: Volume, claim: Claim): string | undefined {
   const [own, { spec }] = [volume.spec, claim];
   if (storageClassOf(volume) !== storageClassOf(claim)) return 'storageClassName does not match';
@@ -140,11 +140,11 @@ function ofUnmatched(claim: Claim, storageClass: StorageClass | undefined): Clai
   return { type: 'provision', provisioner };
 }
 
-/** Whether the claim has a class, or '' for none. */
+/** Whether the claim specifies a class, including '' for none. */
 const hasClass = ({ metadata, spec }: Claim): boolean =>
   metadata.annotations?.[BETA_CLASS] !== undefined || spec.storageClassName !== undefined;
 
-/** Returns the name of the newest default class; of those created at the same time the first by name. */
+/** Returns the name of the newest default class. Ties are broken by name. */
 export function defaultClassOf(classes: readonly StorageClass[]): string | undefined {
   const isDefault = ({ metadata: { annotations = {} } }: StorageClass) =>
     DEFAULT_CLASS.some((name) => annotations[name] === 'true');
@@ -168,7 +168,7 @@ export function refersTo({ spec: { claimRef } }: Volume, { metadata: { namespace
   return (claimRef.uid ?? '') === '' || claimRef.uid === uid;
 }
 
-/** Returns the smallest available volume that satisfies the claim; of equal ones the first by name. */
+/** Returns the smallest available volume that satisfies the claim. Ties are broken by name. */
 export function matchingVolume(claim: Claim, volumes: readonly Volume[]): Volume | undefined {
   const { spec } = claim;
   return volumes
@@ -190,7 +190,7 @@ export function matchingVolume(claim: Claim, volumes: readonly Volume[]): Volume
 
 const storageOf = (amounts: Readonly<Record<string, string>> = {}): string => amounts.storage ?? '0';
 
-/** Returns the phase of a volume by the claim of the name in its reference. */
+/** Returns the phase of a volume, given the claim with the name in its reference. */
 export function volumePhase(
   { spec: { claimRef } }: Volume,
   claim: Claim | undefined,

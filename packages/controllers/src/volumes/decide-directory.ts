@@ -2,22 +2,22 @@
 import { compareQuantities } from '@podwright/kube-api';
 import type { Claim, Volume } from '../objects/storage.ts';
 
-/** The provisioner of volumes that are directories of the node. */
+/** The provisioner of volumes that are directories on the node. */
 export const DIRECTORY_PROVISIONER = 'podwright.dev/directory';
-/** Finalizer of volumes whose directory is removed with them: it keeps the volume until the directory has been removed. */
+/** Finalizer of volumes whose directory is removed along with them: retains the volume until the directory is gone. */
 export const DIRECTORY_FINALIZER = 'podwright.dev/directory';
 export const PROVISIONED_BY = 'pv.kubernetes.io/provisioned-by';
 
 export type DirectoryStep = { finalizers?: string[]; isReclaimed: boolean };
 
-/** Whether this provisioner has created the volume. It is recognized by its name, because clients may have changed its path. */
+/** Whether this provisioner created the volume. Goes by the name, because clients may have changed the path. */
 export function isDirectory({ metadata, spec }: Volume): boolean {
   return (
     metadata.annotations?.[PROVISIONED_BY] === DIRECTORY_PROVISIONER && metadata.name === `pvc-${spec.claimRef?.uid}`
   );
 }
 
-/** `isReclaimed` is whether the directory and the volume must be removed now; `finalizers` are the new ones of a volume that stays. */
+/** `isReclaimed`: whether the directory and the volume must be removed now; `finalizers`: the new finalizers of a volume that stays. */
 export function decideDirectory({ metadata, spec, status }: Volume): DirectoryStep {
   const { finalizers = [], deletionTimestamp } = metadata;
   const isDeleted = spec.persistentVolumeReclaimPolicy === 'Delete';
@@ -28,7 +28,7 @@ export function decideDirectory({ metadata, spec, status }: Volume): DirectorySt
   return { isReclaimed: false, finalizers: isDeleted ? [...without, DIRECTORY_FINALIZER] : without };
 }
 
-/** Returns the size that a bound claim requests if it is larger than its present capacity. */
+/** Returns the size requested by a bound claim if it exceeds the current capacity. */
 export function wantedSize({ metadata, spec, status }: Claim): string | undefined {
   const wanted = spec.resources?.requests?.storage;
   const present = status?.capacity?.storage;

@@ -7,8 +7,8 @@ import { isDirectory } from './decide-directory.ts';
 export type ProvisionedClaim = { namespace: string; name: string; path: string; capacityBytes?: bigint };
 
 /**
- * Returns the claims of the volumes that the directory provisioner has created in `directory`. If a claim was deleted and its files were
- * retained, `name` also contains the name of the volume, because a new claim may have the same name.
+ * Returns the claims of the volumes created by the directory provisioner in `directory`. If a claim has been deleted and its files were
+ * retained, `name` includes the volume's name, because a new claim may have the same name.
  */
 export function directoryClaims(volumes: readonly Volume[], directory: string): ProvisionedClaim[] {
   return volumes.filter(isDirectory).map(({ metadata, spec, status }) => {

@@ -24,22 +24,22 @@ const STANDARD = 'standard';
 const HOSTNAME = 'kubernetes.io/hostname';
 
 export type DirectoryProvisionerOptions = {
-  /** The directory that contains the directories of volumes. */
+  /** The parent directory of all volume directories. */
   directory: string;
-  /** The node with the directories: claims whose pod is on another node are not provisioned. */
+  /** The node with the directories. Claims whose pod is on another node are not provisioned. */
   nodeName: string;
-  /** Creates the directory of a volume, which pods of every user may write. Resolves if it exists. */
+  /** Creates a volume's directory, writable by pods of any user. Resolves if it already exists. */
   create: (path: string) => Promise<void>;
   /**
-   * Removes the directory of a volume with all its files. Resolves if it does not exist. Rejects when the signal aborts, which bounds the
-   * removal of many files; a later call continues it.
+   * Removes a volume's directory with all its files. Resolves if it does not exist. Rejects when the signal aborts, which limits the time
+   * spent on many files; a later call continues the removal.
    */
   remove: (path: string, signal: AbortSignal) => Promise<void>;
 };
 
-/** Time limit of one attempt to remove a directory, in milliseconds, so that other removals are not delayed. */
+/** Time limit for one attempt to remove a directory, in milliseconds, so that other removals are not held up. */
 const REMOVAL_MS = 30_000;
-/** Maximum delay before the next attempt, in milliseconds. */
+/** Maximum delay before a retry, in milliseconds. */
 const MAX_RETRY_MS = 60_000;
 
 /**
@@ -61,7 +61,7 @@ export function directoryProvisioner(options: DirectoryProvisionerOptions): Cont
       logger,
       signal,
     });
-    // a queue of its own, so that long removals do not delay claims
+    // a separate queue, so that long removals do not delay claims
     const ofVolumes = new WorkQueue({
       sync: (name) => provisioner.syncVolume(name),
       failure: 'failed to delete a volume',
@@ -187,7 +187,7 @@ class DirectoryProvisioner {
     this.#recordEvent(claim, 'ProvisioningFailed', message);
   }
 
-  /** Expands a claim. It writes the volume first, so that the capacity of the claim never exceeds that of the volume. */
+  /** Expands a claim. Writes the volume first, so that the claim's capacity never exceeds the volume's. */
   async #expand(claim: Claim, volume: Volume, storage: string): Promise<void> {
     const { client, objects, signal } = this.#parts;
     const volumes = objects.of<Volume>(PERSISTENT_VOLUMES);
@@ -238,7 +238,7 @@ class DirectoryProvisioner {
     volumes.written(await client.patch<Volume>(PERSISTENT_VOLUMES, { name }, { type: 'merge', body }, { signal }));
   }
 
-  /** Removes the files of a volume that no claim has any longer, and then the volume. */
+  /** Removes the files of a volume that no longer has a claim, and then the volume. */
   async #reclaim({ metadata }: Volume): Promise<void> {
     const { client, objects, signal } = this.#parts;
     const { name, uid = '' } = metadata;
@@ -261,7 +261,7 @@ class DirectoryProvisioner {
   }
 }
 
-/** Whether this provisioner must provision the claim now. It checks the class too, because users can set the annotations of claims. */
+/** Whether this provisioner must provision the claim now. Also checks the class, because users can set the annotations of claims. */
 function isOurs({ provisioner, volumeBindingMode }: StorageClass, { metadata }: Claim): boolean {
   const isSelected = metadata.annotations?.[SELECTED_NODE] !== undefined;
   return provisioner === DIRECTORY_PROVISIONER && (isSelected || volumeBindingMode !== 'WaitForFirstConsumer');

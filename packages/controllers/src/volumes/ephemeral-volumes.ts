@@ -10,7 +10,7 @@ import { controllerOf, controllerReference, isControlledBy } from '../pods/contr
 type Template = { metadata?: { labels?: Record<string, string>; annotations?: Record<string, string> }; spec: object };
 type EphemeralVolume = { name: string; template: Template };
 
-/** Creates the claims of pods' `ephemeral` volumes (upstream: pkg/controller/volume/ephemeral). Their pods own them. */
+/** Creates the claims of pods' `ephemeral` volumes (upstream's pkg/controller/volume/ephemeral). The pods own the claims. */
 export const ephemeralVolumeController: Controller = async (parts) => {
   const { objects, logger, signal } = parts;
   const pods = objects.of<Pod>(PODS);
@@ -33,7 +33,7 @@ export const ephemeralVolumeController: Controller = async (parts) => {
   await queue.ended;
 };
 
-/** Returns the ephemeral volumes of a pod; none if the pod is being deleted. */
+/** Returns a pod's ephemeral volumes, or none if it is being deleted. */
 function ephemeralVolumes({ metadata, spec }: Pod): EphemeralVolume[] {
   if (metadata.deletionTimestamp !== undefined) return [];
   return (spec.volumes ?? []).flatMap(({ name, ephemeral }) => {

@@ -1,6 +1,6 @@
 import type { CsiVolumeId } from '@podwright/kube-api';
 
-/** Parses a unique name of a CSI volume (`uniqueVolumeName`); undefined for a volume of another plugin. */
+/** Parses the unique name of a CSI volume (`uniqueVolumeName`); undefined for volumes of other plugins. */
 export function namedVolume(name: string): CsiVolumeId | undefined {
   const [, driver, handle] = /^kubernetes\.io\/csi\/([^^]+)\^(.*)$/s.exec(name) ?? [];
   return driver === undefined || handle === undefined ? undefined : { driver, handle };

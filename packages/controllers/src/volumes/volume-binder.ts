@@ -16,7 +16,7 @@ import {
   volumePhase,
 } from './decide-claim.ts';
 
-/** Binds claims to volumes, and asks provisioners for the others, as upstream's persistent volume controller does. */
+/** Binds claims to volumes, and requests the missing ones from provisioners, as upstream's persistent volume controller does. */
 export const volumeBinder: Controller = async (parts) => {
   const { objects, logger, signal } = parts;
   const claims = objects.of<Claim>(PERSISTENT_VOLUME_CLAIMS);
@@ -52,7 +52,7 @@ export const volumeBinder: Controller = async (parts) => {
 class VolumeBinder {
   readonly #parts: ControllerParts;
   readonly #events: EventRecorder;
-  /** The last waiting reason of each claim, by UID: it is reported when it changes. */
+  /** The last reported reason for each claim to wait, by UID. It is only reported when it changes. */
   readonly #reported = new Map<string, string>();
 
   constructor(parts: ControllerParts) {
@@ -85,7 +85,7 @@ class VolumeBinder {
     const { client, objects, signal } = this.#parts;
     const volumes = objects.of<Volume>(PERSISTENT_VOLUMES);
     const volume = volumes.get({ name });
-    // a volume that is being deleted gets a phase too, because it stays while it is bound
+    // a volume being deleted gets a phase too, because it stays as long as it is bound
     if (volume === undefined) return;
     const { namespace, name: claimName = '' } = volume.spec.claimRef ?? {};
     const claim = objects.of<Claim>(PERSISTENT_VOLUME_CLAIMS).get({ namespace, name: claimName });
@@ -96,7 +96,7 @@ class VolumeBinder {
     volumes.written(await client.patch<Volume>(PERSISTENT_VOLUMES, { name }, patch, { signal }));
   }
 
-  /** Writes the volume first: a claim that is bound always has a volume that refers to it. */
+  /** Writes the volume first, so that a bound claim always has a volume that refers to it. */
   async #bind(claim: Claim, volume: Volume): Promise<void> {
     const { client, objects, signal } = this.#parts;
     const { namespace, name, uid } = claim.metadata;
@@ -120,7 +120,7 @@ class VolumeBinder {
       bound = await this.#patchClaim(claim, { type: 'merge', body });
     }
     const { accessModes = [], capacity = {} } = volume.spec;
-    // a bound claim keeps its capacity: the file system of an expanded volume may not have been resized yet
+    // a bound claim keeps its capacity, because the file system of an expanded volume may not have been resized yet
     const isNew = claim.status?.phase !== 'Bound';
     await this.#setStatus(bound, { phase: 'Bound', accessModes, capacity: isNew ? capacity : bound.status?.capacity });
     this.#reported.delete(uid);
@@ -143,7 +143,7 @@ class VolumeBinder {
     await this.#setStatus(asked, { phase: 'Pending' });
   }
 
-  /** The change of the claim leads to its next sync. */
+  /** Changing the claim triggers its next sync. */
   async #assign(claim: Claim, storageClassName: string): Promise<void> {
     const { resourceVersion } = claim.metadata;
     await this.#patchClaim(claim, {

@@ -1,10 +1,12 @@
-/** Maximum number of bytes that are written to the output but not read yet. */
+/** Maximum number of bytes written to the output but not yet read. */
 const MAX_WAITING_BYTES = 8 << 20;
 
-/** A stream for lines, such as standard output. */
+/** A stream to write lines to, such as stdout. */
 export type LineSink = { write(text: string): unknown; readonly writableLength: number };
 
-/** Returns a function that writes lines. While too many bytes wait for the reader, lines are dropped; a later line has their number. */
+/**
+ * Returns a function that writes lines. Lines are dropped while too much output is unread; the number of dropped lines is written later.
+ */
 export function boundedOutput(sink: LineSink): (line: string) => void {
   let leftOut = 0;
   return (line) => {

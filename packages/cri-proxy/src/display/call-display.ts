@@ -13,9 +13,9 @@ import { durationText, plainLine } from './shown-text.ts';
 
 export type DisplayOptions = {
   format: 'table' | 'json';
-  /** Whether JSON lines also have the requests and answers. Secrets are redacted. */
+  /** Whether JSON lines include the requests and responses, with secrets redacted. */
   bodies: boolean;
-  /** Patterns of methods and of pods. A call is shown if it matches one pattern of each list; an empty list matches all. */
+  /** Patterns for methods and pods. A call is shown if it matches a pattern in each list; an empty list matches everything. */
   methods: string[];
   pods: string[];
 };
@@ -30,12 +30,12 @@ const COLUMNS = [
   ['RESULT', 0],
 ] as const;
 
-/** Writes calls as lines: as a table for people, or as JSON. */
+/** Writes calls as lines, either as a table for humans or as JSON. */
 export class CallDisplay implements CallObserver {
   readonly #facts: CallFacts;
   readonly #options: DisplayOptions;
   readonly #write: (line: string) => void;
-  /** The answers of unary calls, for `bodies`. */
+  /** The responses of unary calls, for `bodies`. */
   readonly #answers = new WeakMap<SeenCall, Buffer>();
 
   constructor(facts: CallFacts, options: DisplayOptions, write: (line: string) => void) {
@@ -113,7 +113,7 @@ export class CallDisplay implements CallObserver {
     const about = subject && { pod: podText(subject), container: subject.container };
     const { time, ...rest } = fields as { time: string };
     const line = { time, call: call.number, method: method?.name ?? nameOfPath(call.path), service, ...about, ...rest };
-    // `JSON.stringify` does not escape all of these characters; they occur only in strings, where `\u` escapes mean the same
+    // `JSON.stringify` does not escape all of these characters; they occur only inside strings, where `\u` escapes are equivalent
     this.#write(plainLine(JSON.stringify(line)));
   }
 

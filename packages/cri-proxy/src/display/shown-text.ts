@@ -7,7 +7,7 @@ export function durationText(ms: number): string {
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** Replaces control and text direction characters by escapes, so that text of a runtime cannot change the terminal. */
+/** Escapes control and text direction characters, so that text from a runtime cannot manipulate the terminal. */
 export function plainLine(text: string): string {
   return text.replaceAll(
     /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu,

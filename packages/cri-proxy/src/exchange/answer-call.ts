@@ -4,14 +4,14 @@ import type { Backend, ProxyAnswer, ProxyRequest } from './backend.ts';
 
 export type AnswerOptions = {
   backend: Backend;
-  /** Returns whether the answer of a method is one message or a stream; `undefined` if the method is not known. */
+  /** Returns whether a method's response is a single message or a stream, or `undefined` for an unknown method. */
   kindOf(path: string): 'unary' | 'server_streaming' | undefined;
-  /** Bounds the bytes of all answers that clients have not read yet. */
+  /** Bounds the total size of responses that clients have not read yet. */
   answers: ByteBudget;
   cutConnection(): void;
 };
 
-/** Answers a call from the backend. Never rejects: errors are sent to the client. */
+/** Responds to a call through the backend. Never rejects: errors are sent to the client. */
 export async function answerCall(call: RawCall, options: AnswerOptions): Promise<void> {
   try {
     const receivedAtMs = performance.now();
@@ -44,7 +44,7 @@ async function onlyMessage(call: RawCall): Promise<Buffer> {
   return only;
 }
 
-/** Sends an answer. If it is one message, as usual, sends headers, message and trailers together. */
+/** Sends a response. A single message, the usual case, is sent together with the headers and trailers. */
 async function reply(call: RawCall, answer: ProxyAnswer, answers: ByteBudget): Promise<void> {
   const messages = answer.messages[Symbol.asyncIterator]();
   const first = await messages.next();

@@ -1,13 +1,13 @@
 import type { HeaderField, RawEnd } from '@podwright/grpc';
 import type { Backend, ProxyAnswer, ProxyRequest } from './backend.ts';
 
-/** A call that the proxy has received. */
+/** A call received by the proxy. */
 export type SeenCall = {
-  /** Number of the call. The first one has 1. */
+  /** Sequence number of the call, starting at 1. */
   readonly number: number;
   readonly path: string;
   readonly fields: readonly HeaderField[];
-  /** The request, if the method is known. */
+  /** The request message, if the method is known. */
   readonly request: Buffer | undefined;
   /** When the proxy received the call, in milliseconds since 1970. */
   readonly atMs: number;
@@ -15,7 +15,7 @@ export type SeenCall = {
   readonly faults: string[];
 };
 
-/** The end of a call. `kind` is `error` if the backend could not make the call. `messages` and `bytes` count those of the answer. */
+/** The end of a call. `kind` is `error` if the backend could not make the call. `messages` and `bytes` are those of the response. */
 export type SeenEnd = {
   atMs: number;
   tookMs: number;
@@ -24,14 +24,14 @@ export type SeenEnd = {
   bytes: number;
 };
 
-/** Receives the start, the answers and the end of each call, after the client has received them. Must not throw. */
+/** Is notified of the start, the response messages and the end of each call after the client has received them. Must not throw. */
 export type CallObserver = {
   onStart(call: SeenCall): void;
   onMessage(call: SeenCall, message: Buffer, atMs: number): void;
   onEnd(call: SeenCall, end: SeenEnd): void;
 };
 
-/** Reports the calls of a backend to observers, in order. It waits until the event loop is idle, so that calls are not delayed. */
+/** Reports a backend's calls to observers, in order. The reports are deferred with `setImmediate`, so that they do not delay the calls. */
 export class CallWatch {
   readonly #observers: readonly CallObserver[];
   readonly #waiting: (() => void)[] = [];
@@ -42,12 +42,12 @@ export class CallWatch {
     this.#observers = observers;
   }
 
-  /** Records how a script changed a call. */
+  /** Records how a script modified a call. */
   addFault(request: ProxyRequest, fault: string): void {
     this.#calls.get(request)?.faults.push(fault);
   }
 
-  /** Returns a backend that forwards calls to another one and reports them to the observers. */
+  /** Returns a backend that forwards calls to the given backend and reports them to the observers. */
   watched(backend: Backend): Backend {
     return async (request) => {
       const { path, fields, message, receivedAtMs } = request;
@@ -75,7 +75,7 @@ export class CallWatch {
     };
   }
 
-  /** Reports all calls so far to the observers at once. */
+  /** Immediately reports everything so far to the observers. */
   flush(): void {
     for (const inform of this.#waiting.splice(0)) inform();
   }

@@ -2,10 +2,10 @@ import { ignoreFailure, PodwrightError } from '@podwright/base';
 import { type HeaderField, type RawConnection, type RawStream, timeoutMsOf } from '@podwright/grpc';
 import type { Backend, ProxyRequest } from './backend.ts';
 
-/** The header `grpc-timeout` has at most eight digits. */
+/** The value of a `grpc-timeout` header has at most eight digits. */
 const MOST_TIMEOUT_MS = 99_999_999;
 
-/** A backend that sends calls to a runtime. Calls fail with `unavailable` while the runtime does not run. */
+/** Returns a backend that sends calls to a runtime. Calls fail with `unavailable` while the runtime is not running. */
 export function runtimeBackend(connection: RawConnection): Backend {
   return async (request) => {
     const { message, signal } = request;
@@ -25,7 +25,7 @@ async function pump(request: ProxyRequest, stream: RawStream): Promise<void> {
   }
 }
 
-/** Returns the header fields of a request. Its `grpc-timeout` is reduced by the time that the proxy has held the request. */
+/** Returns a request's header fields, with `grpc-timeout` reduced by the time the request has spent in the proxy. */
 function withRemainingTime({ fields, receivedAtMs }: ProxyRequest): readonly HeaderField[] {
   const passedMs = Math.floor(performance.now() - receivedAtMs);
   if (passedMs < 1) return fields;

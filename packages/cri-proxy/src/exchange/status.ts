@@ -2,13 +2,13 @@ import { errorCode, errorMessage, statusNumber } from '@podwright/base';
 import { decodeStatusMessage, errorCodeOfReset, type HeaderField, type RawEnd } from '@podwright/grpc';
 import type { SeenEnd } from './observe.ts';
 
-/** Returns the gRPC status with which a call has ended. */
+/** Returns the final gRPC status of a call. */
 export function statusOfEnd({ end }: SeenEnd): { code: number; message: string } {
   if (end.kind !== 'error') return statusOf(end);
   return { code: statusNumber(errorCode(end.error)), message: errorMessage(end.error) };
 }
 
-/** Returns the gRPC status of a call's end, as Go's gRPC reports it. */
+/** Returns the gRPC status for the end of a call, mapped as in grpc-go. */
 export function statusOf(end: RawEnd): { code: number; message: string } {
   if (end.kind === 'trailers') {
     const value = (name: string) => end.fields.find(([other]: HeaderField) => other === name)?.[1];

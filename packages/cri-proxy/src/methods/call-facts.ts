@@ -5,10 +5,13 @@ import { decodeMessage } from './decode.ts';
 import { KnownPods } from './known-pods.ts';
 import type { Subject } from './subject.ts';
 
-/** The method of a call and the pod or container that it is about. `method` is absent for methods that this version does not know. */
+/** The method of a call and the pod or container it is about. `method` is absent if it is unknown to this version. */
 export type Facts = { method?: CriMethod; subject?: Subject };
 
-/** Finds the methods, pods and containers of calls. It must be the first observer: the others use the IDs that it reads from answers. */
+/**
+ * Determines the methods, pods and containers of calls. Must be the first observer, because the others depend on the IDs it learns from
+ * responses.
+ */
 export class CallFacts implements CallObserver {
   readonly methods: ReadonlyMap<string, CriMethod>;
   readonly #pods = new KnownPods();
@@ -26,7 +29,7 @@ export class CallFacts implements CallObserver {
     return facts;
   }
 
-  /** Returns the facts of a request. `request` is its message as on the wire. */
+  /** Returns the facts of a request. `request` is its message in wire format. */
   ofRequest(path: string, request: Buffer | undefined): Facts {
     const method = this.methods.get(path);
     if (method === undefined || request === undefined) return { method };

@@ -3,10 +3,10 @@ import { ImageService, ImageTransfers, RuntimeService, Traces } from '@podwright
 
 /** A method that the proxy can decode. */
 export type CriMethod = {
-  /** Such as `RunPodSandbox`. */
+  /** For example `RunPodSandbox`. */
   name: string;
   path: string;
-  /** The protobuf package of its service: `runtime.v1`, `runtime.v1alpha2`, or that of a Podwright service. */
+  /** The protobuf package of the method's service: `runtime.v1`, `runtime.v1alpha2`, or the package of a Podwright service. */
   packageName: string;
   kind: 'unary' | 'server_streaming';
   input: DescMessage;
@@ -15,7 +15,7 @@ export type CriMethod = {
 
 const PACKAGES: Record<string, string[]> = { 'runtime.v1': ['runtime.v1', 'runtime.v1alpha2'] };
 
-/** Returns the methods of Podwright's services and of both versions of the CRI, which have the same messages, by path. */
+/** Returns the methods of Podwright's services and of both CRI versions, which share the same messages, by path. */
 export function criMethods(): ReadonlyMap<string, CriMethod> {
   const services: DescService[] = [RuntimeService, ImageService, ImageTransfers, Traces];
   const all = services.flatMap((service) => {
@@ -30,12 +30,12 @@ export function criMethods(): ReadonlyMap<string, CriMethod> {
   return new Map(all.map((method) => [method.path, method]));
 }
 
-/** Returns the last part of a path: the method's name. */
+/** Returns the last segment of a path, which is the method name. */
 export function nameOfPath(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-/** Returns the names of all methods that rules of scripts may name. */
+/** Returns the names of all methods that script rules may refer to. */
 export function criMethodNames(): string[] {
   return [...new Set([...criMethods().values()].map(({ name }) => name))];
 }

@@ -18,10 +18,10 @@ import type {
 } from '@podwright/cri';
 import type { Subject } from './subject.ts';
 
-/** Maximum number of sandboxes and containers whose names are kept. The least recently used are dropped. */
+/** Maximum number of sandboxes and containers whose names are remembered. The least recently used are evicted. */
 const MAX_KNOWN = 20_000;
 
-/** The fields of requests from which the pod or container can be found. */
+/** Request fields that identify a pod or container. */
 type Identified = {
   podSandboxId?: string;
   containerId?: string;
@@ -29,14 +29,14 @@ type Identified = {
   sandboxConfig?: { metadata?: PodSandboxMetadata };
 };
 
-/** Methods whose answers list many objects. They are decoded only while a call has used an unknown ID. */
+/** Methods whose responses list many objects. They are decoded only while some IDs are unknown. */
 const LISTS: ReadonlySet<string> = new Set([
   'ListPodSandbox',
   'StreamPodSandboxes',
   'ListContainers',
   'StreamContainers',
 ]);
-/** Methods whose answers are always decoded, because they have the IDs of one pod or container. */
+/** Methods whose responses are always decoded, because they contain the IDs of a single pod or container. */
 const TEACHING: ReadonlySet<string> = new Set([
   'RunPodSandbox',
   'CreateContainer',
@@ -45,17 +45,17 @@ const TEACHING: ReadonlySet<string> = new Set([
   'GetContainerEvents',
 ]);
 
-/** Maps the IDs of a runtime to the names of pods and containers, which it reads from requests and answers. */
+/** Maps a runtime's IDs to the names of pods and containers, which it learns from requests and responses. */
 export class KnownPods {
   readonly #subjects = new RecentlyUsed<Subject>(MAX_KNOWN);
   #lacksIds = true;
 
-  /** Whether answers of a method may have IDs that are not known yet, and should be passed to `learn`. */
+  /** Whether responses of a method may contain unknown IDs and should be passed to `learn`. */
   learnsFrom(method: string): boolean {
     return TEACHING.has(method) || (this.#lacksIds && LISTS.has(method));
   }
 
-  /** Returns the pod or container that a request is about; `undefined` if it has none or its ID is not known. */
+  /** Returns the pod or container a request is about, or `undefined` if there is none or its ID is unknown. */
   subjectOf(method: string, request: Message | undefined): Subject | undefined {
     if (request === undefined) return undefined;
     if (method === 'RunPodSandbox') return subject((request as RunPodSandboxRequest).config?.metadata);
@@ -73,7 +73,7 @@ export class KnownPods {
     return known;
   }
 
-  /** Adds the IDs in an answer. `about` is the subject of its request. */
+  /** Learns the IDs in a response. `about` is the subject of the request. */
   learn(method: string, about: Subject | undefined, answer: Message): void {
     switch (method) {
       case 'RunPodSandbox':
@@ -120,7 +120,7 @@ export class KnownPods {
       if (about !== undefined) this.#add(container.id, { ...about, container: container.metadata?.name });
   }
 
-  /** Adds a container. Its pod is found by its sandbox ID or, if that is not known, by the labels that every kubelet sets. */
+  /** Adds a container. Its pod is looked up by sandbox ID or, if that is unknown, determined from the labels that all kubelets set. */
   #addContainer(container: Container | ContainerStatus | undefined): void {
     if (container === undefined) return;
     const inSandbox = 'podSandboxId' in container ? this.#subjects.get(container.podSandboxId) : undefined;

@@ -1,12 +1,12 @@
 import type { Subject } from './subject.ts';
 
-/** Whether a text matches a pattern, in which `*` matches any number of characters. */
+/** Whether a text matches a pattern. `*` matches any number of characters. */
 export function matchesPattern(pattern: string, text: string): boolean {
   const parts = pattern.split(/\*+/).map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
   return new RegExp(`^${parts.join('.*')}$`, 's').test(text);
 }
 
-/** Whether a pod matches `NAME` or `NAMESPACE/NAME`, where both may have `*`. */
+/** Whether a pod matches `NAME` or `NAMESPACE/NAME`. Both parts may contain `*`. */
 export function matchesPod(pattern: string, subject: Subject | undefined): boolean {
   if (subject === undefined) return false;
   const slash = pattern.indexOf('/');

@@ -1,16 +1,16 @@
 import { isRecord } from '@podwright/base';
 
-/** The text that replaces secrets. */
+/** Replacement text for secrets. */
 export const REDACTED = '(redacted)';
-/** Maximum nesting of JSON that is searched; deeper values are removed. */
+/** Maximum nesting depth of JSON to search for secrets; deeper values are removed. */
 const MAX_DEPTH = 64;
 
 const ENVIRONMENT = /^envs?$/i;
 const SECRET = /^(?:auth|password|identity_?token|registry_?token|credentials?)$/i;
 
 /**
- * Removes the values of environment variables and credentials from a text that is JSON: the verbose `info` of a runtime, which has the
- * container's configuration and OCI specification, or an annotation such as that of `kubectl apply`. Other texts are returned unchanged.
+ * Redacts environment variable values and credentials in JSON text, such as a runtime's verbose `info`, which contains the container's
+ * configuration and OCI spec, or the annotation of `kubectl apply`. Other text is returned unchanged.
  */
 export function redactJsonText(text: string): string {
   if (!/^\s*[[{]/.test(text) || !/env|auth|password|token|credential/i.test(text)) return text;
@@ -35,8 +35,8 @@ function redactValue(value: unknown, depth: number): unknown {
 }
 
 /**
- * Replaces the values of environment variables but keeps their names: `[{name, value}]` of Kubernetes, `[{key, value}]` of the CRI,
- * `["NAME=value"]` of OCI, `{NAME: value}`.
+ * Redacts the values of environment variables but keeps their names. Handles `[{name, value}]` (Kubernetes), `[{key, value}]` (CRI),
+ * `["NAME=value"]` (OCI) and `{NAME: value}`.
  */
 function redactEnvironment(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(redactVariable);

@@ -3,12 +3,12 @@ import { type ReflectMessage, reflect } from '@bufbuild/protobuf/reflect';
 import { childMessages } from '@podwright/grpc';
 import { REDACTED, redactJsonText } from './redact-json.ts';
 
-/** Fields with secrets that the CRI does not mark as such: GMSA credentials. */
+/** Secret fields that the CRI does not mark as such: GMSA credentials. */
 const ALSO_SECRET: ReadonlySet<string> = new Set(['credential_spec']);
 
 /**
- * Removes secrets from a message: values of environment variables, credentials, and both in the JSON of `info` and of annotations. Messages
- * that contain secrets also lose unknown fields, which may be newer secrets. Returns whether the message has other unknown fields.
+ * Redacts secrets in a message: environment variable values and credentials, even in the JSON of `info` and annotations. Also drops the
+ * unknown fields of messages with secrets, because they may be newer secrets. Returns whether any other unknown fields remain.
  */
 export function redactMessage(schema: DescMessage, message: Message): boolean {
   return redact(reflect(schema, message));
@@ -35,7 +35,7 @@ function hide(message: ReflectMessage, field: DescField): void {
   else message.set(field, isBytes ? Buffer.from(REDACTED) : REDACTED);
 }
 
-/** Redacts the values of a map of strings that are JSON. */
+/** Redacts the JSON values in a map of strings. */
 function redactTexts(message: ReflectMessage, field: DescField & { fieldKind: 'map' }): void {
   const map = message.get(field);
   for (const [key, value] of [...map.entries()]) {

@@ -1,4 +1,4 @@
-/** The pod or container that a call is about. */
+/** The pod or container a call is about. */
 export type Subject = {
   namespace: string;
   pod: string;
@@ -6,7 +6,7 @@ export type Subject = {
   container?: string;
 };
 
-/** Formats a pod as `NAMESPACE/NAME`; `-` if the call is about no pod or its pod is not known. */
+/** Formats a pod as `NAMESPACE/NAME`, or `-` if the call is about no pod or its pod is unknown. */
 export function podText(subject: Subject | undefined): string {
   return subject === undefined ? '-' : `${subject.namespace}/${subject.pod}`;
 }

@@ -1,11 +1,11 @@
 import type { JsonValue } from '@bufbuild/protobuf';
 import type { HeaderField } from '@podwright/grpc';
 
-/** The format of recordings: JSON lines, of which the first is the header. docs/cri-proxy.md describes it. */
+/** The recording format: JSON lines, starting with a header. See docs/cri-proxy.md. */
 export const RECORDING_FORMAT = 'podwright-cri';
 export const RECORDING_VERSION = 1;
 
-/** The first line. */
+/** The first line of a recording. */
 export type RecordingHeader = {
   recording: typeof RECORDING_FORMAT;
   version: number;
@@ -13,7 +13,10 @@ export type RecordingHeader = {
   startedAt: string;
 };
 
-/** Messages as protobuf's JSON. If a message has unknown fields, `requestBytes` or `responseBytes` is the whole message in base64. */
+/**
+ * Messages in protobuf's JSON format. If a message has unknown fields, `requestBytes` or `responseBytes` contains the whole message in
+ * base64.
+ */
 type Bodies = {
   request?: JsonValue;
   requestBytes?: string;
@@ -21,20 +24,20 @@ type Bodies = {
   responseBytes?: string;
 };
 
-/** How a failed call ended; both fields are absent if it succeeded. `trailers` excludes those for the code and the message. */
+/** How a call ended. `status` is absent if it succeeded. `trailers` excludes those covered by `status` and those of every call. */
 type Ending = { status?: { code: number; message: string }; trailers?: HeaderField[] };
 
-/** A call with one answer, written when it has ended. */
+/** A call with a single response message, written when it has ended. */
 export type UnaryLine = Bodies & Ending & { call: number; at: string; method: string; tookMs: number };
 
-/** A call with a stream of answers, written when it begins. */
+/** A call with a response stream, written when it starts. */
 export type StreamLine = Pick<Bodies, 'request' | 'requestBytes'> & {
   call: number;
   at: string;
   method: string;
   stream: 'open';
 };
-/** An answer of a stream. */
+/** A message of a response stream. */
 export type MessageLine = Pick<Bodies, 'response' | 'responseBytes'> & { call: number; at: string };
 /** The end of a stream. */
 export type EndLine = Ending & { call: number; at: string; stream: 'end'; tookMs: number };

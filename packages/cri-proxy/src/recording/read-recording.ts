@@ -6,20 +6,20 @@ import type { HeaderField } from '@podwright/grpc';
 import type { CriMethod } from '../methods/cri-methods.ts';
 import { RECORDING_FORMAT, RECORDING_VERSION } from './format.ts';
 
-/** Maximum size of a recording to replay, which is kept in memory. */
+/** Maximum size of a recording to replay. Recordings are loaded into memory. */
 const MAX_BYTES = 1 << 30;
 /** Greatest error of recorded times. Greater differences are changes of the clock. */
 const TIME_ERROR_MS = 100;
 
-/** A recorded call of a known method. Times are in ms since 1970. */
+/** A recorded call of a known method. Times are in ms since the epoch. */
 export type RecordedCall = {
   method: CriMethod;
   atMs: number;
-  /** `Infinity` for a stream that had not ended. */
+  /** `Infinity` if the stream had not ended. */
   endMs: number;
   request: Message;
   answers: { atMs: number; message: Message }[];
-  /** Set if the call failed; `trailers` are then the further trailers, such as error details. */
+  /** Set if the call failed. `trailers` are then any additional trailers, such as error details. */
   status?: { code: number; message: string };
   trailers?: HeaderField[];
 };
@@ -27,15 +27,15 @@ export type RecordedCall = {
 export type Recording = {
   startedAtMs: number;
   calls: RecordedCall[];
-  /** Messages for the user about parts of the file that were left out. */
+  /** Messages to the user about skipped parts of the file. */
   warnings: string[];
 };
 
 type Line = Record<string, unknown>;
 
 /**
- * Reads a recording. Throws `invalid_argument`, with the line, for a file that is not a recording of this version, and for an invalid
- * line. Only an incomplete last line, as after a crash or on a full disk, is left out with a warning. So are calls of unknown methods.
+ * Reads a recording. Throws `invalid_argument` with the line number if the file is not a recording of this version or contains an invalid
+ * line. Two things are skipped with a warning: an incomplete last line, as left by a crash or a full disk, and calls of unknown methods.
  */
 export async function readRecording(file: string, methods: ReadonlyMap<string, CriMethod>): Promise<Recording> {
   const reader = new RecordingReader(file, methods);
@@ -63,7 +63,7 @@ class RecordingReader {
   #startedAtMs: number | undefined;
   #lastEndMs = 0;
   #line = 0;
-  /** The error of the last line so far. It is thrown only if another line follows. */
+  /** The error for the most recent line, thrown only if another line follows: an incomplete last line is not an error. */
   #broken: RecordingProblem | undefined;
 
   constructor(file: string, methods: ReadonlyMap<string, CriMethod>) {

@@ -18,12 +18,12 @@ import {
   type UnaryLine,
 } from './format.ts';
 
-/** Trailers that a line of a recording leaves out, because `status` has their values or every call has them. */
+/** Trailers omitted from recordings, because `status` contains their values or every call has them. */
 const USUAL_TRAILERS: ReadonlySet<string> = new Set([':status', 'content-type', 'grpc-status', 'grpc-message']);
 
 /**
- * Writes calls to a recording, without secrets. Bodies of methods that this version does not know are left out, because their secrets are
- * not known either. If the file cannot be written, the recording ends, but calls still pass.
+ * Writes calls to a recording, with secrets redacted. Bodies are omitted for methods unknown to this version, because their secrets are
+ * unknown too. If the file cannot be written, the recording ends, but calls are still forwarded.
  */
 export class Recorder implements CallObserver {
   readonly #facts: CallFacts;
@@ -85,13 +85,13 @@ export class Recorder implements CallObserver {
   }
 }
 
-/** The file of a recording, readable by its owner only. */
+/** A recording's file, readable only by its owner. */
 export class RecordingFile {
   readonly #path: string;
   readonly #logger: Logger;
   #descriptor: number | undefined;
 
-  /** Throws if the file exists, because recordings are never overwritten, or if it cannot be created. */
+  /** Throws if the file exists, because recordings are never overwritten, or cannot be created. */
   constructor(path: string, logger: Logger) {
     this.#path = path;
     this.#logger = logger;
@@ -108,7 +108,7 @@ export class RecordingFile {
     this.write(header);
   }
 
-  /** Whether all calls were written. */
+  /** Whether all calls have been written. */
   get isWhole(): boolean {
     return this.#descriptor !== undefined;
   }
@@ -132,7 +132,7 @@ export class RecordingFile {
     this.#descriptor = undefined;
   }
 
-  /** Removes the file of a proxy that did not start. */
+  /** Removes the file if the proxy failed to start. */
   discard(): void {
     this.close();
     rmSync(this.#path, { force: true });

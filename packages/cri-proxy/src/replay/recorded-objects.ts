@@ -23,10 +23,10 @@ import { KnownPods } from '../methods/known-pods.ts';
 import { podText, type Subject } from '../methods/subject.ts';
 import type { RecordedCall, Recording } from '../recording/read-recording.ts';
 
-/** A recorded value of an object, and when it was recorded, in milliseconds since 1970. */
+/** A recorded value for an object, and when it was recorded, in ms since the epoch. */
 type Seen<T> = { atMs: number; value: T };
 
-/** A sandbox or a container of the recording. */
+/** A sandbox or container in the recording. */
 export type RecordedObject<Status, State, Config> = {
   id: string;
   pod: string;
@@ -34,7 +34,7 @@ export type RecordedObject<Status, State, Config> = {
   madeBy: RecordedCall | undefined;
   states: Seen<State>[];
   statuses: Seen<Status>[];
-  /** The recorded configuration, which that of the client's request replaces during the replay. */
+  /** The recorded configuration. During the replay, the configuration in the client's request replaces it. */
   config: Config | undefined;
 };
 export type RecordedSandbox = RecordedObject<PodSandboxStatus, PodSandboxState, PodSandboxConfig> & {
@@ -42,7 +42,7 @@ export type RecordedSandbox = RecordedObject<PodSandboxStatus, PodSandboxState, 
 };
 export type RecordedContainer = RecordedObject<ContainerStatus, ContainerState, ContainerConfig> & {
   sandboxId: string;
-  /** The entries of the container in recorded lists. They have image fields that statuses may lack. */
+  /** The container's entries in recorded lists, which have image fields that statuses may lack. */
   entries: Seen<Container>[];
 };
 
@@ -173,7 +173,7 @@ export class RecordedObjects {
   }
 }
 
-/** The states of objects after successful calls. */
+/** Object states after successful calls. */
 const DONE = {
   StopPodSandbox: PodSandboxState.SANDBOX_NOTREADY,
   StartContainer: ContainerState.CONTAINER_RUNNING,

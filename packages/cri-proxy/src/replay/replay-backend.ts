@@ -26,15 +26,15 @@ import type { RecordedCall, Recording } from '../recording/read-recording.ts';
 import { matchesContainer, matchesSandbox } from './filters.ts';
 import { type Change, ReplayRuntime } from './replay-runtime.ts';
 
-/** How often a stream of events checks for events that are due. */
+/** How often an event stream checks for due events. */
 const EVENT_INTERVAL_MS = 50;
 
-/** A call of the client during a replay. */
+/** A client's call during a replay. */
 type Asked = { method: CriMethod; message: Message; request: ProxyRequest };
 type Handler = (asked: Asked) => Promise<ProxyAnswer>;
 type Ids = { podSandboxId?: string; containerId?: string };
 
-/** A backend that answers as the recorded runtime did. docs/cri-proxy.md says how. */
+/** A backend that responds like the recorded runtime. See docs/cri-proxy.md. */
 export class ReplayBackend {
   readonly #runtime: ReplayRuntime;
   readonly #methods: ReadonlyMap<string, CriMethod>;
@@ -114,7 +114,7 @@ export class ReplayBackend {
     );
   }
 
-  /** Answers a change of an existing object. Stops and removals that were not recorded succeed too, and change the object. */
+  /** Responds to a change of an existing object. Stops and removals that were not recorded also succeed and take effect. */
   async #changeObject(asked: Asked): Promise<ProxyAnswer> {
     const { podSandboxId = '', containerId = '' } = asked.message as Ids;
     const id = containerId || podSandboxId;
@@ -146,7 +146,7 @@ export class ReplayBackend {
     return await this.#perform(asked, { change, what: `image ${name}`, done: () => undefined });
   }
 
-  /** Waits as long as the recorded change took, then returns the recorded answer. */
+  /** Waits as long as the recorded change took, then returns the recorded response. */
   async #perform(
     { method, request }: Asked,
     { change: { recorded, timeline }, what, done }: { change: Change; what: string; done: () => void },
@@ -238,7 +238,7 @@ export class ReplayBackend {
     return answerOf(events());
   }
 
-  /** Answers other calls, such as those about the node and statistics, from the recorded call at this time. */
+  /** Responds to other calls, such as those for node status and statistics, with the recorded call for the current time. */
   async #recorded({ method, message }: Asked): Promise<ProxyAnswer> {
     const bytes = Buffer.from(toBinary(method.input, message));
     const isSame = (call: RecordedCall) => bytes.equals(toBinary(method.input, call.request));

@@ -18,10 +18,10 @@ const POD_CHANGES =
   /^(?:(?:Run|Stop|Remove)PodSandbox|(?:Create|Start|Stop|Remove|Checkpoint)Container|Update(?:Container|PodSandbox)Resources|ReopenContainerLog)$/;
 const IMAGE_CHANGES = /^(?:Pull|Remove)Image$/;
 
-/** A change that a client requests. `recorded` is the recorded call for it, if there is one. */
+/** A change requested by a client. `recorded` is the corresponding recorded call, if there is one. */
 export type Change = { recorded: RecordedCall | undefined; timeline: Timeline };
 
-/** The state of the recorded runtime during a replay. The changes that the client requests advance it. */
+/** The state of the recorded runtime during a replay, driven by the changes that the client requests. */
 export class ReplayRuntime {
   readonly #objects: RecordedObjects;
   readonly #start: { recordedMs: number; realMs: number };
@@ -62,13 +62,13 @@ export class ReplayRuntime {
     return timeline;
   }
 
-  /** Begins a change of a pod: finds the next recorded call of the method that `matches`. `pod` is `NAMESPACE/NAME`. */
+  /** Starts a change of a pod: finds the next recorded call of the method for which `matches` returns true. `pod` is `NAMESPACE/NAME`. */
   changePod(method: string, { pod, matches }: { pod: string; matches: (change: RecordedCall) => boolean }): Change {
     const timeline = this.podTimeline(pod);
     return { timeline, recorded: timeline.take((change) => change.method.name === method && matches(change)) };
   }
 
-  /** Ends `RunPodSandbox` or `CreateContainer`: the recorded object becomes visible, with the configuration of the request. */
+  /** Completes `RunPodSandbox` or `CreateContainer`: the recorded object becomes visible, with the configuration from the request. */
   finishCreation(change: Change, request: RunPodSandboxRequest | CreateContainerRequest): void {
     const objects = [...this.sandboxes.values(), ...this.containers.values()];
     const object = objects.find(({ recorded }) => recorded.madeBy === change.recorded);
@@ -87,7 +87,7 @@ export class ReplayRuntime {
     return { timeline, recorded: timeline.take((change) => change.method.name === method) };
   }
 
-  /** Returns the recorded status of the image that a request names: the last one up to this time or, if there is none, the first one. */
+  /** Returns the recorded status of the image in the request: the latest one so far or, if there is none, the first one. */
   imageStatus(request: ImageStatusRequest | PullImageRequest, nowMs: number): ImageStatusResponse | undefined {
     const image = imageOf({ request });
     const all = this.#calls.filter((call) => call.method.name === 'ImageStatus' && imageOf(call) === image);
@@ -97,8 +97,8 @@ export class ReplayRuntime {
   }
 
   /**
-   * Returns a recorded call of a method: the last one that had ended by this time or, if there is none, the first one. Calls with the same
-   * request have priority. With `pod`, only these are returned.
+   * Returns a recorded call of a method: the latest one that has ended by now or, if there is none, the first one. Calls with the same
+   * request (`isSame`) take precedence; if `pod` is given, no others are considered.
    */
   recordedCall(
     method: string,
@@ -112,7 +112,7 @@ export class ReplayRuntime {
     return calls.findLast(({ endMs }) => endMs <= recordedMs) ?? calls[0];
   }
 
-  /** Returns the events that are due and not in `read`, oldest first, and adds them to `read`. */
+  /** Returns the due events that are not in `read`, oldest first, and adds them to `read`. */
   events(read: Set<object>, nowMs: number): ContainerEventResponse[] {
     const due = this.#objects.events.filter(
       (one) => !read.has(one) && one.atMs <= this.podTimeline(one.pod).at(nowMs) && this.#isOfMade(one.event),

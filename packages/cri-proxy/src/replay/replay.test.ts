@@ -41,7 +41,7 @@ const sandboxOf = (uid: string) => ({
   logDirectory: `/var/log/pods/shop_web_${uid}`,
 });
 
-/** Starts a pod as a kubelet does. */
+/** Starts a pod the way a kubelet does. */
 async function startPod({ runtime, image }: CriClient, uid: string) {
   const config = sandboxOf(uid);
   const { podSandboxId } = await runtime.runPodSandbox({ config });
@@ -60,7 +60,7 @@ async function startPod({ runtime, image }: CriClient, uid: string) {
 const stateOf = async ({ runtime }: CriClient, containerId: string) =>
   (await runtime.containerStatus({ containerId })).status!;
 
-/** Records a pod whose container exits by itself with code 3. Returns the file. */
+/** Records a pod whose container exits on its own with code 3. Returns the path of the recording. */
 async function record(t: TestContext): Promise<string> {
   const runtime = new FakeRuntime();
   const directory = await directoryOf(t);

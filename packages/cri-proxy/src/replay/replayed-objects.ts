@@ -14,13 +14,13 @@ import {
 import type { RecordedContainer, RecordedObject, RecordedSandbox } from './recorded-objects.ts';
 import type { Timeline } from './timeline.ts';
 
-/** A sandbox or a container in a replay: the recorded object, but with the names of the client's request and present times. */
+/** A sandbox or container in a replay: the recorded object, but with the names from the client's request and current timestamps. */
 abstract class ReplayedObject<Status extends { state: State }, State> {
   readonly recorded: RecordedObject<Status, State, { labels: Record<string, string> }>;
   readonly timeline: Timeline;
   isMade: boolean;
   isRemoved = false;
-  /** When the client stopped the object, if the recording has no such stop. Milliseconds since 1970. */
+  /** When the client stopped the object, in ms since the epoch, if that stop was not recorded. */
   stoppedAtMs: number | undefined;
 
   constructor(recorded: RecordedObject<Status, State, { labels: Record<string, string> }>, timeline: Timeline) {
@@ -33,13 +33,16 @@ abstract class ReplayedObject<Status extends { state: State }, State> {
     return this.isMade && !this.isRemoved;
   }
 
-  /** Returns the last state that was recorded up to this time or, if there is none, the first one. */
+  /** Returns the last state recorded by this time or, if there is none, the first one. */
   recordedState(recordedMs: number): State | undefined {
     const { states } = this.recorded;
     return (states.findLast(({ atMs }) => atMs <= recordedMs) ?? states[0])?.value;
   }
 
-  /** Returns the last status with this state that was recorded up to this time or, if there is none, the first one. */
+  /**
+   * Returns the last status with this state recorded by this time or, if there is none, the first one. If no status has this state, returns
+   * the last status.
+   */
   recordedStatus(state: State | undefined, recordedMs: number): Status | undefined {
     const { statuses } = this.recorded;
     const ofState = statuses.filter(({ value }) => value.state === state);
@@ -78,7 +81,7 @@ export class ReplayedSandbox extends ReplayedObject<PodSandboxStatus, PodSandbox
 /** A container in a replay. */
 export class ReplayedContainer extends ReplayedObject<ContainerStatus, ContainerState> {
   declare readonly recorded: RecordedContainer;
-  /** The path of the log in the client's request, which differs from the recorded path by the UID of the pod. */
+  /** The log path from the client's request. It differs from the recorded path in the pod's UID. */
   logPath: string | undefined;
 
   entry(recordedMs: number): Container {

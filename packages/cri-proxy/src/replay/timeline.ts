@@ -1,6 +1,6 @@
 import type { RecordedCall } from '../recording/read-recording.ts';
 
-/** Changes that a client need not request: the clock does not wait for them. */
+/** Changes that the client need not request: the clock does not wait for them. */
 const OPTIONAL: ReadonlySet<string> = new Set([
   'UpdateContainerResources',
   'UpdatePodSandboxResources',
@@ -11,15 +11,15 @@ const OPTIONAL: ReadonlySet<string> = new Set([
 const PASSABLE = /^(?:Stop|Remove|Update|Reopen|Checkpoint)/;
 
 /**
- * The clock of one pod or image during a replay, which shows times of the recording. It runs as fast as real time, but stops at each
- * recorded change until the client requests that change, and continues from the end of the change.
+ * The clock of a pod or image during a replay, which shows recording time. It runs at normal speed, but stops at each recorded change until
+ * the client requests that change, and then resumes from the end of the change.
  */
 export class Timeline {
-  /** Recorded changes that have not been requested yet, in order. */
+  /** Recorded changes not requested yet, in order. */
   #changes: RecordedCall[];
   #recordedMs: number;
   #realMs: number;
-  /** The real time of each recorded time, in nanoseconds. They are kept because a timestamp that a client has received must not change. */
+  /** Real times by recorded time, in nanoseconds. Stored because a timestamp that a client has seen must not change. */
   readonly #times = new Map<bigint, bigint>();
 
   constructor(changes: RecordedCall[], { recordedMs, realMs }: { recordedMs: number; realMs: number }) {
@@ -28,7 +28,7 @@ export class Timeline {
     this.#realMs = realMs;
   }
 
-  /** Returns the recorded time at the real time `nowMs`, both in milliseconds since 1970. */
+  /** Converts the real time `nowMs` to recording time, both in ms since the epoch. */
   at(nowMs: number): number {
     const next = this.#changes.find(({ method }) => !OPTIONAL.has(method.name));
     const passed = this.#recordedMs + Math.max(0, nowMs - this.#realMs);
@@ -36,8 +36,8 @@ export class Timeline {
   }
 
   /**
-   * Returns the first recorded change that `matches` and has not been requested yet. The caller must call `finish` at the end of the
-   * change.
+   * Returns the first recorded change that has not been requested yet and for which `matches` returns true. The caller must call `finish`
+   * when the change ends.
    */
   take(matches: (change: RecordedCall) => boolean): RecordedCall | undefined {
     const taken = this.#changes.find(matches);
@@ -48,13 +48,13 @@ export class Timeline {
     return taken;
   }
 
-  /** Sets the clock to the end of a change. */
+  /** Advances the clock to the end of a change. */
   finish(change: RecordedCall, nowMs: number): void {
     this.#recordedMs = Math.max(this.at(nowMs), change.endMs);
     this.#realMs = nowMs;
   }
 
-  /** Converts a recorded time to a real time, both in nanoseconds since 1970. 0 (unset) stays 0. */
+  /** Converts a recorded time to real time, both in nanoseconds since the epoch. 0 (unset) stays 0. */
   realNs(recordedNs: bigint): bigint {
     if (recordedNs === 0n) return 0n;
     const known = this.#times.get(recordedNs);

@@ -2,10 +2,10 @@ import { matchesPattern, matchesPod } from '../methods/pattern.ts';
 import type { Subject } from '../methods/subject.ts';
 import type { Rule, Script } from './script.ts';
 
-/** The properties of a call that rules match. */
+/** The properties of a call that rules can match. */
 export type RuledCall = { method: string; subject: Subject | undefined };
 
-/** Selects the rule for each call. With the same seed, the same calls get the same rules. */
+/** Selects the rule for each call. A given seed selects the same rules for the same calls. */
 export class RuleChoice {
   readonly #states: { rule: Rule; seen: number; used: number }[];
   readonly #random: () => number;
@@ -15,7 +15,7 @@ export class RuleChoice {
     this.#random = random;
   }
 
-  /** Returns the first rule that matches the call and that `skip`, `count` and `probability` allow. Counts the call for its rules. */
+  /** Returns the first matching rule whose `skip`, `count` and `probability` allow it to be applied. Updates the counters of the rules. */
   choose(call: RuledCall): Rule | undefined {
     for (const state of this.#states) {
       const { rule } = state;

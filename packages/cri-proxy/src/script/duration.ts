@@ -1,8 +1,8 @@
 const UNIT_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
-/** The longest delay: a day. Timers of Node.js are limited to 24 days. */
+/** Longest delay: one day. Node.js timers are limited to 24 days. */
 const MAX_MS = 24 * 3_600_000;
 
-/** Returns the milliseconds of a duration such as `500ms`, `3m` or `1h30m`, or of a number of seconds; `undefined` for other texts. */
+/** Parses a duration such as `500ms`, `3m` or `1h30m`, or a number of seconds. Returns milliseconds, or `undefined` for any other text. */
 export function durationMs(text: string): number | undefined {
   if (!/^(?:\d+(?:\.\d+)?|(?:\d+(?:\.\d+)?(?:ms|s|m|h))+)$/.test(text)) return undefined;
   const terms = [...text.matchAll(/([\d.]+)([a-z]*)/g)];

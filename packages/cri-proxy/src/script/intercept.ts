@@ -6,13 +6,16 @@ import { statusOf } from '../exchange/status.ts';
 import type { CriMethod } from '../methods/cri-methods.ts';
 import { decodeMessage } from '../methods/decode.ts';
 
-/** A unary call of a known method, decoded, with its secrets. */
+/** A decoded unary call of a known method, including its secrets. */
 export type InterceptedCall = { method: CriMethod; request: Message };
 
-/** Answers a call. `forward` sends it to the runtime and rejects with a `PodwrightError`. For tests that scripts cannot express. */
+/**
+ * Responds to a call. `forward` sends it to the runtime, and rejects with a `PodwrightError` if it fails. For tests that scripts cannot
+ * express.
+ */
 export type Intercept = (call: InterceptedCall, forward: () => Promise<Message>) => Promise<Message>;
 
-/** Returns a backend whose unary calls of known methods go to a function. Other calls go to the original backend. */
+/** Returns a backend that passes unary calls of known methods to a function, and other calls to the original backend. */
 export function interceptedBackend(
   backend: Backend,
   { intercept, methods }: { intercept: Intercept; methods: ReadonlyMap<string, CriMethod> },

@@ -4,10 +4,10 @@ import { matchesPattern } from '../methods/pattern.ts';
 import type { Effects, Rule, Script } from './script.ts';
 import { ScriptFields, ScriptText } from './script-fields.ts';
 
-/** Maximum length of a script in characters, and number of its rules. */
+/** Maximum length of a script in characters, and maximum number of rules. */
 const MAX_LENGTH = 1 << 20;
 const MAX_RULES = 1000;
-/** Default of `within`, in milliseconds: how long answers to reorder wait for others. */
+/** Default for `within`, in milliseconds: how long responses to be reordered wait for others. */
 const USUAL_WITHIN_MS = 1000;
 
 const RULE_FIELDS =
@@ -15,8 +15,8 @@ const RULE_FIELDS =
 const CODES: readonly ErrorCode[] = Array.from({ length: 16 }, (_, index) => errorCodeOfStatus(index + 1));
 
 /**
- * Parses a script. `methods` are the methods that rules may name; `name` is the file name for errors. Throws `invalid_argument` with `name`
- * and the line of the error, for malformed YAML, unknown fields and methods, and invalid values.
+ * Parses a script. `methods` are the methods that rules may refer to, and `name` is the file name for errors. Throws `invalid_argument`
+ * with `name` and the line number for malformed YAML, unknown fields or methods, and invalid values.
  */
 export function parseScript(source: string, { name, methods }: { name: string; methods: Iterable<string> }): Script {
   if (source.length > MAX_LENGTH)
@@ -70,7 +70,7 @@ function readEffects(fields: ScriptFields, text: ScriptText): Effects {
 const hasEffect = ({ delayMs, jitterMs, fail, cut, repeat, reorder, delayAnswerMs }: Effects) =>
   delayMs > 0 || jitterMs > 0 || delayAnswerMs > 0 || repeat > 0 || (fail ?? cut ?? reorder) !== undefined;
 
-/** Reads `fail: unavailable`, or `fail: {code, message, when}`. */
+/** Parses `fail: unavailable` or `fail: {code, message, when}`. */
 function readFail(node: Node | null | undefined, text: ScriptText): Effects['fail'] {
   if (node === undefined) return undefined;
   const fields = new ScriptFields(node, text, { known: ['code', 'message', 'when'], short: 'code' });
@@ -81,7 +81,7 @@ function readFail(node: Node | null | undefined, text: ScriptText): Effects['fai
   };
 }
 
-/** Reads `cut: call`, `cut: connection`, or `cut: {what, afterMessages}`. */
+/** Parses `cut: call`, `cut: connection` or `cut: {what, afterMessages}`. */
 function readCut(node: Node | null | undefined, text: ScriptText): Effects['cut'] {
   if (node === undefined) return undefined;
   const fields = new ScriptFields(node, text, { known: ['what', 'afterMessages'], short: 'what' });

@@ -1,4 +1,4 @@
-/** Returns a generator of random numbers in [0, 1) (mulberry32). The same seed gives the same numbers. */
+/** Returns a seeded generator of random numbers in [0, 1) (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -9,7 +9,7 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** Returns the items in a random order. */
+/** Returns the items in random order. */
 export function shuffled<T>(items: readonly T[], random: () => number): T[] {
   const result = [...items];
   for (let last = result.length - 1; last > 0; last--) {

@@ -3,7 +3,7 @@ import { shuffled } from './random.ts';
 
 export type Reordering = { size: number; withinMs: number; random: () => number };
 
-/** Holds calls until there are `size` of them, or until `withinMs` after the first one. Then they continue in a random order. */
+/** Holds calls until there are `size` of them or `withinMs` have passed since the first one. They then continue in random order. */
 export class HeldCalls {
   readonly #reordering: Reordering;
   #waiting: (() => void)[] = [];
@@ -18,7 +18,7 @@ export class HeldCalls {
     const { size, withinMs } = this.#reordering;
     return new Promise((resolve) => {
       this.#waiting.push(resolve);
-      // later, because the last call must wait for its promise before it is resolved
+      // deferred until the last call awaits its promise, so that the random order includes it
       if (this.#waiting.length >= size) queueMicrotask(() => this.#release());
       else this.#timer ??= new Timer(() => this.#release(), withinMs).unref();
     });
@@ -33,7 +33,7 @@ export class HeldCalls {
 
 const LATE = Symbol('late');
 
-/** Yields the messages in groups of `size`, each in a random order. A group that is not full after `withinMs` is sent as it is. */
+/** Yields the messages in groups of `size`, each in random order. A group still incomplete after `withinMs` is yielded as is. */
 export async function* reordered<T>(
   messages: AsyncIterable<T>,
   { size, withinMs, random }: Reordering,

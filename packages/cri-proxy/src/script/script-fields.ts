@@ -2,7 +2,7 @@ import { didYouMean, PodwrightError } from '@podwright/base';
 import { isMap, isScalar, LineCounter, type Node, type Pair, parseDocument, type YAMLMap } from 'yaml';
 import { durationMs } from './duration.ts';
 
-/** A YAML text. Its errors have the name of the file and the line. */
+/** A YAML document whose errors include the file name and line number. */
 export class ScriptText {
   readonly #name: string;
   readonly #counter = new LineCounter();
@@ -21,12 +21,12 @@ export class ScriptText {
     return this.#lineAt(node?.range?.[0] ?? 0);
   }
 
-  /** Throws `invalid_argument` with the line of the node. */
+  /** Throws `invalid_argument` with the node's line number. */
   fail(node: Node | null | undefined, message: string): never {
     throw this.problem(node, message);
   }
 
-  /** Returns the error that `fail` throws. */
+  /** Returns the error thrown by `fail`. */
   problem(node: Node | null | undefined, message: string): PodwrightError {
     return this.#problemAt(this.lineOf(node), message);
   }
@@ -42,12 +42,12 @@ export class ScriptText {
 
 type Range = { minimum?: number; maximum?: number; isWhole?: boolean };
 
-/** The fields of a map in a script. Each method returns `undefined` for an absent field, and throws for an invalid value. */
+/** The fields of a map in a script. The methods return `undefined` for absent fields and throw for invalid values. */
 export class ScriptFields {
   readonly #text: ScriptText;
   readonly #fields = new Map<string, { key: Node; value: Node | null }>();
 
-  /** Throws if the node is not a map, or has fields that are not `known`. With `short`, a scalar is the value of that field. */
+  /** Throws if the node is not a map or has fields that are not `known`. With `short`, a scalar is accepted as the value of that field. */
   constructor(node: Node | null | undefined, text: ScriptText, { known, short }: { known: string[]; short?: string }) {
     this.#text = text;
     if (short !== undefined && isScalar(node)) {
@@ -83,7 +83,7 @@ export class ScriptFields {
     return this.fail(field, `${JSON.stringify(text)} is unknown${listed}${didYouMean(text, choices)}`);
   }
 
-  /** Returns milliseconds. */
+  /** Returns a duration in milliseconds. */
   duration(field: string): number | undefined {
     const text = this.text(field);
     if (text === undefined) return undefined;

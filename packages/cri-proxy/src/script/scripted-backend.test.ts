@@ -13,7 +13,7 @@ import { parseScript } from './parse-script.ts';
 
 const sandboxOf = (name: string) => ({ config: { metadata: { name, uid: name, namespace: 'd', attempt: 0 } } });
 
-/** A client of a runtime in memory, with a script between them. */
+/** A client of an in-memory runtime, with a script in between. */
 async function scripted(t: TestContext, rules: string, seed = 1) {
   const directory = await mkdtemp(join(tmpdir(), 'podwright-script-'));
   t.after(() => rm(directory, { recursive: true }));
@@ -163,7 +163,7 @@ test('an answer that is to be reordered waits only so long for others', async (t
   assert.equal(await codeOf(cri.runtime.status({})), 'ok');
 });
 
-/** Reads events until there are `count`, or the stream ends. */
+/** Reads events until there are `count` of them or the stream ends. */
 async function events(cri: CriClient, count: number): Promise<{ kinds: number[]; code: string }> {
   const kinds: number[] = [];
   const read = async () => {

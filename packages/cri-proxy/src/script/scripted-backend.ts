@@ -7,18 +7,18 @@ import { RuleChoice } from './choose-rule.ts';
 import { HeldCalls, reordered } from './reorder.ts';
 import type { Effects, Rule, Script } from './script.ts';
 
-/** The HTTP/2 error code of a cut call: INTERNAL_ERROR. */
+/** HTTP/2 error code for a cut call: INTERNAL_ERROR. */
 const CUT_CODE = 2;
 
 export type ScriptOptions = {
   script: Script;
   random: () => number;
   facts: CallFacts;
-  /** Called with a text for each rule that the script applies to a call. */
+  /** Called with a description of each rule that is applied to a call. */
   addFault(request: ProxyRequest, fault: string): void;
 };
 
-/** A script with its counters and random numbers, which the calls of all clients share. */
+/** A script with its counters and random number generator, which are shared by all clients' calls. */
 export class RunningScript {
   readonly #options: ScriptOptions;
   readonly #choice: RuleChoice;
@@ -29,7 +29,7 @@ export class RunningScript {
     this.#choice = new RuleChoice(options.script, options.random);
   }
 
-  /** Returns a backend that applies the script to calls and sends them to another backend. */
+  /** Returns a backend that applies the script to calls to the given backend. */
   scripted(backend: Backend): Backend {
     return async (request) => {
       const { facts, addFault } = this.#options;
@@ -96,7 +96,7 @@ async function delay(ms: number, { signal }: ProxyRequest): Promise<void> {
   if (ms > 0) await sleep(ms, signal);
 }
 
-/** Reads an answer to the end of the call. Returns the same answer, which can be sent later. */
+/** Reads a response until the call has ended. Returns an identical response, which can be sent later. */
 async function wholeAnswer({ headers, messages, end }: ProxyAnswer): Promise<ProxyAnswer> {
   const all: Buffer[] = [];
   for await (const message of messages) all.push(message);

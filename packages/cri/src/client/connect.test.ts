@@ -41,7 +41,7 @@ async function client(t: TestContext, options: Partial<ConnectOptions> & { runti
   return connected;
 }
 
-/** Stands in for another vendor's runtime: a plain grpc-js server that records the calls it receives. */
+/** Simulates another vendor's runtime: a plain grpc-js server that records the calls it receives. */
 async function foreignRuntime(t: TestContext, socket: string, packageName: string) {
   const calls: string[] = [];
   const server = new Server();

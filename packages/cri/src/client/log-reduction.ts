@@ -12,7 +12,7 @@ export class LogReduction {
     this.#now = now;
   }
 
-  /** Returns true if `message` should be logged now, and then counts the message as logged. */
+  /** Returns whether `message` should be logged now, and if so, counts it as logged. */
   shouldLog(message: string): boolean {
     const now = this.#now();
     const last = this.#lastAtMs.get(message);

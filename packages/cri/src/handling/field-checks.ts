@@ -5,7 +5,7 @@ export function invalid(message: string): PodwrightError {
   return new PodwrightError('invalid_argument', message);
 }
 
-/** Rejects text that contains NUL bytes: the kernel ends a string at the first NUL, so the rest would be lost. */
+/** Rejects text that contains NUL bytes: the kernel would silently truncate it at the first NUL. */
 export function plainText(field: string, text: string): string {
   if (text.includes('\0')) throw invalid(`${field} ${JSON.stringify(text)} has a zero byte`);
   return text;
@@ -16,7 +16,7 @@ export function absolutePath(field: string, path: string): string {
   throw invalid(`${field} "${path}" is not an absolute path`);
 }
 
-/** Rejects an empty ID in a call that succeeds for a nonexistent object, such as a removal. Throws `invalid_argument`. */
+/** Rejects an empty ID in calls that succeed for nonexistent objects, such as removals. Throws `invalid_argument`. */
 export function givenId(attempted: string, id: string): string {
   if (id !== '') return id;
   throw invalid(`${attempted}: the request has no id`);

@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import { errorMessage, Limiter, type Logger } from '@podwright/base';
 
-/** Maximum number of concurrent measurements. Each walks a container's writable layer, so more of them would only delay other work. */
+/** Maximum number of concurrent measurements. Each walks a container's writable layer, so more of them would only slow down other work. */
 const AT_ONCE = 8;
 
 /**
- * Measures each record. A record that cannot be measured is logged and omitted, so that a pod that is being removed does not keep the
- * others from being measured.
+ * Measures each record. A record that cannot be measured is logged and omitted, so that a pod being removed does not prevent the others
+ * from being measured.
  */
 export async function measureEach<R extends { id: string }, T>(
   records: R[],

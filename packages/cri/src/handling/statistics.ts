@@ -15,14 +15,14 @@ import type {
 } from '../messages.ts';
 
 /**
- * The annotation of a container in its statistics that describes changes of its writable layer: what changed while it was measured (see
+ * Annotation in a container's statistics that describes changes to its writable layer: what changed while it was being measured (see
  * `TreeChanges`), and when it last changed, in milliseconds since the epoch. Example: `files 1764500000000`.
  */
 const LAYER_CHANGES_ANNOTATION = 'podwright.dev/layer-changes';
 
 type LayerChanges = { changes: TreeChanges; changedAtMs: number };
 
-/** Returns the changes of the container's writable layer; `undefined` if the container runtime does not report them. */
+/** Returns the changes to the container's writable layer; `undefined` if the container runtime does not report them. */
 export function reportedLayerChanges({ attributes }: Pick<ContainerStats, 'attributes'>): LayerChanges | undefined {
   const [, changes, atMs] =
     /^(none|files|directories) (\d+)$/.exec(attributes?.annotations[LAYER_CHANGES_ANNOTATION] ?? '') ?? [];
@@ -30,8 +30,8 @@ export function reportedLayerChanges({ attributes }: Pick<ContainerStats, 'attri
 }
 
 /**
- * Usage of the writable layer. With `isPartial`, not everything was counted, so the values are lower bounds. The changes are absent if they
- * are unknown.
+ * Usage of the writable layer. If `isPartial`, not everything was counted, so the values are lower bounds. The changes are absent if
+ * unknown.
  */
 type LayerUse = { sizeBytes: number; inodes: number; atMs: number; isPartial?: boolean } & Partial<LayerChanges>;
 
@@ -58,8 +58,9 @@ const toNanoseconds = (milliseconds: number) => BigInt(Math.round(milliseconds *
 const count = (value: number | undefined) => (value === undefined ? undefined : { value: BigInt(Math.round(value)) });
 
 /**
- * Converts a container's usage to a CRI message. `inodes_used` is omitted for a layer that was only partly counted, because walking it took
- * too long or its files moved. The CRI has no other way to mark the byte count as a lower bound. An annotation describes changes of the layer.
+ * Converts a container's usage to a CRI message. `inodes_used` is omitted if the layer was only partly counted, because walking it took too
+ * long or files were being moved; the CRI has no other way to mark the byte count as a lower bound. Changes to the layer are described by
+ * an annotation.
  */
 export function containerStatsMessage({
   attributes,

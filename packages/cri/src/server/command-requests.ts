@@ -5,7 +5,7 @@ export const MAX_EXEC_OUTPUT_BYTES = (16 << 20) - 1024;
 
 /**
  * Maximum output that a runtime holds for all concurrent ExecSync calls. Further output is dropped, except for the first page of each
- * stream. The limit has room for a few calls with the maximum output.
+ * stream. This is enough for a few calls with the maximum output.
  */
 export const MAX_EXEC_OUTPUT_TOTAL_BYTES = 64 << 20;
 

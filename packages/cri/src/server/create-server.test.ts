@@ -32,7 +32,7 @@ async function start(t: TestContext, { runtime, image = {}, ...options }: Setup)
   return { server, client, socket };
 }
 
-/** Resolves with the reason of the abort of a call's signal. */
+/** Resolves with the abort reason of a call's signal. */
 const abortOf = async ({ signal }: CallContext): Promise<unknown> => {
   if (!signal.aborted) await once(signal, 'abort');
   return signal.reason;
@@ -64,7 +64,7 @@ test('a handler receives the context of its call', async (t) => {
 });
 
 test('calls with a deadline of more than a month, and without any, are answered', async (t) => {
-  // outlasts the timers that an overflow of the deadline would create: 1 ms, or a quarter of a second
+  // longer than the timers that an overflowing deadline would create: 1 ms or a quarter of a second
   const status = async (_request: unknown, { signal }: CallContext) => {
     await sleep(300, signal);
     return {};

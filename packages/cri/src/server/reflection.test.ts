@@ -18,7 +18,7 @@ import { createCriServer } from './create-server.ts';
 
 type Question = MessageInitShape<typeof ServerReflectionRequestSchema>['messageRequest'];
 
-/** Returns a function that sends a request to a server's reflection service, each on its own stream. */
+/** Returns a function that sends requests to a server's reflection service, each on its own stream. */
 async function open(t: TestContext, packageName = 'grpc.reflection.v1') {
   const directory = await mkdtemp(join(tmpdir(), 'podwright-reflection-'));
   const socket = join(directory, 'cri.sock');

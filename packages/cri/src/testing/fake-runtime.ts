@@ -15,7 +15,7 @@ export type CriMethod = keyof RuntimeHandlers | keyof ImageHandlers;
 export type Fault = {
   /** How long to delay the call, in milliseconds. The delay ends early if the call is aborted. */
   delayMs?: number;
-  /** The error with which the call rejects. */
+  /** The error the call rejects with. */
   error?: Error;
   /** With `before`, the default, the call has no effect. With `after`, it takes effect and only its response is lost. */
   when?: 'before' | 'after';
@@ -43,10 +43,10 @@ export class FakeRuntime {
   readonly calls: FakeCall[] = [];
 
   /**
-   * `images` exist from the start. Others can be pulled if `inRegistry` returns true, which it does for all images by default. `exec`
-   * handles ExecSync; by default every command succeeds without output. `now` returns milliseconds since the epoch. With `sharesMessages`,
-   * client and handlers share message objects instead of exchanging copies as they would over a socket; the copying accounts for most of a
-   * call's time.
+   * `images` exist from the start. Other images can be pulled if `inRegistry` returns true; by default, it does so for all images. `exec`
+   * handles ExecSync; by default, every command succeeds without output. `now` returns milliseconds since the epoch. With `sharesMessages`,
+   * client and handlers share message objects instead of exchanging copies as over a socket, because copying accounts for most of a call's
+   * time.
    */
   constructor(
     options: {
@@ -92,7 +92,7 @@ export class FakeRuntime {
     return found ?? this.#store.container(name);
   }
 
-  /** Makes the process of a running container exit. */
+  /** Makes a running container's process exit. */
   exitContainer(id: string, how: { exitCode: number; reason?: string; message?: string }): void {
     this.#store.exit(this.#store.container(id), how, ContainerEventType.CONTAINER_STOPPED_EVENT);
   }

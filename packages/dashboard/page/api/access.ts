@@ -1,4 +1,4 @@
-/** What the user of the page may do. */
+/** What the user of the page is allowed to do. */
 import { call } from './request.ts';
 
 /** The attributes of a request, as in a SelfSubjectAccessReview. Without `namespace`, it is about all namespaces. */
@@ -14,8 +14,8 @@ export type AccessAttributes = {
 const GROUP = 'authorization.k8s.io/v1';
 
 /**
- * Reports whether the API server would allow a request (SelfSubjectAccessReview). Resolves to true if the review fails: the API server
- * checks the request itself anyway. Rejects only if the signal aborts.
+ * Whether the API server would allow a request (SelfSubjectAccessReview). Resolves to true if the review fails, because the API server
+ * checks the request itself anyway. Only rejects if the signal aborts.
  */
 export async function isAllowed(resourceAttributes: AccessAttributes, signal: AbortSignal): Promise<boolean> {
   const review = { apiVersion: GROUP, kind: 'SelfSubjectAccessReview', spec: { resourceAttributes } };

@@ -1,5 +1,5 @@
 /**
- * Calls of the paths under `/dashboard`, which the page's server answers itself. Their fields are described in
+ * Requests to the paths under `/dashboard`, which the page's server handles itself. The fields are described in
  * packages/dashboard/README.md.
  */
 import type { Explanation } from '@podwright/kube-view';
@@ -23,7 +23,7 @@ export type Session = {
 /** The namespaces whose pods the user may list. `areListed` is false if the user may not list namespaces, so that others may exist. */
 export type Namespaces = { areListed: boolean; names: string[] };
 
-/** A step of a pod's start. Times are in Unix milliseconds. `open` marks a step that has not ended. */
+/** A step of a pod's startup. Times are in Unix milliseconds. `open`: the step has not ended yet. */
 export type TraceSpan = {
   name: string;
   startMs: number;
@@ -40,7 +40,7 @@ export type UsageSample = {
   memoryWorkingSetBytes: number;
   rootfs: { usedBytes: number; capacityBytes: number; inodesUsed: number; inodes: number };
   images: { usedBytes: number; capacityBytes: number };
-  /** Counters since the machine booted. */
+  /** Counters since boot. */
   network: { receivedBytes: number; sentBytes: number };
   pods: number;
 };
@@ -59,14 +59,14 @@ export type TryResult = {
   connects: { address: string; port: number; ms: number; error?: string }[];
 };
 
-/** Returns the token in the page's fragment, and removes it from the address bar and the history. Undefined if there is none. */
+/** Returns the token in the page's fragment and removes it from the address bar and the history. Returns undefined if there is none. */
 export function takeToken(): string | undefined {
   const token = /^#token=([\w.~-]+)$/.exec(location.hash)?.[1];
   if (token !== undefined) history.replaceState(null, '', location.pathname);
   return token;
 }
 
-/** Begins a session with a token, and stores the session key. Throws an ApiError with code 401 if the token is not valid. */
+/** Starts a session with a token and stores the session key. Throws an ApiError with code 401 if the token is invalid. */
 export async function exchangeToken(token: string): Promise<void> {
   const { key } = await call<{ key: string }>('dashboard/login', { method: 'POST', body: { token } });
   keepSessionKey(key);
@@ -81,7 +81,7 @@ export const readNamespaces = (signal: AbortSignal): Promise<Namespaces> =>
 export const readTraces = (pod: { node: string; uid: string }, signal: AbortSignal): Promise<TraceSpan[]> =>
   call<TraceSpan[]>('dashboard/traces', { query: pod, signal });
 
-/** Reads the samples that are later than `after`, in Unix milliseconds; all of the last hour if it is undefined. */
+/** Fetches the samples later than `after` (Unix milliseconds), or those of the last hour if it is undefined. */
 export const readUsage = (after: number | undefined, signal: AbortSignal): Promise<Usage> =>
   call<Usage>('dashboard/usage', { query: { after }, signal });
 

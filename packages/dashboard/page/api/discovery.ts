@@ -2,7 +2,7 @@
 import type { Resource } from './objects.ts';
 import { call } from './request.ts';
 
-/** Aggregated discovery, or the list of groups from a server without it. */
+/** Accepts aggregated discovery or, from a server that does not support it, the list of groups. */
 const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;q=0.5';
 
 type Aggregated = {
@@ -23,7 +23,7 @@ type Aggregated = {
 
 type ResourceList = { resources?: { name: string; kind: string; namespaced: boolean; verbs?: string[] }[] };
 
-/** Returns the resources with the verb `list`, each in the preferred version of its group. */
+/** Returns the resources that support the `list` verb, each in its group's preferred version. */
 export async function discover(signal: AbortSignal): Promise<Resource[]> {
   const [core, groups] = await Promise.all([
     call<Aggregated>('api', { accept: AGGREGATED, signal }),
@@ -35,7 +35,7 @@ export async function discover(signal: AbortSignal): Promise<Resource[]> {
   return (await Promise.all(lists)).flat();
 }
 
-/** Returns the resources with the verb `list` of aggregated discovery. A group's preferred version comes first. */
+/** Returns the resources in aggregated discovery that support the `list` verb. A group's preferred version comes first. */
 export function resourcesOf(groups: NonNullable<Aggregated['items']>): Resource[] {
   return groups.flatMap(({ metadata, versions = [] }) => {
     const seen = new Set<string>();
@@ -50,7 +50,7 @@ export function resourcesOf(groups: NonNullable<Aggregated['items']>): Resource[
   });
 }
 
-/** Returns the resources of one group version; none if it cannot be read, for example because an aggregated API server is down. */
+/** Returns the resources of a group version. Returns none if it cannot be read, for example because an aggregated API server is down. */
 async function resourcesOfVersion(group: string, version: string, signal: AbortSignal): Promise<Resource[]> {
   const path = group === '' ? `api/${version}` : `apis/${group}/${version}`;
   try {

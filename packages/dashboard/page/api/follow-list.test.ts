@@ -14,8 +14,8 @@ const list = (items: KubeObject[], resourceVersion: string, more?: string) => ({
 });
 
 /**
- * Follows a list with these answers, in this order. Returns the queries of the requests and the calls of the handler. Aborts after the last
- * answer.
+ * Follows a list, returning these responses in order. Aborts after the last one. Returns the queries of the requests and the calls of the
+ * handler.
  */
 async function follow(answers: (() => unknown)[]) {
   const abort = new AbortController();

@@ -1,32 +1,34 @@
-/** Lists objects and then watches them. After a failure, the watch continues from the last resource version. */
+/** Lists objects and then watches them. After a failure, resumes the watch from the last resource version. */
 import { linesOf } from './lines.ts';
 import type { KubeObject } from './objects.ts';
 import { call, isExpired, isForbidden, isNotFound } from './request.ts';
 import { stream } from './stream.ts';
 import { type Change, watchMessage } from './watch-event.ts';
 
-/** Maximum number of objects in one answer to a list. Others follow with `continue`. */
+/** Maximum number of objects per page of a list. Further pages are requested with `continue`. */
 export const PAGE_SIZE = 500;
-/** Delay before the first retry; it doubles with each further one. Also the pause between two watches. */
+/** Delay before the first retry, doubled for each further one. Also the pause between two watches. */
 export const FIRST_DELAY_MS = 500;
 /** Maximum delay before a retry. */
 export const MAX_DELAY_MS = 15_000;
 
-/** Receives the objects of a list and their changes. */
+/** Receives a list of objects and subsequent changes. */
 export type ListHandler<T> = {
-  /** A list was read; its objects replace all earlier ones. */
+  /** A list was read. Its objects replace all previous ones. */
   onList(objects: T[]): void;
   onChange(change: Change<T>): void;
-  /** A list or a watch failed. It is tried again unless `isFinal`: the user lacks the right, or the server lacks the resource. */
+  /**
+   * A list or watch failed. It is retried unless `isFinal`, which means that the user lacks permission or the server lacks the resource.
+   */
   onFailure(error: unknown, isFinal: boolean): void;
   /** The server has answered a list, or has accepted a watch, so the objects are current. */
   onLive(): void;
 };
 
-/** The path of a collection, without a leading slash, and the query of its lists and watches. */
+/** The path of a collection, without a leading slash, and the query parameters of its lists and watches. */
 export type ListTarget = { path: string; query?: Record<string, string> };
 
-/** How requests are sent. Tests answer them without a network. */
+/** How requests are sent. Tests replace this to avoid the network. */
 export type Transport = { call: typeof call; stream: typeof stream };
 
 const NETWORK: Transport = { call, stream };
@@ -39,7 +41,7 @@ type FollowOptions<T> = {
   keep?(objects: T[]): T[];
 };
 
-/** Lists and watches until the signal aborts, or until a final failure. Never rejects. */
+/** Lists and watches until the signal aborts or a final failure occurs. Never rejects. */
 export async function followList<T extends KubeObject>(
   target: ListTarget,
   { handler, signal, transport = NETWORK, keep }: FollowOptions<T>,
@@ -58,7 +60,7 @@ export async function followList<T extends KubeObject>(
         version = next;
         delayMs = FIRST_DELAY_MS;
       }
-      // limits the rate of watches that the server ends at once
+      // limits the rate of watches if the server ends them immediately
       await pause(FIRST_DELAY_MS, signal);
     } catch (error) {
       if (signal.aborted) return;
@@ -92,7 +94,7 @@ async function listAll<T>({ path, query }: ListTarget, { signal, transport: { ca
 
 type WatchOptions<T> = { version: string; handler: ListHandler<T>; signal: AbortSignal; transport: Transport };
 
-/** Yields the resource versions from which the watch can be resumed. Ends when the server ends the watch; throws if it fails. */
+/** Yields resource versions from which the watch can be resumed. Ends when the server ends the watch, and throws if it fails. */
 async function* watch<T extends KubeObject>(
   { path, query }: ListTarget,
   { version, handler, signal, transport }: WatchOptions<T>,
@@ -114,7 +116,7 @@ async function* watch<T extends KubeObject>(
   }
 }
 
-/** Waits for `ms`, or until the signal aborts. Never rejects. */
+/** Waits `ms` milliseconds or until the signal aborts. Never rejects. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {

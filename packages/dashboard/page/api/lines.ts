@@ -1,9 +1,9 @@
-/** Splits a stream of text into lines. Pure. */
+/** Splits a text stream into lines. */
 
-/** Maximum length of a line by default. It bounds the memory for a stream without newlines. */
+/** Default limit for the length of a line. Bounds the memory for streams without newlines. */
 const MAX_LINE_CHARACTERS = 4 << 20;
 
-/** Splits chunks of text into lines. The end of a line that is longer than `max` characters is dropped. */
+/** Splits chunks of text into lines. Lines longer than `max` characters are truncated. */
 export class LineSplitter {
   readonly #max: number;
   #rest = '';
@@ -13,7 +13,7 @@ export class LineSplitter {
     this.#max = max;
   }
 
-  /** Returns the lines that end in this chunk, without their newlines. */
+  /** Returns the lines that end in this chunk, without newlines. */
   push(chunk: string): string[] {
     const parts = chunk.split('\n');
     const last = parts.pop()!;
@@ -26,7 +26,7 @@ export class LineSplitter {
     return lines;
   }
 
-  /** Returns the text after the last newline; undefined if there is none. */
+  /** Returns the text after the last newline, or undefined if there is none. */
   end(): string | undefined {
     const rest = this.#rest;
     this.#rest = '';
@@ -42,7 +42,7 @@ export class LineSplitter {
   }
 }
 
-/** Yields lists of lines, one for each chunk that completes a line. Throws what `chunks` throws. */
+/** Yields lists of lines, one for each chunk that completes a line. Throws the errors of `chunks`. */
 export async function* linesOf(chunks: AsyncIterable<Uint8Array>, max?: number): AsyncGenerator<string[]> {
   const decoder = new TextDecoder();
   const splitter = new LineSplitter(max);

@@ -1,9 +1,9 @@
-/** Types of the API objects that the page reads. A field may be absent from an object although its kind requires it. */
+/** Types of the API objects used by the page. Fields may be missing from an object even if its kind requires them. */
 import type { KubeObject, Pod, Resource } from '@podwright/kube-api';
 
 export type { KubeObject, Pod, Resource };
 
-/** The kind, namespace ('' for objects of the whole cluster) and name of an object. */
+/** The kind, namespace ('' if cluster-scoped) and name of an object. */
 export type ObjectName = { kind: string; namespace: string; name: string };
 
 export type Condition = {
@@ -59,16 +59,16 @@ export type EndpointSlice = KubeObject & {
   }[];
 };
 
-/** Returns the time at which an event last occurred, in Unix milliseconds; 0 if it has none. */
+/** Returns when an event last occurred, in Unix milliseconds, or 0 if it has no time. */
 export function eventTimeMs(event: EventObject): number {
   const { series, lastTimestamp, eventTime, firstTimestamp, metadata } = event;
   const text = series?.lastObservedTime || lastTimestamp || eventTime || firstTimestamp || metadata.creationTimestamp;
   return text ? Date.parse(text) || 0 : 0;
 }
 
-/** Returns how often an event occurred. */
+/** Returns the number of times an event occurred. */
 export const eventCount = ({ series, count }: EventObject): number => series?.count ?? count ?? 1;
 
-/** Returns the container that an event is about, from its field path `spec.containers{NAME}`; undefined if it is about none. */
+/** Returns the container that an event refers to with a field path like `spec.containers{NAME}`, or undefined if there is none. */
 export const eventContainer = ({ involvedObject }: EventObject): string | undefined =>
   /\{(.+)\}$/.exec(involvedObject?.fieldPath ?? '')?.[1];

@@ -1,7 +1,7 @@
 /** Requests to the page's server, which forwards most of them to the API server. */
 import { sessionKey } from './session-key.ts';
 
-/** An answer with an error status. `reason` and the message are those of the Kubernetes Status in its body, if it has one. */
+/** A response with an error status. `reason` and the message are taken from the Kubernetes Status in the body, if there is one. */
 export class ApiError extends Error {
   readonly code: number;
   readonly reason: string;
@@ -16,16 +16,16 @@ export class ApiError extends Error {
 
 export const isForbidden = (error: unknown): boolean => error instanceof ApiError && error.code === 403;
 export const isNotFound = (error: unknown): boolean => error instanceof ApiError && error.code === 404;
-/** Reports whether an update was refused because the object has been changed since it was read. */
+/** Whether an update was rejected because the object was modified since it was read. */
 export const isConflict = (error: unknown): boolean => error instanceof ApiError && error.reason === 'Conflict';
-/** Reports whether a watch cannot continue because its resource version is too old (410 Gone). */
+/** Whether a watch cannot be resumed because its resource version is too old (410 Gone). */
 export const isExpired = (error: unknown): boolean => error instanceof ApiError && error.code === 410;
-/** Reports whether the page has no valid session (401 Unauthorized). */
+/** Whether the page has no valid session (401 Unauthorized). */
 export const isSignedOut = (error: unknown): boolean => error instanceof ApiError && error.code === 401;
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Maximum length of the part of an error's body that is read. */
+/** Maximum number of characters to read from an error response. */
 const MAX_ERROR_CHARACTERS = 16_384;
 
 export type Query = Record<string, string | number | boolean | undefined>;
@@ -41,7 +41,7 @@ type RequestOptions = {
   signal?: AbortSignal;
 };
 
-/** Sends a request. `path` has no leading slash. Throws an ApiError if the answer has an error status. */
+/** Sends a request. `path` has no leading slash. Throws an ApiError if the response has an error status. */
 export async function send(path: string, options: RequestOptions = {}): Promise<Response> {
   const { method = 'GET', query = {}, accept = 'application/json', body, signal } = options;
   const json = options.json ?? (body === undefined ? undefined : JSON.stringify(body));
@@ -63,7 +63,7 @@ export async function send(path: string, options: RequestOptions = {}): Promise<
   throw await errorOf(response);
 }
 
-/** Returns the parameters of a URL, without those that are undefined. */
+/** Returns the query as URL parameters, omitting undefined ones. */
 export function parametersOf(query: Query): URLSearchParams {
   const pairs = Object.entries(query).flatMap(([key, value]) =>
     value === undefined ? [] : [[key, String(value)] as [string, string]],
@@ -71,14 +71,14 @@ export function parametersOf(query: Query): URLSearchParams {
   return new URLSearchParams(pairs);
 }
 
-/** Sends a request like `send`, and decodes the answer as JSON. */
+/** Sends a request like `send` and decodes the response as JSON. */
 export async function call<T>(path: string, options: RequestOptions = {}): Promise<T> {
   return (await (await send(path, options)).json()) as T;
 }
 
 const errorOf = async (response: Response): Promise<ApiError> => errorFrom(response.status, await response.text());
 
-/** Returns the error for an answer with this status and body. */
+/** Returns the error for a response with this status and body. */
 export function errorFrom(status: number, body: string): ApiError {
   const text = body.slice(0, MAX_ERROR_CHARACTERS);
   try {

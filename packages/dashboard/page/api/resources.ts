@@ -1,4 +1,4 @@
-/** The built-in resources that the page names itself, and the paths of resources. Pure. */
+/** The built-in resources used by the page, and the paths of resources. Pure functions. */
 import { pathOf as absolutePathOf } from '@podwright/kube-api';
 import type { Resource } from './objects.ts';
 
@@ -10,7 +10,7 @@ const resource = ([group, version, plural, kind, isNamespaced]: Row): Resource =
 
 const rows = (list: Row[]): Resource[] => list.map(resource);
 
-/** The sections of the navigation with their resources. */
+/** The sections of the navigation, with the resources in each. */
 export const SECTIONS: readonly { title: string; id: string; resources: Resource[] }[] = [
   {
     title: 'Workloads',
@@ -67,7 +67,7 @@ export const SECTIONS: readonly { title: string; id: string; resources: Resource
   },
 ];
 
-/** All built-in resources that the page names itself. */
+/** All built-in resources used by the page. */
 const KNOWN: readonly Resource[] = [
   ...SECTIONS.flatMap(({ resources }) => resources),
   ...rows([
@@ -77,25 +77,25 @@ const KNOWN: readonly Resource[] = [
   ]),
 ];
 
-/** Returns the built-in resource of a kind. Throws if this file has no resource of the kind, which is a defect of the page. */
+/** Returns the built-in resource of a kind. Throws if it is missing from this file, which is a bug. */
 export function builtIn(kind: string): Resource {
   const found = KNOWN.find((one) => one.kind === kind);
   if (found === undefined) throw new Error(`no built-in resource has the kind ${kind}`);
   return found;
 }
 
-/** Returns the resource of a list that has this ID (see `resourceId`); undefined if there is none. */
+/** Returns the resource with this ID (see `resourceId`), or undefined if `all` does not contain it. */
 export function resourceOf(id: string, all: readonly Resource[]): Resource | undefined {
   return all.find((one) => resourceId(one) === id);
 }
 
-/** Returns the ID of a resource: `apps/v1/deployments`, or `v1/pods` in the core group. */
+/** Returns the ID of a resource, such as `apps/v1/deployments` or, in the core group, `v1/pods`. */
 export const resourceId = ({ group, version, plural }: Resource): string =>
   group === '' ? `${version}/${plural}` : `${group}/${version}/${plural}`;
 
-/** Reports whether this file has a resource with the same group and plural. */
+/** Whether this file contains a resource with the same group and plural name. */
 export const isKnown = ({ group, plural }: Resource): boolean =>
   KNOWN.some((one) => one.group === group && one.plural === plural);
 
-/** Returns the path of a collection, an object or a subresource. It has no leading slash, so it is relative to the URL of the page. */
+/** Returns the path of a collection, an object or a subresource, without a leading slash: it is relative to the page's URL. */
 export const pathOf: typeof absolutePathOf = (resource, place) => absolutePathOf(resource, place).slice(1);

@@ -1,11 +1,11 @@
 /**
- * The session key, which every request carries in addition to the cookie. It is in `localStorage`, which servers on other ports of the host
- * cannot read.
+ * The session key, which is sent with every request in addition to the cookie. Unlike cookies, `localStorage` is not accessible to servers
+ * on other ports of the same host.
  */
 
 const NAME = 'podwright-key';
 
-/** Returns the session key; '' if there is none. */
+/** Returns the session key, or '' if there is none. */
 export const sessionKey = (): string => localStorage.getItem(NAME) ?? '';
 
 export function keepSessionKey(key: string): void {
@@ -16,10 +16,10 @@ export function forgetSessionKey(): void {
   localStorage.removeItem(NAME);
 }
 
-/** Returns the subprotocol that carries the session key: a page cannot set headers on the handshake of a WebSocket. */
+/** Returns the subprotocol that carries the session key, because pages cannot set headers in a WebSocket handshake. */
 export const keyProtocol = (): string => `podwright.key.${sessionKey()}`;
 
-/** Returns the URL of a WebSocket. `path` has no leading slash. */
+/** Returns a WebSocket URL. `path` has no leading slash. */
 export function socketUrl(path: string): string {
   const url = new URL(path, location.href);
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';

@@ -1,4 +1,4 @@
-/** Streams of the API server, such as watches, over WebSockets: browsers open at most six HTTP/1.1 connections to a host. */
+/** Streams from the API server, such as watches. They use WebSockets, because browsers open at most six HTTP/1.1 connections to a host. */
 import { errorFrom, parametersOf, type Query } from './request.ts';
 import { keyProtocol, socketUrl } from './session-key.ts';
 
@@ -15,7 +15,7 @@ export type StreamOptions = {
 };
 
 /**
- * Sends a GET request, and yields the chunks of the answer. Throws an ApiError if the answer has an error status, and an Error if the
+ * Sends a GET request and yields chunks of the response. Throws an ApiError if the response has an error status, and an Error if the
  * connection is lost or the signal aborts. `path` has no leading slash.
  */
 export async function* stream(
@@ -50,12 +50,12 @@ async function restOf(messages: Messages): Promise<string> {
   return text;
 }
 
-/** A queue of the messages that a socket has received. */
+/** Queue of messages received from a socket. */
 class Messages {
   readonly #queue: (string | ArrayBuffer)[] = [];
   readonly #signal: AbortSignal;
   readonly #abort = () => this.#end(new Error('the request was cancelled'));
-  /** Undefined while the socket is open, null after a normal closure. */
+  /** Undefined while the socket is open, null after it was closed normally. */
   #failure: Error | null | undefined;
   #wake = () => {};
 
@@ -71,7 +71,10 @@ class Messages {
     );
   }
 
-  /** Resolves to the next message, or to undefined after a normal closure. Rejects if the connection is lost or the signal aborts. */
+  /**
+   * Resolves to the next message, or to undefined after the socket was closed normally. Rejects if the connection is lost or the signal
+   * aborts.
+   */
   async next(): Promise<string | ArrayBuffer | undefined> {
     while (this.#queue.length === 0 && this.#failure === undefined)
       await new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-/** Lists and watches a resource as a Table of meta/v1, whose columns the server chooses. */
+/** Lists and watches a resource as a meta/v1 Table, whose columns are chosen by the server. */
 import { FIRST_DELAY_MS, MAX_DELAY_MS, PAGE_SIZE, pause } from './follow-list.ts';
 import { linesOf } from './lines.ts';
 import type { KubeObject, Resource } from './objects.ts';
@@ -16,22 +16,22 @@ type Table = {
 };
 
 const AS_TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io';
-/** A server without tables answers with plain objects. */
+/** Servers that do not support tables return plain objects. */
 const ACCEPT = `${AS_TABLE},application/json;q=0.5`;
 
-/** Receives the rows of a table and their changes. */
+/** Receives the rows of a table and subsequent changes. */
 export type TableHandler = {
-  /** A list was read; its rows replace all earlier ones. */
+  /** A list was read. Its rows replace all previous ones. */
   onTable(columns: TableColumn[], rows: TableRow[]): void;
-  /** Rows were added, changed or deleted. `type` is that of the watch event. */
+  /** Rows were added, changed or deleted. `type`: the type of the watch event. */
   onRows(type: string, rows: TableRow[]): void;
   /** The server has accepted a watch, so the rows are current. */
   onLive(): void;
-  /** A list or a watch failed. It is tried again unless `isFinal`. */
+  /** A list or watch failed. It is retried unless `isFinal`. */
   onFailure(error: unknown, isFinal: boolean): void;
 };
 
-/** Lists and watches until the signal aborts, or until a final failure. Never rejects. */
+/** Lists and watches until the signal aborts or a final failure occurs. Never rejects. */
 export async function followTable(
   { resource, namespace }: { resource: Resource; namespace: string },
   handler: TableHandler,
@@ -66,10 +66,10 @@ export async function followTable(
   }
 }
 
-/** Reports whether the resource lacks the verb `watch` (405 Method Not Allowed), as those of metrics.k8s.io do. */
+/** Whether the resource does not support the `watch` verb (405 Method Not Allowed). Those of metrics.k8s.io do not. */
 const isWithoutWatch = (error: unknown) => error instanceof ApiError && error.code === 405;
 
-/** Reads all pages of a list. Returns its resource version. */
+/** Reads all pages of a list and returns its resource version. */
 async function readTable(path: string, handler: TableHandler, signal: AbortSignal): Promise<string> {
   const rows: TableRow[] = [];
   let columns: TableColumn[] = [];
@@ -89,7 +89,7 @@ async function readTable(path: string, handler: TableHandler, signal: AbortSigna
   }
 }
 
-/** Returns the table of an answer. A list of plain objects becomes a table of names and creation times. */
+/** Returns the table in a response. Builds a fallback table (name and creation time) from a list of plain objects. */
 function tableOf(answer: Table & { items?: KubeObject[] }): Table {
   if (answer.kind === 'Table') return answer;
   const columnDefinitions = [
@@ -104,7 +104,7 @@ const rowOf = (object: KubeObject): TableRow => ({
   object,
 });
 
-/** Handles a line of a watch. Returns the resource version from which the watch can be resumed. Throws an ApiError for an ERROR event. */
+/** Handles a line of a watch. Returns the resource version from which the watch can be resumed. Throws an ApiError for ERROR events. */
 function handleLine(line: string, { onRows }: TableHandler): string | undefined {
   const { type = '', object = {} } = JSON.parse(line) as { type?: string; object?: Table & Partial<KubeObject> };
   if (type === 'ERROR') throw new ApiError((object as { code?: number }).code ?? 500, object as object);
@@ -113,6 +113,6 @@ function handleLine(line: string, { onRows }: TableHandler): string | undefined 
   return (rows.at(-1)?.object ?? object).metadata?.resourceVersion || undefined;
 }
 
-/** Returns the key of a row: the UID of its object or, for an object without one, its namespace and name. */
+/** Returns the key of a row: its object's UID or, if there is none, its namespace and name. */
 export const rowKey = ({ object, cells }: TableRow): string =>
   object?.metadata.uid ?? `${object?.metadata.namespace ?? ''}/${object?.metadata.name ?? String(cells[0])}`;

@@ -1,4 +1,4 @@
-/** Decodes the events of a watch. Pure. */
+/** Decodes watch events. Pure functions. */
 import type { KubeObject } from './objects.ts';
 import { ApiError } from './request.ts';
 
@@ -7,10 +7,10 @@ export type Change<T> = { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: T };
 export type WatchMessage<T> =
   | { kind: 'change'; change: Change<T> }
   | { kind: 'bookmark'; resourceVersion: string }
-  /** The server ends the watch, for example with code 410 because the resource version is too old. */
+  /** The server ended the watch, for example with code 410 because the resource version is too old. */
   | { kind: 'error'; error: ApiError };
 
-/** Decodes a line of a watch. Returns undefined for an unknown type of event. Throws if the line is not JSON. */
+/** Decodes a line of a watch. Returns undefined for unknown event types. Throws if the line is not JSON. */
 export function watchMessage<T extends KubeObject>(line: string): WatchMessage<T> | undefined {
   const { type, object } = JSON.parse(line) as { type?: string; object?: T & Status };
   if (object === undefined) return undefined;

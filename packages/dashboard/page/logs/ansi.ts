@@ -1,34 +1,34 @@
 /**
- * Makes text of programs safe to show: colours become CSS classes, other control sequences are removed, control characters become visible.
- * Pure.
+ * Makes program output safe to display: converts colors to CSS classes, removes other control sequences and makes control characters
+ * visible. Pure functions.
  */
 
-/** A piece of a line. `style` has names of CSS classes, such as `ansi-red ansi-bold`; '' for plain text. */
+/** Part of a line. `style`: CSS classes such as `ansi-red ansi-bold`, or '' for plain text. */
 export type Piece = { text: string; style: string };
 
 const COLOURS = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'];
 
-/** Control sequences (ECMA-48): CSI; the strings OSC, DCS, SOS, PM and APC up to their end; other escape sequences. */
+/** Control sequences (ECMA-48): CSI; OSC, DCS, SOS, PM and APC strings including their terminator; other escape sequences. */
 const SEQUENCE =
   /\u001b\[[0-?]*[ -/]*[@-~]|\u001b[\]PX^_][^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c|$)|\u001b[ -/]*[0-~]?|\u009b[0-?]*[ -/]*[@-~]/g;
 const COLOUR_SEQUENCE = /^(?:\u001b\[|\u009b)([\d;:]*)m$/;
 
-/** Control characters except tab, and invisible characters, such as those that change the direction of text. */
+/** Control characters other than tab, and invisible characters such as those that change the text direction. */
 const HARMFUL =
   /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g;
 
-/** Returns the text without control sequences, and with a visible character for each control character. */
+/** Returns the text without control sequences, replacing control characters with visible ones. */
 export const plainText = (text: string): string =>
   (text.includes('\u001b') || text.includes('\u009b') ? text.replace(SEQUENCE, '') : text).replace(HARMFUL, visible);
 
-/** Returns the symbol of an ASCII control character (U+2400 to U+2421), or U+FFFD for another character. */
+/** Returns the symbol for an ASCII control character (U+2400 to U+2421), or U+FFFD for other characters. */
 function visible(character: string): string {
   const code = character.charCodeAt(0);
   if (code < 0x20) return String.fromCharCode(0x2400 + code);
   return code === 0x7f ? '\u2421' : '\ufffd';
 }
 
-/** Splits a line where its style changes. The pieces are safe to show. */
+/** Splits a line where its style changes. The pieces are safe to display. */
 export function piecesOf(line: string): Piece[] {
   if (!line.includes('\u001b') && !line.includes('\u009b'))
     return [{ text: line.replace(HARMFUL, visible), style: '' }];
@@ -49,10 +49,7 @@ export function piecesOf(line: string): Piece[] {
   return pieces;
 }
 
-/**
- * The style that SGR sequences set. Only bold, dim and named foreground colours are kept, for which the page has colours with enough
- * contrast.
- */
+/** The style set by SGR sequences. Supports only bold, dim and named foreground colors, which the page shows with sufficient contrast. */
 class Style {
   readonly #colour: string;
   readonly #isBold: boolean;
@@ -70,7 +67,7 @@ class Style {
       .join(' ');
   }
 
-  /** Returns the style after an SGR sequence with these parameters, such as `1;31`. */
+  /** Returns the style after an SGR sequence with these parameters, for example `1;31`. */
   with(codes: string): Style {
     let [colour, isBold, isDim] = [this.#colour, this.#isBold, this.#isDim];
     const numbers = codes.split(/[;:]/).map(Number);

@@ -1,14 +1,14 @@
-/** Selects the lines of a log that are shown. Pure. */
+/** Selects the log lines to show. */
 import type { LogLine } from './log-line.ts';
 
 export type LogFilter = {
-  /** Text that a line must contain, in upper or lower case; `/…/` is a regular expression. '' selects all lines. */
+  /** Text that a line must contain, ignoring case. `/…/` is a regular expression. '' selects all lines. */
   text: string;
-  /** Containers whose lines are not shown, by their index (`LogLine.source`). */
+  /** Containers whose lines are hidden, by index (`LogLine.source`). */
   hidden: ReadonlySet<number>;
 };
 
-/** Returns a predicate for lines; undefined if all are shown. An invalid regular expression is searched as text. */
+/** Returns a predicate for lines, or undefined if all lines are shown. An invalid regular expression is searched for as text. */
 export function lineTest({ text, hidden }: LogFilter): ((line: LogLine) => boolean) | undefined {
   if (text === '' && hidden.size === 0) return undefined;
   const has = textTest(text);
@@ -22,14 +22,14 @@ function textTest(text: string): (line: string) => boolean {
       const pattern = new RegExp(source, 'i');
       return (line) => pattern.test(line);
     } catch {
-      // not a regular expression: searched as text
+      // not a regular expression, so search for it as text
     }
   }
   const wanted = text.toLowerCase();
   return (line) => line.toLowerCase().includes(wanted);
 }
 
-/** The lines that pass a filter. While lines are only added at the end of the log, none is tested twice. */
+/** The lines that match a filter. As long as lines are only appended to the log, each is tested only once. */
 export class FilteredLines {
   #test: ((line: LogLine) => boolean) | undefined;
   #seen = 0;
@@ -43,7 +43,7 @@ export class FilteredLines {
     this.#found = [];
   }
 
-  /** Returns the lines that pass, from all current lines of the log. */
+  /** Returns the matching lines. `lines`: all current lines of the log. */
   of(lines: readonly LogLine[]): readonly LogLine[] {
     if (this.#test === undefined) return lines;
     const isGrown = this.#seen > 0 && lines[0] === this.#first && lines[this.#seen - 1] === this.#last;

@@ -1,4 +1,4 @@
-/** The lines of a log in a box that scrolls. Only the visible lines are drawn. */
+/** The lines of a log in a scrollable box. Only visible lines are rendered. */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { rowWindow } from '../widgets/window-of-rows.ts';
 import { piecesOf, plainText } from './ansi.ts';
@@ -6,11 +6,11 @@ import type { LogLine } from './log-line.ts';
 import type { LogModel } from './log-model.ts';
 
 const LINE_PX = 18;
-/** Distance to the end of the log within which the box follows new lines. */
+/** Maximum distance from the end of the log at which the box still follows new lines. */
 const AT_END_PX = 30;
-/** Maximum number of characters of a line that are drawn. A click on a longer line shows it below the box. */
+/** Maximum number of characters rendered per line. Clicking a longer line shows more of it below the box. */
 const MAX_DRAWN = 2000;
-/** Maximum number of characters of such a line. */
+/** Maximum number of characters shown below the box. */
 const MAX_DETAIL = 200_000;
 
 type LogLinesProps = { model: LogModel; containers: readonly string[]; showsTimes: boolean; isFollowing: boolean };

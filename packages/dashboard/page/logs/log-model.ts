@@ -1,4 +1,4 @@
-/** Reads a log, and filters it for the view. */
+/** Reads a log and filters it for display. */
 import { signal } from '@preact/signals';
 import { FrameBatch } from '../state/frame-batch.ts';
 import { FilteredLines, type LogFilter } from './log-filter.ts';
@@ -7,11 +7,11 @@ import { type LogRequest, readLogs } from './log-streams.ts';
 import { MergedLog } from './merged-log.ts';
 
 export type Shown = {
-  /** The lines that pass the filter. */
+  /** The lines that match the filter. */
   lines: readonly LogLine[];
-  /** Number of lines that are kept, before the filter. */
+  /** Number of retained lines, before filtering. */
   total: number;
-  /** Number of the oldest lines that were removed, to bound the memory. */
+  /** Number of old lines removed to limit memory usage. */
   dropped: number;
   /** Increases with each change. */
   version: number;
@@ -19,14 +19,14 @@ export type Shown = {
 
 export class LogModel {
   readonly shown = signal<Shown>({ lines: [], total: 0, dropped: 0, version: 0 });
-  /** The state of each container's stream: `connecting`, or what `LogReceiver.setState` reported last. */
+  /** The state of each container's stream: `connecting`, or the last one passed to `LogReceiver.setState`. */
   readonly states = signal<readonly string[]>([]);
   readonly #log = new MergedLog();
   readonly #filtered = new FilteredLines();
   readonly #batch = new FrameBatch<LogLine[]>((batches) => this.#add(batches));
   #abort = new AbortController();
 
-  /** Begins to read a log. Drops the lines of the log that was read before. */
+  /** Starts reading a log, discarding the lines of the previous one. */
   open(request: LogRequest): void {
     this.close();
     this.#abort = new AbortController();
@@ -52,7 +52,7 @@ export class LogModel {
   }
 
   #add(batches: LogLine[][]): void {
-    // one batch: late lines are inserted between earlier ones, which costs the same for one line as for many
+    // as a single batch: inserting late lines among earlier ones costs the same for one line as for many
     this.#log.add(batches.flat());
     this.#show();
   }

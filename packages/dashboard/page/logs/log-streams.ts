@@ -10,27 +10,27 @@ export type LogRequest = {
   namespace: string;
   name: string;
   containers: readonly string[];
-  /** Number of last lines of each container that are read; undefined for all. */
+  /** Number of lines to read from the end of each container's log. Undefined for all lines. */
   tailLines?: number;
   isFollowing: boolean;
-  /** Whether to read the logs of the previous run of each container. */
+  /** Whether to read the logs of each container's previous run. */
   isPrevious: boolean;
 };
 
-/** Receives lines and states. `source` is the index of the container in the request. */
+/** Receives lines and states. `source`: the index of the container in the request. */
 export type LogReceiver = {
   add(lines: LogLine[]): void;
-  /** Reports the state of a container's stream: '' while it is read, `ended`, or the message of an error. */
+  /** Reports the state of a container's stream: '' while reading, `ended`, or an error message. */
   setState(source: number, state: string): void;
 };
 
 const POD = builtIn('Pod');
-/** Pause before the log of a container is requested again. */
+/** Pause before requesting a container's log again. */
 const RETRY_MS = 2000;
-/** Maximum length of a line. Longer lines are cut. */
+/** Maximum length of a line. Longer lines are truncated. */
 const MAX_LINE_CHARACTERS = 64 << 10;
 
-/** Reads until the signal aborts or, if the log is not followed, to the end of each container's log. Never rejects. */
+/** Reads until the signal aborts or, if the log is not followed, to the end of every container's log. Never rejects. */
 export async function readLogs(request: LogRequest, receiver: LogReceiver, signal: AbortSignal): Promise<void> {
   await Promise.all(request.containers.map((_name, source) => readOne(request, source, { receiver, signal })));
 }
@@ -40,7 +40,7 @@ type ReadOptions = { receiver: LogReceiver; signal: AbortSignal };
 async function readOne(request: LogRequest, source: number, { receiver, signal }: ReadOptions): Promise<void> {
   let since: string | undefined;
   while (!signal.aborted) {
-    // fixed for this stream: lines may share a timestamp, so a later chunk may begin with that of the last line
+    // must not change during the stream: a later chunk may start with a line that has the same timestamp as the previous one
     const from = since;
     try {
       for await (const lines of linesOf(chunksOf(request, { source, since, signal }), MAX_LINE_CHARACTERS)) {
@@ -58,7 +58,7 @@ async function readOne(request: LogRequest, source: number, { receiver, signal }
       receiver.setState(source, messageOf(error));
       if (!request.isFollowing || (error instanceof ApiError && error.code === 403)) return;
     }
-    // the container may start later or restart, or the connection may work again
+    // the container may start later or restart, or the connection may recover
     await pause(RETRY_MS, signal);
   }
 }
@@ -77,8 +77,8 @@ async function* chunksOf(
     previous: isPrevious || undefined,
     ...(since === undefined ? { tailLines } : { sinceTime: since }),
   };
-  // a followed log is open for long, and browsers open few connections; another log may be large, and fetch reads it only as fast as it is
-  // shown
+  // a followed log stays open for a long time, and browsers limit the number of connections; other logs may be large, and fetch applies
+  // backpressure
   if (isFollowing) return yield* stream(path, { query, signal });
   const { body } = await send(path, { query, accept: 'text/plain, */*', signal });
   const reader = body!.getReader();

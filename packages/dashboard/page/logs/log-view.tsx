@@ -7,7 +7,7 @@ import type { LogFilter } from './log-filter.ts';
 import { LogLines } from './log-lines.tsx';
 import { LogModel } from './log-model.ts';
 
-/** Number of last lines of each container that are read at first. */
+/** Number of lines initially read from the end of each container's log. */
 const TAIL_LINES = 1000;
 
 type Choice = { isWhole: boolean; isPrevious: boolean; isFollowing: boolean };
@@ -72,7 +72,7 @@ type SourcesProps = {
   model: LogModel;
 };
 
-/** Check boxes that select the containers whose lines are shown. */
+/** Checkboxes for selecting the containers to show. */
 function Sources({ containers, filter, setFilter }: SourcesProps) {
   if (containers.length < 2) return null;
   return (
@@ -97,7 +97,7 @@ function Sources({ containers, filter, setFilter }: SourcesProps) {
   );
 }
 
-/** The errors of containers whose logs cannot be read. */
+/** Error messages of containers with unreadable logs. */
 function States({ containers, model }: { containers: readonly string[]; model: LogModel }) {
   const states = model.states.value;
   const failed = containers.flatMap((name, source) => {

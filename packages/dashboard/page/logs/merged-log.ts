@@ -1,14 +1,14 @@
-/** Merges the lines of several containers by time, in bounded memory. Pure. */
+/** Merges log lines of several containers by time, in bounded memory. No I/O. */
 import { type LogLine, sizeOf } from './log-line.ts';
 
-/** Maximum size of the lines that are kept, as `sizeOf` estimates it. */
+/** Maximum total size of retained lines, as estimated by `sizeOf`. */
 const MAX_LOG_BYTES = 16 << 20;
-/** Share of the size that is removed at once. Removing few lines at a time would copy the list too often. */
+/** Share of the maximum size to remove at once. Removing fewer lines would copy the list too often. */
 const REMOVED_SHARE = 1 / 8;
 
 /**
- * Lines of several containers, sorted by time. Lines are added in batches. The containers' streams are read concurrently, so a line may
- * arrive after later lines of other containers. It is inserted before these.
+ * Lines of several containers, sorted by time and added in batches. Since the containers' streams are read concurrently, a line may arrive
+ * after later lines of other containers. It is then inserted before them.
  */
 export class MergedLog {
   readonly #maxBytes: number;
@@ -24,12 +24,12 @@ export class MergedLog {
     return this.#lines;
   }
 
-  /** Number of the oldest lines that were removed. */
+  /** Number of old lines that were removed. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** Adds lines. The lines of one container must be in their order. */
+  /** Adds lines. Lines from the same container must be in order. */
   add(batch: readonly LogLine[]): void {
     if (batch.length === 0) return;
     const sorted = isInOrder(batch) ? batch : batch.toSorted(byTime);
@@ -47,7 +47,7 @@ export class MergedLog {
     this.#dropped = 0;
   }
 
-  /** Merges a batch whose first line is earlier than the last line of the log. */
+  /** Merges a batch that starts before the last line of the log. */
   #mergeLate(batch: readonly LogLine[]): void {
     const { time } = batch[0]!;
     let at = this.#lines.length;
@@ -70,7 +70,7 @@ export class MergedLog {
   }
 }
 
-/** Compares lines by time. Lines without a time come first. */
+/** Compares lines by time. Lines without a time sort first. */
 const byTime = (a: LogLine, b: LogLine): number => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0);
 
 function isInOrder(lines: readonly LogLine[]): boolean {

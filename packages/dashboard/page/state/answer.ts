@@ -1,20 +1,20 @@
-/** A hook for a component that shows an answer of the server. */
+/** A hook for components that show a response from the server. */
 import { useEffect, useState } from 'preact/hooks';
 import { messageOf } from '../api/request.ts';
 
-/** `value` is the last answer, `error` the failure of the last attempt. `again` reads at once. */
+/** `value`: the last response. `error`: the failure of the last attempt. `again`: reads immediately. */
 export type Answer<T> = { value?: T; error?: unknown; isReading: boolean; again(): void };
 
 type AnswerOptions = {
-  /** Time after an answer or a failure at which it is read again; undefined to read once. */
+  /** Delay before reading again after a response or failure. If unset, reads only once. */
   periodMs?: number;
   /** Reports whether an error ends the periodic reading. */
   isFinal?(error: unknown): boolean;
 };
 
 /**
- * Calls `read` when the component is shown, when `keys` change, and periodically. The last value is kept while it is read again and after a
- * failure, and is dropped when `keys` change.
+ * Calls `read` when the component is first shown, when `keys` change, and periodically. The last value is retained during reads and after
+ * failures, but not when `keys` change.
  */
 export function useAnswer<T>(
   read: (signal: AbortSignal) => Promise<T>,
@@ -50,5 +50,5 @@ export function useAnswer<T>(
   return { ...answer, again: () => setRound((one) => one + 1) };
 }
 
-/** Returns the message of an error; undefined without one. */
+/** Returns an error's message, or undefined if there is no error. */
 export const errorText = (error: unknown): string | undefined => (error === undefined ? undefined : messageOf(error));

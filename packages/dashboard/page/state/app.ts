@@ -1,4 +1,4 @@
-/** State that all views share. main.tsx creates it once, and provides it as a Preact context. */
+/** State shared by all views, created once by main.tsx and provided as a Preact context. */
 import { type Signal, signal } from '@preact/signals';
 import { createContext } from 'preact';
 import { useContext, useEffect, useMemo } from 'preact/hooks';
@@ -24,11 +24,11 @@ import { SearchEntries } from './search-entries.ts';
 
 export type SessionState =
   | { kind: 'starting' }
-  /** The page has a session key. The first answer shows whether the session still exists. */
+  /** The page has a session key. The first response will show whether the session still exists. */
   | { kind: 'ready' }
-  /** The page has no session, and needs a new link from the command. */
+  /** The page has no session. The user needs a new link, printed by the command. */
   | { kind: 'signed-out' }
-  /** The link could not be exchanged for a session. It is tried again. */
+  /** Exchanging the link for a session failed. It will be retried. */
   | { kind: 'failed'; message: string };
 
 const NAMESPACE = 'podwright-namespace';
@@ -40,11 +40,11 @@ const CLOCK_MS = 1000;
 export class App {
   readonly route: Signal<Route> = signal(routeOf(location.hash));
   readonly state: Signal<SessionState> = signal({ kind: 'starting' });
-  /** Every resource that can be listed. Until discovery has succeeded, the built-in ones of the navigation. */
+  /** All resources that can be listed. Until discovery succeeds, the built-in resources of the navigation. */
   readonly resources: Signal<readonly Resource[]> = signal(SECTIONS.flatMap(({ resources }) => resources));
   /** The namespace that the user has chosen in this tab; '' for all, undefined before the first choice. */
   readonly #chosen: Signal<string | undefined> = signal(sessionStorage.getItem(NAMESPACE) ?? undefined);
-  /** The current time in Unix milliseconds, for ages. It is not updated while the page is in the background. */
+  /** The current time in Unix milliseconds, for showing ages. Not updated while the page is in the background. */
   readonly now = signal(Date.now());
   readonly collections = new Collections();
   readonly entries = new SearchEntries();
@@ -54,7 +54,7 @@ export class App {
   readonly isSearchOpen = signal(false);
   readonly #session: Signal<Session | undefined> = signal(undefined);
   readonly #abort = new AbortController();
-  /** The token of a link that could not be exchanged yet because the server did not answer. */
+  /** The token of a link that has not been exchanged yet because the server did not respond. */
   #token: string | undefined;
 
   start(): void {
@@ -66,12 +66,12 @@ export class App {
     void this.#open();
   }
 
-  /** The description of the session; undefined until it has been read. */
+  /** Information about the session, undefined until it has been read. */
   get session(): Session | undefined {
     return this.#session.value;
   }
 
-  /** The namespace to which lists are limited; '' for all. */
+  /** The namespace that lists are limited to, or '' for all. */
   get namespace(): string {
     const { listsAll, startNamespace = '' } = this.session ?? {};
     const chosen = this.#chosen.value ?? startNamespace;
@@ -107,7 +107,7 @@ export class App {
     return [this.namespace, ...others].slice(0, MAX_SEARCHED);
   }
 
-  /** Returns the link to an object's page; undefined if no resource of this kind can be listed. */
+  /** Returns the link to an object's page, or undefined if no resource of this kind can be listed. */
   hrefOf({ kind, namespace, name }: ObjectName, group?: string): string | undefined {
     const resource = this.resourceOfKind(kind, group);
     return resource && objectHref(resource, { namespace, name });
@@ -117,7 +117,7 @@ export class App {
     return this.resources.value.find((one) => one.kind === kind && (group === undefined || one.group === group));
   }
 
-  /** Checks whether the session has ended: a refused WebSocket does not report its status to the page. Other failures are ignored. */
+  /** Checks whether the session has ended, because the page cannot see the status of a rejected WebSocket. Other failures are ignored. */
   async checkSession(): Promise<void> {
     try {
       await readSession(this.#abort.signal);
@@ -138,7 +138,7 @@ export class App {
     window.scrollTo(0, 0);
   }
 
-  /** Exchanges the link's token, if there is one. Views begin to list before the session has been described. */
+  /** Exchanges the link's token, if there is one. Views start to list before the session info has been read. */
   async #open(): Promise<void> {
     try {
       await this.#login();
@@ -168,7 +168,7 @@ export class App {
     }
   }
 
-  /** Exchanges the token. A refused token is ignored: the session that it began before may still exist. */
+  /** Exchanges the token. A rejected token is ignored: it may have been used before, and the session it started may still exist. */
   async #login(): Promise<void> {
     this.#token = takeToken() ?? this.#token;
     if (this.#token === undefined) return;
@@ -184,7 +184,7 @@ export class App {
     try {
       this.resources.value = await discover(this.#abort.signal);
     } catch (error) {
-      // the built-in resources are shown meanwhile; the API server may be restarting
+      // until then, the built-in resources are shown; the API server may be restarting
       if (!isSignedOut(error)) setTimeout(() => void this.#discover(), RETRY_MS * 5);
     }
   }
@@ -216,7 +216,7 @@ export const execIn = (namespace: string): AccessAttributes => ({
   namespace,
 });
 
-/** Returns a shared collection that stays open while the component is shown. */
+/** Returns a shared collection that stays open as long as the component is shown. */
 export function useCollection<T extends KubeObject>(resource: Resource, query: CollectionQuery = {}): Collection<T> {
   const { collections } = useApp();
   const { namespace, fieldSelector, labelSelector } = query;

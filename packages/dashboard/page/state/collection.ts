@@ -1,4 +1,4 @@
-/** The objects of a resource, kept current by a watch. */
+/** The objects of a resource, kept up to date by a watch. */
 import { type ReadonlySignal, signal } from '@preact/signals';
 import { followList, type ListHandler, type ListTarget, type Transport } from '../api/follow-list.ts';
 import type { KubeObject } from '../api/objects.ts';
@@ -9,9 +9,9 @@ import { FrameBatch, type Schedule } from './frame-batch.ts';
 export type CollectionState =
   | { kind: 'loading' }
   | { kind: 'live' }
-  /** The connection is lost; the objects are those that were received before. */
+  /** The connection was lost, so the objects may be out of date. */
   | { kind: 'stale'; message: string }
-  /** The user may not list the resource, or the server does not have it. */
+  /** The user is not allowed to list the resource, or it does not exist. */
   | { kind: 'refused'; message: string };
 
 export type NewestOnly = { maxObjects: number; timeOf(object: KubeObject): number };
@@ -49,12 +49,12 @@ export class Collection<T extends KubeObject> {
     return this.#state;
   }
 
-  /** A number that increases with each change of the objects. */
+  /** A number that increases whenever the objects change. */
   get version(): ReadonlySignal<number> {
     return this.#version;
   }
 
-  /** The objects in the order in which they were first received. A component that reads this is rendered again when they change. */
+  /** The objects in the order in which they were first received. Components that read this are rerendered when they change. */
   get list(): readonly T[] {
     const version = this.#version.value;
     if (this.#listed.version !== version) this.#listed = { version, list: [...this.#objects.values()] };
@@ -113,7 +113,7 @@ function newestOf<T extends KubeObject>(objects: T[], { maxObjects, timeOf }: Ne
   return objects.toSorted((a, b) => times.get(b)! - times.get(a)!).slice(0, maxObjects);
 }
 
-/** Removes `managedFields`, which no list shows and which are as large as the rest of the object. */
+/** Removes `managedFields`, which are not shown in lists but are as large as the rest of the object. */
 function dropManagedFields<T extends KubeObject>(object: T): T {
   const metadata = object.metadata as T['metadata'] & { managedFields?: unknown };
   delete metadata.managedFields;

@@ -1,9 +1,9 @@
-/** Collections that views share: one for each path and selector. */
+/** Collections shared between views: one per path and selector. */
 import { type EventObject, eventTimeMs, type KubeObject, type Resource } from '../api/objects.ts';
 import { builtIn, pathOf } from '../api/resources.ts';
 import { Collection, type NewestOnly } from './collection.ts';
 
-/** Time for which a collection stays open without a view, because users return to a page soon. */
+/** How long an unused collection stays open, because users often return to a page soon. */
 const LINGER_MS = 20_000;
 /** A busy cluster has very many events. */
 const NEWEST_EVENTS: NewestOnly = { maxObjects: 3000, timeOf: (object) => eventTimeMs(object as EventObject) };
@@ -15,7 +15,7 @@ export type CollectionQuery = { namespace?: string; fieldSelector?: string; labe
 export class Collections {
   readonly #shared = new Map<string, Shared>();
 
-  /** Returns a collection, and the function to call when it is no longer used. */
+  /** Returns a collection and a function to call when it is no longer needed. */
   use<T extends KubeObject>(
     resource: Resource,
     { namespace, ...query }: CollectionQuery = {},
@@ -34,7 +34,7 @@ export class Collections {
     return [shared.collection as unknown as Collection<T>, () => this.#release(key, shared)];
   }
 
-  /** Closes all collections, also those in use. */
+  /** Closes all collections, even those in use. */
   closeAll(): void {
     for (const { collection, timer } of this.#shared.values()) {
       clearTimeout(timer);

@@ -1,10 +1,11 @@
-/** Groups events by the object that they are about. Pure. */
+/** Groups events by the object they refer to. No I/O. */
 import { type EventObject, eventTimeMs } from '../api/objects.ts';
 
 const NONE: readonly EventObject[] = [];
 
 /**
- * Events by the UID of their object, oldest first. A group without changes keeps its list, so that what was computed from it stays valid.
+ * Events by UID of the object they refer to, oldest first. The list of an unchanged group stays the same, so that values computed from it
+ * remain valid.
  */
 export class EventsByObject {
   #groups = new Map<string, EventObject[]>();

@@ -1,12 +1,12 @@
-/** Collects changes, and applies them together before the browser draws the next frame. */
+/** Collects changes and applies them together before the next animation frame. */
 
-/** Delay in a page in the background, which draws no frames. */
+/** Delay while the page is in the background, where browsers do not render frames. */
 const HIDDEN_DELAY_MS = 1000;
 
-/** Calls `run` once, later. */
+/** Calls `run` once, at a later time. */
 export type Schedule = (run: () => void) => void;
 
-/** Calls `run` before the next frame or, in a page in the background, after a second. */
+/** Calls `run` before the next animation frame or, while the page is in the background, after a second. */
 const atNextFrame: Schedule = (run) => {
   const once = () => {
     cancelAnimationFrame(frame);
@@ -17,7 +17,7 @@ const atNextFrame: Schedule = (run) => {
   const timer = setTimeout(once, HIDDEN_DELAY_MS);
 };
 
-/** Items that are applied together, once for each frame. */
+/** Items that are applied together, once per frame. */
 export class FrameBatch<T> {
   readonly #apply: (batch: T[]) => void;
   readonly #schedule: Schedule;
@@ -33,7 +33,7 @@ export class FrameBatch<T> {
     if (this.#waiting.length === 1) this.#schedule(() => this.#flush());
   }
 
-  /** Discards the items that have not been applied. */
+  /** Discards items that have not been applied yet. */
   drop(): void {
     this.#waiting = [];
   }

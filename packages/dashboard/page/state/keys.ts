@@ -1,12 +1,12 @@
-/** Keyboard shortcuts of every page. help-dialog.tsx lists them. */
+/** Keyboard shortcuts available on all pages. They are listed in help-dialog.tsx. */
 import type { App } from './app.ts';
 
-/** The links of the keys that follow `g`. */
+/** Links by the key that follows `g`. */
 const PLACES: Record<string, string> = { o: '#/', w: '#/workloads', s: '#/services', e: '#/events', i: '#/images' };
-/** Time within which the second key must follow `g`. */
+/** How soon the second key must follow `g`. */
 const SECOND_KEY_MS = 1500;
 
-/** Handles keys until the signal aborts. */
+/** Handles key presses until the signal aborts. */
 export function listenForKeys(app: App, signal: AbortSignal): void {
   let goUntilMs = 0;
   const onKeyDown = (event: KeyboardEvent) => {
@@ -31,13 +31,13 @@ export function listenForKeys(app: App, signal: AbortSignal): void {
   addEventListener('keydown', onKeyDown, { signal });
 }
 
-/** Reports whether the target handles keys itself: a field, or a terminal or editor (`data-keys`). */
+/** Whether the target handles keys itself, being a form field, or a terminal or editor (`data-keys`). */
 function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   return target.isContentEditable || target.closest('input, textarea, select, [data-keys]') !== null;
 }
 
-/** Moves the focus to the link of the next or the previous row. Returns false if the page has no rows. */
+/** Focuses the link in the next or previous row. Returns false if the page has no rows. */
 function moveRow(by: 1 | -1): boolean {
   const rows = [...document.querySelectorAll<HTMLElement>('main [data-row]')].filter((row) => linkOf(row) !== null);
   if (rows.length === 0) return false;

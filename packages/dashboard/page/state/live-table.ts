@@ -1,4 +1,4 @@
-/** The rows of a Table of meta/v1, kept current by a watch. */
+/** The rows of a meta/v1 Table, kept up to date by a watch. */
 import { signal } from '@preact/signals';
 import type { Resource } from '../api/objects.ts';
 import { messageOf } from '../api/request.ts';
@@ -9,7 +9,7 @@ export type LiveRows = {
   columns: readonly TableColumn[];
   rows: readonly TableRow[];
   isLoaded: boolean;
-  /** Why the last list or watch failed; undefined while the rows are current. */
+  /** Why the last list or watch failed. Undefined while the rows are up to date. */
   problem?: string;
 };
 

@@ -1,11 +1,11 @@
-/** Relations between objects: owners, owned objects, and the objects that a pod uses. Pure. */
+/** Relations between objects: owners, owned objects, and objects used by a pod. Pure functions. */
 import { podReferences } from '@podwright/kube-api';
 import type { KubeObject, ObjectName, Pod, ServiceObject } from '../api/objects.ts';
 
-/** An object, and a verb such as `mounts` that says how it is used. */
+/** A related object, and a verb such as `mounts` that describes the relation. */
 export type Relation = { object: ObjectName; note: string };
 
-/** The kinds of objects that each kind of workload creates. */
+/** The kinds of the objects that each workload kind creates. */
 export const OWNED_KINDS: Record<string, string[]> = {
   Deployment: ['ReplicaSet'],
   ReplicaSet: ['Pod'],
@@ -16,18 +16,18 @@ export const OWNED_KINDS: Record<string, string[]> = {
   CronJob: ['Job'],
 };
 
-/** Returns the objects of a list whose owner has this UID. */
+/** Returns the objects owned by the object with this UID. */
 export function ownedBy<T extends KubeObject>(uid: string | undefined, objects: readonly T[]): T[] {
   return objects.filter(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === uid) ?? false);
 }
 
-/** Returns the controller of an object or, without one, its first owner. */
+/** Returns an object's controller or, if it has none, its first owner. */
 export function ownerOf({ metadata }: KubeObject) {
   const owners = metadata.ownerReferences ?? [];
   return owners.find(({ controller }) => controller === true) ?? owners[0];
 }
 
-/** Returns the objects that a pod uses: its node, service account and claims, and the ConfigMaps and Secrets that it reads. */
+/** Returns the objects used by a pod: its node, service account and claims, and the ConfigMaps and Secrets it reads. */
 export function usedBy(pod: Pod): Relation[] {
   const { namespace } = pod.metadata;
   const { nodeName, serviceAccountName, volumes = [] } = pod.spec;
@@ -45,7 +45,7 @@ export function usedBy(pod: Pod): Relation[] {
   return found;
 }
 
-/** Reports whether a Service selects a pod. */
+/** Whether a Service selects a pod. */
 export function selectsPod({ metadata, spec }: ServiceObject, pod: Pod): boolean {
   const wanted = Object.entries(spec?.selector ?? {});
   const { labels = {}, namespace } = pod.metadata;

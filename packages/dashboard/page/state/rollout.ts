@@ -1,25 +1,25 @@
-/** Rollouts of workloads that are in progress or have failed. Pure. */
+/** Rollouts of workloads that are in progress or have failed. Pure functions. */
 import { type Workload, workloadState } from '@podwright/kube-view';
 import type { KubeObject, ObjectName } from '../api/objects.ts';
 
-/** The kinds of workloads that have rollouts. */
+/** The workload kinds that have rollouts. */
 export const ROLLED_KINDS = ['Deployment', 'StatefulSet', 'DaemonSet'] as const;
 
 export type Rollout = {
   object: ObjectName;
-  /** Number of pods that the workload should have. */
+  /** The desired number of pods. */
   wanted: number;
-  /** Number of pods of the current template. */
+  /** Number of pods with the current template. */
   updated: number;
-  /** Number of available pods, of any template. */
+  /** Number of available pods, regardless of their template. */
   available: number;
-  /** Number of pods of earlier templates that still exist. */
+  /** Number of remaining pods with earlier templates. */
   old: number;
   progress: string;
   failure?: string;
 };
 
-/** Returns the rollout of a Deployment, StatefulSet or DaemonSet; undefined if it is complete. */
+/** Returns the rollout of a Deployment, StatefulSet or DaemonSet, or undefined if it is complete. */
 export function rolloutOf(kind: string, object: KubeObject): Rollout | undefined {
   const workload = { ...object, kind } as Workload & KubeObject;
   const state = workloadState(workload);

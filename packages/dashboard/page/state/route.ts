@@ -1,23 +1,23 @@
-/** Translates between the fragment of the URL and the page that it names. Pure. */
+/** Converts between URL fragments and the pages they refer to. Pure functions. */
 import type { ObjectName, Resource } from '../api/objects.ts';
 import { resourceId, SECTIONS } from '../api/resources.ts';
 
 export type Route =
   | { page: 'overview' | 'events' | 'images' | 'custom' }
-  /** The ID of a section of the navigation, such as `workloads`. */
+  /** The ID of a navigation section, such as `workloads`. */
   | { page: 'section'; section: string }
-  /** The list of a resource, by its ID such as `apps/v1/deployments`. */
+  /** The list of a resource, with its ID such as `apps/v1/deployments`. */
   | { page: 'list'; resource: string }
   | { page: 'pod'; namespace: string; name: string; tab: string }
-  /** `namespace` is '' for objects of the whole cluster. */
+  /** `namespace` is '' for cluster-scoped objects. */
   | { page: 'object'; resource: string; namespace: string; name: string; tab: string }
   | { page: 'unknown' };
 
 const PAGES = ['events', 'images', 'custom'] as const;
-/** Stands for the namespace of a cluster-scoped object. */
+/** Placeholder for the namespace of cluster-scoped objects. */
 const NO_NAMESPACE = '-';
 
-/** Returns the page that a fragment such as `#/pods/default/web` names. */
+/** Returns the page for a fragment such as `#/pods/default/web`. */
 export function routeOf(fragment: string): Route {
   const parts = fragment
     .replace(/^#?\/?/, '')
@@ -32,7 +32,7 @@ export function routeOf(fragment: string): Route {
     return { page: 'pod', namespace: rest[0]!, name: rest[1]!, tab: rest[2] ?? '' };
   if (first === 'list') return { page: 'list', resource: rest.join('/') };
   if (first !== 'object') return { page: 'unknown' };
-  // the ID of a resource in the core group begins with its version
+  // the ID of a resource in the core group starts with its version
   const length = /^v\d/.test(rest[0] ?? '') ? 2 : 3;
   const [namespace, name, tab = ''] = rest.slice(length);
   if (namespace === undefined || name === undefined) return { page: 'unknown' };
@@ -40,7 +40,7 @@ export function routeOf(fragment: string): Route {
   return { page: 'object', resource, namespace: namespace === NO_NAMESPACE ? '' : namespace, name, tab };
 }
 
-/** Decodes a part of a fragment. A part with invalid escapes is returned as it is. */
+/** Decodes part of a fragment. Parts with invalid escapes are returned unchanged. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -53,7 +53,7 @@ const fragment = (...parts: string[]): string => `#/${parts.map(encodeURICompone
 
 export const listHref = (resource: Resource): string => fragment('list', ...resourceId(resource).split('/'));
 
-/** Returns the fragment of an object's page. Pods have a page of their own. */
+/** Returns the fragment of an object's page. Pods have their own page. */
 export function objectHref(resource: Resource, { namespace, name }: Omit<ObjectName, 'kind'>, tab?: string): string {
   const end = tab === undefined || tab === '' ? [] : [tab];
   if (resource.group === '' && resource.plural === 'pods') return fragment('pods', namespace, name, ...end);

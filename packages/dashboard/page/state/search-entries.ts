@@ -8,29 +8,29 @@ import { objectHref } from './route.ts';
 import type { SearchEntry } from './search-rank.ts';
 
 const NAMES_ONLY = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json;q=0.5';
-/** Maximum number of concurrent requests: browsers open six connections to a host, and the page needs some for other requests. */
+/** Maximum number of concurrent requests: browsers open six connections per host, and the page needs some of them for other requests. */
 const CONCURRENCY = 3;
-/** Maximum number of objects of a resource that are read. Others cannot be found. */
+/** Maximum number of objects to read per resource. Any others cannot be found. */
 const MAX_OBJECTS = 2000;
-/** Time after which the names are read again when the search box is opened. */
+/** How long the names stay fresh. After that, they are read again when the search box is opened. */
 const FRESH_MS = 30_000;
 /** Resources with many objects that users do not search by name. */
 const LEFT_OUT = new Set(['events', 'leases', 'endpointslices', 'controllerrevisions', 'endpoints']);
-/** A group whose objects have the names of nodes and pods. */
+/** Skipped because its objects have the same names as nodes and pods. */
 const METRICS = 'metrics.k8s.io';
 
 /** What is searched. `namespaces` is undefined for users who may list objects of all namespaces. */
 type Searched = { resources: readonly Resource[]; namespaces?: readonly string[] };
 
 export class SearchEntries {
-  /** The entries. During the first reading, they are added resource by resource. */
+  /** The entries. While they are first read, they are added resource by resource. */
   readonly entries = signal<readonly SearchEntry[]>([]);
   readonly isReading = signal(false);
   #readMs = Number.NEGATIVE_INFINITY;
   /** The namespaces of the last reading. */
   #place: string | undefined;
 
-  /** Reads the names, unless they were read less than 30 seconds ago. Never rejects. */
+  /** Reads the names unless they were read within the last 30 seconds. Never rejects. */
   async refresh({ resources, namespaces }: Searched, signal: AbortSignal): Promise<void> {
     const place = namespaces?.join(' ');
     if (this.isReading.value || (Date.now() - this.#readMs < FRESH_MS && place === this.#place)) return;

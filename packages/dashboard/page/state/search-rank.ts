@@ -1,10 +1,10 @@
-/** Ranks the entries of the search box for a text. Pure. */
+/** Ranks the entries of the search box for a query. Pure functions. */
 import { compareText } from './text.ts';
 
 export type SearchEntry = {
-  /** The name. It counts more than the kind and the namespace. */
+  /** The name. Matches in it count more than those in kind and namespace. */
   name: string;
-  /** The kind of an object, `list` for the list of a resource, or `page`. */
+  /** An object's kind, `list` for the list of a resource, or `page`. */
   kind: string;
   namespace: string;
   href: string;
@@ -16,8 +16,8 @@ export type SearchHit = { entry: SearchEntry; score: number };
 const MAX_HITS = 50;
 
 /**
- * Returns the best entries for a text, best first. All words of the text must be found in the name, kind or namespace. A match at the
- * beginning of a name scores highest, then one at the beginning of a part, then one anywhere, then letters in this order (`wfr` finds
+ * Returns the entries that best match a query, best first. All words of the query must occur in the name, kind or namespace. Matches at the
+ * start of a name score highest, followed by matches at the start of a part, matches elsewhere, and letters in the same order (`wfr` finds
  * `web-frontend`).
  */
 export function search(text: string, entries: readonly SearchEntry[]): SearchHit[] {
@@ -59,7 +59,7 @@ function wordScore(word: string, text: string): number {
   return word.length >= 2 && hasLetters(word, text) ? 10 : 0;
 }
 
-/** Reports whether the text begins with the first letter of the word, and has its other letters later in this order. */
+/** Whether the text starts with the first letter of the word and contains its other letters in the same order. */
 function hasLetters(word: string, text: string): boolean {
   if (text[0] !== word[0]) return false;
   let at = -1;

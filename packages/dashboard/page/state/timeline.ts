@@ -1,4 +1,4 @@
-/** The history of a pod, from its object and its events. Pure. */
+/** The history of a pod, based on its object and events. Pure functions. */
 import { type EventObject, eventContainer, eventCount, eventTimeMs, type Pod } from '../api/objects.ts';
 
 export type Moment = {
@@ -6,11 +6,11 @@ export type Moment = {
   timeMs: number;
   text: string;
   isWarning: boolean;
-  /** How often it occurred; the time is that of the last occurrence. */
+  /** The number of occurrences. The time is that of the last one. */
   count: number;
 };
 
-/** Conditions of a pod that are shown when they become True, with their text. */
+/** Pod conditions to show when they become True, with the text to show. */
 const CONDITIONS: Record<string, string> = {
   PodScheduled: 'assigned to its node',
   PodReadyToStartContainers: 'sandbox and network ready',
@@ -74,7 +74,7 @@ const ofEvent = (event: EventObject): Moment => ({
   count: eventCount(event),
 });
 
-/** Failures of a probe with the same message, from one event. The API keeps only the first time, the last time and the count. */
+/** Probe failures with the same message, from a single event. The API only records the first time, the last time and the count. */
 export type ProbeMark = {
   probe: string;
   container: string;
@@ -84,7 +84,7 @@ export type ProbeMark = {
   message: string;
 };
 
-/** Returns the failures of probes that the events report. */
+/** Returns the probe failures reported by the events. */
 export function probeFailures(events: readonly EventObject[]): ProbeMark[] {
   return events.flatMap((event) => {
     if (event.reason !== 'Unhealthy') return [];

@@ -1,4 +1,4 @@
-/** Sorts pods by how much they need attention, and finds out why they are not ready. Pure. */
+/** Sorts pods by how much attention they need, and finds out why they are not ready. No I/O. */
 import { podSummary } from '@podwright/kube-api';
 import { explainPod, type Finding, isPodWell } from '@podwright/kube-view';
 import type { EventObject, Pod } from '../api/objects.ts';
@@ -9,23 +9,23 @@ export type Level = 'failing' | 'starting' | 'restarted' | 'well' | 'completed';
 export type PodView = {
   pod: Pod;
   level: Level;
-  /** Ready and all containers, such as `1/2`. */
+  /** The number of ready containers and of all containers, such as `1/2`. */
   ready: string;
-  /** The column STATUS of `kubectl get pods`. */
+  /** The STATUS column of `kubectl get pods`. */
   status: string;
   restarts: number;
-  /** Why the pod is not ready; undefined for pods that are. */
+  /** Why the pod is not ready. Undefined for ready pods. */
   finding?: Finding;
 };
 
-/** The levels in the order of the list. */
+/** All levels, most urgent first. */
 const LEVELS: readonly Level[] = ['failing', 'starting', 'restarted', 'well', 'completed'];
-/** Time after the restart of a container for which its pod has the level `restarted`. */
+/** How long after a container restart its pod is still shown as `restarted`. */
 const RECENT_RESTART_MS = 10 * 60_000;
-/** Age up to which a pod that is not ready has the level `starting` rather than `failing`. */
+/** How long after its creation a pod that is not ready is shown as `starting` instead of `failing`. */
 const MAX_START_MS = 60_000;
 
-/** Describes a pod. `events` are those of the pod, oldest first; `now` is in Unix milliseconds. */
+/** Describes a pod. `events`: the events of the pod, oldest first. `now`: in Unix milliseconds. */
 export function viewOf(pod: Pod, events: readonly EventObject[], now: number): PodView {
   const { ready, status, restarts, restartedAt } = podSummary(pod);
   const seen = { pod, ready, status, restarts };
@@ -43,7 +43,7 @@ export function viewOf(pod: Pod, events: readonly EventObject[], now: number): P
   return { ...seen, level: isStarting ? 'starting' : 'failing', finding };
 }
 
-/** Compares pods by level, then by namespace and name, so that rows keep their positions. */
+/** Compares pods by level, then by namespace and name, to keep the order of rows stable. */
 function byTrouble(a: PodView, b: PodView): number {
   const level = LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level);
   return (
@@ -53,11 +53,13 @@ function byTrouble(a: PodView, b: PodView): number {
   );
 }
 
-/** Caches the views of pods. A view is computed again when the pod, its events or the minute of the clock have changed. */
+/** Caches the views of pods. A view is recomputed when its pod or events change, and every minute. */
 export class PodViews {
   readonly #views = new WeakMap<Pod, { view: PodView; events: readonly EventObject[]; minute: number }>();
 
-  /** Returns the views, sorted by level. `eventsOf` returns a pod's events, and must return the same list until they change. */
+  /**
+   * Returns the views sorted by level. `eventsOf` returns a pod's events; it must return the same list as long as they have not changed.
+   */
   of(pods: readonly Pod[], eventsOf: (uid: string) => readonly EventObject[], now: number): PodView[] {
     const minute = Math.floor(now / 60_000);
     const views = pods.map((pod) => {

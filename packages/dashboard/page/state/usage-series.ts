@@ -1,9 +1,9 @@
-/** Turns samples of the node's usage into the values of graphs. Pure. */
+/** Converts node usage samples to graph values. Pure functions. */
 import type { UsageSample } from '../api/dashboard.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** Returns the samples with newer ones added, without those that are an hour older than the newest. */
+/** Adds newer samples, and drops those that are more than an hour older than the newest one. */
 export function withSamples(before: readonly UsageSample[], more: readonly UsageSample[]): readonly UsageSample[] {
   const last = before.at(-1)?.time ?? Number.NEGATIVE_INFINITY;
   const newer = more.filter(({ time }) => time > last);
@@ -13,18 +13,18 @@ export function withSamples(before: readonly UsageSample[], more: readonly Usage
 }
 
 export type Series = {
-  /** Unix seconds. After a gap without samples, a time with null values interrupts the lines. */
+  /** Unix seconds. A gap in the samples is marked by a time with null values, which interrupts the lines. */
   times: number[];
   cpuCores: (number | null)[];
   memoryBytes: (number | null)[];
   diskBytes: (number | null)[];
   imageBytes: (number | null)[];
-  /** Bytes per second, from the counters of two samples. */
+  /** In bytes per second, computed from the counters of two samples. */
   receivedRate: (number | null)[];
   sentRate: (number | null)[];
 };
 
-/** Returns the values of all graphs. `periodMs` is the period at which samples are taken. */
+/** Returns the values of all graphs. `periodMs`: the sampling period. */
 export function seriesOf(samples: readonly UsageSample[], periodMs: number): Series {
   const series: Series = {
     times: [],
@@ -51,7 +51,7 @@ export function seriesOf(samples: readonly UsageSample[], periodMs: number): Ser
     if (isAfterGap) add(before.time + periodMs, []);
     const known = isAfterGap ? undefined : before;
     add(sample.time, [
-      // a node reports 0 until it has measured twice
+      // nodes report 0 until they have taken two measurements
       sample.cpuNanoCores === 0 ? null : sample.cpuNanoCores / 1e9,
       sample.memoryWorkingSetBytes,
       sample.rootfs.usedBytes,
@@ -63,7 +63,7 @@ export function seriesOf(samples: readonly UsageSample[], periodMs: number): Ser
   return series;
 }
 
-/** Returns the rate of a counter in bytes per second; null without an earlier sample, or if the counter was reset. */
+/** Returns the rate of a counter in bytes per second, or null if there is no previous sample or the counter was reset. */
 function rate(
   before: UsageSample | undefined,
   sample: UsageSample,

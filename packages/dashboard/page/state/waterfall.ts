@@ -1,23 +1,23 @@
-/** Arranges the spans of a pod's starts as waterfall charts. Pure. */
+/** Arranges the trace spans of a pod's startups as waterfall charts. Pure functions. */
 import type { TraceSpan } from '../api/dashboard.ts';
 
 export type Bar = {
   span: TraceSpan;
   /** Number of ancestors. */
   depth: number;
-  /** The left edge and the width, as shares of the chart's width. */
+  /** The left edge and width, as fractions of the chart's width. */
   from: number;
   width: number;
 };
 
 export type Chart = { beginMs: number; endMs: number; bars: Bar[] };
 
-/** Spans that are further apart belong to different starts. Each start has a chart with a time scale of its own. */
+/** Spans separated by a longer pause belong to different startups. Each startup has its own chart and time scale. */
 const PAUSE_MS = 5000;
-/** Minimum width of a bar, so that the bar of a short span can be seen. */
+/** Minimum width of a bar, to make short spans visible. */
 const MIN_SHARE = 0.004;
 
-/** Returns a chart for each start, the newest first. */
+/** Returns one chart per startup, newest first. */
 export function chartsOf(spans: readonly TraceSpan[]): Chart[] {
   const rows = nested(spans.toSorted((a, b) => a.startMs - b.startMs || b.endMs - a.endMs));
   const groups: Row[][] = [];
@@ -32,7 +32,7 @@ export function chartsOf(spans: readonly TraceSpan[]): Chart[] {
   return starts.length === 0 ? charts.slice(0, 1) : starts;
 }
 
-/** Reports whether a sync of the pod did more than its first step, which the kubelet repeats while it waits for a back-off. */
+/** Whether a pod sync did more than its first step, which the kubelet repeats during back-off. */
 const isStart = ({ bars }: Chart): boolean =>
   bars.length > 1 || bars.some(({ span }) => span.open === true || span.detail !== undefined);
 
@@ -53,7 +53,7 @@ function chartOf(rows: Row[]): Chart {
 /** Maximum depth of a span. Deeper ones, which only a faulty kubelet reports, are left out. */
 const MAX_DEPTH = 50;
 
-/** Returns each span followed by its children. A span whose parent is unknown has depth 0. */
+/** Returns each span followed by its children. A span with an unknown parent has depth 0. */
 function nested(ordered: TraceSpan[]): Row[] {
   const ids = new Set(ordered.map(({ id }) => id));
   const parts = Map.groupBy(ordered, ({ parentId }) => (ids.has(parentId) ? parentId : undefined));

@@ -1,4 +1,4 @@
-/** Messages of the WebSocket subprotocol v5.channel.k8s.io: the first byte is the channel, the rest is data. Pure. */
+/** Messages of the WebSocket subprotocol v5.channel.k8s.io: the first byte is the channel, the rest is data. Pure functions. */
 
 export const EXEC_PROTOCOL = 'v5.channel.k8s.io';
 
@@ -6,7 +6,7 @@ const CHANNELS = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4, close: 2
 
 export type ExecMessage =
   | { kind: 'output'; data: Uint8Array }
-  /** The program has ended. `message` describes the failure; it is undefined if the program succeeded. */
+  /** The program has exited. `message` describes the failure, and is undefined on success. */
   | { kind: 'end'; message?: string };
 
 const encoder = new TextEncoder();
@@ -18,21 +18,21 @@ function frame(channel: number, data: Uint8Array): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** Returns the message with text for the program's standard input. */
+/** Returns the message that sends text to the program's standard input. */
 export const inputFrame = (text: string): Uint8Array<ArrayBuffer> => frame(CHANNELS.stdin, encoder.encode(text));
 
-/** Like `inputFrame`, for bytes in a string with one character for each byte. xterm.js reports mouse events in this form. */
+/** Like `inputFrame`, for a string with one character per byte. xterm.js reports mouse events in this form. */
 export const binaryFrame = (text: string): Uint8Array<ArrayBuffer> =>
   frame(
     CHANNELS.stdin,
     Uint8Array.from(text, (character) => character.charCodeAt(0) & 0xff),
   );
 
-/** Returns the message that sets the size of the program's terminal, in characters. */
+/** Returns the message that resizes the program's terminal. The size is in characters. */
 export const resizeFrame = ({ columns, rows }: { columns: number; rows: number }): Uint8Array<ArrayBuffer> =>
   frame(CHANNELS.resize, encoder.encode(JSON.stringify({ Width: columns, Height: rows })));
 
-/** Decodes a message from the server. Returns undefined for other channels and for empty output. */
+/** Decodes a message from the server. Returns undefined for other channels and empty output. */
 export function execMessage(bytes: Uint8Array): ExecMessage | undefined {
   const [channel] = bytes;
   const data = bytes.subarray(1);
@@ -44,7 +44,7 @@ export function execMessage(bytes: Uint8Array): ExecMessage | undefined {
 
 type Status = { status?: string; message?: string; details?: { causes?: { reason?: string; message?: string }[] } };
 
-/** Returns a description of the failure from the Status on the error channel; undefined if the program succeeded. */
+/** Returns a description of the failure in the Status sent on the error channel, or undefined on success. */
 function failureOf(text: string): string | undefined {
   try {
     const { status, message, details } = JSON.parse(text) as Status;

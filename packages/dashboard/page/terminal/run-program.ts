@@ -1,14 +1,14 @@
-/** Runs programs in containers (the subresource `exec`). */
+/** Runs programs in containers, using the `exec` subresource. */
 import { builtIn, pathOf } from '../api/resources.ts';
 import { keyProtocol, socketUrl } from '../api/session-key.ts';
 import { EXEC_PROTOCOL, execMessage } from './exec-frames.ts';
 
-/** Maximum length of the output that is kept. */
+/** Maximum length of the retained output. */
 const MAX_OUTPUT_CHARACTERS = 256 << 10;
 
 export type ExecTarget = { namespace: string; name: string; container: string };
 
-/** Starts a program in a container, and returns the WebSocket of its input and output. */
+/** Starts a program in a container and returns a WebSocket for its input and output. */
 export function execSocket(
   { namespace, name, container }: ExecTarget,
   command: readonly string[],
@@ -31,7 +31,7 @@ export function execSocket(
   return socket;
 }
 
-/** Runs a program without input. Resolves to its output; rejects if it fails, cannot be started, or the connection is lost. */
+/** Runs a program without input. Resolves to its output. Rejects if it fails or cannot be started, or if the connection is lost. */
 export function runProgram(target: ExecTarget, command: readonly string[], signal: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = execSocket(target, command, false);

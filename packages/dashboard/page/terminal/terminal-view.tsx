@@ -1,4 +1,4 @@
-/** A shell in a container, shown by xterm.js. This module and xterm.js are loaded when a terminal is first opened. */
+/** A shell in a container, displayed by xterm.js. This module and xterm.js are loaded when a terminal is first opened. */
 import { FitAddon } from '@xterm/addon-fit';
 import { Terminal } from '@xterm/xterm';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -8,7 +8,7 @@ import { Problem, Waiting } from '../widgets/marks.tsx';
 import { binaryFrame, execMessage, inputFrame, resizeFrame } from './exec-frames.ts';
 import { type ExecTarget, execSocket } from './run-program.ts';
 
-/** Runs bash if the image has it, otherwise sh. */
+/** Runs bash if the image has it, and sh otherwise. */
 const SHELL = ['sh', '-c', 'command -v bash >/dev/null 2>&1 && exec bash || exec sh'];
 const SCROLLBACK_LINES = 5000;
 
@@ -61,7 +61,7 @@ function Screen({ target }: { target: ExecTarget }) {
   );
 }
 
-/** Opens a terminal in an element. `onEnd` receives the reason when it ends. Returns the function that closes it. */
+/** Opens a terminal in an element. `onEnd` receives the reason when it ends. Returns a function that closes it. */
 function openSession(element: HTMLElement, target: ExecTarget, onEnd: (text: string) => void): () => void {
   const style = getComputedStyle(element);
   const colour = (name: string) => style.getPropertyValue(name).trim();
@@ -71,7 +71,7 @@ function openSession(element: HTMLElement, target: ExecTarget, onEnd: (text: str
     fontSize: 13,
     cursorBlink: true,
     screenReaderMode: false,
-    // a click must not open links that a program prints
+    // a click must not open links printed by a program
     linkHandler: { activate: () => undefined },
     theme: { background: '#10151c', foreground: '#e6e9ee' },
   });

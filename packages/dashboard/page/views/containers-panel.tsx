@@ -4,10 +4,10 @@ import { countText } from '../state/text.ts';
 import { Ago, Mark, Text, type Tone } from '../widgets/marks.tsx';
 import { Panel } from '../widgets/panel.tsx';
 
-/** `note` is `init` or `sidecar` for an init container, otherwise ''. */
+/** `note`: `init` or `sidecar` for init containers, otherwise ''. */
 type Row = { container: Container; status?: ContainerStatus; note: string };
 
-/** Returns the containers of a pod in the order in which they start. */
+/** Returns a pod's containers in the order in which they start. */
 function rowsOf({ spec, status }: Pod): Row[] {
   const statuses = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
   const row = (container: Container, note: string): Row => ({

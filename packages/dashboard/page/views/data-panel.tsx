@@ -1,4 +1,4 @@
-/** The data of a ConfigMap or Secret. A value of a Secret is hidden until the user clicks Show. */
+/** The data of a ConfigMap or Secret. Secret values are hidden until the user clicks Show. */
 import { useState } from 'preact/hooks';
 import type { KubeObject } from '../api/objects.ts';
 import { plainText } from '../logs/ansi.ts';
@@ -6,7 +6,7 @@ import { bytesText } from '../state/text.ts';
 import { Text } from '../widgets/marks.tsx';
 import { Panel } from '../widgets/panel.tsx';
 
-/** Maximum number of characters of a value that are shown. The YAML has the rest. */
+/** Maximum number of characters shown of a value. The rest is in the YAML. */
 const MAX_SHOWN = 6000;
 
 type DataObject = KubeObject & { data?: Record<string, string>; binaryData?: Record<string, string> };
@@ -58,7 +58,7 @@ function shownText(text: string): string {
   return text.length > MAX_SHOWN ? `${shown}\n… the rest is in the YAML` : shown;
 }
 
-/** Decodes Base64 as UTF-8. Invalid bytes become replacement characters; a text that is not Base64 is returned as it is. */
+/** Decodes Base64 as UTF-8, replacing invalid bytes. Text that is not Base64 is returned unchanged. */
 function decoded(base64: string): string {
   try {
     return new TextDecoder().decode(Uint8Array.from(atob(base64), (character) => character.charCodeAt(0)));

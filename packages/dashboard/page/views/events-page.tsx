@@ -1,4 +1,4 @@
-/** Events of all objects, or of one, newest first. */
+/** Events of all objects or of one, newest first. */
 import { useMemo, useState } from 'preact/hooks';
 import { type EventObject, eventContainer, eventCount, eventTimeMs, type ObjectName } from '../api/objects.ts';
 import { useApp, useScoped } from '../state/app.ts';
@@ -76,7 +76,7 @@ const newestFirst = (events: readonly EventObject[]): EventObject[] => {
   return events.toSorted((a, b) => times.get(b)! - times.get(a)!);
 };
 
-/** Maximum number of events of an object that are shown. */
+/** Maximum number of events shown per object. */
 const SHOWN = 50;
 
 /** The events of one object, newest first. */
@@ -105,7 +105,7 @@ export function EventList({ events }: { events: readonly EventObject[] }) {
   );
 }
 
-/** The name of the container that the event is about; nothing if it is about none. */
+/** The name of the container that the event refers to, if any. */
 function ContainerName({ event }: { event: EventObject }) {
   const name = eventContainer(event);
   if (name === undefined) return null;

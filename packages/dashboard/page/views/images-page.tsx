@@ -21,11 +21,11 @@ const COLUMNS: readonly Column<ImageRow>[] = [
   { title: 'Size', track: '6rem', isNumber: true, cell: ({ sizeBytes }) => bytesText(sizeBytes) },
 ];
 
-/** Returns the shortest name with a tag or, if there is none, the first name. */
+/** Returns the shortest name with a tag or, if no name has one, the first name. */
 const shortest = (names: readonly string[]): string =>
   names.filter((name) => !name.includes('@')).sort((a, b) => a.length - b.length)[0] ?? names[0] ?? '(no name)';
 
-/** The images in the status of all nodes, largest first. */
+/** The images reported in the status of all nodes, largest first. */
 export function ImagesPage() {
   const nodes = useCollection<NodeObject>(NODES);
   const state = nodes.state.value;

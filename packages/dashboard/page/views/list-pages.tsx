@@ -1,4 +1,4 @@
-/** Pages with lists: a section of the navigation, one resource, and the resources outside of the sections. */
+/** Pages with lists: navigation sections, single resources, and resources outside the sections. */
 import { useState } from 'preact/hooks';
 import type { Resource } from '../api/objects.ts';
 import { isKnown, resourceId, resourceOf, SECTIONS } from '../api/resources.ts';
@@ -8,7 +8,7 @@ import { Problem } from '../widgets/marks.tsx';
 import { Tabs } from '../widgets/panel.tsx';
 import { ResourceTable } from './resource-table.tsx';
 
-/** The page of a section: the list of its first resource, and tabs for the others. */
+/** The page of a section: a list of its first resource, and tabs for the others. */
 export function SectionPage({ section }: { section: string }) {
   const found = SECTIONS.find(({ id }) => id === section)!;
   return <ResourceList resource={found.resources[0]!} section={found} />;
@@ -42,14 +42,14 @@ function ResourceList({ resource, section }: { resource: Resource; section: Sect
   );
 }
 
-/** Returns the plural of a kind as words: `Stateful sets` for `StatefulSet`. */
+/** Returns the plural of a kind as separate words, such as `Stateful sets` for `StatefulSet`. */
 function titleOf({ kind }: Resource): string {
   const words = kind.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
   const many = /s$/.test(words) ? `${words}es` : words.endsWith('y') ? `${words.slice(0, -1)}ies` : `${words}s`;
   return many.charAt(0).toUpperCase() + many.slice(1);
 }
 
-/** Links to the resources that are in no section: custom resources, and built-in ones that are used rarely. */
+/** Links to resources that are not in any section: custom resources and rarely used built-in ones. */
 export function CustomPage() {
   const all = useApp().resources.value;
   const [filter, setFilter] = useState('');

@@ -14,18 +14,18 @@ import { Meter } from '../widgets/meter.tsx';
 import { Panel } from '../widgets/panel.tsx';
 
 const PERIOD_MS = 10_000;
-/** Number of values that are kept: those of an hour. */
+/** Maximum number of retained values, enough for an hour. */
 const MAX_SAMPLES = 360;
 
 type PodMetrics = KubeObject & { containers?: { name: string; usage?: { cpu?: string; memory?: string } }[] };
 type Kept = { times: number[]; bytes: Map<string, number[]> };
 
-/** Reads the memory of the containers periodically, and keeps the values. */
+/** Reads the memory usage of the containers periodically and retains the values. */
 function useMemory({ metadata: { namespace, name, uid } }: Pod, metrics: Resource | undefined) {
   const kept = useMemo<Kept>(() => ({ times: [], bytes: new Map() }), [uid]);
   const read = async (signal: AbortSignal): Promise<Kept> => {
     if (metrics === undefined) return kept;
-    // a list, because a pod that does not run has no metrics: a list is empty then, where a single object would be an error
+    // a list, because pods that are not running have no metrics: the list is then empty, whereas reading a single object would fail
     const query = { fieldSelector: `metadata.name=${name}` };
     const { items = [] } = await call<{ items?: PodMetrics[] }>(pathOf(metrics, { namespace }), { query, signal });
     const { containers = [] } = items.find(({ metadata }) => metadata.name === name) ?? {};
@@ -46,7 +46,7 @@ function keep(kept: Kept, containers: NonNullable<PodMetrics['containers']>): vo
   for (const list of [kept.times, ...kept.bytes.values()]) list.shift();
 }
 
-/** Returns the bytes of a quantity; NaN if the text is undefined or not a quantity. */
+/** Returns the value of a quantity in bytes, or NaN if the text is undefined or not a quantity. */
 function bytesOf(text: string | undefined): number {
   try {
     return text === undefined ? Number.NaN : Number(quantityValue(text));

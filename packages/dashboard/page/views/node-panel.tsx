@@ -1,4 +1,4 @@
-/** The nodes with their conditions, and graphs of the usage of the node of this machine. */
+/** The nodes with their conditions, and usage graphs for the node on this machine. */
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { readUsage, type Usage, type UsageSample } from '../api/dashboard.ts';
@@ -17,7 +17,7 @@ const PERIOD_MS = 10_000;
 
 type Kept = { usage: Usage; samples: readonly UsageSample[] };
 
-/** Reads the samples of the last hour, and then newer ones periodically. */
+/** Reads the samples of the last hour, then new ones periodically. */
 function useUsage() {
   const kept = useMemo<{ samples: readonly UsageSample[] }>(() => ({ samples: [] }), []);
   const read = async (signal: AbortSignal): Promise<Kept> => {
@@ -41,7 +41,7 @@ export function NodePanel() {
   );
 }
 
-/** Conditions that report a problem when they are True, with their text. */
+/** Conditions that indicate a problem when True, with the text to show. */
 const PRESSURES: Record<string, string> = {
   MemoryPressure: 'memory pressure',
   DiskPressure: 'disk pressure',
@@ -80,7 +80,7 @@ function NodeLine({ node: { metadata, spec, status } }: { node: NodeObject }) {
   );
 }
 
-/** Placeholders for the tiles until the first sample, in their size. */
+/** Placeholders for the tiles until the first sample, with the same size. */
 const Measuring = () => (
   <div class="tiles">
     {['CPU', 'Memory', 'Disk', 'Images', 'Network'].map((title) => (

@@ -1,4 +1,4 @@
-/** The page of an object that is not a pod. */
+/** The page of any object except a pod. */
 import { useEffect } from 'preact/hooks';
 import type { Condition, EventObject, KubeObject, ObjectName, Resource, ServiceObject } from '../api/objects.ts';
 import { call, messageOf } from '../api/request.ts';

@@ -1,4 +1,4 @@
-/** The first page: the nodes, rollouts in progress, and pods sorted by how much they need attention. */
+/** The start page: nodes, rollouts in progress, and pods sorted by how much attention they need. */
 import { useMemo } from 'preact/hooks';
 import type { EventObject, KubeObject, Pod } from '../api/objects.ts';
 import { builtIn } from '../api/resources.ts';
@@ -48,7 +48,7 @@ function Rollouts() {
   );
 }
 
-/** Returns the views of all pods in the chosen namespace. They are computed again every ten seconds, because some depend on the time. */
+/** Returns the views of all pods in the selected namespace. They are recomputed every ten seconds because some depend on the time. */
 function usePodViews(): { views: PodView[]; state: Collection<Pod>['state'] } {
   const { now, namespace } = useApp();
   const pods = useScoped<Pod>(PODS);

@@ -1,4 +1,4 @@
-/** The page of a pod. Its tabs are the overview, logs, a terminal and the YAML. */
+/** The page of a pod, with tabs for the overview, logs, a terminal and the YAML. */
 import { useEffect } from 'preact/hooks';
 import type { EventObject, Pod } from '../api/objects.ts';
 import { useApp, useCollection } from '../state/app.ts';

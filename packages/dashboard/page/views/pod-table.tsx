@@ -25,7 +25,7 @@ const COLUMNS: readonly Column<PodView>[] = [
   { title: 'Age', track: '4rem', isNumber: true, cell: ({ pod }) => <Ago time={pod.metadata.creationTimestamp} /> },
 ];
 
-/** A table of pods with one line for each. */
+/** A table with one row per pod. */
 export const PodTable = ({ label, views }: { label: string; views: readonly PodView[] }) => (
   <GridTable label={label} columns={COLUMNS} rows={views} keyOf={({ pod }) => pod.metadata.uid} empty="No pods." />
 );

@@ -13,7 +13,7 @@ const PROBES = [
 
 type ProbeOf = NonNullable<Container['readinessProbe']>;
 
-/** The probes of the pod's containers, and their failures. */
+/** The probes of the pod's containers and their failures. */
 export function ProbesPanel({ pod, events }: { pod: Pod; events: readonly EventObject[] }) {
   const failures = probeFailures(events);
   const rows = [...(pod.spec.initContainers ?? []), ...pod.spec.containers].flatMap((container) =>
@@ -50,7 +50,7 @@ function probeText({ httpGet, tcpSocket, exec, grpc }: ProbeOf): string {
   return `run ${exec?.command?.join(' ') ?? ''}`;
 }
 
-/** Maximum number of ticks for the failures of one event. */
+/** Maximum number of ticks for the failures in one event. */
 const MAX_TICKS = 24;
 
 function Ticks({ failures }: { failures: readonly ProbeMark[] }) {

@@ -1,4 +1,4 @@
-/** The owners of an object, the objects that it owns and uses, and the Services that select it. */
+/** The owners of an object, the objects it owns and uses, and the Services that select it. */
 import { podSummary } from '@podwright/kube-api';
 import type { ComponentChildren } from 'preact';
 import type { KubeObject, ObjectName, Pod, Resource, ServiceObject } from '../api/objects.ts';
@@ -15,7 +15,7 @@ type Tree = { object: ObjectName; note: string; parts: Tree[] };
 
 type Related = { owners: Tree[]; owned: Tree[]; used: Relation[]; services: Relation[] };
 
-/** Maximum number of owners that are followed: an owner, its owner, and so on. */
+/** Maximum length of the chain of owners. */
 const MAX_DEPTH = 5;
 const PERIOD_MS = 15_000;
 
@@ -94,7 +94,7 @@ async function relate(app: App, { resource, object, signal }: Start): Promise<Re
   return { owners, owned, services, used: resource.kind === 'Pod' ? usedBy(object as Pod) : [] };
 }
 
-/** Returns the owners, nearest first. The owners of an object that cannot be read are left out. */
+/** Returns the chain of owners, nearest first. It ends at an object that cannot be read. */
 async function ownersOf(app: App, object: KubeObject, signal: AbortSignal): Promise<Tree[]> {
   const owners: Tree[] = [];
   for (let present: KubeObject | undefined = object; present !== undefined && owners.length < MAX_DEPTH; ) {
@@ -109,7 +109,7 @@ async function ownersOf(app: App, object: KubeObject, signal: AbortSignal): Prom
   return owners;
 }
 
-/** Returns the objects that an object owns, with those that they own. */
+/** Returns the objects owned by an object, including those owned indirectly. */
 async function ownedOf(kind: string, { metadata }: KubeObject, signal: AbortSignal): Promise<Tree[]> {
   const kinds = OWNED_KINDS[kind] ?? [];
   const lists = kinds.map(async (ownedKind) => {
@@ -146,7 +146,7 @@ async function servicesOf(pod: Pod, signal: AbortSignal): Promise<Relation[]> {
   }));
 }
 
-/** Reads an object or a list. Resolves to undefined if it cannot be read; rejects only if the signal aborts. */
+/** Reads an object or list. Resolves to undefined if it cannot be read, and only rejects if the signal aborts. */
 async function optional<T>(path: string, signal: AbortSignal): Promise<T | undefined> {
   try {
     return await call<T>(path, { signal });

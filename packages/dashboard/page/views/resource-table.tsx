@@ -1,4 +1,4 @@
-/** The list of a resource, with the columns of the server's Table and a filter. */
+/** The list of a resource, with the columns of the server's Table, and a filter. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Resource } from '../api/objects.ts';
 import { rowKey, type TableColumn, type TableRow } from '../api/table.ts';
@@ -65,11 +65,11 @@ function filtered(rows: readonly TableRow[], filter: string): readonly TableRow[
   return found.toSorted((a, b) => compareText(sortKeyOf(a), sortKeyOf(b)));
 }
 
-/** Returns the namespace and the name of a row's object, by which rows are sorted. */
+/** Returns the namespace and name of a row's object, used for sorting. */
 const sortKeyOf = ({ object, cells }: TableRow): string =>
   `${object?.metadata.namespace ?? ''}/${object?.metadata.name ?? String(cells[0])}`;
 
-/** Returns the columns of priority 0, which `kubectl get` shows without `-o wide`. */
+/** Returns the columns with priority 0, which `kubectl get` shows without `-o wide`. */
 function columnsOf(resource: Resource, columns: readonly TableColumn[]): Column<TableRow>[] {
   const place: Column<TableRow>[] = resource.namespaced
     ? [{ title: 'Namespace', track: '1fr', isMinor: true, cell: ({ object }) => object?.metadata.namespace }]
@@ -83,7 +83,7 @@ function columnsOf(resource: Resource, columns: readonly TableColumn[]): Column<
   return [...drawn.slice(0, 1), ...place, ...drawn.slice(1)];
 }
 
-/** Columns that are shown on narrow screens too. */
+/** Columns that are shown even on narrow screens. */
 const ALWAYS = new Set(['Status', 'Age']);
 
 type Places = { index: number; readyIndex: number };
@@ -135,7 +135,8 @@ function Cell({ text, tone }: { text: string; tone: Tone | undefined }) {
 }
 
 /**
- * Returns the tone of a cell of the column Status. `ready` is the cell of the column Ready, such as `0/1`; '' if there is no such column.
+ * Returns the tone of a cell in the Status column. `ready`: the row's cell in the Ready column, such as `0/1`, or '' if there is no such
+ * column.
  */
 function toneOf(text: string, ready: string): Tone | undefined {
   const [, up, all] = /^(\d+)\/(\d+)$/.exec(ready) ?? [];

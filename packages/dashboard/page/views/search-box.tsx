@@ -1,4 +1,4 @@
-/** The search box, which finds pages, lists and objects by name. */
+/** The search box for finding pages, lists and objects by name. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { SECTIONS } from '../api/resources.ts';
 import { plainText } from '../logs/ansi.ts';
@@ -24,7 +24,7 @@ const PAGE_ENTRIES: SearchEntry[] = [
   { name: 'Custom resources', id: 'custom' },
 ].map(({ name, id }) => ({ name, kind: 'page', namespace: '', href: id === '' ? '#/' : pageHref(id) }));
 
-/** Returns all entries. Begins to read the names of objects. */
+/** Returns all entries, and starts reading the names of objects. */
 function useEntries(): readonly SearchEntry[] {
   const app = useApp();
   const { entries, resources } = app;

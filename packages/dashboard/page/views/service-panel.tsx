@@ -1,4 +1,4 @@
-/** The endpoints and ports of a Service, and a button that tries the Service from the machine of the dashboard. */
+/** The endpoints and ports of a Service, and a button that tests the Service from the machine running the dashboard. */
 import { useState } from 'preact/hooks';
 import { type TryResult, tryService } from '../api/dashboard.ts';
 import type { EndpointSlice, ServiceObject } from '../api/objects.ts';
@@ -90,7 +90,7 @@ function Endpoints({ slices, namespace }: { slices: readonly EndpointSlice[]; na
 
 type TryState = { result?: TryResult; error?: unknown; isRunning: boolean };
 
-/** A button that looks up and connects to a port of a Service, and the result. */
+/** A button that resolves a Service and connects to one of its ports, and the result of this test. */
 function Try(target: { namespace: string; service: string; port: number }) {
   const [{ result, error, isRunning }, setState] = useState<TryState>({ isRunning: false });
   const run = async () => {

@@ -1,4 +1,4 @@
-/** The frame of every page: navigation, search, namespace, and the state of the connection. */
+/** The frame around every page: navigation, search, namespace and connection state. */
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { Session } from '../api/dashboard.ts';
@@ -70,7 +70,7 @@ function Navigation() {
   );
 }
 
-/** Returns the ID of the navigation entry that a page belongs to. */
+/** Returns the ID of a page's navigation entry. */
 function sectionOf(route: Route): string {
   if (route.page === 'overview') return '';
   if (route.page === 'section') return route.section;
@@ -152,10 +152,10 @@ function NamespaceField({ names }: { names: readonly string[] }) {
   );
 }
 
-/** Period at which a page that has lost its connection checks whether its session has ended. */
+/** How often a page that lost its connection checks whether its session has ended. */
 const CHECK_MS = 3000;
 
-/** A banner that is shown while the watch of pods is interrupted. */
+/** A banner shown while the watch of pods is interrupted. */
 function Connection() {
   const app = useApp();
   const state = useScoped(PODS).state.value;

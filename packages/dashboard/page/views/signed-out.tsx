@@ -1,4 +1,4 @@
-/** The page without a session: explains how to get a new link. */
+/** The page shown without a session, which explains how to get a new link. */
 export function SignedOut() {
   return (
     <main class="signed-out">

@@ -1,4 +1,4 @@
-/** Waterfall charts of the steps of a pod's starts, including steps that have not ended. */
+/** Waterfall charts of the steps of a pod's startups, including those in progress. */
 import { readTraces } from '../api/dashboard.ts';
 import { isForbidden, isNotFound, messageOf } from '../api/request.ts';
 import { plainText } from '../logs/ansi.ts';
@@ -9,7 +9,7 @@ import { Mark, Problem, Text, Waiting } from '../widgets/marks.tsx';
 import { Panel } from '../widgets/panel.tsx';
 
 const PERIOD_MS = 2000;
-/** Maximum number of starts that are shown. */
+/** Maximum number of startups to show. */
 const SHOWN = 5;
 
 const isFinal = (error: unknown) => isForbidden(error) || isNotFound(error);

@@ -1,4 +1,4 @@
-/** Pods that are not ready, each with the reason and advice. */
+/** Pods that are not ready, with the reason and advice for each. */
 import type { Finding } from '@podwright/kube-view';
 import { useState } from 'preact/hooks';
 import { readWhy } from '../api/dashboard.ts';
@@ -10,7 +10,7 @@ import { countText } from '../state/text.ts';
 import type { PodView } from '../state/trouble.ts';
 import { Ago, Mark, Text, TONES } from '../widgets/marks.tsx';
 
-/** Number of pods that are shown before the user clicks Show more. */
+/** Number of pods shown until the user clicks Show more. */
 const SHOWN = 20;
 
 export function TroubleList({ views }: { views: readonly PodView[] }) {
@@ -31,10 +31,10 @@ export function TroubleList({ views }: { views: readonly PodView[] }) {
   );
 }
 
-/** Causes for which the end of the container's log is shown too. */
+/** Causes for which the end of the container's log is shown as well. */
 const WITH_LOG = new Set(['crash', 'killed', 'exits-with-0', 'no-program', 'not-executable']);
 
-/** Returns the finding, with the end of the log if its cause is one of WITH_LOG. The log is read again after a restart. */
+/** Returns the finding, including the end of the log if the cause is in WITH_LOG. The log is read again after each restart. */
 function useFinding({ pod, finding, restarts }: PodView): Finding | undefined {
   const { namespace, name, uid } = pod.metadata;
   const isAsked = finding !== undefined && WITH_LOG.has(finding.cause);
@@ -45,7 +45,7 @@ function useFinding({ pod, finding, restarts }: PodView): Finding | undefined {
   return value ?? finding;
 }
 
-/** Number of lines of the log that are shown. */
+/** Number of log lines to show. */
 const LOG_LINES = 3;
 
 function Trouble({ view }: { view: PodView }) {

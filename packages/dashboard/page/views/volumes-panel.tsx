@@ -1,4 +1,4 @@
-/** The mount points of a pod's volumes. A button lists the files, by `ls` in the container. */
+/** The mount points of a pod's volumes. A button lists their files by running `ls` in the container. */
 import { useState } from 'preact/hooks';
 import type { Pod } from '../api/objects.ts';
 import { messageOf } from '../api/request.ts';

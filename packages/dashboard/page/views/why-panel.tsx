@@ -1,4 +1,4 @@
-/** Explains why an object is not ready: the chain of objects from it to the cause, advice, and the end of the log. */
+/** Explains why an object is not ready: the chain of objects that leads to the cause, advice, and the end of the log. */
 import { EXPLAINED } from '@podwright/kube-view';
 import { readWhy } from '../api/dashboard.ts';
 import type { Resource } from '../api/objects.ts';
@@ -10,7 +10,7 @@ import { Panel } from '../widgets/panel.tsx';
 
 const PERIOD_MS = 10_000;
 
-/** Reports whether the objects of a resource can be explained. */
+/** Whether a resource's objects can be explained. */
 export const isExplained = ({ group, plural }: Resource): boolean =>
   EXPLAINED.some((one) => one.group === group && one.plural === plural);
 

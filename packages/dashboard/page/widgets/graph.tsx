@@ -1,31 +1,31 @@
-/** A graph of values over time, drawn by uPlot. uPlot is loaded when the first graph is shown. */
+/** A graph of values over time, drawn by uPlot, which is loaded when the first graph is shown. */
 import { useEffect, useRef } from 'preact/hooks';
 import type uPlot from 'uplot';
 
 export type Line = { name: string; values: readonly (number | null)[] };
 
 type GraphProps = {
-  /** The text alternative of the graph. */
+  /** The graph's accessible name. */
   label: string;
   /** Unix seconds. */
   times: readonly number[];
   lines: readonly Line[];
-  /** The top of the scale; by default slightly more than the largest value. */
+  /** The top of the scale. Default: slightly more than the largest value. */
   max?: number;
   /** Unix seconds at which something bad happened. A vertical line marks each. */
   marks?: readonly number[];
   /** Formats a value for the scale. */
   text(value: number): string;
-  /** Pixels. */
+  /** In pixels. */
   height?: number;
 };
 
-/** Custom properties with the colours of the lines. */
+/** Custom properties for the line colors. */
 const COLOURS = ['--graph-1', '--graph-2'];
 const HOUR_S = 3600;
-/** The shortest time that the scale shows. */
+/** Minimum time range, in seconds. */
 const MIN_RANGE_S = 600;
-/** Width below which a graph has no vertical scale, for lack of space. */
+/** Graphs narrower than this have no vertical scale, because there is not enough space. */
 const NARROW_PX = 170;
 
 export function Graph(props: GraphProps) {
@@ -54,7 +54,7 @@ export function Graph(props: GraphProps) {
         () => scheme.removeEventListener('change', draw),
       );
     };
-    // if uPlot cannot be loaded, the page still shows the current value above the graph
+    // if loading uPlot fails, the page still shows the current value above the graph
     import('uplot').then(begin, () => undefined);
     return () => {
       isOver = true;
@@ -99,7 +99,7 @@ function optionsOf(latest: { current: GraphProps }, element: HTMLElement): uPlot
       {},
       ...lines.map((_line, index) => ({
         stroke: colourOf(element, COLOURS[index] ?? COLOURS[0]!),
-        // dashed, so that the lines differ without colours too
+        // dashed, so that the lines can be distinguished without color
         dash: index === 0 ? undefined : [4, 3],
         width: 1.5,
         fill: index === 0 && lines.length === 1 ? colourOf(element, '--graph-fill') : undefined,
@@ -144,7 +144,7 @@ function drawMarks({ ctx, bbox, valToPos }: uPlot, times: readonly number[], col
 /** Returns the top of the scale. */
 const topOf = ({ max }: GraphProps, largest: number): number => max ?? (largest > 0 ? largest * 1.1 : 1);
 
-/** Returns the current value of a custom property with a colour, as a canvas needs it. */
+/** Resolves a custom property to a color value, as required by canvas. */
 function colourOf(element: HTMLElement, name: string): string {
   const probe = document.createElement('span');
   probe.style.color = `var(${name})`;
@@ -154,7 +154,7 @@ function colourOf(element: HTMLElement, name: string): string {
   return color;
 }
 
-/** Returns the first and last time of the scale: from the first value, but at least ten minutes and at most an hour. */
+/** Returns the start and end of the time scale. It starts at the first value, but covers at least ten minutes and at most an hour. */
 function scaleOf({ times }: GraphProps): [number, number] {
   const end = times.at(-1) ?? Date.now() / 1000;
   const first = Math.min(times[0] ?? end, end - MIN_RANGE_S);

@@ -1,4 +1,4 @@
-/** A table of objects. Of a long table, only the visible rows are drawn. Keys move between the links of its rows (see keys.ts). */
+/** A table of objects. Only visible rows are rendered if the table is long. Keys move between the links in its rows (see keys.ts). */
 import type { ComponentChildren } from 'preact';
 import { VirtualRows } from './virtual-rows.tsx';
 
@@ -7,7 +7,7 @@ export type Column<T> = {
   /** The width as a CSS grid track, such as `2fr`. */
   track: string;
   cell(row: T): ComponentChildren;
-  /** Whether the column is left out on narrow screens. */
+  /** Whether to hide the column on narrow screens. */
   isMinor?: boolean;
   isNumber?: boolean;
 };
@@ -17,9 +17,9 @@ type GridTableProps<T> = {
   columns: readonly Column<T>[];
   rows: readonly T[];
   keyOf(row: T): string;
-  /** The text in place of a table without rows. */
+  /** The text shown if there are no rows. */
   empty: string;
-  /** The minimum width. In a narrower window, the table scrolls sideways. */
+  /** The minimum width. In narrower windows, the table scrolls horizontally. */
   minPx?: number;
 };
 

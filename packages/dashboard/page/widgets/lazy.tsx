@@ -1,10 +1,10 @@
-/** Components that are loaded when they are first shown. */
+/** Components that are loaded when first shown. */
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { messageOf } from '../api/request.ts';
 import { Problem, Waiting } from './marks.tsx';
 
-/** Returns a component that loads another one and then shows it. `what` names it in messages. */
+/** Returns a component that loads and then shows another one. `what`: its name in messages. */
 export function lazy<P extends object>(what: string, load: () => Promise<ComponentType<P>>): ComponentType<P> {
   return function Lazy(props: P) {
     const [state, setState] = useState<{ part?: ComponentType<P>; error?: unknown }>({});

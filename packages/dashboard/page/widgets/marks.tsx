@@ -1,4 +1,4 @@
-/** Small components: states, ages, text of the API, links to objects, problems. */
+/** Small components: states, ages, text from the API, links to objects, problems. */
 import { useComputed } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import type { ObjectName } from '../api/objects.ts';
@@ -7,13 +7,13 @@ import { useApp } from '../state/app.ts';
 import { ageText } from '../state/text.ts';
 import type { Level } from '../state/trouble.ts';
 
-/** How good a state is; it selects the colour and the sign. */
+/** How good a state is. Determines its color and symbol. */
 export type Tone = 'bad' | 'warn' | 'busy' | 'good' | 'calm';
 
-/** The sign of each tone, so that states differ without colours too. */
+/** Symbols by tone, so that states can be distinguished without color. */
 const SIGNS: Record<Tone, string> = { bad: '✕', warn: '▲', busy: '◔', good: '●', calm: '○' };
 
-/** A state with its sign and colour. */
+/** A state with its symbol and color. */
 export function Mark({ tone, children }: { tone: Tone; children: ComponentChildren }) {
   return (
     <span class={`mark ${tone}`}>
@@ -33,7 +33,7 @@ export const TONES: Record<Level, Tone> = {
   completed: 'calm',
 };
 
-/** The age of a time (RFC 3339 or Unix milliseconds), kept current. */
+/** The age of a time (RFC 3339 or Unix milliseconds), updated continuously. */
 export function Ago({ time }: { time: string | number | null | undefined }) {
   const { now } = useApp();
   const timeMs = typeof time === 'number' ? time : time ? Date.parse(time) : Number.NaN;
@@ -46,10 +46,10 @@ export function Ago({ time }: { time: string | number | null | undefined }) {
   );
 }
 
-/** Text of the API server, with its control characters made visible. */
+/** Text from the API server, with control characters made visible. */
 export const Text = ({ children }: { children: string | undefined }) => <>{plainText(children ?? '')}</>;
 
-/** The name of an object, as a link if its kind can be listed. */
+/** The name of an object, linked if its kind can be listed. */
 export function ObjectLink({
   object,
   group,
@@ -65,7 +65,7 @@ export function ObjectLink({
   return href === undefined ? <span>{text}</span> : <a href={href}>{text}</a>;
 }
 
-/** An error in place of what cannot be shown. `children` is its message. */
+/** An error shown in place of something that is unavailable. `children`: the error message. */
 export function Problem({ what, children }: { what: string; children?: ComponentChildren }) {
   return (
     <p class="problem" role="status">

@@ -1,9 +1,9 @@
 import { percentText } from '../state/text.ts';
 
-/** Share from which a meter has the colour of a nearly full one. */
+/** Fraction from which a meter is shown as nearly full. */
 const NEARLY_FULL = 0.9;
 
-/** A bar that shows a share from 0 to 1. */
+/** A bar that shows a fraction from 0 to 1. */
 export function Meter({ share, label }: { share: number; label: string }) {
   const bounded = Number.isFinite(share) ? Math.min(1, Math.max(0, share)) : 0;
   return (

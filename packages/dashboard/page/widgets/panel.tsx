@@ -39,7 +39,7 @@ export function Fact({ name, children }: { name: string; children: ComponentChil
   );
 }
 
-/** Links to the parts of a page. `present` is the ID of the current one. */
+/** Links to the parts of a page. `present`: the ID of the current part. */
 export function Tabs({
   label,
   tabs,

@@ -1,19 +1,19 @@
-/** A long list of rows of the same height. Only the visible rows are drawn. */
+/** A long list of rows with equal height. Only visible rows are rendered. */
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { type RowWindow, rowWindow } from './window-of-rows.ts';
 
 type VirtualRowsProps = {
   count: number;
-  /** The height of a row before one has been measured. */
+  /** The assumed height of a row until one has been measured. */
   rowPx: number;
-  /** Draws the rows from `first` to before `last`. */
+  /** Renders the rows from `first` up to, but not including, `last`. */
   children(first: number, last: number): ComponentChildren;
 };
 
 /**
- * Scrolls with the page. Empty space above and below takes the place of the rows that are not drawn. The height of a row is measured,
- * because rows are higher on narrow screens.
+ * Scrolls with the page. Rows that are not rendered are replaced by empty space. The row height is measured because rows are taller on
+ * narrow screens.
  */
 export function VirtualRows({ count, rowPx: guessPx, children }: VirtualRowsProps) {
   const place = useRef<HTMLDivElement>(null);

@@ -4,7 +4,7 @@ import { diffLines, hunks } from './line-diff.ts';
 const SIGNS = { same: ' ', removed: '-', added: '+' } as const;
 const NAMES = { same: '', removed: 'removed: ', added: 'added: ' } as const;
 
-/** The lines in which two texts differ, with the unchanged lines around them. */
+/** The differences between two texts, with a few unchanged lines around each. */
 export function DiffView({ before, after, label }: { before: string; after: string; label: string }) {
   const parts = hunks(diffLines(before, after));
   return (

@@ -1,6 +1,6 @@
 /**
- * The YAML editor (CodeMirror). It is inside a shadow root, where CodeMirror adds its styles as constructed style sheets. The `<style>`
- * elements that it adds elsewhere are refused by the page's Content Security Policy.
+ * The YAML editor (CodeMirror). It runs in a shadow root, where CodeMirror adds its styles as constructed style sheets. Elsewhere, it would
+ * add `<style>` elements, which the page's Content Security Policy blocks.
  */
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { yaml } from '@codemirror/lang-yaml';
@@ -15,7 +15,7 @@ export type Editor = {
   close(): void;
 };
 
-/** `label` is the accessible name. `onChange` is called for each change, also by `setText`. */
+/** `label`: the accessible name. `onChange`: called for each change, including those made by `setText`. */
 type EditorOptions = { text: string; isReadOnly: boolean; label: string; onChange(): void };
 
 const THEME = EditorView.theme({
@@ -35,7 +35,7 @@ const THEME = EditorView.theme({
   '&.cm-focused .cm-selectionBackground, .cm-selectionBackground': { backgroundColor: 'var(--selection)' },
 });
 
-/** Opens an editor in an element. The Tab key leaves it, so that it can be used by keyboard alone. */
+/** Opens an editor in an element. Tab moves the focus out of the editor, so that keyboard users are not trapped. */
 export function openEditor(element: HTMLElement, { text, isReadOnly, label, onChange }: EditorOptions): Editor {
   const root = element.shadowRoot ?? element.attachShadow({ mode: 'open' });
   const isDark = matchMedia('(prefers-color-scheme: dark)').matches;
@@ -53,7 +53,7 @@ export function openEditor(element: HTMLElement, { text, isReadOnly, label, onCh
         search({ top: true }),
         yaml(),
         indentUnit.of('  '),
-        // the colours of this style are for light pages only
+        // this style's colors only suit light mode
         ...(isDark ? [] : [syntaxHighlighting(defaultHighlightStyle)]),
         keymap.of([...defaultKeymap, ...historyKeymap, ...searchKeymap]),
         EditorState.readOnly.of(isReadOnly),

@@ -1,11 +1,11 @@
-/** Differences between two texts, line by line. Pure. */
+/** Line-by-line differences between two texts. Pure functions. */
 
 export type DiffLine = { kind: 'same' | 'removed' | 'added'; text: string };
 
 /** Maximum number of changes. Texts with more are shown as one removed and one added block. */
 const MAX_STEPS = 2000;
 
-/** Returns the lines of both texts with the fewest changes (Myers, "An O(ND) difference algorithm and its variations", 1986). */
+/** Returns the lines of both texts with a minimal number of changes (Myers, "An O(ND) difference algorithm and its variations", 1986). */
 export function diffLines(before: string, after: string): DiffLine[] {
   const a = before.split('\n');
   const b = after.split('\n');
@@ -29,8 +29,8 @@ function middle(a: readonly string[], b: readonly string[]): DiffLine[] {
 }
 
 /**
- * Returns, for each number of changes, how many lines of `a` can be passed at most on each diagonal before the last of these changes. A
- * diagonal is the number of passed lines of `a` less that of `b`. Returns undefined if there are more than MAX_STEPS changes.
+ * Returns, for each number of changes, the furthest line of `a` reached on each diagonal before the last change. A diagonal is the line
+ * number in `a` minus the line number in `b`. Returns undefined if there are more than MAX_STEPS changes.
  */
 function furthest(a: readonly string[], b: readonly string[]): Map<number, number>[] | undefined {
   const reached = new Map([[1, 0]]);
@@ -47,7 +47,7 @@ function furthest(a: readonly string[], b: readonly string[]): Map<number, numbe
   return undefined;
 }
 
-/** Reports whether the last change on the way to this diagonal adds a line of `b`; otherwise it removes a line of `a`. */
+/** Whether the last change on the path to this diagonal adds a line of `b` rather than removing a line of `a`. */
 const stepsDown = (reached: Map<number, number>, diagonal: number, changes: number): boolean =>
   diagonal === -changes || (diagonal !== changes && reached.get(diagonal - 1)! < reached.get(diagonal + 1)!);
 
@@ -72,7 +72,7 @@ function walk(a: readonly string[], b: readonly string[], trace: readonly Map<nu
   return lines.reverse();
 }
 
-/** Replaces unchanged lines that are more than `context` lines from a change by their number (`skipped`). */
+/** Replaces unchanged lines more than `context` lines away from any change with their count (`skipped`). */
 export function hunks(lines: readonly DiffLine[], context = 3): (DiffLine | { kind: 'skipped'; count: number })[] {
   const near = new Set<number>();
   lines.forEach(({ kind }, index) => {

@@ -1,4 +1,4 @@
-/** Converts objects to YAML and back. */
+/** Converts objects to and from YAML. */
 import { parseDocument, stringify } from 'yaml';
 import type { KubeObject } from '../api/objects.ts';
 import { withNumbers } from './exact-json.ts';
@@ -11,14 +11,14 @@ export function withoutManagedFields<T extends KubeObject>(object: T): T {
   return { ...object, metadata };
 }
 
-/** Returns the YAML of an object. Strings that YAML 1.1 or 1.2 reads as another type, such as `yes`, are quoted. */
+/** Converts an object to YAML. Quotes strings that YAML 1.1 or 1.2 would parse as another type, such as `yes`. */
 export const yamlOf = (object: unknown): string =>
   stringify(object, { lineWidth: 0, aliasDuplicateObjects: false, version: '1.1' });
 
-/** Maximum number of expanded aliases, so that a small text cannot become a very large object. */
+/** Maximum number of expanded aliases. Prevents a small text from expanding to a huge object. */
 const MAX_ALIASES = 100;
 
-/** Parses the YAML of an object. Throws if the text is not valid YAML, with its line, or not an object with metadata. */
+/** Parses an object from YAML. Throws if the text is not valid YAML (with the line number), or not an object with metadata. */
 export function objectOf(text: string): KubeObject {
   const document = parseDocument(text, { prettyErrors: true, intAsBigInt: true });
   const [error] = document.errors;

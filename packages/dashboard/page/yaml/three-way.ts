@@ -1,8 +1,8 @@
-/** Three-way merge of an edited object with the changes that others have made to it meanwhile. Pure. */
+/** Three-way merge of an edited object with concurrent changes by others. Pure functions. */
 
 export type Merged = {
   value: unknown;
-  /** Paths of fields that both sides have changed differently, such as `spec.replicas`. `value` has those of the edit. */
+  /** Paths of fields changed differently by both sides, such as `spec.replicas`. `value` contains the edited version. */
   conflicts: string[];
 };
 
@@ -10,7 +10,7 @@ type Json = Record<string, unknown>;
 
 const isMap = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Reports whether two JSON values are equal. The order of keys does not matter. */
+/** Whether two JSON values are equal, regardless of key order. */
 export function isEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a) && Array.isArray(b))
@@ -20,10 +20,10 @@ export function isEqual(a: unknown, b: unknown): boolean {
   return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && isEqual(a[key], b[key]));
 }
 
-/** The value that was read, the edited one, and the one that is stored now. */
+/** The original, the edited and the currently stored value. */
 type Three = { base: unknown; mine: unknown; theirs: unknown };
 
-/** Applies to `theirs` the changes that lead from `base` to `mine`. Lists are merged only if their items have unique names. */
+/** Applies the changes between `base` and `mine` to `theirs`. Lists are only merged if their items have unique names. */
 export function mergeThree(three: Three, path: readonly string[] = []): Merged {
   const { base, mine, theirs } = three;
   if (isEqual(mine, base) || isEqual(mine, theirs)) return { value: theirs, conflicts: [] };
@@ -48,16 +48,16 @@ function mergeMaps({ base, mine, theirs }: { base: Json; mine: Json; theirs: Jso
   return { value: Object.fromEntries(entries), conflicts };
 }
 
-/** Returns a field of the map itself, not of its prototype: a ConfigMap may have the key `__proto__`. */
+/** Returns a map's own field, ignoring the prototype: a ConfigMap may have the key `__proto__`. */
 const own = (map: Json, key: string): unknown => (Object.hasOwn(map, key) ? map[key] : undefined);
 
-/** Returns the items of a list, such as containers, by name; undefined if an item has no name or two have the same one. */
+/** Returns a list's items, such as containers, by name. Returns undefined if an item has no name or a name is not unique. */
 function byName(list: unknown): Json | undefined {
   if (!Array.isArray(list)) return undefined;
   const named: Json = {};
   for (const item of list) {
     const name = isMap(item) ? item.name : undefined;
-    // the space keeps the order of the items: JavaScript moves keys that are numbers to the front
+    // the space preserves the order of the items: JavaScript would move integer keys to the front
     if (typeof name !== 'string' || Object.hasOwn(named, ` ${name}`)) return undefined;
     named[` ${name}`] = item;
   }

@@ -1,4 +1,4 @@
-/** The state of an edit of an object's YAML: editing, review, applying, and merging after a conflict. */
+/** State of editing an object's YAML: editing, reviewing, applying, and merging after a conflict. */
 import type { RefObject } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { KubeObject } from '../api/objects.ts';
@@ -8,39 +8,39 @@ import { exactJson, parseExactly } from './exact-json.ts';
 import { objectOf, withoutManagedFields, yamlOf } from './object-yaml.ts';
 import { mergeThree } from './three-way.ts';
 
-/** The object that was read, and whether the user may update it. */
+/** The object as read, and whether the user is allowed to update it. */
 export type Opened = { base: KubeObject; canUpdate: boolean };
 
 export type Step =
   | { kind: 'editing'; problem?: string; note?: string }
-  /** The differences are shown before the edit is applied. */
+  /** Shows the differences before applying the edit. */
   | { kind: 'reviewing'; edited: KubeObject; problem?: string }
   | { kind: 'applying' }
-  /** The object was changed after it had been read. `conflicts` are paths of fields that both sides have changed. */
+  /** The object was modified after it was read. `conflicts`: paths of fields changed by both sides. */
   | { kind: 'conflict'; base: KubeObject; theirs: KubeObject; merged: KubeObject; conflicts: string[] };
 
 export type StepOf<K extends Step['kind']> = Extract<Step, { kind: K }>;
 
 export type YamlEdit = {
   step: Step;
-  /** The YAML of the stored object, with which an edit is compared. */
+  /** The stored object's YAML, for comparison with the edit. */
   stored: string;
   /** Whether the text in the editor has been changed. */
   isChanged: boolean;
-  /** The element in which the editor is opened. */
+  /** The element that contains the editor. */
   place: RefObject<HTMLDivElement | null>;
-  /** Parses the text, and shows the differences. */
+  /** Parses the text and shows the differences. */
   review(): void;
-  /** Returns from the review to the editor. */
+  /** Goes back from reviewing to editing. */
   edit(): void;
   apply(edited: KubeObject): void;
-  /** Continues with the merged object of a conflict. */
+  /** Continues with the result of merging a conflict. */
   merge(conflict: StepOf<'conflict'>): void;
-  /** Reads the object again, and discards the edit. */
+  /** Reads the object again, discarding the edit. */
   reload(): void;
 };
 
-/** A hook that opens an editor, and keeps the state of the edit. `path` is that of the object. */
+/** A hook that opens an editor and manages the state of the edit. `path`: the path of the object. */
 export function useYamlEdit(path: string, { base: first, canUpdate }: Opened, label: string): YamlEdit {
   const [base, setBase] = useState(first);
   const place = useRef<HTMLDivElement>(null);
@@ -89,7 +89,7 @@ export function useYamlEdit(path: string, { base: first, canUpdate }: Opened, la
   return { step, stored, isChanged, place, review, edit, apply, merge, reload };
 }
 
-/** Reads an object, without its managed fields. */
+/** Reads an object without its managed fields. */
 export const readObject = async (path: string, signal?: AbortSignal): Promise<KubeObject> =>
   withoutManagedFields(parseExactly(await (await send(path, { signal })).text()) as KubeObject);
 
@@ -101,13 +101,13 @@ function reviewOf(text: string): Step {
   }
 }
 
-/** Reads the object again, and merges the edit into it. */
+/** Reads the object again and merges the edit into it. */
 async function conflictOf(path: string, base: KubeObject, edited: KubeObject): Promise<Step> {
   try {
     const theirs = await readObject(path);
     const { value, conflicts } = mergeThree({ base, mine: edited, theirs });
     const merged = value as KubeObject;
-    // the resource version always differs, and must be that of the stored object
+    // not a conflict: the resource version always differs, and the update must use the stored object's
     const { resourceVersion } = theirs.metadata;
     return {
       kind: 'conflict',

@@ -1,6 +1,4 @@
-/**
- * Shows and edits the YAML of an object. Changes are reviewed before they are applied, and merged with changes that others made meanwhile.
- */
+/** Shows and edits an object's YAML. Edits are reviewed before they are applied, and merged with concurrent changes by others. */
 import { useEffect, useState } from 'preact/hooks';
 import { isAllowed } from '../api/access.ts';
 import type { Resource } from '../api/objects.ts';

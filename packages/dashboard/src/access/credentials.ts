@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { Credentials } from './sessions.ts';
 
-/** Prefix of the subprotocol that carries the session key: a page cannot set headers on the handshake of a WebSocket. */
+/** Prefix of the subprotocol that carries the session key, because pages cannot set headers in a WebSocket handshake. */
 const KEY_PROTOCOL = 'podwright.key.';
 const KEY_HEADER = 'x-podwright-key';
 
-/** Returns the name of the session cookie. It contains the port, because browsers send the cookies of a host to all its ports. */
+/** Returns the name of the session cookie. It contains the port because browsers send a host's cookies to all of its ports. */
 const cookieName = (port: number) => `podwright-dashboard-${port}`;
 
 /** Returns the `Set-Cookie` header for the session cookie. An empty value deletes the cookie. */
@@ -14,7 +14,7 @@ export function setCookie(port: number, cookie: string): string {
   return `${cookieName(port)}=${cookie}; Path=/; HttpOnly; SameSite=Strict${life}`;
 }
 
-/** Returns the credentials of a request; '' for each one that it does not have. */
+/** Returns a request's credentials, with '' for missing ones. */
 export function credentialsOf(request: IncomingMessage, port: number): Credentials {
   const { headers } = request;
   const wanted = `${cookieName(port)}=`;
@@ -24,7 +24,7 @@ export function credentialsOf(request: IncomingMessage, port: number): Credentia
   return { cookie, key: key ?? '' };
 }
 
-/** Returns the subprotocols that the client of a WebSocket offers, except the one that carries the session key. */
+/** Returns the subprotocols offered by a WebSocket client, except the one that carries the session key. */
 export function offeredProtocols(request: IncomingMessage): string[] {
   return protocolsOf(request).filter((protocol) => !protocol.startsWith(KEY_PROTOCOL));
 }

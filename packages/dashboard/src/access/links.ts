@@ -1,12 +1,12 @@
 import { LINK_LIFE_MS, MAX_LINKS } from '../limits.ts';
 import { digestOf, newSecret } from './secret.ts';
 
-/** One-time tokens of the links that the command prints. Each token begins one session. */
+/** One-time tokens for links printed by the command. Each token starts one session. */
 export class Links {
-  /** Expiry of each unused token in Unix milliseconds, by the token's digest; the oldest token first. */
+  /** The expiry time of unused tokens in Unix milliseconds, by digest of the token, oldest first. */
   readonly #expiries = new Map<string, number>();
 
-  /** Returns a new token. `now` is in Unix milliseconds. */
+  /** Returns a new token. `now`: in Unix milliseconds. */
   issue(now: number): string {
     const token = newSecret();
     this.#expiries.set(digestOf(token), now + LINK_LIFE_MS);

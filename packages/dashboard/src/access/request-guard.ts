@@ -2,14 +2,14 @@ import type { IncomingMessage } from 'node:http';
 import { MAX_TARGET_LENGTH } from '../limits.ts';
 import { isOwnHost } from './hosts.ts';
 
-/** The accepted methods. `OPTIONS` is not one of them: no cross-origin request is allowed, so no preflight has to succeed. */
+/** Accepted methods. `OPTIONS` is not included: cross-origin requests are not allowed, so preflights need not succeed. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
-/** Methods with which browsers may send no Origin header. */
+/** Methods for which browsers may omit the Origin header. */
 const READS = new Set(['GET', 'HEAD']);
 
 /**
- * Returns why a request is refused whatever its session: it is not for this host, or comes from a page of another origin. Returns undefined
- * if its session may be checked.
+ * Returns why a request is rejected regardless of its session: it is not for this host, or comes from a different origin. Returns undefined
+ * if the request may proceed to the session check.
  */
 export function requestProblem(request: IncomingMessage, listenHost: string): string | undefined {
   const { method = '', url = '', headersDistinct } = request;
@@ -27,8 +27,8 @@ export function requestProblem(request: IncomingMessage, listenHost: string): st
 }
 
 /**
- * Reports whether a request comes from a page of this server, by its Fetch Metadata headers (`Sec-Fetch-*`). Clients without these headers
- * pass. A link on another site may open the document, but not in a frame.
+ * Whether a request comes from a page of this server, according to its Fetch Metadata headers (`Sec-Fetch-*`). Clients that do not send
+ * these headers are accepted. Links on other sites may open the document, but not in a frame.
  */
 function isOwnSite({ headers, url }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site'];

@@ -2,12 +2,12 @@ import { createHash, randomBytes } from 'node:crypto';
 
 const SECRET_BYTES = 32;
 
-/** Returns 256 random bits, in characters that URLs and cookies can contain. */
+/** Returns 256 random bits, encoded for use in URLs and cookies. */
 export function newSecret(): string {
   return randomBytes(SECRET_BYTES).toString('base64url');
 }
 
-/** Returns the SHA-256 digest by which a secret is stored and looked up, so that the duration of a look-up reveals nothing about it. */
+/** Returns the SHA-256 digest of a secret for storage and lookup, so that lookup timing does not reveal the secret. */
 export function digestOf(secret: string): string {
   return createHash('sha256').update(secret).digest('base64');
 }

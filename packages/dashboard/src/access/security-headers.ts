@@ -1,4 +1,4 @@
-/** Content Security Policy of the document: it loads only files of this server, and runs nothing inline. */
+/** Content Security Policy of the document, which only allows files from this server, and no inline code. */
 const DOCUMENT_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -13,7 +13,10 @@ const DOCUMENT_POLICY = [
   "trusted-types 'none'",
 ].join('; ');
 
-/** Content Security Policy of all other answers, which are data: a browser that shows one as a document runs no script in it. */
+/**
+ * Content Security Policy of all other responses, which are data. Prevents browsers from running scripts in a response that is opened as a
+ * document.
+ */
 const DATA_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
 const SHARED = {
@@ -24,7 +27,7 @@ const SHARED = {
   'cross-origin-resource-policy': 'same-origin',
 } as const;
 
-/** Returns the security headers, which every answer has. */
+/** Returns the security headers to send with every response. */
 export function securityHeaders(kind: 'document' | 'data'): Record<string, string> {
   return { ...SHARED, 'content-security-policy': kind === 'document' ? DOCUMENT_POLICY : DATA_POLICY };
 }

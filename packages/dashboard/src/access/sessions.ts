@@ -1,7 +1,7 @@
 import { MAX_SESSION_REQUESTS, MAX_SESSION_SOCKETS, MAX_SESSIONS, SESSION_LIFE_MS } from '../limits.ts';
 import { digestOf, newSecret } from './secret.ts';
 
-/** A session of one browser, with the numbers of its concurrent requests and WebSockets. */
+/** A browser session, with the number of its concurrent requests and WebSockets. */
 export class Session {
   readonly #ended = new AbortController();
   readonly #expiring: NodeJS.Timeout;
@@ -14,7 +14,7 @@ export class Session {
     this.#expiring = setTimeout(() => this.end(), SESSION_LIFE_MS).unref();
   }
 
-  /** Counts a request. Returns the function to call at the end of the request, or undefined if the session has too many of them. */
+  /** Counts a request. Returns a function to call when the request ends, or undefined if the session has too many requests. */
   begin(kind: 'request' | 'socket'): (() => void) | undefined {
     if (this.#requests >= MAX_SESSION_REQUESTS) return undefined;
     if (kind === 'socket' && this.#sockets >= MAX_SESSION_SOCKETS) return undefined;
@@ -37,8 +37,7 @@ export class Session {
 }
 
 /**
- * The two secrets of a session. A request needs both: browsers send the cookie to all ports of a host, but no other origin can read the
- * key.
+ * The two secrets of a session. Requests need both: browsers send the cookie to all ports of a host, but other origins cannot read the key.
  */
 export type Credentials = { cookie: string; key: string };
 
@@ -50,7 +49,7 @@ export class Sessions {
    */
   readonly #sessions = new Map<string, { session: Session; expiry: number }>();
 
-  /** Begins a session, and ends the oldest one if there are too many. `now` is in Unix milliseconds. */
+  /** Starts a session, ending the oldest one if there are too many. `now`: in Unix milliseconds. */
   begin(now: number): Credentials {
     const credentials = { cookie: newSecret(), key: newSecret() };
     this.#sessions.set(digestOfBoth(credentials), { session: new Session(), expiry: now + SESSION_LIFE_MS });
@@ -59,7 +58,7 @@ export class Sessions {
     return credentials;
   }
 
-  /** Returns the session of these credentials; undefined if there is none, or if it has expired. */
+  /** Returns the session with these credentials, or undefined if it does not exist or has expired. */
   find(credentials: Credentials, now: number): Session | undefined {
     const digest = digestOfBoth(credentials);
     const found = this.#sessions.get(digest);

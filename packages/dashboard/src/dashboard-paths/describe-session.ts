@@ -5,7 +5,7 @@ import { type JsonCalls, unlessForbidden } from '../upstream/json-calls.ts';
 import { isAllowed, LIST_PODS } from './access-reviews.ts';
 import { findNamespaces } from './find-namespaces.ts';
 
-/** The answer of `GET dashboard/session`. README.md describes the fields. */
+/** The response to `GET dashboard/session`. The fields are described in README.md. */
 export type SessionInfo = {
   server: string;
   version: string;
@@ -52,8 +52,8 @@ async function startNamespace(api: ApiServer, calls: JsonCalls, signal: AbortSig
 }
 
 /**
- * Returns the name of the node whose usage is shown. On a node's socket, it is that node. In a cluster, it is the node with the name of
- * this host or, if there is none, the cluster's only node. Undefined if there is no such node, or if the user may not list nodes.
+ * Returns the name of the node to show usage for. On a node's socket, this is the node itself. In a cluster, it is the node named like this
+ * host or, failing that, the cluster's only node. Undefined if there is none, or if the user may not list nodes.
  */
 export async function findNode(api: ApiServer, calls: JsonCalls, signal: AbortSignal): Promise<string | undefined> {
   if (api.isNode) return textOf((await calls.get('/podwright/v1/node', signal)).name);

@@ -3,8 +3,8 @@ import { ApiViewReader, EXPLAINED, type Explanation, why } from '@podwright/kube
 import type { JsonCalls } from '../upstream/json-calls.ts';
 
 /**
- * Explains why an object is ready or not, as `podwright why` does. `kind` is a plural, such as `pods`. Rejects with `invalid_argument` for
- * a kind that cannot be explained, and with `not_found` if the object does not exist.
+ * Explains why an object is ready or not, like `podwright why`. `kind` is a plural, such as `pods`. Rejects with `invalid_argument` for
+ * unsupported kinds, and with `not_found` if the object does not exist.
  */
 export async function explain(
   calls: JsonCalls,

@@ -7,7 +7,7 @@ import { findNode } from './describe-session.ts';
 import { sampleOf, type UsageSample } from './usage-sample.ts';
 import { UsageSampler } from './usage-sampler.ts';
 
-/** The answer of `GET dashboard/usage`. README.md describes the fields. */
+/** The response to `GET dashboard/usage`. The fields are described in README.md. */
 export type NodeUsage = {
   node: string;
   periodMs: number;
@@ -16,7 +16,7 @@ export type NodeUsage = {
   samples: UsageSample[];
 };
 
-/** Reads the usage of the node that the dashboard shows, and keeps the samples of the last hour. */
+/** Reads the usage of the node that the dashboard shows, and retains the samples of the last hour. */
 export class NodeUsageReader {
   readonly #api: ApiServer;
   readonly #calls: JsonCalls;
@@ -30,7 +30,7 @@ export class NodeUsageReader {
   }
 
   /**
-   * Returns the samples that are later than `after`, in Unix milliseconds. Rejects with `not_found` if no node can be shown, and with
+   * Returns the samples later than `after` (Unix milliseconds). Rejects with `not_found` if there is no node to show, and with
    * `permission_denied` if the user may not read the node's statistics.
    */
   async read(after: number, signal: AbortSignal): Promise<NodeUsage> {

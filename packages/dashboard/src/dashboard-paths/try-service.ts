@@ -7,13 +7,13 @@ import { MAX_TRIED_ADDRESSES, TRY_TIMEOUT_MS } from '../limits.ts';
 import { type JsonCalls, unlessForbidden } from '../upstream/json-calls.ts';
 
 const SERVICES = { group: '', version: 'v1', plural: 'services', namespaced: true };
-/** The Service of the cluster's name server, which has this name with CoreDNS too. */
+/** The Service of the cluster's DNS server. With CoreDNS, it has this name as well. */
 const NAME_SERVICE = pathOf(SERVICES, { namespace: 'kube-system', name: 'kube-dns' });
 const CLUSTER_DOMAIN = 'cluster.local';
 
 export type ServiceToTry = { namespace: string; service: string; port: number };
 
-/** The answer of `POST dashboard/try`. README.md describes the fields. */
+/** The response to `POST dashboard/try`. The fields are described in README.md. */
 export type TryResult = {
   from: string;
   dns: { name: string; server?: string; addresses: string[]; ms: number; error?: string };
@@ -21,8 +21,8 @@ export type TryResult = {
 };
 
 /**
- * Looks up the name of a Service on the cluster's name server, and connects to the cluster IPs of the Service. Loopback and link-local
- * addresses are left out. Rejects with `not_found` if the Service or the port does not exist.
+ * Resolves the name of a Service using the cluster's DNS server, and connects to the Service's cluster IPs, except loopback and link-local
+ * addresses. Rejects with `not_found` if the Service or the port does not exist.
  */
 export async function tryService(
   calls: JsonCalls,
@@ -49,13 +49,13 @@ export function addressesOf({ clusterIP, clusterIPs }: Record<string, unknown>):
   return given.filter((address): address is string => typeof address === 'string' && isConnectable(address));
 }
 
-/** Reports whether a text is an IP address that is not a loopback, link-local or unspecified address. */
+/** Whether a text is an IP address, but not a loopback, link-local or unspecified one. */
 function isConnectable(address: string): boolean {
   if (isIP(address) === 0) return false;
   return !/^(?:127\.|169\.254\.|0\.|::1$|::$|::ffff:|fe[89ab])/i.test(address);
 }
 
-/** Returns the address of the cluster's name server; undefined if its Service does not exist or may not be read. */
+/** Returns the address of the cluster's DNS server, or undefined if its Service does not exist or the user may not read it. */
 async function nameServer(calls: JsonCalls, signal: AbortSignal): Promise<string | undefined> {
   const found = await unlessForbidden(calls.get(NAME_SERVICE, signal));
   const [address] = addressesOf(isRecord(found?.spec) ? found.spec : {});

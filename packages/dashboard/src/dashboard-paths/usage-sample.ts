@@ -1,6 +1,6 @@
 import { isRecord } from '@podwright/base';
 
-/** The usage of a node at one time. Fields that the node does not report are 0. README.md describes them. */
+/** A node's usage at a point in time. Fields that the node does not report are 0. The fields are described in README.md. */
 export type UsageSample = {
   /** Unix milliseconds. */
   time: number;
@@ -8,12 +8,12 @@ export type UsageSample = {
   memoryWorkingSetBytes: number;
   rootfs: { usedBytes: number; capacityBytes: number; inodesUsed: number; inodes: number };
   images: { usedBytes: number; capacityBytes: number };
-  /** Counters since the node booted. */
+  /** Counters since the node was booted. */
   network: { receivedBytes: number; sentBytes: number };
   pods: number;
 };
 
-/** Returns the node's usage from a summary of the kubelet (`/stats/summary`, stats/v1alpha1). `time` is in Unix milliseconds. */
+/** Extracts a node's usage from the kubelet's summary (`/stats/summary`, stats/v1alpha1). `time`: in Unix milliseconds. */
 export function sampleOf(summary: Record<string, unknown>, time: number): UsageSample {
   const node = fieldsOf(summary.node);
   const rootfs = fieldsOf(node.fs);

@@ -5,7 +5,7 @@ import { MAX_SAMPLES, SAMPLE_PERIOD_MS, USAGE_INTEREST_MS } from '../limits.ts';
 import { sampleOf } from './usage-sample.ts';
 import { UsageSampler } from './usage-sampler.ts';
 
-/** Makes a sampler with a mocked clock. `step` moves the clock by one period. */
+/** Creates a sampler with a mocked clock. `step` advances the clock by one period. */
 function makeSampler(t: TestContext) {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const state = { now: 1, reads: 0, problem: undefined as Error | undefined };

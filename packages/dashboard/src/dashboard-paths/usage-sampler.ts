@@ -8,7 +8,7 @@ export type UsageSamplerOptions = {
   now?: () => number;
 };
 
-/** Samples a node's usage while pages ask for it, and keeps the samples of the last hour. */
+/** Samples a node's usage while pages request it, and retains the samples of the last hour. */
 export class UsageSampler {
   readonly #options: Required<UsageSamplerOptions>;
   readonly #stopping = new AbortController();
@@ -21,7 +21,7 @@ export class UsageSampler {
     this.#options = { now, ...options };
   }
 
-  /** Returns the samples that are later than `after`, in Unix milliseconds. Rejects if the first sample cannot be taken. */
+  /** Returns the samples later than `after` (Unix milliseconds). Rejects if the first sample cannot be taken. */
   async samples(after: number): Promise<UsageSample[]> {
     this.#wantedUntil = this.#options.now() + USAGE_INTEREST_MS;
     if (this.#timer === undefined) await this.#start();
@@ -35,8 +35,8 @@ export class UsageSampler {
   }
 
   /**
-   * Takes the first sample at once; concurrent callers share it. Begins to sample periodically only if it succeeds, since the user may not
-   * be allowed to read the statistics.
+   * Takes the first sample immediately; concurrent callers share it. Only starts periodic sampling if this succeeds, because the user may
+   * not be allowed to read the statistics.
    */
   async #start(): Promise<void> {
     this.#first ??= this.#take().finally(() => {

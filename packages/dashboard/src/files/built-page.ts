@@ -5,11 +5,11 @@ import { gzip } from 'node:zlib';
 import { PodwrightError, wrapError } from '@podwright/base';
 import { type PageFile, type PageFiles, typeOf } from './page-files.ts';
 
-/** The directory to which `scripts/dashboard-page.ts` writes the page. */
+/** The output directory of `scripts/dashboard-page.ts`. */
 const DIRECTORY = join(import.meta.dirname, '../../../../dist/dashboard');
 
 /**
- * Reads the built page. Only a command that runs from the sources uses this module: a bundle has a module with the files in its place.
+ * Reads the built page. Only used when the command runs from source; in a bundle, this module is replaced by one that contains the files.
  * Rejects with `failed_precondition` if the page has not been built.
  */
 export async function readPage(): Promise<PageFiles> {

@@ -1,7 +1,7 @@
-/** A file of the page: its media type, and its content compressed by gzip. */
+/** A file of the page: its media type and gzip-compressed content. */
 export type PageFile = { type: string; gzipped: Buffer };
 
-/** The files of the page by path: the document is `/`, all others are `/assets/NAME`. */
+/** The files of the page by path: the document at `/`, all others at `/assets/NAME`. */
 export type PageFiles = ReadonlyMap<string, PageFile>;
 
 const TYPES: Record<string, string> = {
@@ -11,7 +11,7 @@ const TYPES: Record<string, string> = {
   svg: 'image/svg+xml',
 };
 
-/** Returns the media type of a file of the page, by its extension. Throws for an extension that no file of the page has. */
+/** Returns the media type of one of the page's files, based on its extension. Throws for unknown extensions. */
 export function typeOf(name: string): string {
   const type = TYPES[name.slice(name.lastIndexOf('.') + 1)];
   if (type === undefined) throw new Error(`${name}: no media type is known for this extension`);

@@ -6,8 +6,8 @@ import type { PageFile } from './page-files.ts';
 const CACHED_FOR_A_YEAR = 'public, max-age=31536000, immutable';
 
 /**
- * Sends a file of the page. The name of every file but the document contains a hash of its content, so browsers may keep these files. The
- * document is not kept, so that it names the files of the running version.
+ * Sends a file of the page. All file names except the document's contain a content hash, so browsers may cache these files. The document is
+ * not cached, so that it always refers to the files of the running version.
  */
 export function serveFile(
   { request, response }: { request: IncomingMessage; response: ServerResponse },

@@ -9,8 +9,8 @@ import { splitTarget } from './forwarded-path.ts';
 import { sendUpstream } from './send.ts';
 
 /**
- * Forwards a request to the API server, and streams the answer to the page. The caller has checked the path with `forwardingProblem`.
- * Rejects with `unavailable` if the API server cannot be reached.
+ * Forwards a request to the API server and streams the response to the page. The caller must have checked the path with
+ * `forwardingProblem`. Rejects with `unavailable` if the API server cannot be reached.
  */
 export async function forwardRequest(
   api: ApiServer,
@@ -32,7 +32,7 @@ export async function forwardRequest(
   await pipeline(answer.response, response, { signal });
 }
 
-/** Reads the body of a request. Resolves to undefined if it has none. Rejects with `invalid_argument` if it is too large. */
+/** Reads the request body. Resolves to undefined if there is none. Rejects with `invalid_argument` if it is too large. */
 export async function bodyOf(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
   const { headers } = request;
   if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return undefined;
@@ -43,11 +43,11 @@ export async function bodyOf(request: IncomingMessage, maxBytes: number): Promis
   );
 }
 
-/** Reports whether the answer may last for minutes, so that the request needs a dedicated connection. */
+/** Whether the response may take minutes, so that the request needs a dedicated connection. */
 function isStream(target: string): boolean {
   const query = new URLSearchParams(splitTarget(target)[1] ?? '');
   return query.has('watch') || query.has('follow');
 }
 
-/** Returns 502 (Bad Gateway) in place of a redirect, which the browser would follow. */
+/** Replaces redirects, which the browser would follow, with 502 (Bad Gateway). */
 const withoutRedirect = (status: number) => (status >= 300 && status < 400 && status !== 304 ? 502 : status);

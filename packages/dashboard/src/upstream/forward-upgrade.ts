@@ -8,16 +8,16 @@ import { USER_AGENT } from './forwarded-headers.ts';
 import { statusMessage } from './json-calls.ts';
 import { sendUpstream } from './send.ts';
 
-/** The subprotocols of exec and attach on WebSockets that are forwarded. */
+/** The WebSocket subprotocols of exec and attach that can be forwarded. */
 const PROTOCOLS = ['v5.channel.k8s.io', 'v4.channel.k8s.io'];
-/** A value of `Sec-WebSocket-Accept`: a SHA-1 digest in Base64 (RFC 6455, section 4.2.2). */
+/** A `Sec-WebSocket-Accept` value: a SHA-1 digest in Base64 (RFC 6455, section 4.2.2). */
 const ACCEPT = /^[\w+/]{27}=$/;
 const MAX_STATUS_BYTES = 64 << 10;
 
 /**
- * Forwards a WebSocket of exec or attach, and joins the two connections. The caller has checked the path with `forwardingProblem`, and
- * answers the page if this function rejects: with `permission_denied` if the API server refuses, with `unavailable` if it cannot be
- * reached. Only the headers of the handshake are forwarded, in both directions.
+ * Forwards an exec or attach WebSocket by joining the two connections. The caller must have checked the path with `forwardingProblem`. It
+ * must also respond to the page if this function rejects: with `permission_denied` if the API server refuses, with `unavailable` if it
+ * cannot be reached. Only handshake headers are forwarded, in both directions.
  */
 export async function forwardUpgrade(
   api: ApiServer,
@@ -48,7 +48,10 @@ export async function forwardUpgrade(
   joinConnections(socket, upstream);
 }
 
-/** Returns the headers of the handshake. Throws `invalid_argument` if it is not one of a WebSocket, or offers no known subprotocol. */
+/**
+ * Returns the handshake headers. Throws `invalid_argument` if this is not a WebSocket handshake, or if it does not offer a supported
+ * subprotocol.
+ */
 function handshakeOf(request: IncomingMessage): Record<string, string> {
   const { headers } = request;
   const key = headers['sec-websocket-key'];

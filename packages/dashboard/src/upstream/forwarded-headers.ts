@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { VERSION } from '@podwright/base';
 
-/** Request headers that are forwarded to the API server. All others are dropped: cookies, credentials, hop-by-hop headers. */
+/** Request headers that are forwarded to the API server. All others are dropped, such as cookies, credentials and hop-by-hop headers. */
 const REQUEST_HEADERS = ['accept', 'accept-encoding', 'content-type', 'if-match', 'if-none-match'] as const;
 /** Response headers that are forwarded to the page. */
 const ANSWER_HEADERS = ['content-encoding', 'etag', 'retry-after', 'warning'] as const;
-/** Content types that no browser shows as a document with scripts. */
+/** Content types that browsers never treat as documents with scripts. */
 const DATA_TYPE =
   /^(?:application\/(?:[\w.+-]+\+)?(?:json|yaml|x-yaml|vnd\.kubernetes\.protobuf|protobuf)|text\/plain)\s*(?:;|$)/i;
 const PLAIN_TEXT = 'text/plain; charset=utf-8';
@@ -18,7 +18,7 @@ export function forwardedHeaders(headers: IncomingHttpHeaders): Record<string, s
   return { ...Object.fromEntries(kept), 'user-agent': USER_AGENT };
 }
 
-/** Returns the headers to send to the page with the API server's answer. The caller adds the security headers. */
+/** Returns the headers to send to the page with the API server's response. The caller adds the security headers. */
 export function answerHeaders(headers: IncomingHttpHeaders): Record<string, string | string[]> {
   const kept = ANSWER_HEADERS.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]]));
   return {
@@ -28,7 +28,7 @@ export function answerHeaders(headers: IncomingHttpHeaders): Record<string, stri
   };
 }
 
-/** Returns the content type, or plain text in place of a type that a browser could show as a document with scripts. */
+/** Returns the content type, or plain text if browsers might treat this type as a document with scripts. */
 export function dataType(type: string | undefined): string {
   return type !== undefined && DATA_TYPE.test(type) ? type : PLAIN_TEXT;
 }

@@ -1,19 +1,19 @@
 /** The paths that are forwarded to the API server. */
 const FORWARDED = /^\/(?:api|apis|openapi|version)(?:\/|$)/;
-/** A path (RFC 3986, section 3.3) without empty segments. */
+/** A path without empty segments (RFC 3986, section 3.3). */
 const PATH = /^(?:\/(?:[\w.~!$&'()*+,;=:@-]|%[\da-f]{2})+)+\/?$/i;
 /** Subresources that accept WebSockets. */
 const STREAMS = new Set(['exec', 'attach']);
 
-/** A page's request for the API server. `target` is the path with its query; `stream` is true for a WebSocket. */
+/** A request from a page to the API server. `target`: the path including the query. `stream`: whether this is a WebSocket. */
 export type ForwardedCall = { method: string; target: string; stream: boolean };
 
-/** Reports whether a path, without its query, belongs to the API server. */
+/** Whether a path (without query) belongs to the API server. */
 export const isForwarded = (path: string): boolean => FORWARDED.test(path);
 
 /**
- * Returns why a request must not be forwarded; undefined if it may be. Answers of the subresource `proxy` come from programs in pods, and
- * the browser would take them for files of the page. Only a node's `stats/summary` is forwarded, because the kubelet writes it.
+ * Returns why a request must not be forwarded, or undefined if it may be. Responses of the `proxy` subresource come from programs in pods,
+ * and browsers would treat them as part of the page's origin. The only exception is a node's `stats/summary`, which comes from the kubelet.
  */
 export function forwardingProblem({ method, target, stream }: ForwardedCall): string | undefined {
   const [path = '', query] = splitTarget(target);
@@ -31,18 +31,18 @@ export function forwardingProblem({ method, target, stream }: ForwardedCall): st
     : 'answers of programs in pods are not shown in the origin of this page';
 }
 
-/** Splits a request target at its first question mark. */
+/** Splits a request target at the first question mark. */
 export function splitTarget(target: string): [path: string, query?: string] {
   const mark = target.indexOf('?');
   return mark === -1 ? [target] : [target.slice(0, mark), target.slice(mark + 1)];
 }
 
-/** Returns the subresource that a path names; '' if it names none, and undefined for paths outside of `/api` and `/apis`. */
+/** Returns the subresource in a path, '' if there is none, or undefined for paths outside `/api` and `/apis`. */
 function subresourceOf(segments: readonly string[]): string | undefined {
   const depth = segments[0] === 'api' ? 2 : segments[0] === 'apis' ? 3 : undefined;
   if (depth === undefined) return undefined;
   const rest = segments.slice(depth);
-  // `/api/v1/proxy/…` was removed from API servers, and `/api/v1/watch/…` is deprecated
+  // API servers no longer have `/api/v1/proxy/…`, and `/api/v1/watch/…` is deprecated
   if (rest[0] === 'proxy') return 'proxy';
   const place = rest[0] === 'watch' ? rest.slice(1) : rest;
   const isNamespaced = place[0] === 'namespaces' && place.length > 3;
@@ -57,7 +57,7 @@ function decoded(segment: string): string | undefined {
   }
 }
 
-/** Reports whether a server that decodes a path twice or normalizes it could take a decoded segment for another one, or for several. */
+/** Whether a server that normalizes a path or decodes it twice could take a decoded segment for a different one, or for more than one. */
 function isAmbiguous(segment: string): boolean {
   return segment === '.' || segment === '..' || /[/\\%?#\x00-\x1f\x7f]/.test(segment);
 }

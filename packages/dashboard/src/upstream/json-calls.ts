@@ -4,7 +4,7 @@ import type { ApiServer } from './api-server.ts';
 import { USER_AGENT } from './forwarded-headers.ts';
 import { readUpstream } from './send.ts';
 
-/** The calls that the dashboard itself makes to the API server, with the same credentials as forwarded requests. */
+/** Requests made to the API server by the dashboard itself, using the same credentials as for forwarded requests. */
 export class JsonCalls {
   readonly #api: ApiServer;
 
@@ -12,7 +12,7 @@ export class JsonCalls {
     this.#api = api;
   }
 
-  /** Reads a JSON object. Rejects with the error code of the API server's HTTP status, and with the message of its Status object. */
+  /** Reads a JSON object. Rejects with the error code for the API server's HTTP status, and with the message of its Status. */
   async get(target: string, signal?: AbortSignal): Promise<Record<string, unknown>> {
     return recordOf(target, await this.text(target, signal));
   }
@@ -22,7 +22,7 @@ export class JsonCalls {
     return await this.#call({ method: 'GET', target }, signal);
   }
 
-  /** Creates a review, such as a SelfSubjectAccessReview, and returns it with the API server's answer. */
+  /** Creates a review, such as a SelfSubjectAccessReview, and returns it with its status set by the API server. */
   async review(target: string, review: object, signal?: AbortSignal): Promise<Record<string, unknown>> {
     return recordOf(target, await this.#call({ method: 'POST', target, body: JSON.stringify(review) }, signal));
   }
@@ -66,7 +66,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Returns the message of the Status object in an answer of the API server; undefined if the answer has none. */
+/** Returns the message of the Status in an API server's response, or undefined if there is none. */
 export function statusMessage(text: string): string | undefined {
   const status = parsed(text);
   return isRecord(status) && typeof status.message === 'string' ? status.message : undefined;

@@ -30,10 +30,10 @@ export function kubeconfigServer(kubeconfig: Kubeconfig): ApiServer {
   };
 }
 
-/** Agents of node:https: `calls` keeps and shares connections, `streams` opens one for each request. */
+/** Agents of node:https. `calls` reuses connections, while `streams` opens a new one for each request. */
 type TlsAgents = { calls: Agent; streams: Agent };
 
-/** The agents of a kubeconfig's server. They are replaced when its certificates change. */
+/** The agents for a kubeconfig's server, which are replaced when the certificates change. */
 class Agents {
   readonly plain = new HttpAgent({ keepAlive: false });
   readonly #kubeconfig: Kubeconfig;
@@ -67,7 +67,7 @@ class Agents {
     };
   }
 
-  /** Drops the agents, so that the next request makes new ones. Streams continue on their old connections. */
+  /** Discards the agents, so that the next request creates new ones. Streams continue on their existing connections. */
   #renew(): void {
     const before = this.#agents;
     this.#agents = undefined;

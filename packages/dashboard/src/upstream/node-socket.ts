@@ -2,7 +2,7 @@ import { Agent } from 'node:http';
 import { MAX_SHARED_CONNECTIONS } from '../limits.ts';
 import type { ApiServer } from './api-server.ts';
 
-/** Returns the API server of a Podwright node, through the node's socket. Its users are administrators (decision 031). */
+/** Returns the API server of a Podwright node, accessed through the node's socket. Its users are administrators (decision 031). */
 export function nodeSocket(socketPath: string): ApiServer {
   const agent = new Agent({ keepAlive: true, maxSockets: MAX_SHARED_CONNECTIONS });
   return {

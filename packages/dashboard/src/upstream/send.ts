@@ -6,25 +6,25 @@ import { gatherBytes, isErrno, PodwrightError, raceAbort, wrapError } from '@pod
 import { CONNECT_TIMEOUT_MS, MAX_READ_BYTES } from '../limits.ts';
 import type { ApiServer } from './api-server.ts';
 
-/** A request to the API server. `target` is a path with its query, without the server's prefix. */
+/** A request to the API server. `target`: the path including the query, without the server's prefix. */
 export type UpstreamCall = {
   method: string;
   target: string;
   headers: Record<string, string>;
   body?: Buffer;
-  /** Whether the request needs a connection that no other request uses, as streams do. */
+  /** Whether the request needs its own connection, as streams do. */
   dedicated?: boolean;
 };
 
-/** The API server's answer: an ordinary one, or the upgraded connection. */
+/** The API server's response: a regular response or an upgraded connection. */
 export type UpstreamAnswer =
   | { type: 'response'; response: IncomingMessage }
   | { type: 'upgrade'; response: IncomingMessage; socket: Duplex; head: Buffer };
 
 /**
- * Sends a request with the API server's credentials. It is sent a second time if the server answers 401 and there are new credentials, or
- * if it is a GET and the server had closed the kept connection. Rejects with `unavailable` if the server cannot be reached, and with the
- * signal's reason if the signal aborts. The caller must read or destroy the response; the signal destroys it too.
+ * Sends a request with the API server's credentials. Retries once if the server returns 401 and there are new credentials, or if a GET
+ * failed because the server had closed the keep-alive connection. Rejects with `unavailable` if the server cannot be reached, and with the
+ * signal's reason on abort. The caller must read or destroy the response; the signal destroys it too.
  */
 export async function sendUpstream(api: ApiServer, call: UpstreamCall, signal: AbortSignal): Promise<UpstreamAnswer> {
   for (let attempt = 0; ; attempt++) {
@@ -42,8 +42,8 @@ export async function sendUpstream(api: ApiServer, call: UpstreamCall, signal: A
 }
 
 /**
- * Sends a request, and reads the whole answer. Rejects like `sendUpstream`, with `resource_exhausted` if the answer is too large, and with
- * `unavailable` if the connection is lost.
+ * Sends a request and reads the entire response. Rejects like `sendUpstream`, as well as with `resource_exhausted` if the response is too
+ * large and `unavailable` if the connection is lost.
  */
 export async function readUpstream(
   api: ApiServer,
@@ -66,7 +66,7 @@ export async function readUpstream(
   }
 }
 
-/** The server had closed the kept connection before it received the request. */
+/** The server closed the keep-alive connection before receiving the request. */
 class StaleConnection extends PodwrightError {}
 
 function withCredentials(call: UpstreamCall, authorization: string | undefined): UpstreamCall {

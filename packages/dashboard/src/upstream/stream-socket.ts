@@ -16,8 +16,8 @@ const NORMAL_CLOSURE = 1000;
 const INTERNAL_ERROR = 1011;
 
 /**
- * Sends one answer of the API server, usually a watch or a followed log, over a WebSocket: browsers open only six HTTP/1.1 connections to a
- * host. README.md describes the messages. Rejects if the request is invalid; later errors are sent to the page.
+ * Sends a response of the API server, usually a watch or followed log, over a WebSocket, because browsers only open six HTTP/1.1
+ * connections per host. The messages are described in README.md. Rejects if the request is invalid. Later errors are sent to the page.
  */
 export async function serveStream(
   api: ApiServer,
@@ -69,7 +69,7 @@ function acceptWebSocket({ request, socket, head }: { request: IncomingMessage; 
   return accepted;
 }
 
-/** Sends the status and the body of an answer. The body is read only as fast as the browser receives it. */
+/** Sends the status and body of a response, with backpressure from the browser. */
 async function sendAnswer(socket: WebSocket, response: IncomingMessage): Promise<void> {
   socket.send(JSON.stringify({ status: response.statusCode, contentType: dataType(response.headers['content-type']) }));
   for await (const chunk of response as Readable as AsyncIterable<Buffer>) {
@@ -82,7 +82,7 @@ async function sendAnswer(socket: WebSocket, response: IncomingMessage): Promise
   socket.close(NORMAL_CLOSURE);
 }
 
-/** Sends an error as the status and the Status object that an API server would answer. */
+/** Sends an error like an API server would: its status code, followed by the Status object. */
 function sendFailure(socket: WebSocket, error: unknown): void {
   const status = statusOf(error);
   socket.send(JSON.stringify({ status: status.code, contentType: 'application/json' }));

@@ -4,10 +4,10 @@ import { TYPE } from '../wire/numbers.ts';
 import type { ResourceRecord } from '../wire/record.ts';
 import { saneTtl, type UpstreamAnswer } from './upstream-answer.ts';
 
-/** Records of one answer that are read; more do not fit into an answer by UDP. */
+/** Maximum number of records read from a response; more would not fit in a UDP response. */
 const MAX_RECORDS = 100;
 
-/** Returns the addresses and aliases of an answer, to be added to another one. `maxTtlSeconds` bounds their TTLs. */
+/** Returns the addresses and aliases in a response, for adding to another response. `maxTtlSeconds` caps their TTLs. */
 export function aliasRecords({ message, records }: UpstreamAnswer, maxTtlSeconds: number): ResourceRecord[] {
   return records
     .filter(({ section }) => section === 'answer')

@@ -4,10 +4,10 @@ import type { ForwardedQuestion } from './exchange.ts';
 import { MAX_CACHED, MAX_CACHED_BYTES } from './limits.ts';
 import { lifetimeSeconds, type UpstreamAnswer } from './upstream-answer.ts';
 
-/** An answer with its time: TTLs are those at `atMs` of the monotonic clock, and not more than `lifetimeSeconds`. */
+/** A response with a timestamp: its TTLs count from `atMs` on the monotonic clock, and are capped at `lifetimeSeconds`. */
 export type TimedAnswer = { answer: UpstreamAnswer; atMs: number; lifetimeSeconds: number };
 
-/** Keeps answers, negative ones included, for their lifetimes. */
+/** Caches responses, including negative ones, until they expire. */
 export class AnswerCache {
   readonly #answers = new RecentlyUsed<TimedAnswer>(MAX_CACHED);
   readonly #now: () => number;
@@ -21,9 +21,9 @@ export class AnswerCache {
     return timed !== undefined && this.ageSeconds(timed) < timed.lifetimeSeconds ? timed : undefined;
   }
 
-  /** Keeps an answer if it may be kept, and returns it with its time. */
+  /** Caches a response if it is cacheable, and returns it with a timestamp. */
   add(question: ForwardedQuestion, given: UpstreamAnswer): TimedAnswer {
-    // the bytes of a datagram may be part of a larger allocation
+    // a datagram may be a slice of a larger allocation, so copy it
     const answer = { ...given, message: Buffer.from(given.message) };
     const timed = { answer, atMs: this.#now(), lifetimeSeconds: lifetimeSeconds(given) };
     if (timed.lifetimeSeconds > 0 && answer.message.length <= MAX_CACHED_BYTES)
@@ -36,7 +36,7 @@ export class AnswerCache {
   }
 }
 
-/** A key that is equal for questions with the same answer. */
+/** Returns a key that is equal for questions with the same answer. */
 export function questionKey({ name, type, dnssecOk, checkingDisabled }: ForwardedQuestion): string {
   return `${type} ${Number(dnssecOk)}${Number(checkingDisabled)} ${lowered(name)}`;
 }

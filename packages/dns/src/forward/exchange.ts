@@ -1,4 +1,4 @@
-/** One question to one resolver, by UDP or TCP. */
+/** Sends a question to a resolver over UDP or TCP. */
 import { randomInt } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { connect, isIPv6 } from 'node:net';
@@ -12,17 +12,17 @@ import { MAX_FOREIGN_ANSWERS } from './limits.ts';
 import type { Endpoint } from './resolvers.ts';
 import { type Asked, readAnswer, type UpstreamAnswer } from './upstream-answer.ts';
 
-/** What to ask. Both flags are the client's (RFC 4035, section 3). */
+/** A question to forward, with two flags copied from the client's query (RFC 4035, section 3). */
 export type ForwardedQuestion = Question & { dnssecOk: boolean; checkingDisabled: boolean };
 
 export type ExchangeOptions = { endpoint: Endpoint; timeoutMs: number; withEdns: boolean; signal: AbortSignal };
 
-/** Returned by `askByUdp` after several wrong answers, which may be attempts to guess the right one. */
+/** Returned by `askByUdp` after several mismatched responses, which may be attempts at spoofing. */
 export const FORGED = 'forged';
 
 /**
- * Asks by UDP, with an ID and from a port that cannot be guessed (RFC 5452). The kernel delivers answers from the resolver's address only.
- * Throws `deadline_exceeded` after the time-out, `unavailable` if the resolver cannot be reached.
+ * Asks over UDP, with an unpredictable ID and source port (RFC 5452). The kernel only delivers responses from the resolver's address.
+ * Throws `deadline_exceeded` on timeout, and `unavailable` if the resolver cannot be reached.
  */
 export async function askByUdp(
   question: ForwardedQuestion,
@@ -52,7 +52,7 @@ export async function askByUdp(
   }
 }
 
-/** Asks by TCP. Throws like `askByUdp`, and `invalid_argument` for an answer that is not one. */
+/** Asks over TCP. Throws like `askByUdp`, and also `invalid_argument` if the response is malformed or does not match the question. */
 export async function askByTcp(
   question: ForwardedQuestion,
   { endpoint, timeoutMs, withEdns, signal }: ExchangeOptions,
@@ -79,7 +79,7 @@ export async function askByTcp(
   }
 }
 
-/** The largest delay of an attempt. */
+/** Maximum timeout of an attempt. */
 const MAX_WAIT_MS = 60_000;
 
 function queryOf(question: ForwardedQuestion, withEdns: boolean): { asked: Asked; message: Buffer } {

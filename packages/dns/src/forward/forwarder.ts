@@ -17,10 +17,10 @@ export type ForwarderOptions = {
   timeoutsMs?: readonly number[];
 };
 
-/** A question that resolvers are being asked, and how many clients wait for it. Without any, it is given up. */
+/** An in-flight question, and how many clients are waiting for its answer. It is canceled when no clients are left. */
 type Pending = { answer: Promise<TimedAnswer>; waiting: number; cancel: AbortController };
 
-/** Answers questions by the resolvers of a resolv.conf(5), with a cache. */
+/** Answers questions by asking the resolvers in a resolv.conf(5), with a cache. */
 export class Forwarder {
   readonly #logger: Logger;
   readonly #timeoutsMs: readonly number[];
@@ -38,12 +38,12 @@ export class Forwarder {
     this.#resolvers = new Resolvers({ ...options, onNew: (resolver) => this.#probe(resolver) });
   }
 
-  /** Reads the resolvers, and checks whether one of them leads back to this server. Never rejects. */
+  /** Reads the list of resolvers, and probes them for forwarding loops back to this server. Never rejects. */
   async open(): Promise<void> {
     await this.#resolvers.usable();
   }
 
-  /** Ends the queries that are under way. */
+  /** Cancels in-flight queries. */
   close(): void {
     this.#closed.abort();
     for (const { cancel } of this.#pending.values()) cancel.abort();
@@ -58,8 +58,8 @@ export class Forwarder {
   }
 
   /**
-   * Asks the resolvers. Throws `resource_exhausted` if too many questions wait for an answer, `unavailable` or `deadline_exceeded` if no
-   * resolver answers or none is known.
+   * Asks the resolvers. Throws `resource_exhausted` if too many questions are in flight, and `unavailable` or `deadline_exceeded` if no
+   * resolver answers or none is configured.
    */
   async resolve(question: ForwardedQuestion, client: string): Promise<TimedAnswer> {
     const cached = this.#cache.get(question);
@@ -69,7 +69,7 @@ export class Forwarder {
     return await this.#shared(question, place.refused);
   }
 
-  /** Clients that ask the same wait for one query. */
+  /** Shares a single query among all clients that ask the same question. */
   async #shared(question: ForwardedQuestion, refused: AbortSignal): Promise<TimedAnswer> {
     const key = questionKey(question);
     const pending = this.#pending.get(key) ?? this.#start(question, key);
@@ -99,7 +99,7 @@ export class Forwarder {
     if (this.#pending.get(key) === pending) this.#pending.delete(key);
   }
 
-  /** Asks one resolver after the other. A refusal is only returned if no other resolver has an answer. */
+  /** Tries one resolver after another. An error response is returned only if no other resolver answers. */
   async #ask(question: ForwardedQuestion, signal: AbortSignal): Promise<UpstreamAnswer> {
     let refusal: UpstreamAnswer | undefined;
     let failure: unknown = new PodwrightError('unavailable', 'no resolver is known');
@@ -141,8 +141,8 @@ export class Forwarder {
 }
 
 /**
- * Asks a resolver by UDP; by TCP if its answer does not fit, or answers are forged. A resolver that does not know EDNS is asked
- * without (RFC 6891, section 7).
+ * Asks a resolver over UDP, falling back to TCP if its response is truncated or spoofing is suspected. A resolver without EDNS support is
+ * asked again without it (RFC 6891, section 7).
  */
 async function askOne(question: ForwardedQuestion, options: ExchangeOptions): Promise<UpstreamAnswer> {
   const answer = await askByUdp(question, options);

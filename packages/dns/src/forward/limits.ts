@@ -1,34 +1,37 @@
-/** Bounds of forwarding. */
+/** Limits for forwarding. */
 
-/** Servers that are read from resolv.conf, as many as CoreDNS takes. */
+/** Maximum number of servers read from resolv.conf, as in CoreDNS. */
 export const MAX_RESOLVERS = 15;
 
-/** Questions that wait for resolvers: `max_concurrent` of the configuration of CoreDNS that kubeadm installs. */
+/** Maximum number of questions waiting for resolvers: `max_concurrent` in kubeadm's CoreDNS configuration. */
 export const MAX_WAITING = 1000;
 
-/** Of these, how many may be one client's, so that one pod cannot take the resolvers from all others. */
+/** Maximum number of these per client, so that a single pod cannot starve all others. */
 export const MAX_WAITING_PER_CLIENT = 250;
 
-/** How long each attempt waits for an answer; together less than the five seconds after which glibc and musl ask again. */
+/** Timeout of each attempt. In total, less than the five seconds after which glibc and musl retry. */
 export const ATTEMPT_TIMEOUTS_MS = [1000, 1500, 2000];
 
-/** How long a resolver that did not answer is asked last. */
+/** How long a resolver that did not respond is tried last. */
 export const SHUN_MS = 10_000;
 
-/** Answers to other questions or from guessed sockets after which a question is asked by TCP, which cannot be forged blindly. */
+/**
+ * Number of mismatched responses (to other questions, or by guessing the port) after which a question is retried over TCP, which cannot be
+ * spoofed blindly.
+ */
 export const MAX_FOREIGN_ANSWERS = 8;
 
-/** How old the read of resolv.conf may be when a name is forwarded. */
+/** Maximum age of the resolver list when a name is forwarded; after that, resolv.conf is read again. */
 export const REREAD_MS = 5000;
 
-/** How long a resolver that leads back to this server is not asked. */
+/** How long a resolver that forwards back to this server is not used. */
 export const LOOP_MS = 60_000;
 
-/** How long answers are kept at most: `cache 30` of the configuration of CoreDNS that kubeadm installs. */
+/** Maximum time to cache an answer: `cache 30` in kubeadm's CoreDNS configuration. */
 export const MAX_TTL_SECONDS = 30;
-/** How long answers are kept at least, and failures (`minTTL` and `failttl` of CoreDNS's cache). */
+/** Minimum time to cache an answer, and how long to cache failures (`minTTL` and `failttl` of CoreDNS's cache). */
 export const MIN_TTL_SECONDS = 5;
 
-/** Maximum number of answers in the cache. Larger answers than `MAX_CACHED_BYTES` are not kept, so the cache has at most 8 MiB. */
+/** Maximum number of cached answers. Answers larger than `MAX_CACHED_BYTES` are not cached, which limits the cache to 8 MiB. */
 export const MAX_CACHED = 4096;
 export const MAX_CACHED_BYTES = 2048;

@@ -7,7 +7,9 @@ import type { ForwardedQuestion } from './exchange.ts';
 import { LOOP_MS, MAX_RESOLVERS } from './limits.ts';
 import type { Resolver } from './resolvers.ts';
 
-/** Questions with random names, one for each resolver: a resolver whose question comes back to this server leads back to it. */
+/**
+ * Detects forwarding loops by asking each resolver for a random name: if that question arrives at this server, the resolver forwards to it.
+ */
 export class LoopProbes {
   readonly #onLoop: (resolver: Resolver) => void;
   readonly #resolvers = new Map<string, Resolver>();
@@ -18,7 +20,7 @@ export class LoopProbes {
     this.#onLoop = onLoop;
   }
 
-  /** Returns a question for the resolver, or `undefined` if it was probed recently. Like CoreDNS's `loop`, it asks for HINFO. */
+  /** Returns a probe for the resolver, or `undefined` if it was probed recently. Like CoreDNS's `loop` plugin, it queries HINFO. */
   next(resolver: Resolver): ForwardedQuestion | undefined {
     const now = performance.now();
     if ((this.#nextMs.get(resolver.address) ?? 0) > now) return undefined;
@@ -28,7 +30,7 @@ export class LoopProbes {
     return { name, type: TYPE.HINFO, class: CLASS_IN, dnssecOk: false, checkingDisabled: false };
   }
 
-  /** Whether a question is one of those of `next`, which has come back. */
+  /** Whether a question is a probe from `next` that has come back. */
   isProbe({ name }: Question): boolean {
     const resolver = this.#resolvers.get(lowered(name));
     if (resolver === undefined) return false;

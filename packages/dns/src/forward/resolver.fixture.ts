@@ -1,4 +1,4 @@
-/** A resolver for tests, on a loopback address. */
+/** A fake resolver on a loopback address. */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
@@ -17,10 +17,10 @@ export type FakeReply = {
   authorities?: ResourceRecord[];
 };
 
-/** A query; `port` is the client's. */
+/** A received query. `port` is the client's. */
 export type Asked = { query: Query; isTcp: boolean; port: number };
 
-/** Returns what the resolver sends: nothing, one answer or several, or bytes. */
+/** Decides what the resolver sends: nothing, one or more responses, or raw bytes. */
 export type Behaviour = (asked: Asked) => FakeReply | FakeReply[] | Buffer | undefined;
 
 export function replyBytes(query: Query, reply: FakeReply): Buffer {
@@ -41,7 +41,7 @@ export class FakeResolver implements AsyncDisposable {
   readonly #udp: Socket;
   readonly #tcp: Server;
 
-  /** Port 0 is one that is free for UDP and TCP. */
+  /** Port 0 selects a port that is free for both UDP and TCP. */
   static async start(behaviour: Behaviour, { address = '127.0.0.1', port = 0 } = {}): Promise<FakeResolver> {
     for (let attempt = 1; ; attempt++) {
       const resolver = new FakeResolver(behaviour);
@@ -79,7 +79,7 @@ export class FakeResolver implements AsyncDisposable {
     return this.#udp.address().port;
   }
 
-  /** The names that were asked, in order. */
+  /** The queried names, in order. */
   get names(): string[] {
     return this.asked.map(({ query }) => query.question.name).filter((name) => !name.endsWith('loop-probe'));
   }

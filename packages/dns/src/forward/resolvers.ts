@@ -7,22 +7,22 @@ import { LOOP_MS, MAX_RESOLVERS, REREAD_MS, SHUN_MS } from './limits.ts';
 /** Where a resolver listens. */
 export type Endpoint = { address: string; port: number };
 
-/** A resolver. Times are of the monotonic clock. */
+/** A resolver. Times refer to the monotonic clock. */
 export type Resolver = Endpoint & { failedUntilMs: number; loopsUntilMs: number };
 
 export type ResolversOptions = {
-  /** Path of a resolv.conf(5). It may be changed or replaced at any time. */
+  /** Path of a resolv.conf(5), which may be changed or replaced at any time. */
   path: string;
-  /** Own endpoints, which are never used as resolvers. */
+  /** This server's endpoints, which are never used as resolvers. */
   own: readonly Endpoint[];
   logger: Logger;
-  /** Called for each resolver that is new in the file. */
+  /** Called for each resolver added to the file. */
   onNew: (resolver: Resolver) => void;
-  /** For tests: the port of the resolvers. */
+  /** The resolvers' port, for tests. */
   resolverPort?: number;
 };
 
-/** The resolvers of a resolv.conf, which is read again while names are forwarded. */
+/** The resolvers in a resolv.conf, which is reread while names are being forwarded. */
 export class Resolvers {
   readonly #options: ResolversOptions;
   #known: Resolver[] = [];
@@ -33,7 +33,7 @@ export class Resolvers {
     this.#options = options;
   }
 
-  /** Returns the resolvers in the order in which they should be asked. Those that lead back to this server are left out. */
+  /** Returns the resolvers in the order in which to ask them, excluding those that forward back to this server. */
   async usable(): Promise<Resolver[]> {
     if (performance.now() - this.#readAtMs > REREAD_MS) {
       this.#reading ??= this.#read().finally(() => {
@@ -46,7 +46,7 @@ export class Resolvers {
     return working.toSorted((a, b) => Number(a.failedUntilMs > now) - Number(b.failedUntilMs > now));
   }
 
-  /** Notes that a resolver did not answer. */
+  /** Records that a resolver did not respond. */
   failed(resolver: Resolver, error: unknown): void {
     const now = performance.now();
     if (resolver.failedUntilMs <= now)
@@ -58,7 +58,7 @@ export class Resolvers {
     resolver.failedUntilMs = 0;
   }
 
-  /** Notes that a resolver forwards queries back to this server. */
+  /** Records that a resolver forwards queries back to this server. */
   loops(resolver: Resolver): void {
     const now = performance.now();
     if (resolver.loopsUntilMs > now) return;
@@ -90,7 +90,7 @@ export class Resolvers {
 const isSame = (a: Endpoint, b: Endpoint): boolean =>
   a.port === b.port && addressKey(a.address) === addressKey(b.address);
 
-/** Returns the distinct servers of a resolv.conf(5), in its order. */
+/** Returns the servers in a resolv.conf(5), in order and without duplicates. */
 export function nameservers(text: string): string[] {
   const servers = [...text.matchAll(/^\s*nameserver\s+([^\s#;]+)/gm)].map(([, server]) => server!);
   return [...new Set(servers.filter((server) => isIP(server) !== 0))].slice(0, MAX_RESOLVERS);

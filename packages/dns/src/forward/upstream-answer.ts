@@ -4,7 +4,7 @@ import { FLAG, HEADER_BYTES, RCODE, TYPE } from '../wire/numbers.ts';
 import type { Question } from '../wire/read-query.ts';
 import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from './limits.ts';
 
-/** An answer of a resolver, without its OPT record. */
+/** A resolver's response, without its OPT record. */
 export type UpstreamAnswer = {
   message: Buffer;
   /** The second word of the header. */
@@ -15,12 +15,12 @@ export type UpstreamAnswer = {
   records: readonly SkippedRecord[];
 };
 
-/** What a resolver was asked. */
+/** The query sent to a resolver. */
 export type Asked = { id: number; question: Question };
 
 /**
- * Reads a resolver's answer. Returns `undefined` for a message that is not the answer to what was asked: another may follow. Throws
- * `invalid_argument` if it is, but cannot be read.
+ * Parses a resolver's response. Returns `undefined` for a message that does not match the query, because the real response may still
+ * follow. Throws `invalid_argument` if the message matches but is malformed.
  */
 export function readAnswer(message: Buffer, asked: Asked): UpstreamAnswer | undefined {
   if (message.length < HEADER_BYTES || message.readUInt16BE(0) !== asked.id) return undefined;
@@ -53,7 +53,7 @@ function matchQuestion(message: Buffer, { name, type, class: klass }: Question):
   }
 }
 
-/** Cuts the message before its OPT record, which is about one hop only. The additional records after it are not needed. */
+/** Truncates the message before its OPT record, which is hop-by-hop. The additional records after it are not needed. */
 function withoutOptions(
   message: Buffer,
   questionEnd: number,
@@ -65,7 +65,7 @@ function withoutOptions(
   return { message: message.subarray(0, records.at(-1)?.end ?? questionEnd), records };
 }
 
-/** Returns for how many seconds an answer may be used; 0 if it must not be kept (RFC 2308; the bounds are those of CoreDNS). */
+/** Returns how many seconds a response may be used; 0 if it must not be cached (RFC 2308; bounds as in CoreDNS). */
 export function lifetimeSeconds({ rcode, isTruncated, records, message }: UpstreamAnswer): number {
   if (isTruncated) return 0;
   if (rcode === RCODE.SERVFAIL) return MIN_TTL_SECONDS;
@@ -78,10 +78,10 @@ export function lifetimeSeconds({ rcode, isTruncated, records, message }: Upstre
   return Math.min(MAX_TTL_SECONDS, Math.max(MIN_TTL_SECONDS, Math.min(...ttls)));
 }
 
-/** A TTL with the highest bit set counts as 0 (RFC 2181, section 8). */
+/** A TTL with the most significant bit set counts as 0 (RFC 2181, section 8). */
 export const saneTtl = (ttl: number): number => (ttl > 0x7fff_ffff ? 0 : ttl);
 
-/** The last field of a SOA record. */
+/** The MINIMUM field of a SOA record. */
 function minimumOf(message: Buffer, { dataOffset, end }: SkippedRecord): number {
   const numbers = skipName(message, skipName(message, dataOffset));
   return numbers + 20 === end ? saneTtl(message.readUInt32BE(end - 4)) : 0;

@@ -1,18 +1,18 @@
 import { PodwrightError } from '@podwright/base';
 import { MAX_WAITING, MAX_WAITING_PER_CLIENT } from './limits.ts';
 
-/** The place of a question. `refused` is aborted, with `resource_exhausted`, if another client gets the place. */
+/** A question's slot. `refused` aborts with `resource_exhausted` if the slot is given to another client. */
 export type Place = Disposable & { refused: AbortSignal };
 
-/** Counts the questions that wait for resolvers, and divides the places among the clients. */
+/** Limits the questions waiting for resolvers, and shares the slots fairly among the clients. */
 export class WaitingClients {
   #count = 0;
-  /** The places of each client, the oldest first. */
+  /** Each client's slots, oldest first. */
   readonly #places = new Map<string, Set<AbortController>>();
 
   /**
-   * Takes a place, which the result gives back. If there is none left, a client that would still have no more places than another takes the
-   * oldest place of the client with the most. Throws `resource_exhausted` if there is no place.
+   * Acquires a slot, which is released when the result is disposed. If no slot is free, takes over the oldest slot of the client that has
+   * the most, unless the caller would then have more slots than that client. Throws `resource_exhausted` if no slot is available.
    */
   enter(client: string): Place {
     const count = this.#places.get(client)?.size ?? 0;

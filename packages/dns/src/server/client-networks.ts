@@ -1,11 +1,11 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import { PodwrightError } from '@podwright/base';
 
-/** The networks whose questions are answered. */
+/** The networks whose queries are answered. */
 export class ClientNetworks {
   readonly #networks = new BlockList();
 
-  /** Takes addresses and networks like `10.88.0.0/16`. Throws `invalid_argument` for other texts. */
+  /** Accepts addresses and networks such as `10.88.0.0/16`. Throws `invalid_argument` for anything else. */
   constructor(networks: readonly string[]) {
     for (const network of networks) this.#add(network);
   }

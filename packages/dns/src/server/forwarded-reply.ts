@@ -9,8 +9,8 @@ export type ReplyPlace = { query: Query; request: Buffer; maxBytes: number };
 const COUNT_OFFSETS = { answer: 6, authority: 8, additional: 10 } as const;
 
 /**
- * Writes a resolver's answer for a client: with the client's ID and spelling of the name, and the time that the records have left. Records
- * that do not fit are left out; if they are not only additional ones, the truncation flag is set (RFC 2181, section 9).
+ * Builds the reply to a client from a resolver's response, with the client's ID, the client's spelling of the name, and the remaining TTLs.
+ * Records that do not fit are omitted; if any of them are not additional records, the truncation flag is set (RFC 2181, section 9).
  */
 export function forwardedReply(
   { answer, lifetimeSeconds }: TimedAnswer,
@@ -40,7 +40,7 @@ export function forwardedReply(
   return reply;
 }
 
-/** The client's own flags, and what the resolver says of its validation if the client asks for it (RFC 6840, section 5.8). */
+/** Returns the client's own flags and, if the client asks for it, whether the resolver has validated the answer (RFC 6840, section 5.8). */
 function replyFlags({ flags, edns }: Query, upstream: number): number {
   const wantsAuthentic = edns?.dnssecOk === true || (flags & FLAG.authenticData) !== 0;
   const own = flags & (FLAG.recursionDesired | FLAG.checkingDisabled);

@@ -1,27 +1,27 @@
-/** Bounds of what clients may take. */
+/** Limits on the resources used by clients. */
 
-/** Largest query: clients send a question, an OPT record and perhaps a signature. */
+/** Maximum query size. Queries consist of a question, an OPT record and possibly a signature. */
 export const MAX_QUERY_BYTES = 4096;
 
-/** Connections of all clients, and of one. */
+/** Maximum number of connections, in total and per client. */
 export const MAX_CONNECTIONS = 512;
 export const MAX_CONNECTIONS_PER_CLIENT = 64;
 
-/** How long a connection may be idle (RFC 7766, section 6.2.3 wants seconds). */
+/** Idle timeout of a connection (RFC 7766, section 6.2.3 recommends a few seconds). */
 export const IDLE_MS = 10_000;
 
-/** Questions of a connection that are answered at the same time. More are read later. */
+/** Maximum number of questions per connection that are answered concurrently. Further questions are read later. */
 export const MAX_PIPELINED = 64;
 
-/** How long queries are answered before other work of the process goes first. */
+/** How long to answer queries before yielding to other work of the process. */
 export const TURN_MS = 5;
 
-/** Queries by UDP that wait, and those of one client. More are dropped: the client asks again. */
+/** Maximum number of queued UDP queries, in total and per client. Further queries are dropped, and clients retry them. */
 export const MAX_DATAGRAMS = 4096;
 export const MAX_DATAGRAMS_PER_CLIENT = 256;
 
-/** Answers of a connection that the client has not taken; with more, it is closed. */
+/** Maximum size of unread replies on a connection. The connection is closed if it is exceeded. */
 export const MAX_UNSENT_BYTES = 1 << 18;
 
-/** Buffer of the kernel for queries that wait, so that a burst is not lost while the process does something else. */
+/** Size of the kernel's receive buffer, which keeps bursts of queries from being lost while the process is busy. */
 export const RECEIVE_BUFFER_BYTES = 1 << 20;

@@ -1,4 +1,4 @@
-/** Answers single queries. */
+/** Answers individual queries. */
 import { randomInt } from 'node:crypto';
 import { errorCode, errorMessage, type Logger } from '@podwright/base';
 import { aliasRecords } from '../forward/alias-records.ts';
@@ -23,10 +23,10 @@ import type { ClusterRecords } from '../zone/cluster-records.ts';
 import type { ClientNetworks } from './client-networks.ts';
 import { forwardedReply } from './forwarded-reply.ts';
 
-/** Where a query came from. */
+/** The source of a query. */
 export type Origin = { address: string; isTcp: boolean };
 
-/** The bytes to send; `undefined` if nothing may be sent. The promise never rejects. */
+/** The bytes to send, or `undefined` if no reply may be sent. The promise never rejects. */
 export type Reply = Buffer | undefined | Promise<Buffer>;
 
 export type ResponderOptions = {
@@ -38,13 +38,13 @@ export type ResponderOptions = {
 
 type Asked = { query: Query; request: Buffer; origin: Origin };
 
-/** A record with a compressed name and an IPv4 address, the smallest of the cluster's records. */
+/** Size of the smallest cluster record: a compressed name and an IPv4 address. */
 const MIN_RECORD_BYTES = 16;
 
-/** Records of the cluster in an answer by TCP, where more would fit: an answer should take less than a millisecond. */
+/** Maximum number of cluster records in a TCP reply. More would fit, but a reply should take less than a millisecond. */
 const MAX_RECORDS = 512;
 
-/** Largest random number for the order of addresses. */
+/** Upper bound of the random numbers used to rotate addresses. */
 const MAX_TURN = 1 << 16;
 
 export class Responder {
@@ -62,7 +62,7 @@ export class Responder {
     try {
       return this.#replyTo({ query, request, origin });
     } catch (error) {
-      // a defect must not end the process that serves the cluster
+      // a bug must not crash the process that serves the whole cluster
       this.#options.logger.error({ name: query.question.name, error: errorMessage(error) }, 'answer a query failed');
       return this.#refusal(query, RCODE.SERVFAIL);
     }
@@ -96,7 +96,7 @@ export class Responder {
     return writer.bytes();
   }
 
-  /** Adds the addresses of a name outside the cluster to an alias of it: stub resolvers do not ask for them. */
+  /** Resolves an alias to a name outside the cluster and adds its addresses, because stub resolvers do not do that themselves. */
   async #aliased(asked: Asked, found: Answer): Promise<Buffer> {
     const { query, origin } = asked;
     const { type } = query.question;
@@ -127,7 +127,7 @@ export class Responder {
       .catch((error: unknown) => this.#refusal(query, failureCode(error)));
   }
 
-  /** A reply without records: the question, if it could be read, and the response code. */
+  /** Returns a reply without records: only the response code, and the question if it could be parsed. */
   #refusal(query: Query | RefusedQuery, rcode: number): Buffer {
     const opcode = query.flags & 0x7800;
     this.#writer.begin(query.id, opcode | replyFlags(query) | (rcode & 0xf));
@@ -153,7 +153,7 @@ function forwardedQuestion({ question, flags, edns }: Query): ForwardedQuestion 
   return { ...question, dnssecOk: edns?.dnssecOk ?? false, checkingDisabled };
 }
 
-/** As in CoreDNS, too many questions are refused, so that the client may ask another server. */
+/** As in CoreDNS, too many questions result in REFUSED, so that the client may try another server. */
 function failureCode(error: unknown): number {
   return errorCode(error) === 'resource_exhausted' ? RCODE.REFUSED : RCODE.SERVFAIL;
 }

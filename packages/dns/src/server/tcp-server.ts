@@ -16,7 +16,7 @@ import type { Turns } from './turns.ts';
 
 type TcpOptions = { responder: Pick<Responder, 'reply'>; turns: Turns };
 
-/** A server with its open connections. */
+/** A TCP server and its open connections. */
 export class TcpServer implements AsyncDisposable {
   readonly #server: Server;
   readonly #options: TcpOptions;
@@ -37,7 +37,7 @@ export class TcpServer implements AsyncDisposable {
 
   private constructor(options: TcpOptions) {
     this.#options = options;
-    // a client may end its side after its last question
+    // a client may half-close the connection after its last question
     this.#server = createServer({ allowHalfOpen: true }, (socket) => this.#accept(socket));
     this.#server.maxConnections = MAX_CONNECTIONS;
   }
@@ -72,7 +72,7 @@ export class TcpServer implements AsyncDisposable {
 
 type Connection = { answer: (request: Buffer) => ReturnType<Responder['reply']>; inTurn: (piece: () => void) => void };
 
-/** Answers one question in each turn, and reads more once those that were read are answered and the client takes the answers. */
+/** Answers one question per turn. Reads more questions once those already read have been answered and the client is reading the replies. */
 function serveConnection(socket: Socket, { answer, inTurn }: Connection): void {
   const requests: Buffer[] = [];
   let next = 0;

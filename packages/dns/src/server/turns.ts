@@ -1,21 +1,21 @@
 import { TURN_MS } from './limits.ts';
 
 /**
- * Runs the work of clients: one piece of each client after the other, so that a client waits for its own pieces and not for those of
- * another. After `TURN_MS`, the other work of the process goes first.
+ * Schedules the clients' tasks round-robin, so that a client only waits for its own tasks and not for another client's backlog. Yields to
+ * other work of the process after `TURN_MS`.
  */
 export class Turns {
-  /** The pieces of each client, the client whose turn is next first. */
+  /** Each client's tasks. The client whose turn is next comes first. */
   readonly #waiting = new Map<string, (() => void)[]>();
   #count = 0;
   #isScheduled = false;
 
-  /** How many pieces of all clients wait. */
+  /** Total number of waiting tasks. */
   get waiting(): number {
     return this.#count;
   }
 
-  /** How many pieces of a client wait. */
+  /** Number of waiting tasks of a client. */
   waitingOf(client: string): number {
     return this.#waiting.get(client)?.length ?? 0;
   }

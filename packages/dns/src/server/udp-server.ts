@@ -9,10 +9,10 @@ import type { Turns } from './turns.ts';
 
 type UdpOptions = { responder: Pick<Responder, 'reply'>; turns: Turns; logger: Logger };
 
-/** Answers queries by UDP. Throws `failed_precondition` if the endpoint cannot be used. */
+/** Serves queries over UDP. Throws `failed_precondition` if the endpoint cannot be used. */
 export async function serveUdp({ address, port }: Endpoint, { responder, turns, logger }: UdpOptions): Promise<Socket> {
   const type = isIPv6(address) ? 'udp6' : 'udp4';
-  // all destinations are addresses: the default would defer each to look it up
+  // all destinations are IP addresses: skip the default lookup, which would defer each reply
   const lookup: SocketOptions['lookup'] = (address, _options, done) => done(null, address, type === 'udp6' ? 6 : 4);
   const socket = createSocket({ type, ipv6Only: type === 'udp6', recvBufferSize: RECEIVE_BUFFER_BYTES, lookup });
   const bound = once(socket, 'listening');
@@ -41,7 +41,7 @@ type Datagrams = { socket: Socket; responder: UdpOptions['responder']; from: Rem
 function answerDatagram({ socket, responder, from }: Datagrams, request: Buffer): void {
   const send = (reply: Buffer) => {
     try {
-      // an answer that cannot be sent is lost like one on the way: the client asks again
+      // a reply that cannot be sent is like a lost packet: the client retries
       socket.send(reply, from.port, from.address, () => undefined);
     } catch {} // the socket was closed in the meantime
   };

@@ -1,4 +1,4 @@
-/** IP addresses as bytes, and their names for reverse lookups (RFC 1035, section 3.5; RFC 3596, section 2.5). */
+/** IP addresses as bytes, and their reverse lookup names (RFC 1035, section 3.5; RFC 3596, section 2.5). */
 import { isIPv4, isIPv6 } from 'node:net';
 
 const IPV4_ZONE = '.in-addr.arpa';
@@ -15,12 +15,12 @@ export function addressBytes(text: string): Buffer | undefined {
   return Buffer.from([...head, ...zeros, ...tail].flatMap((group) => [group >> 8, group & 0xff]));
 }
 
-/** Returns a key that is equal for all spellings of an address, or `undefined` if the text is not an address. */
+/** Returns a key that is the same for all spellings of an address, or `undefined` if the text is not an address. */
 export function addressKey(text: string): string | undefined {
   return addressBytes(text)?.toString('hex');
 }
 
-/** Returns the key (see `addressKey`) of the address that a lower-case reverse name is for; `undefined` for other names. */
+/** Returns the key (see `addressKey`) of the address in a lower-case reverse lookup name; `undefined` for other names. */
 export function reverseKey(name: string): string | undefined {
   if (name.endsWith(IPV4_ZONE)) {
     const address = name.slice(0, -IPV4_ZONE.length).split('.').reverse().join('.');
@@ -35,7 +35,7 @@ export function reverseKey(name: string): string | undefined {
 const groupsOf = (text: string): number[] =>
   text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16));
 
-/** Writes an IPv4 address at the end of an IPv6 address as two groups. */
+/** Converts an IPv4 suffix of an IPv6 address to two hexadecimal groups. */
 function hexadecimal(text: string): string {
   const colon = text.lastIndexOf(':');
   const last = text.slice(colon + 1);

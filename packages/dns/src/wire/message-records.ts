@@ -1,7 +1,7 @@
 import type { Section } from './message-writer.ts';
 import { malformed, skipName } from './names.ts';
 
-/** A record whose data was not read. Offsets are those of the message. */
+/** A record whose data has not been parsed. Offsets are relative to the start of the message. */
 export type SkippedRecord = {
   section: Exclude<Section, 'question'>;
   start: number;
@@ -19,12 +19,12 @@ const SECTIONS = [
   ['additional', 10],
 ] as const;
 
-/** Bytes of a record after its name: type, class, TTL, length of the data. */
+/** Size of a record's fixed fields, which follow its name: type, class, TTL and data length. */
 const FIXED_BYTES = 10;
 
 /**
- * Reads the records from `offset`, the end of the question, to the end of the message. The work is at most proportional to the size of the
- * message, whatever its counts say. Throws `invalid_argument` if a record is not whole, or bytes remain.
+ * Parses the records from `offset`, the end of the question, to the end of the message. Takes time proportional to the size of the message,
+ * no matter what its record counts claim. Throws `invalid_argument` if a record is incomplete or bytes are left over.
  */
 export function readRecords(message: Buffer, offset: number): SkippedRecord[] {
   const records: SkippedRecord[] = [];

@@ -3,13 +3,13 @@ import { labelBytes } from './names.ts';
 import { CLASS_IN, HEADER_BYTES, MAX_MESSAGE_BYTES, TYPE } from './numbers.ts';
 import type { ResourceRecord } from './record.ts';
 
-/** Pointers have 14 bits. */
+/** Compression pointers have 14 bits. */
 const MAX_POINTER_TARGET = 0x3fff;
 const COUNT_OFFSETS = { question: 4, answer: 6, authority: 8, additional: 10 } as const;
 
 export type Section = keyof typeof COUNT_OFFSETS;
 
-/** Writes messages into a buffer of `sizeBytes`, with compressed names. A writer can be reused: `begin` starts a new message. */
+/** Writes messages with compressed names into a buffer of `sizeBytes`. Writers are reusable: `begin` starts a new message. */
 export class MessageWriter {
   readonly #buffer: Buffer;
   readonly #places = new Map<string, number>();
@@ -21,7 +21,7 @@ export class MessageWriter {
     this.#maxBytes = sizeBytes;
   }
 
-  /** Starts a message that has at most `maxBytes`. */
+  /** Starts a message of at most `maxBytes`. */
   begin(id: number, flags: number, maxBytes: number = this.#buffer.length): void {
     this.#places.clear();
     this.#buffer.fill(0, 0, HEADER_BYTES);
@@ -37,7 +37,7 @@ export class MessageWriter {
     this.#count('question');
   }
 
-  /** Adds a record. Returns whether it fitted; otherwise the message is unchanged. */
+  /** Adds a record. Returns whether it fits; if not, the message is unchanged. */
   record(section: Section, record: ResourceRecord): boolean {
     const before = this.#end;
     try {
@@ -117,7 +117,7 @@ export class MessageWriter {
     this.#end += this.#buffer.write(label, this.#end, 'latin1');
   }
 
-  /** Writes bytes after their count, which is at most 255. */
+  /** Writes bytes prefixed by their length, which is at most 255. */
   #text(text: string, bytes: Buffer = Buffer.from(text)): void {
     this.#end = this.#buffer.writeUInt8(bytes.length, this.#end);
     this.#copy(bytes);

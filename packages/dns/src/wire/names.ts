@@ -1,7 +1,7 @@
 /**
- * Domain names. As text, a name is its labels joined by dots without the dot of the root, whose text is ''. Bytes that are not printable
- * ASCII, dots inside labels and backslashes are written as `\DDD` (RFC 4343, section 2.1), so that the text can be split at dots, lowered
- * in case and written back without a loss.
+ * Domain names. In text form, labels are joined by dots, without a trailing dot; the root is ''. Backslashes, dots inside labels, and bytes
+ * that are not printable ASCII are written as `\DDD` (RFC 4343, section 2.1), so that the text can be split at dots, lowercased and
+ * converted back without loss.
  */
 import { PodwrightError } from '@podwright/base';
 import { HEADER_BYTES } from './numbers.ts';
@@ -10,17 +10,17 @@ import { HEADER_BYTES } from './numbers.ts';
 const MAX_LABEL_BYTES = 63;
 const MAX_NAME_BYTES = 255;
 
-/** Pointers that are followed in one name. Encoders use one or two; the bound keeps hostile messages cheap. */
+/** Maximum number of pointers to follow in a name. Encoders use one or two; the limit keeps malicious messages cheap. */
 const MAX_POINTERS = 16;
 
 const POINTER_BITS = 0xc0;
 
-/** A name that was read, and the offset of the first byte after it. */
+/** A parsed name, and the offset of the first byte after it. */
 export type ReadName = { name: string; end: number };
 
 /**
- * Reads a name. Throws `invalid_argument` if it is not valid. A pointer may only point to a byte before the labels that it follows, so the
- * name of a question has none.
+ * Parses a name. Throws `invalid_argument` if it is invalid. A pointer must point to before the labels it follows, so the name in a
+ * question contains none.
  */
 export function readName(message: Buffer, offset: number): ReadName {
   let name = '';
@@ -50,7 +50,7 @@ export function readName(message: Buffer, offset: number): ReadName {
   }
 }
 
-/** Returns the offset of the first byte after a name, without reading what its pointer points to. */
+/** Returns the offset of the first byte after a name, without following pointers. */
 export function skipName(message: Buffer, offset: number): number {
   for (let at = offset; ; ) {
     const length = byteAt(message, at);
@@ -64,22 +64,22 @@ export function skipName(message: Buffer, offset: number): number {
   }
 }
 
-/** Splits a name, most significant label last. */
+/** Splits a name into labels, the most significant one last. */
 export function labelsOf(name: string): string[] {
   return name === '' ? [] : name.split('.');
 }
 
-/** Lowers the case of a name for comparisons (RFC 4343). */
+/** Converts a name to lower case for comparison (RFC 4343). */
 export function lowered(name: string): string {
   return name.toLowerCase();
 }
 
-/** Whether a name is `domain` or below it. Both are lower case. */
+/** Whether a name is `domain` or a subdomain of it. Both must be in lower case. */
 export function isWithin(name: string, domain: string): boolean {
   return name === domain || domain === '' || name.endsWith(`.${domain}`);
 }
 
-/** Returns the bytes of a label that is given as text. */
+/** Returns the bytes of a label given as text. */
 export function labelBytes(label: string): Buffer {
   const text = label.includes('\\')
     ? label.replace(/\\(\d{3})/g, (_, code: string) => String.fromCharCode(Number(code)))
@@ -87,7 +87,7 @@ export function labelBytes(label: string): Buffer {
   return Buffer.from(text, 'latin1');
 }
 
-/** Whether a text is a name that can be written into a message. A dot at the end is not accepted. */
+/** Whether the text is a name that can be encoded in a message. A trailing dot is not allowed. */
 export function isName(text: string): boolean {
   const sizes = labelsOf(text).map((label) => labelBytes(label).length);
   const isLabel = (size: number) => size > 0 && size <= MAX_LABEL_BYTES;
@@ -105,7 +105,7 @@ function byteAt(message: Buffer, offset: number): number {
   return byte;
 }
 
-/** The error for a message that breaks the format. */
+/** Returns the error for a malformed message. */
 export function malformed(what: string): PodwrightError {
   return new PodwrightError('invalid_argument', what);
 }

@@ -1,4 +1,4 @@
-/** Numbers of the DNS protocol (IANA "Domain Name System Parameters"). */
+/** Constants of the DNS protocol (IANA "Domain Name System Parameters"). */
 
 export const TYPE = {
   A: 1,
@@ -20,7 +20,7 @@ export const OPCODE_QUERY = 0;
 
 export const RCODE = { NOERROR: 0, FORMERR: 1, SERVFAIL: 2, NXDOMAIN: 3, NOTIMP: 4, REFUSED: 5, BADVERS: 16 } as const;
 
-/** Bits of the second 16-bit word of a header (RFC 1035, section 4.1.1; RFC 4035, section 3). */
+/** Bits of the header's second 16-bit word (RFC 1035, section 4.1.1; RFC 4035, section 3). */
 export const FLAG = {
   response: 0x8000,
   authoritative: 0x0400,
@@ -33,14 +33,14 @@ export const FLAG = {
 
 export const HEADER_BYTES = 12;
 
-/** Size of an answer by UDP to a client without EDNS (RFC 1035, section 4.2.1). */
+/** Maximum size of a UDP response to a client without EDNS (RFC 1035, section 4.2.1). */
 export const MIN_UDP_BYTES = 512;
 
-/** Largest answer by UDP, and the size announced to resolvers: it fits into one packet on usual links (DNS Flag Day 2020). */
+/** Maximum size of a UDP response, and the size advertised to resolvers. Fits in one packet on most networks (DNS Flag Day 2020). */
 export const MAX_UDP_BYTES = 1232;
 
-/** Maximum size of a message: TCP's length prefix has 16 bits. */
+/** Maximum size of a message, because TCP's length prefix has 16 bits. */
 export const MAX_MESSAGE_BYTES = 65_535;
 
-/** An OPT record without options. */
+/** Size of an OPT record without options. */
 export const OPT_BYTES = 11;

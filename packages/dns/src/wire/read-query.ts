@@ -1,12 +1,12 @@
-/** Reads clients' queries. */
+/** Parses client queries. */
 import { readRecords, type SkippedRecord } from './message-records.ts';
 import { malformed, readName } from './names.ts';
 import { FLAG, HEADER_BYTES, OPCODE_QUERY, RCODE, TYPE } from './numbers.ts';
 
-/** `name` has the case that the client used. */
+/** `name` is spelled as in the client's query. */
 export type Question = { name: string; type: number; class: number };
 
-/** What a client announced by EDNS (RFC 6891). */
+/** What a client advertised through EDNS (RFC 6891). */
 export type Edns = { sizeBytes: number; version: number; dnssecOk: boolean };
 
 export type Query = {
@@ -19,12 +19,12 @@ export type Query = {
   edns: Edns | undefined;
 };
 
-/** A query that has no question to answer, and the response code for it. */
+/** A query without an answerable question, and the response code for it. */
 export type RefusedQuery = { id: number; flags: number; rcode: number; question?: undefined };
 
 /**
- * Reads a query. Returns `undefined` for bytes that are no query at all, to which nothing may be sent: an answer to an answer could be
- * answered again.
+ * Parses a query. Returns `undefined` if the bytes are not a query, in which case no reply may be sent: replying to a response could cause
+ * an endless exchange.
  */
 export function readQuery(message: Buffer): Query | RefusedQuery | undefined {
   if (message.length < HEADER_BYTES) return undefined;
@@ -32,7 +32,7 @@ export function readQuery(message: Buffer): Query | RefusedQuery | undefined {
   const flags = message.readUInt16BE(2);
   if ((flags & FLAG.response) !== 0) return undefined;
   if (opcodeOf(flags) !== OPCODE_QUERY) return { id, flags, rcode: RCODE.NOTIMP };
-  // several questions in one query have no defined answer (RFC 9619)
+  // a query with more than one question has no defined answer (RFC 9619)
   if (message.readUInt16BE(4) !== 1) return { id, flags, rcode: RCODE.FORMERR };
   try {
     return { id, flags, ...readQuestion(message) };

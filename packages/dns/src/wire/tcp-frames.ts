@@ -1,9 +1,9 @@
-/** Messages over TCP: each follows its length in two bytes (RFC 1035, section 4.2.2). */
+/** DNS messages over TCP, each prefixed by its length in two bytes (RFC 1035, section 4.2.2). */
 import { PodwrightError } from '@podwright/base';
 
 const LENGTH_BYTES = 2;
 
-/** Returns a message after its length. */
+/** Returns a message prefixed by its length. */
 export function framed(message: Buffer): Buffer {
   const frame = Buffer.allocUnsafe(message.length + LENGTH_BYTES);
   frame.writeUInt16BE(message.length, 0);
@@ -13,10 +13,10 @@ export function framed(message: Buffer): Buffer {
 
 export type FrameReaderOptions = { maxBytes: number; onMessage: (message: Buffer) => void };
 
-/** Splits a stream into messages. It keeps at most one message that is not whole. */
+/** Splits a stream into messages. Buffers at most one incomplete message. */
 export class FrameReader {
   readonly #options: FrameReaderOptions;
-  /** The length, then the message. */
+  /** The length prefix or message currently being received. */
   #part: Buffer = Buffer.alloc(LENGTH_BYTES);
   #filled = 0;
   #isLength = true;

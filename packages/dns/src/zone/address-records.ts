@@ -4,10 +4,10 @@ import type { AddressRecord } from '../wire/record.ts';
 import type { Addresses } from './cluster-records.ts';
 import { TTL_SECONDS } from './zone-authority.ts';
 
-/** Which of many records an answer has: `limit` of them, beginning with the one at `turn` modulo their number. */
+/** Selects the records for an answer: `limit` of them, starting at index `turn` modulo their number and wrapping around. */
 export type Choice = { turn: number; limit: number };
 
-/** Returns records for the addresses of the question's family. */
+/** Returns the records for the addresses of the question's address family. */
 export function addressRecords(question: Question, addresses: Addresses, { turn, limit }: Choice): AddressRecord[] {
   const family = question.type === TYPE.A ? 'A' : question.type === TYPE.AAAA ? 'AAAA' : undefined;
   if (family === undefined) return [];

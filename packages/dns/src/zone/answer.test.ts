@@ -31,7 +31,7 @@ const dataOf = (record: ResourceRecord): string => {
 
 const shown = (records: ResourceRecord[]) => records.map((record) => `${record.name} ${record.type} ${dataOf(record)}`);
 
-/** Checks the records of an answer, each as `TYPE DATA` if it has the asked name, otherwise as `NAME TYPE DATA`. */
+/** Checks the records of an answer. Each is given as `TYPE DATA` if it has the queried name, otherwise as `NAME TYPE DATA`. */
 function check(name: string, type: TypeName, ...expected: string[]): void {
   const found = ask(name, type);
   assert.equal(found?.rcode, RCODE.NOERROR, name);
@@ -41,7 +41,7 @@ function check(name: string, type: TypeName, ...expected: string[]): void {
   );
 }
 
-/** Checks that an answer is negative, with the SOA record. */
+/** Checks that an answer is negative and includes the SOA record. */
 function checkNegative(name: string, type: TypeName, rcode: 'NXDOMAIN' | 'NOERROR'): void {
   const found = ask(name, type);
   assert.equal(found?.rcode, RCODE[rcode], `${name} ${type}`);
@@ -211,7 +211,7 @@ test('changes of objects change the answers and the serial number', () => {
   assert.ok(changing.serial > serial);
 });
 
-/** A headless service with `ports` named ports, whose endpoints share their ports and, if given, a host name. */
+/** A headless service with `ports` named ports. All endpoints have these ports and, if given, the same hostname. */
 function largeCluster(ports: number, endpoints: number, hostname?: string) {
   const large = testCluster();
   const named = Array.from({ length: ports }, (_, index) => ({ name: `p${index}`, port: index + 1, protocol: 'TCP' }));

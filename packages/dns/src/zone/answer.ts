@@ -1,6 +1,6 @@
 /**
- * Answers questions about the cluster's names: Kubernetes' DNS-based service discovery 1.1.0, with the choices that CoreDNS's kubernetes
- * plugin makes under its default configuration of a cluster (`pods insecure`, `ttl 30`). Pure.
+ * Answers questions about the cluster's names as specified by Kubernetes DNS-Based Service Discovery 1.1.0. Where that leaves a choice,
+ * follows CoreDNS's kubernetes plugin as configured by default in clusters (`pods insecure`, `ttl 30`). Pure.
  */
 import { reverseKey } from '../wire/addresses.ts';
 import { isWithin, lowered } from '../wire/names.ts';
@@ -19,20 +19,20 @@ export type Answer = {
   answers: ResourceRecord[];
   authorities: ResourceRecord[];
   additionals: ResourceRecord[];
-  /** A name outside the cluster, to which the last of `answers` is an alias, and whose records the answer still lacks. */
+  /** The target of the alias in the last of `answers`, if it is outside the cluster. Its records must still be added. */
   alias?: string;
 };
 
-/** Version of the specification, as its section 2.2 wants it. CoreDNS lets it be cached for eight hours. */
+/** Version of the specification, as required by its section 2.2. Like CoreDNS, allows caching it for eight hours. */
 const SCHEMA_VERSION = '1.1.0';
 const VERSION_TTL_SECONDS = 28_800;
 
-/** Aliases of aliases that are followed, as in CoreDNS. */
+/** Maximum length of a chain of aliases, as in CoreDNS. */
 const MAX_ALIASES = 10;
 
 /**
- * Returns the answer to a question of class IN, or `undefined` if it is about a name that is not the cluster's. Of several
- * addresses, the first one is that at `turn` modulo their number. An answer has at most `limit` records.
+ * Returns the answer to a question of class IN, or `undefined` if the name does not belong to the cluster. The addresses are rotated to
+ * start at `turn` modulo their number. An answer has at most `limit` records.
  */
 export function answer(
   question: Question,
@@ -55,7 +55,7 @@ function empty(rcode: number): Answer {
   return { rcode, answers: [], authorities: [], additionals: [] };
 }
 
-/** A name that does not exist (NXDOMAIN), or has no record of the type (RFC 2308). */
+/** The answer for a name that does not exist (NXDOMAIN) or has no record of the type (RFC 2308). */
 function negative(records: ClusterRecords, rcode: number): Answer {
   if (rcode === RCODE.NXDOMAIN && !records.isComplete) return empty(RCODE.SERVFAIL);
   return { ...empty(rcode), authorities: [authorityOf(records)] };
@@ -105,7 +105,7 @@ function apexRecords(question: Question, records: ClusterRecords): Pick<Answer, 
   };
 }
 
-/** The alias, and what its target has if it is a name of the cluster, through further aliases. */
+/** Returns the alias and, if its target is in the cluster, the target's records, following further aliases. */
 function aliasAnswer(question: Question, first: string, context: Context): Answer {
   const { records } = context;
   const answers: ResourceRecord[] = [];

@@ -1,10 +1,10 @@
-/** The fields of API objects that names are made of, and their resources. */
+/** Fields of API objects that are used for DNS names, and the label that links them. */
 import type { KubeObject } from '@podwright/kube-api';
 
 export type DnsService = KubeObject & {
   spec?: {
     type?: string;
-    /** `None`: headless. */
+    /** `None` if the service is headless. */
     clusterIP?: string;
     clusterIPs?: string[];
     externalName?: string;
@@ -20,5 +20,5 @@ export type DnsEndpointSlice = KubeObject & {
 
 export type DnsEndpoint = { addresses: string[]; conditions?: { ready?: boolean | null }; hostname?: string | null };
 
-/** The label of an EndpointSlice that names its service. */
+/** The label that specifies the service of an EndpointSlice. */
 export const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';

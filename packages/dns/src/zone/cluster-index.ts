@@ -6,7 +6,7 @@ import { clusterAddresses, readyEndpoints, type SliceEndpoints, serviceEntry } f
 
 type IndexedService = { object: DnsService; entry: ServiceEntry | undefined };
 
-/** Records made from API objects. A change costs as much as the object that changed, not the cluster. */
+/** Records built from API objects. The cost of a change depends on the size of the changed object, not of the cluster. */
 export class ClusterIndex implements ClusterRecords {
   readonly domain: string;
   readonly serverAddresses: readonly string[];
@@ -14,7 +14,7 @@ export class ClusterIndex implements ClusterRecords {
   #serial: number;
   readonly #namespaces = new Set<string>();
   readonly #services = new Map<string, IndexedService>();
-  /** The ready endpoints by service, then by name of the slice. */
+  /** Ready endpoints by service, then by slice. */
   readonly #slices = new Map<string, Map<string, SliceEndpoints>>();
   /** The service of each slice. */
   readonly #serviceOf = new Map<string, string>();
@@ -43,7 +43,7 @@ export class ClusterIndex implements ClusterRecords {
     return service.entry;
   }
 
-  /** The names of services with this cluster IP, or else those of endpoints, as in CoreDNS. */
+  /** Returns the name of a service with this cluster IP or, if there is none, the names of endpoints, as in CoreDNS. */
   namesOf(key: string): readonly RelativeName[] {
     const names = this.#serviceNames.get(key);
     return names.length > 0 ? names.slice(0, 1) : this.#endpointNames.get(key);
@@ -110,16 +110,16 @@ export class ClusterIndex implements ClusterRecords {
     this.#changed();
   }
 
-  /** As in CoreDNS, the serial number is the time of the last change; here it grows with every change. */
+  /** As in CoreDNS, the serial number is the time of the last change, but here it increases with every change. */
   #changed(): void {
     this.#serial = Math.max(this.#serial + 1, Math.floor(Date.now() / 1000)) >>> 0;
   }
 }
 
-/** Names of an address that are answered, and owners of the address that are asked for theirs: any number of slices may have it. */
+/** Maximum number of owners of an address to look at, and thus of names to return: any number of slices may contain the address. */
 const MAX_NAMES = 256;
 
-/** Names by address. Each owner sets all of its names at once. */
+/** Names by address. Each owner replaces all of its names at once. */
 class NamesByAddress {
   readonly #byAddress = new Map<string, Map<string, RelativeName>>();
   readonly #keysOf = new Map<string, string[]>();

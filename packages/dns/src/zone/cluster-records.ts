@@ -1,49 +1,49 @@
-/** What the cluster's names are answered from. Names are lower case, as in the API. */
+/** The data from which the cluster's names are answered. Names are in lower case, as in the API. */
 
-/** A port of a service or endpoint. Without a number, it has no SRV record. */
+/** A port of a service or endpoint. A port without a number has no SRV record. */
 export type PortRecord = { name: string; protocol: string; port: number | undefined };
 
-/** A ready endpoint. `label` is the name of the endpoint below that of the service. */
+/** A ready endpoint. `label` is the label of the endpoint's name, under the service's name. */
 export type EndpointRecord = { label: string; address: string };
 
-/** Endpoints, and the distinct numbers of those of their ports that a name is about. */
+/** Endpoints, and the distinct numbers of their ports that are relevant to a name. */
 export type EndpointGroup = { endpoints: readonly EndpointRecord[]; numbers: readonly number[] };
 
-/** What is known of a service, prepared so that the work for a question does not grow with the objects. */
+/** A service, indexed such that the work per question does not grow with the number of its ports and endpoints. */
 export type ServiceEntry = {
   /** The cluster IPs; none if the service is headless or an alias. */
   addresses: readonly string[];
   isHeadless: boolean;
-  /** The name that the service is an alias of. */
+  /** The name the service is an alias of. */
   externalName: string | undefined;
-  /** Distinct numbers of the service's ports. */
+  /** Distinct port numbers of the service. */
   numbers: readonly number[];
-  /** The numbers of the service's named ports, by their labels (see `portLabels`). */
+  /** The service's named ports, by their labels (see `portLabels`). */
   namedPorts: ReadonlyMap<string, readonly number[]>;
-  /** Labels of the protocols, such as `_tcp`, of the named ports of the service and its endpoints. */
+  /** Protocol labels, such as `_tcp`, of the named ports of the service and its endpoints. */
   protocols: ReadonlySet<string>;
-  /** The endpoints with all their ports. */
+  /** All endpoints, with all of their ports. */
   groups: readonly EndpointGroup[];
-  /** The endpoints of each label, one in each group. */
+  /** Endpoints by label, each in a group of its own. */
   labels: ReadonlyMap<string, readonly EndpointGroup[]>;
-  /** The endpoints that have a named port, by the labels of the port. */
+  /** Endpoints with a given named port, by the port's labels. */
   portGroups: ReadonlyMap<string, readonly EndpointGroup[]>;
-  /** What was found for the service and its endpoints, by the label below the service: services may have thousands of endpoints. */
+  /** Cached lookups for the service and its endpoints, by label under the service's name: a service may have thousands of endpoints. */
   found: Map<string, FoundName>;
 };
 
-/** Where an SRV record points: a name below the domain, and its addresses. */
+/** The target of an SRV record: a name relative to the cluster's domain, and its addresses. */
 export type ServiceTarget = { relative: RelativeName; addresses: readonly string[]; port: number };
 
-/** Returns the first distinct targets of a name, at most `limit`. */
+/** Returns the first `limit` distinct targets of a name. */
 export type Targets = (limit: number) => readonly ServiceTarget[];
 
 /** Distinct addresses by family. */
 export type Addresses = { A: readonly string[]; AAAA: readonly string[] };
 
 /**
- * What a name of the cluster has. `branch`: no record, but names below it exist. `service`: SRV records only. `addresses` has also SRV
- * records for services and endpoints, which are found by `targets`.
+ * The result of looking up a name of the cluster. `branch`: has no records, but has subdomains. `service`: has SRV records only.
+ * `addresses`: has addresses and, for services and endpoints, also SRV records for `targets`.
  */
 export type FoundName =
   | { kind: 'apex' | 'version' | 'branch' }
@@ -51,20 +51,20 @@ export type FoundName =
   | { kind: 'alias'; target: string }
   | { kind: 'service'; targets: Targets };
 
-/** A name below the cluster's domain without the domain, such as `web.default.svc`. */
+/** A name relative to the cluster's domain, such as `web.default.svc`. */
 export type RelativeName = string;
 
 export interface ClusterRecords {
   /** The cluster's domain, such as `cluster.local`. */
   readonly domain: string;
-  /** Grows with each change: the serial number of the zone. */
+  /** The zone's serial number, which increases with each change. */
   readonly serial: number;
-  /** Whether all objects have been read. Until then, a name that is not found may exist. */
+  /** Whether all objects have been read. Until then, a name that is not found may still exist. */
   readonly isComplete: boolean;
   /** Addresses of the DNS server itself. */
   readonly serverAddresses: readonly string[];
   hasNamespace(namespace: string): boolean;
   service(namespace: string, name: string): ServiceEntry | undefined;
-  /** The names of an address, given by its key (see `addressKey`). */
+  /** Returns the names of an address, given its key (see `addressKey`). */
   namesOf(key: string): readonly RelativeName[];
 }

@@ -15,7 +15,7 @@ import { portLabels } from './service-entry.ts';
 const BRANCH: FoundName = { kind: 'branch' };
 const NO_TARGETS: Targets = () => [];
 
-/** Finds a lower-case name that is the cluster's domain or below it. Returns `undefined` if it does not exist. */
+/** Looks up a lower-case name that is the cluster's domain or a subdomain of it. Returns `undefined` if it does not exist. */
 export function findName(name: string, records: ClusterRecords): FoundName | undefined {
   const labels = labelsOf(name.slice(0, Math.max(0, name.length - records.domain.length - 1)));
   const [kind, namespace, ...rest] = labels.reverse();
@@ -31,7 +31,7 @@ export function findName(name: string, records: ClusterRecords): FoundName | und
   return serviceName(rest, namespace, records);
 }
 
-/** `ns.dns` is the name of the server in the SOA record. */
+/** `ns.dns` is the server's name in the SOA record. */
 function serverName(
   label: string | undefined,
   rest: readonly string[],
@@ -42,7 +42,7 @@ function serverName(
   return { kind: 'addresses', addresses: byFamily(records.serverAddresses), targets: NO_TARGETS };
 }
 
-/** A pod's name is its address with dashes. Whether there is a pod with this address is not checked (`pods insecure` of CoreDNS). */
+/** A pod's name is its address with dashes. The existence of the pod is not checked (like `pods insecure` in CoreDNS). */
 function podName(label: string): FoundName | undefined {
   const isIPv4Label = label.split('-').length === 4 && !label.includes('--');
   const address = label.replaceAll('-', isIPv4Label ? '.' : ':');
@@ -50,7 +50,7 @@ function podName(label: string): FoundName | undefined {
   return { kind: 'addresses', addresses: byFamily([address]), targets: NO_TARGETS };
 }
 
-/** `labels`: the service's, then those below it, in reverse order of the name. */
+/** `labels`: the service's name, followed by the labels under it, in reverse order. */
 function serviceName(labels: readonly string[], namespace: string, records: ClusterRecords): FoundName | undefined {
   const [name = '', first, second, ...more] = labels;
   const service = records.service(namespace, name);
@@ -66,7 +66,7 @@ function serviceName(labels: readonly string[], namespace: string, records: Clus
 
 type ServicePlace = { service: ServiceEntry; relative: string };
 
-/** Only names that exist are remembered, of which each endpoint has one. */
+/** Caches lookups of existing names only, so the cache has at most one entry per endpoint. */
 function remembered({ service }: ServicePlace, label: string, find: () => FoundName): FoundName {
   const found = service.found.get(label) ?? find();
   service.found.set(label, found);
@@ -89,7 +89,7 @@ function endpointsName(at: ServicePlace, label: string, groups: readonly Endpoin
   }));
 }
 
-/** A name like `_http._tcp.web.default.svc`. */
+/** Looks up a name such as `_http._tcp.web.default.svc`. */
 function portName(at: ServicePlace, labels: string): FoundName | undefined {
   const { isHeadless, namedPorts, portGroups } = at.service;
   if (isHeadless) {
@@ -104,7 +104,7 @@ function ownTargets({ service, relative }: ServicePlace, numbers: readonly numbe
   return numbers.slice(0, limit).map((port) => ({ relative, addresses: service.addresses, port }));
 }
 
-/** Pairs of an endpoint and a port that are looked at for each target: an endpoint has an address of each family. */
+/** Maximum number of endpoint/port pairs to examine per target. A target may have several pairs, one per address of the endpoint. */
 const PAIRS_PER_TARGET = 4;
 
 function endpointTargets(relative: string, groups: readonly EndpointGroup[], limit: number): ServiceTarget[] {

@@ -4,13 +4,16 @@ import type { DnsEndpoint, DnsEndpointSlice, DnsService } from './api-objects.ts
 import type { EndpointGroup, EndpointRecord, PortRecord, ServiceEntry } from './cluster-records.ts';
 
 /**
- * Endpoints of a service that have names, and ports of the service and of all its slices. A node's services have fewer; objects with more
- * would make each change of them expensive.
+ * Maximum number of a service's endpoints that get names, and maximum number of ports of a service and of all its slices. A node's services
+ * have fewer; larger objects would make each of their changes expensive.
  */
 const MAX_ENDPOINTS = 10_000;
 const MAX_PORTS = 4096;
 
-/** Returns what is known of a service and the ready endpoints of its slices. Texts that cannot be in a message are left out. Pure. */
+/**
+ * Builds the entry for a service from its object and the ready endpoints of its slices. Text that cannot be encoded in a message is
+ * omitted. Pure.
+ */
 export function serviceEntry({ spec = {} }: DnsService, slices: Iterable<SliceEndpoints>): ServiceEntry {
   const isAlias = spec.type === 'ExternalName';
   const own = (spec.ports ?? [])
@@ -32,7 +35,7 @@ export function serviceEntry({ spec = {} }: DnsService, slices: Iterable<SliceEn
   };
 }
 
-/** The ready endpoints of a slice, and its ports. */
+/** A slice's ready endpoints and its ports. */
 export type SliceEndpoints = { endpoints: readonly EndpointRecord[]; ports: readonly PortRecord[] };
 
 function boundedSlices(slices: Iterable<SliceEndpoints>): SliceEndpoints[] {
@@ -51,7 +54,7 @@ function boundedSlices(slices: Iterable<SliceEndpoints>): SliceEndpoints[] {
 
 const numbersOf = (ports: readonly PortRecord[]): number[] => [...new Set(ports.flatMap(({ port }) => port ?? []))];
 
-/** Returns the numbers of named ports: only these have names (section 2.3.2 of the specification). */
+/** Returns the numbers of named ports. Unnamed ports have no DNS name (section 2.3.2 of the specification). */
 function numbersByLabels(ports: readonly PortRecord[]): Map<string, readonly number[]> {
   const found = new Map<string, Set<number>>();
   for (const { name, protocol, port } of ports) {
@@ -89,7 +92,7 @@ function addTo(groups: Map<string, EndpointGroup[]>, key: string, group: Endpoin
 
 const protocolLabel = (protocol: string): string => `_${protocol.toLowerCase()}`;
 
-/** The key of a port, from its labels, such as `_http` and `_tcp`. */
+/** Returns the key for a port's labels, such as `_http` and `_tcp`. */
 export const portLabels = (name: string, protocol: string): string => `${name}.${protocol}`;
 
 /** Returns a service's cluster IPs; none if it is headless. */
@@ -97,13 +100,13 @@ export function clusterAddresses({ clusterIP = '', clusterIPs }: NonNullable<Dns
   return (clusterIPs ?? [clusterIP]).filter(isAddress);
 }
 
-/** An address is no alias: a CNAME record holds a name. CoreDNS ignores such services too. */
+/** An address cannot be an alias target, because a CNAME record contains a name. CoreDNS ignores such services too. */
 function aliasTarget(externalName = ''): string | undefined {
   const target = externalName.replace(/\.$/, '').toLowerCase();
   return target !== '' && isName(target) && !isAddress(target) ? target : undefined;
 }
 
-/** Returns the endpoints that take traffic. An endpoint without the condition counts as ready, as the API says. */
+/** Returns the endpoints that can receive traffic. As specified by the API, an endpoint without a `ready` condition counts as ready. */
 export function readyEndpoints({ endpoints, ports, addressType }: DnsEndpointSlice): SliceEndpoints {
   if (addressType === 'FQDN') return { endpoints: [], ports: [] };
   const ready = (endpoints ?? []).filter(({ conditions }) => conditions?.ready !== false);
@@ -119,7 +122,7 @@ export function readyEndpoints({ endpoints, ports, addressType }: DnsEndpointSli
   };
 }
 
-/** The host name of an endpoint, or else its address with dashes, which CoreDNS ends with a digit. */
+/** Returns an endpoint's hostname or, if it has none, its address with dashes, with a digit appended if needed, as in CoreDNS. */
 function endpointLabel({ hostname }: DnsEndpoint, address: string): string {
   if (typeof hostname === 'string' && hostname !== '') return hostname.toLowerCase();
   const label = address.replaceAll(/[.:]/g, '-');

@@ -5,12 +5,12 @@ import { addressRecord } from './address-records.ts';
 import type { Targets } from './cluster-records.ts';
 import { TTL_SECONDS } from './zone-authority.ts';
 
-/** What the targets share. */
+/** Total weight, shared by the targets. */
 const WEIGHT = 100;
 
 /**
- * Returns the SRV records of at most `limit` targets, and the addresses of these targets as additional records. All have priority 0, and
- * equal shares of a weight, as in CoreDNS.
+ * Returns the SRV records for at most `limit` targets, with the targets' addresses as additional records. As in CoreDNS, all have priority
+ * 0 and an equal share of the total weight.
  */
 export function serviceRecords(
   question: Question,

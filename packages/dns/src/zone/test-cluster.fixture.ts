@@ -13,7 +13,7 @@ export function slice(key: string, of: string, fields: SliceFields): DnsEndpoint
   return { metadata: { namespace, name, labels: { [SERVICE_NAME_LABEL]: of } }, ...fields };
 }
 
-/** A cluster with one service of each kind. */
+/** A cluster with one service of each type. */
 export function testCluster(): ClusterIndex {
   const index = new ClusterIndex({ domain: 'cluster.local', serverAddresses: ['10.96.0.10'] });
   for (const name of ['default', 'shop', 'empty']) index.setNamespace({ metadata: { name } });

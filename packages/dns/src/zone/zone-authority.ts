@@ -1,10 +1,13 @@
 import type { AuthorityRecord } from '../wire/record.ts';
 import type { ClusterRecords } from './cluster-records.ts';
 
-/** TTL of the cluster's records: `ttl 30` of the configuration of CoreDNS that kubeadm installs. */
+/** TTL of cluster records: `ttl 30` in kubeadm's CoreDNS configuration. */
 export const TTL_SECONDS = 30;
 
-/** The SOA record of the cluster's domain, with the names and times of CoreDNS. It is in every negative answer (RFC 2308). */
+/**
+ * Returns the SOA record of the cluster's domain, with the same names and times as in CoreDNS. Included in every negative answer (RFC
+ * 2308).
+ */
 export function authorityOf({ domain, serial }: ClusterRecords): AuthorityRecord {
   return {
     name: domain,

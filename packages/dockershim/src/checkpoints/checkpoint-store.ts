@@ -13,8 +13,8 @@ export function isSandboxId(text: string): boolean {
 }
 
 /**
- * Stores sandbox checkpoints on disk. Each sandbox has a checkpoint file, and a directory for other files. A corrupt checkpoint is logged
- * with its path and removed.
+ * Stores sandbox checkpoints on disk. Each sandbox has a checkpoint file, and a directory for other files. Corrupt checkpoints are removed,
+ * and their paths are logged.
  */
 export class CheckpointStore {
   readonly #directory: string;
@@ -59,13 +59,13 @@ export class CheckpointStore {
     await rm(this.#path(id), { force: true });
   }
 
-  /** Returns the IDs of the sandboxes that have files or a checkpoint, whether readable or not. */
+  /** Returns the IDs of all sandboxes that have files or a checkpoint, even an unreadable one. */
   async ids(): Promise<string[]> {
     const names = await namesIn(this.#directory);
     return [...new Set(names.map((name) => basename(name, SUFFIX)))].filter(isSandboxId);
   }
 
-  /** Removes temporary files of interrupted writes. Must not be called during a write. */
+  /** Removes temporary files left behind by interrupted writes. Must not run concurrently with a write. */
   async sweep(): Promise<void> {
     const leftover = (await namesIn(this.#directory)).filter((name) => name.endsWith('.tmp'));
     for (const name of leftover) await rm(join(this.#directory, name), { force: true });

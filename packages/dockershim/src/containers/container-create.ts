@@ -25,8 +25,8 @@ import { seccompProfilePath } from './security.ts';
 const CDI_API_MINOR = 44;
 
 /**
- * CreateContainer: creates the container but does not start its process. Calls for the same name are serialized, so that a retry finds the
- * container created by the earlier call.
+ * CreateContainer: creates a container without starting it. Calls with the same name are serialized, so that a retry finds the container
+ * created by the earlier call.
  */
 export function containerCreate(services: ContainerServices): RuntimeHandlers['createContainer'] {
   const { engine, logger, failpoint } = services;
@@ -62,14 +62,17 @@ function checked({ config, sandboxConfig }: CreateContainerRequest): {
   return { config, sandboxConfig };
 }
 
-/** Returns the container's name in the Engine. The pod's part is taken from the sandbox's name rather than from the request. */
+/** Returns the container's name in the Engine. The pod part comes from the sandbox's name, not from the request. */
 function nameOf({ metadata }: ContainerConfig, sandbox: ContainerInspection): string {
   const { podName, namespace, uid } = parseName(sandbox.Name)!;
   const { name, attempt } = metadata!;
   return formatName({ name, attempt, podName, namespace, uid });
 }
 
-/** Rejects a target container (PID mode TARGET) that belongs to another pod, because this pod would see its processes and their secrets. */
+/**
+ * Rejects a target container (PID mode TARGET) that belongs to another pod: this pod would see that container's processes and their
+ * secrets.
+ */
 async function checkTarget(
   { engine }: ContainerServices,
   { linux }: ContainerConfig,
@@ -111,7 +114,7 @@ async function specSources(
   };
 }
 
-/** Returns the directory of the pod's network files. Files that were lost together with an earlier root directory are written again. */
+/** Returns the directory of the pod's network files. Recreates files that were lost with a previous root directory. */
 async function networkFiles(
   filesOf: ContainerServices['filesOf'],
   { sandbox, sandboxConfig }: Pick<SpecSources, 'sandboxConfig'> & { sandbox: ContainerInspection },
@@ -127,7 +130,7 @@ function hasCdi({ ApiVersion }: EngineVersion): boolean {
   return major === 1 && (minor ?? 0) >= CDI_API_MINOR;
 }
 
-/** Creates missing host paths as directories, as containerd does. The Engine would reject the mounts otherwise. */
+/** Creates missing host paths as directories, as containerd does. Otherwise, the Engine would reject the mounts. */
 async function makeHostPaths({ mounts }: ContainerConfig): Promise<void> {
   for (const { hostPath } of mounts) {
     try {

@@ -10,7 +10,7 @@ import { containerInspect } from './container-status.ts';
 import { containerStop } from './container-stop.ts';
 import { containerUpdate } from './container-update.ts';
 
-/** CRI calls for containers, except streaming and statistics. CheckpointContainer is not implemented, because Docker has no equivalent. */
+/** CRI container calls, except streaming and statistics. CheckpointContainer is not implemented, because Docker has no equivalent. */
 export function containerHandlers(
   { engine, logger, failpoint }: Pick<DockershimServices, 'engine' | 'logger' | 'failpoint'>,
   { facts, filesOf }: Pick<ContainerServices, 'facts' | 'filesOf'>,

@@ -18,12 +18,12 @@ import { givenMarks } from './details.ts';
 type Listed = MessageInitShape<typeof ContainerSchema>;
 type Needs = Pick<ContainerServices, 'engine'>;
 
-/** ListContainers: makes one filtered request to the Engine, or none while the cached list is valid. */
+/** ListContainers: sends a single filtered request to the Engine, or none if the list is cached. */
 export function containerList(services: Needs): RuntimeHandlers['listContainers'] {
   return async ({ filter }, { signal }) => ({ containers: await select(services, filter, signal) });
 }
 
-/** StreamContainers: returns the same list, split into several messages. */
+/** StreamContainers: returns the same list, split across several messages. */
 export function containerStream(services: Needs): RuntimeHandlers['streamContainers'] {
   return async function* ({ filter }, { signal }) {
     const found = await select(services, filter, signal);

@@ -10,7 +10,7 @@ import type { ImageNames } from './image-names.ts';
 import { criPropagation } from './mounts.ts';
 import { criResources } from './resources.ts';
 
-/** The Engine's default stop signal, if neither the image nor the container sets one. */
+/** The Engine's default stop signal, used if neither the image nor the container sets one. */
 const DEFAULT_STOP_SIGNAL = 'SIGTERM';
 
 type Status = MessageInitShape<typeof ContainerStatusSchema>;
@@ -70,7 +70,7 @@ function stateFields(container: ContainerInspection) {
   const end = { exitCode: State.ExitCode, message: State.Error, reason: endReason(State) };
   // a container that never ran is reported as started and finished at its creation time
   if (finishedAt === 0n) return { ...fields, ...end, startedAt: createdAt, finishedAt: createdAt };
-  // the Engine records the start time when containerd reports it, which may be after a short-lived process has exited
+  // the Engine records the start time when containerd reports it, possibly after a short-lived process has already exited
   return { ...fields, ...end, finishedAt, ...(fields.startedAt > finishedAt && { startedAt: finishedAt }) };
 }
 
@@ -80,7 +80,7 @@ function endReason({ FinishedAt, OOMKilled, ExitCode }: ContainerInspection['Sta
   return ExitCode === 0 ? 'Completed' : 'Error';
 }
 
-/** Returns the user, if user and group are numeric. Names are looked up in the image's files, and the Engine does not report the result. */
+/** Returns the user if user and group are numeric. Names are resolved from the image's files, and the Engine does not report the result. */
 function userOf({ Config, HostConfig }: ContainerInspection): Status['user'] {
   const match = /^(\d{1,10}):(\d{1,10})$/.exec(Config.User);
   if (match === null) return undefined;

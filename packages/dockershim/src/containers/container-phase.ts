@@ -17,7 +17,7 @@ const STATES: Record<ContainerPhase, ContainerState> = {
   exited: ContainerState.CONTAINER_EXITED,
 };
 
-/** Returns the phase of an inspected container. A container that could not be started has an exit code and counts as exited. */
+/** Returns the phase of an inspected container. A container that failed to start has an exit code and counts as exited. */
 export function phaseOf({ State }: Pick<ContainerInspection, 'State'>): ContainerPhase {
   if (State.Running) return 'running';
   return State.Status === 'created' && State.ExitCode === 0 ? 'created' : 'exited';
@@ -25,9 +25,7 @@ export function phaseOf({ State }: Pick<ContainerInspection, 'State'>): Containe
 
 export const stateOfPhase = (phase: ContainerPhase): ContainerState => STATES[phase];
 
-/**
- * Returns the CRI state for a list entry. Lists do not contain exit codes, so a container that could not be started is reported as created.
- */
+/** Returns the CRI state of a list entry. Lists have no exit codes, so a container that failed to start is reported as created. */
 export function listedState({ State }: Pick<ContainerSummary, 'State'>): ContainerState {
   const phase = (['created', 'running', 'exited'] as const).find((one) => WORDS[one].includes(State));
   return phase === undefined ? ContainerState.CONTAINER_UNKNOWN : STATES[phase];

@@ -7,8 +7,8 @@ import { unlinkLog } from '../logs/log-link.ts';
 import type { ContainerServices } from './container-services.ts';
 
 /**
- * RemoveContainer: removes the symlink to the container's log, and then the container, which is killed if it is running. The symlink is
- * removed first, because its path is stored only in the container's labels. Succeeds if the container does not exist.
+ * RemoveContainer: removes the log symlink and then the container, killing it if it is running. The symlink is removed first, because its
+ * path is stored only in the container's labels. Succeeds if the container does not exist.
  */
 export function containerRemove({ engine, failpoint }: ContainerServices): RuntimeHandlers['removeContainer'] {
   return async ({ containerId: id }, { signal }) => {

@@ -6,8 +6,8 @@ import type { ContainerServices } from './container-services.ts';
 import { linkContainerLog } from './container-start.ts';
 
 /**
- * ReopenContainerLog: always fails, because Docker rotates its logs itself and cannot reopen them. Before failing, it restores the symlink
- * to the log: the kubelet has renamed it, and a kubelet killed before it handled the error would not find the log again.
+ * ReopenContainerLog: always fails, because Docker rotates its logs itself and cannot reopen them. Before failing, restores the log
+ * symlink, which the kubelet has renamed: if the kubelet were killed before handling the error, it would not find the log again.
  */
 export function containerReopenLog(services: ContainerServices): RuntimeHandlers['reopenContainerLog'] {
   return async ({ containerId: id }, { signal }) => {

@@ -1,9 +1,7 @@
 import type { EngineInfo, EngineVersion } from '../engine/engine-types.ts';
 import type { DockershimServices } from '../services.ts';
 
-/**
- * Provides the Engine's version and info, from a cache if possible, because `GET /info` costs the Engine more than creating a container.
- */
+/** Provides the Engine's version and info, cached if possible: `GET /info` is more expensive for the Engine than creating a container. */
 export type EngineFactsSource = {
   info(signal?: AbortSignal): Promise<EngineInfo>;
   version(signal?: AbortSignal): Promise<EngineVersion>;
@@ -12,6 +10,6 @@ export type EngineFactsSource = {
 /** Dependencies of the container-related CRI calls. */
 export type ContainerServices = Pick<DockershimServices, 'engine' | 'logger' | 'failpoint'> & {
   facts: EngineFactsSource;
-  /** Returns the directory that holds `hostname`, `hosts` and `resolv.conf` of a sandbox whose network is not set up by the Engine. */
+  /** Returns the directory with the `hostname`, `hosts` and `resolv.conf` of a sandbox whose network is not set up by the Engine. */
   filesOf: (sandboxId: string) => string;
 };

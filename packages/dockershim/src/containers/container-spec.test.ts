@@ -35,7 +35,7 @@ function specOf(config: Config, sources: Partial<SpecSources> = {}): ContainerSp
   return containerSpec(create(ContainerConfigSchema, whole), sourcesOf(sources));
 }
 
-/** Checks the expected fields of the spec, and ignores all others. */
+/** Checks only the expected fields of the spec. */
 function check(config: Config, expected: Partial<ContainerSpec>, sources: Partial<SpecSources> = {}): void {
   assert.deepEqual(pick(specOf(config, sources), expected), expected);
 }

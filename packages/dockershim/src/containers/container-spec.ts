@@ -28,7 +28,7 @@ import { dockerResources } from './resources.ts';
 import { type SecurityFacts, securityConfig, userOf } from './security.ts';
 import { unsupported } from './unsupported.ts';
 
-/** Inputs for a container's spec besides its configuration. */
+/** Inputs for a container's spec other than its configuration. */
 export type SpecSources = {
   sandboxConfig: PodSandboxConfig;
   /** The sandbox's container, whose namespaces and host settings are shared by the pod's containers. */
@@ -93,8 +93,8 @@ function hostConfig(config: ContainerConfig, sources: SpecSources): HostConfig {
 }
 
 /**
- * Returns the requested mounts. If the pod has an SELinux label of its own, its volumes are relabelled; a label assigned by Docker would
- * restrict them to one container.
+ * Returns the requested mounts. If the pod has its own SELinux label, its volumes are relabeled; a label assigned by Docker would restrict
+ * them to a single container.
  */
 function ownMounts({ mounts, linux }: ContainerConfig, { security }: SpecSources): LabelledMount[] {
   const isLabelled = linux?.securityContext?.selinuxOptions !== undefined && hasSecurity(security.options, 'selinux');
@@ -102,8 +102,8 @@ function ownMounts({ mounts, linux }: ContainerConfig, { security }: SpecSources
 }
 
 /**
- * Returns the mounts of the pod's network files. They are shared by all containers of the pod, so they get the shared SELinux label, like
- * the files that the Engine itself writes.
+ * Returns the mounts of the pod's network files. All containers of the pod share them, so they get the shared SELinux label, like the files
+ * written by the Engine itself.
  */
 function networkFiles({ mounts, linux }: ContainerConfig, sources: SpecSources): LabelledMount[] {
   const { networkFiles: directory, security } = sources;

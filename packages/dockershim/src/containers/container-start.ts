@@ -8,8 +8,8 @@ import { phaseOf } from './container-phase.ts';
 import type { ContainerServices } from './container-services.ts';
 
 /**
- * StartContainer: starts the process of a created container. Succeeds if it is already running. The log is symlinked before the start, so
- * that the client does not miss its first line. If the process cannot be started, the container exits with the OCI runtime's error message.
+ * StartContainer: starts the process of a created container. Succeeds if it is already running. The log is symlinked before the start so
+ * that the client does not miss the first line. If the process cannot be started, the container exits with the OCI runtime's error message.
  */
 export function containerStart(services: ContainerServices): RuntimeHandlers['startContainer'] {
   const { engine, failpoint } = services;

@@ -6,7 +6,7 @@ import { criContainerStatus } from './container-message.ts';
 import type { ContainerServices } from './container-services.ts';
 import { ImageNameCache } from './image-names.ts';
 
-/** ContainerStatus: with `verbose`, also returns details from the Engine's inspection. */
+/** ContainerStatus. If `verbose` is set, also returns details from the Engine's inspection. */
 export function containerInspect({ engine }: ContainerServices): RuntimeHandlers['containerStatus'] {
   const images = new ImageNameCache(engine);
   return async ({ containerId: id, verbose }, { signal }) => {

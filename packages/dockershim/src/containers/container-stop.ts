@@ -16,7 +16,8 @@ export function containerStop({ engine, failpoint }: ContainerServices): Runtime
     const container = await unlessNotFound(inspectOwn(engine, { type: CONTAINER_TYPE, id }, { attempted, signal }));
     if (!container?.State.Running) return {};
     const graceSeconds = Math.min(Math.max(0, Number(timeout)), MAX_GRACE_SECONDS);
-    // even without a grace period, the Engine would send the stop signal first; kill the container so that `stop` only waits for it to exit
+    // even with a grace period of 0, the Engine would send the stop signal first; kill the container, so that `stop` only waits for it to
+    // exit
     if (graceSeconds === 0) await killContainer(engine, container.Id, signal);
     await unlessNotFound(engine.containers.stop(container.Id, graceSeconds, signal));
     await failpoint('container-stop/stopped');

@@ -4,7 +4,7 @@ import { inspectOwn } from '../labels/own-container.ts';
 import type { ContainerServices } from './container-services.ts';
 import { dockerUpdate } from './resources.ts';
 
-/** UpdateContainerResources: changes a container's limits. Limits that are 0 or empty are left unchanged, and so is the OOM score. */
+/** UpdateContainerResources: changes a container's limits. Limits that are 0 or empty are left unchanged, as is the OOM score. */
 export function containerUpdate({ engine }: ContainerServices): RuntimeHandlers['updateContainerResources'] {
   return async ({ containerId: id, linux }, { signal }) => {
     const attempted = `update container ${id}`;

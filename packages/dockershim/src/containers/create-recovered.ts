@@ -7,15 +7,15 @@ import { unlessNotFound } from '../engine/unless-not-found.ts';
 import { CONTAINER_TYPE } from '../labels/labels.ts';
 import { isOurs } from '../labels/ownership.ts';
 
-/** Maximum number of attempts to create a container. Other containers may take and release its name between attempts. */
+/** Maximum number of attempts to create a container. Other containers may take and release its name in between. */
 const MAX_TRIES = 3;
 
 type Dependencies = { engine: Pick<Engine, 'containers'>; logger: Logger; signal: AbortSignal };
 
 /**
- * Creates a container of a pod, even if its name is taken. A stopped container left by an earlier attempt is removed; a running one makes
- * the call fail with `already_exists`. If the name belongs to another client's container or to a container that no longer exists (an Engine
- * that was killed may not release names), a suffix is appended to the new container's name.
+ * Creates a container of a pod, even if its name is taken. Removes a stopped container left by an earlier attempt; fails with
+ * `already_exists` if that container is running. If the name belongs to another client's container or to one that no longer exists (a
+ * killed Engine may not release names), appends a suffix to the new container's name.
  */
 export async function createRecovered(name: string, spec: ContainerSpec, dependencies: Dependencies): Promise<string> {
   const { engine, logger, signal } = dependencies;

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { criMarks, DETAILS_LABEL, type Marks } from '../labels/labels.ts';
 
 const detailsSchema = z.object({
-  /** Keys of the client's labels and annotations, to distinguish these from the image's labels, which the Engine merges in. */
+  /** Keys of the client's labels and annotations, to distinguish them from the image's labels that the Engine merges in. */
   labels: z.array(z.string()),
   annotations: z.array(z.string()),
   /** The image as named in the pod's manifest. */

@@ -6,7 +6,7 @@ import { IMAGE_NAMES_CACHE_MS } from '../limits.ts';
 /** An image's tags and digests. */
 export type ImageNames = Pick<ImageInspection, 'RepoTags' | 'RepoDigests'>;
 
-/** Caches image names by image ID. They are kept only briefly, because images gain and lose names. */
+/** Caches image names by image ID. Entries are short-lived, because images gain and lose names. */
 export class ImageNameCache {
   readonly #images: Engine['images'];
   readonly #cache = new Map<string, { atMs: number; names: ImageNames | undefined }>();
@@ -15,7 +15,7 @@ export class ImageNameCache {
     this.#images = images;
   }
 
-  /** Returns the names of an image, or `undefined` if the image was removed. Its containers may still exist. */
+  /** Returns the names of an image, or `undefined` if the image has been removed. Its containers may still exist. */
   async find(id: string, signal: AbortSignal): Promise<ImageNames | undefined> {
     const oldestMs = performance.now() - IMAGE_NAMES_CACHE_MS;
     for (const [key, { atMs }] of this.#cache) if (atMs < oldestMs) this.#cache.delete(key);

@@ -4,8 +4,8 @@ import type { HostConfig } from '../engine/engine-types.ts';
 import { unsupported } from './unsupported.ts';
 
 /**
- * The Engine's value for each mount propagation. With '', Docker chooses: private, or slave for a source above Docker's root directory, for
- * which it rejects anything else.
+ * The Engine's value for each mount propagation. For '', Docker chooses: rprivate, or rslave for a source inside or above its root
+ * directory, where it rejects private propagation.
  */
 const PROPAGATIONS: Record<MountPropagation, string> = {
   [MountPropagation.PROPAGATION_PRIVATE]: '',
@@ -22,11 +22,11 @@ export function criPropagation(propagation: string): MountPropagation {
 
 /**
  * A mount, and how the Engine relabels its source for SELinux: `Z` uses this container's label, `z` a label shared by all containers. If
- * omitted, the source keeps its label.
+ * unset, the source keeps its label.
  */
 export type LabelledMount = { mount: Mount; label?: 'Z' | 'z' };
 
-/** Converts mounts to the Engine's configuration. Only `Binds` support relabelling, but their paths cannot contain a colon. */
+/** Converts mounts to the Engine's configuration. Only `Binds` support relabeling, but their paths cannot contain a colon. */
 export function mountConfig(mounts: LabelledMount[]): Pick<HostConfig, 'Mounts' | 'Binds'> {
   for (const { mount } of mounts) checkMount(mount);
   const binds = mounts.flatMap(({ mount, label }) => (label === undefined ? [] : [bindOf(mount, label)]));

@@ -2,8 +2,8 @@ import { invalid, NamespaceMode, type NamespaceOption } from '@podwright/cri';
 import type { HostConfig } from '../engine/engine-types.ts';
 
 /**
- * Returns the namespaces of a container: the sandbox's network and IPC namespaces and, if the pod shares it, its PID namespace. A container
- * on the host network also uses the host's UTS namespace, because Docker would otherwise set the host name to the sandbox's.
+ * Returns the namespace modes of a container: it joins the sandbox's network and IPC namespaces and, if the pod shares it, its PID
+ * namespace. On the host network, it also uses the host's UTS namespace, because Docker would otherwise use the sandbox's host name.
  */
 export function namespaceModes(
   options: NamespaceOption | undefined,
@@ -35,7 +35,7 @@ function pidMode(options: NamespaceOption | undefined, sandbox: string): string 
   }
 }
 
-/** Whether the pod requests its own user namespace. The Engine can map users only for all containers or for none. */
+/** Whether the pod requests its own user namespace. The Engine can only map users for all containers or for none. */
 export function wantsOwnUsers(options: NamespaceOption | undefined): boolean {
   return options?.usernsOptions !== undefined && options.usernsOptions.mode !== NamespaceMode.NODE;
 }

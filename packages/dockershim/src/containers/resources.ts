@@ -9,15 +9,15 @@ import type { ContainerInspection, ContainerResources } from '../engine/engine-t
 import { unsupported } from './unsupported.ts';
 
 /**
- * cgroup v2 files that are ignored because Docker cannot write them. Kubelets set `memory.oom.group` for every container, so it must not be
- * an error. Without it, the kernel OOM-kills a single process of the container rather than all of them.
+ * cgroup v2 settings that are ignored because Docker cannot write them. Kubelets set `memory.oom.group` on every container, so rejecting it
+ * is not an option. Without it, the kernel OOM-kills a single process of the container rather than all of them.
  */
 const IGNORED = new Set(['memory.oom.group']);
 
 /**
- * Converts resource limits to those of the Engine. 0 or empty means no limit on creation, and no change on update. A memory limit always
- * sets the memory-plus-swap limit as well, because Docker's default would allow the same amount again as swap. Docker has no huge page
- * limits; the kubelet sets those on the pod's cgroup.
+ * Converts resource limits to the Engine's. 0 or empty means no limit on create and no change on update. A memory limit always sets the
+ * memory-plus-swap limit as well, because Docker would otherwise allow the same amount again as swap. Docker has no huge page limits; the
+ * kubelet sets those on the pod's cgroup.
  */
 export function dockerResources(resources: LinuxContainerResources | undefined): ContainerResources {
   if (resources === undefined) return {};
@@ -38,14 +38,14 @@ function memoryOf({ memoryLimitInBytes, memorySwapLimitInBytes }: LinuxContainer
   const swap = numberWithin('memorySwapLimitInBytes', memorySwapLimitInBytes, { minimum: -1 });
   if (swap > 0 && swap < memory)
     throw invalid(`memorySwapLimitInBytes ${swap} is less than memoryLimitInBytes ${memory}, which it includes`);
-  // without a memory limit there is no swap limit either, just as when either of them is -1 in Docker
+  // no memory limit means no swap limit either, as in Docker if either of them is -1
   if (memory <= 0) return {};
   return { Memory: memory, MemorySwap: swap === 0 ? memory : swap };
 }
 
 /**
- * Converts the limits of an update. Throws `invalid_argument` for a limit that Docker can apply only to a new container. Kubelets send a
- * memory limit of -1 with every update of a container that has none.
+ * Converts the limits of an update. Throws `invalid_argument` if it would remove the memory limit, which Docker cannot do. Kubelets send a
+ * memory limit of -1 in every update of a container without one; that is accepted.
  */
 export function dockerUpdate(
   resources: LinuxContainerResources | undefined,
@@ -61,7 +61,7 @@ export function oomScoreOf(resources: LinuxContainerResources | undefined): numb
   return numberWithin('oomScoreAdj', resources?.oomScoreAdj, { minimum: -1000, maximum: 1000 });
 }
 
-/** Returns the limits in effect, as a CRI message. */
+/** Returns the limits in effect as a CRI message. */
 export function criResources({
   HostConfig: host,
 }: Pick<ContainerInspection, 'HostConfig'>): MessageInitShape<typeof LinuxContainerResourcesSchema> {

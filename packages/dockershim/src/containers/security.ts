@@ -18,7 +18,7 @@ type Security = LinuxContainerSecurityContext;
 export type SecurityFacts = {
   /** The Engine's `SecurityOptions`, such as `name=apparmor`. */
   options: readonly string[];
-  /** Content of the seccomp profile, if the request names a file. The Engine does not accept paths. */
+  /** Content of the seccomp profile if the request names a file; the Engine does not accept paths. */
   seccompProfile?: string;
 };
 
@@ -40,7 +40,7 @@ export function userOf(security: Security | undefined): string {
   return `${user}:${idOf('runAsGroup', runAsGroup.value)}`;
 }
 
-/** Converts a container's privileges to the Engine's configuration. */
+/** Converts a container's security context to the Engine's configuration. */
 export function securityConfig(security: Security | undefined, facts: SecurityFacts): Partial<HostConfig> {
   checkAmbient(security);
   checkGroupsPolicy(security);
@@ -103,8 +103,8 @@ function checkAmbient(security: Security | undefined): void {
 }
 
 /**
- * Docker adds the supplementary groups from the image's /etc/group only if no group is requested. Therefore Strict requires a runAsGroup.
- * With Merge, a runAsGroup loses the image's groups; this is accepted, because otherwise every pod with a runAsGroup would fail.
+ * Docker adds the supplementary groups from the image's /etc/group only if no group is requested, so Strict requires a runAsGroup. With
+ * Merge, a runAsGroup drops the image's groups; this is accepted, because otherwise every pod with a runAsGroup would fail.
  */
 function checkGroupsPolicy(security: Security | undefined): void {
   const policy = security?.supplementalGroupsPolicy ?? SupplementalGroupsPolicy.Merge;

@@ -15,14 +15,14 @@ const CHANGES = {
 };
 
 /**
- * Caches container lists, because fetching a list is the slowest part of a call. A list is cached for a few seconds, provided that the
- * event stream is open and reports no change, and that this process itself changes nothing.
+ * Caches container lists, because fetching one is the slowest part of a call. A list is valid for a few seconds, as long as the event
+ * stream is open and reports no change, and this process makes none itself.
  */
 export class ContainerLists {
   readonly #http: EngineHttp;
   readonly #containers: EngineContainers;
   readonly #cache = new Map<string, CachedList>();
-  /** Incremented on each event, and whenever an event stream starts. */
+  /** Incremented on each event and whenever an event stream opens. */
   #events = 0;
   #isFollowing = false;
   #isClosed = false;
@@ -56,8 +56,8 @@ export class ContainerLists {
   }
 
   /**
-   * Returns a token that stays the same until a container or image changes; `undefined` if changes would currently be missed, because the
-   * event stream is not open or this process is making a change.
+   * Returns a token that stays the same until a container or image changes; `undefined` if changes could be missed at the moment, because
+   * the event stream is not open or this process is making a change.
    */
   #change(): string | undefined {
     const { changes, isChanging } = this.#http;
@@ -75,7 +75,7 @@ export class ContainerLists {
     this.#idle = setTimeout(() => this.#stop?.abort(), LISTS_FOLLOWED_MS).unref();
     if (this.#stop !== undefined) return;
     this.#stop = new AbortController();
-    // without the stream, every list is requested from the Engine; the next list tries to reopen the stream
+    // without the stream, every list is requested from the Engine, and the next one tries to reopen the stream
     void this.#read(this.#stop.signal)
       .catch(() => undefined)
       .finally(() => {
@@ -86,7 +86,7 @@ export class ContainerLists {
   }
 
   async #read(signal: AbortSignal): Promise<void> {
-    // `since` covers the events between the Engine's response headers and its event subscription
+    // `since` covers events between the Engine's response headers and its event subscription
     const since = (Date.now() / 1000).toFixed(6);
     const filters = { type: Object.keys(CHANGES), event: Object.values(CHANGES).flat() };
     const query = { filters: JSON.stringify(filters), since };

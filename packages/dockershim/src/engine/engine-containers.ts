@@ -16,7 +16,7 @@ import {
  */
 export type ContainerFilter = { label?: string[]; id?: string[]; name?: string[]; status?: string[] };
 
-/** Selects a part of a log. `tail` is a number of lines or `all`; `since` is in seconds since the epoch. */
+/** Selects part of a log. `tail` is a number of lines or `all`; `since` is in seconds since the epoch. */
 type EngineLogQuery = {
   stdout: boolean;
   stderr: boolean;
@@ -36,7 +36,7 @@ export class EngineContainers {
     this.#http = http;
   }
 
-  /** Creates a container and returns its ID. Fails with a conflict if the name is used by another container. */
+  /** Creates a container and returns its ID. Fails with a conflict if the name is taken. */
   async create(name: string, spec: ContainerSpec, signal?: AbortSignal): Promise<string> {
     const call = { what: `create container ${name}`, method: 'POST', path: '/containers/create' } as const;
     const answer = await this.#http.json({ ...call, query: { name }, body: spec, signal }, (value) =>
@@ -50,10 +50,7 @@ export class EngineContainers {
     await this.#http.done({ what: `start container ${id}`, method: 'POST', path: pathOf(id, 'start'), signal });
   }
 
-  /**
-   * Sends the stop signal, and kills the container after the grace period, which is in whole seconds. Succeeds if the container has already
-   * exited.
-   */
+  /** Sends the stop signal and, after the grace period (in whole seconds), kills the container. Succeeds if it has already exited. */
   async stop(id: string, graceSeconds: number, signal?: AbortSignal): Promise<void> {
     await this.#http.done({
       ...{ what: `stop container ${id}`, method: 'POST', path: pathOf(id, 'stop'), query: { t: graceSeconds }, signal },
@@ -67,7 +64,7 @@ export class EngineContainers {
     await this.#http.done({ what: `kill container ${id}`, method: 'POST', path: pathOf(id, 'kill'), query, signal });
   }
 
-  /** Removes a container and its anonymous volumes. Kills it if it is running. */
+  /** Removes a container and its anonymous volumes, killing it if it is running. */
   async remove(id: string, signal?: AbortSignal): Promise<void> {
     const query = { v: true, force: true };
     await this.#http.done({ what: `remove container ${id}`, method: 'DELETE', path: pathOf(id), query, signal });
@@ -91,7 +88,7 @@ export class EngineContainers {
     await this.#http.done({ ...call, body: resources, signal });
   }
 
-  /** Returns a container's log, framed unless the container has a terminal. Leaving the iteration closes the stream. */
+  /** Returns a container's log, framed unless the container has a terminal. Breaking out of the iteration closes the stream. */
   async logs(id: string, query: EngineLogQuery, signal?: AbortSignal): Promise<AsyncIterable<Buffer>> {
     const path = pathOf(id, 'logs');
     return await this.#http.stream({ what: `read the log of container ${id}`, method: 'GET', path, query, signal });
@@ -109,12 +106,12 @@ export class EngineContainers {
   }
 }
 
-/** Extra time that the Engine has to kill a container after the grace period of a stop. */
+/** Extra time for the Engine to kill a container after the stop grace period. */
 const STOP_MARGIN_SECONDS = 120;
 
 /**
- * Returns the path of a container request. Throws `not_found` for text that is neither an ID nor a name, such as `..`, which would lead to
- * a different path.
+ * Returns the path of a container request. Throws `not_found` for text that is neither an ID nor a name, such as `..`, which would resolve
+ * to a different path.
  */
 function pathOf(id: string, verb?: string): string {
   if (!/^[a-zA-Z0-9][\w.-]*$/.test(id)) throw new PodwrightError('not_found', `no such container: ${id}`);

@@ -1,6 +1,6 @@
 import { codeOfHttpStatus, PodwrightError } from '@podwright/base';
 
-/** Matches the Engine's message for a full disk (errno(3), ENOSPC and EDQUOT), with status 500 or within a response. */
+/** Matches the Engine's disk-full messages (errno(3), ENOSPC and EDQUOT), sent with status 500 or within a response. */
 export const FULL_DISK = /no space left on device|disk quota exceeded/;
 
 /** An error response from the Engine, with its HTTP status code. */
@@ -14,14 +14,12 @@ export class EngineError extends PodwrightError {
   }
 }
 
-/** Builds the error for a response whose body is `{"message": …}` or text. `what` names the call, such as `create container NAME`. */
+/** Builds the error for a response whose body is `{"message": …}` or plain text. `what` names the call, such as `create container NAME`. */
 export function engineError(what: string, statusCode: number, body: string): EngineError {
   return new EngineError(statusCode, `${what}: ${messageOf(body) || `the Docker Engine answered ${statusCode}`}`);
 }
 
-/**
- * Whether the Engine rejected a call with a conflict, because the name is used by another container or the container is in the wrong state.
- */
+/** Whether the Engine rejected a call with a conflict: the name is taken, or the container is in the wrong state. */
 export function isConflict(error: unknown): error is EngineError {
   return error instanceof EngineError && error.statusCode === 409;
 }

@@ -13,7 +13,7 @@ const eventSchema = z.object({
   Actor: z.object({ ID: z.string(), Attributes: z.record(z.string(), z.string()) }),
 });
 
-/** A container event. `attributes` contains the container's labels, and its name under the key `name`. */
+/** A container event. `attributes` contains the container's labels and, under the key `name`, its name. */
 export type EngineEvent = {
   id: string;
   action: (typeof ACTIONS)[number];
@@ -25,8 +25,8 @@ export type EngineEvent = {
 export type EngineEventStream = AsyncIterable<EngineEvent>;
 
 /**
- * Yields the events of containers with this label since `sinceMs`: first the past events that the Engine still has in memory (a few
- * hundred), then new ones as they occur. The stream ends when the Engine stops or `signal` aborts. Malformed lines are skipped.
+ * Yields the events of containers with this label since `sinceMs`: first the past events the Engine still has in memory (a few hundred),
+ * then new ones as they occur. The stream ends when the Engine stops or `signal` aborts. Malformed lines are skipped.
  */
 export async function followEvents(
   http: EngineHttp,
@@ -51,7 +51,7 @@ async function* parsedEvents(chunks: AsyncIterable<Buffer>, what: string): Async
   }
 }
 
-/** Parses one line of the event stream. Returns `undefined` if it is malformed or reports some other action. */
+/** Parses one line of the event stream. Returns `undefined` if it is malformed or its action is not one of `ACTIONS`. */
 export function parseEvent(line: string): EngineEvent | undefined {
   let value: unknown;
   try {

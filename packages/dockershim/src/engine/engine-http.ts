@@ -18,12 +18,12 @@ export type EngineCall = {
   /** Body to send unchanged: a tar archive. */
   archive?: Readable;
   headers?: Record<string, string>;
-  /** Marks a call that is not a GET but does not change anything contained in lists, so that `changes` does not count it. */
+  /** Set for non-GET calls that do not affect lists, so that `changes` does not count them. */
   changesNothing?: boolean;
   signal?: AbortSignal;
   /** Timeout for the response headers or, in `json` and `done`, for the whole response. Default: 2 minutes. */
   timeoutMs?: number;
-  /** Omits the API version from the path in order to negotiate the version. Every Engine accepts such a path. */
+  /** Omits the API version from the path, in order to negotiate it. Every Engine accepts such a path. */
   isUnversioned?: boolean;
 };
 
@@ -54,7 +54,7 @@ export class EngineHttp {
     this.#agent = new Agent({ keepAlive: true, maxFreeSockets: IDLE_SOCKETS });
   }
 
-  /** A counter that is incremented at the start and at the end of each call that may change something. */
+  /** A counter that is incremented before and after each call that may change something. */
   get changes(): number {
     return this.#changes;
   }
@@ -96,8 +96,8 @@ export class EngineHttp {
   }
 
   /**
-   * Makes a call that upgrades the connection to a raw byte stream (`Upgrade: tcp`). Only the request is written to the connection; it has
-   * no body unless `body` is given. Ending the socket's writable side closes the container's input, while the output continues.
+   * Makes a call that upgrades the connection to a raw byte stream (`Upgrade: tcp`). Nothing but the request is written to the connection;
+   * it has no body unless `body` is given. Ending the socket's writable side closes the container's stdin; output continues.
    */
   async hijack(call: EngineCall): Promise<HijackedConnection> {
     using signal = withTimeout(call.signal, call.timeoutMs ?? CALL_TIMEOUT_MS, call.what);
@@ -136,7 +136,7 @@ export class EngineHttp {
     outgoing.on('response', resolve);
     call.archive?.once('error', (error) => reject(wrapError(`${call.what}: read the archive`, error)));
     outgoing.on('error', (error) => {
-      // whether the Engine was restarted after the socket was last used
+      // the keep-alive connection is stale, for example because the Engine was restarted
       const isStale = outgoing.reusedSocket && isErrno(error, 'ECONNRESET') && !call.signal?.aborted;
       if (isStale && call.method === 'GET' && !isAgain) resolve(this.#head(call, true));
       else reject(this.#explain(call.what, call.signal, error));
@@ -155,7 +155,7 @@ export class EngineHttp {
       path: (call.isUnversioned ? '' : this.#prefix) + call.path + encodeQuery(call.query),
       signal: call.signal,
       agent: isUpgrade ? false : this.#agent,
-      // otherwise node:net would end its side when the container's output ends
+      // otherwise node:net would close the writable side when the container's output ends
       ...(isUpgrade && { createConnection: () => connect({ path: this.#socketPath, allowHalfOpen: true }) }),
       headers: {
         host: 'docker',
@@ -200,8 +200,8 @@ export class EngineHttp {
 }
 
 /**
- * Whether the status code means success. Redirects are failures, because they are not followed. 304 means that the container is already in
- * the requested state.
+ * Whether the status code means success. Redirects count as failures, because they are not followed. 304 means that the container is
+ * already in the requested state.
  */
 function isSuccess({ statusCode = 500 }: IncomingMessage): boolean {
   return statusCode < 300 || statusCode === 304;

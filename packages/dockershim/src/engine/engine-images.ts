@@ -27,7 +27,7 @@ export type ImageInspection = z.infer<typeof inspection>;
 const step = z.object({ Created: z.number(), CreatedBy: z.string(), Comment: z.string(), Size: z.number() });
 export type ImageStep = z.infer<typeof step>;
 
-/** An image to pull, given by its name as shown by Docker, and a tag or digest. `auth` is the value of the `X-Registry-Auth` header. */
+/** An image to pull: its name as shown by Docker, and a tag or digest. `auth` is the value of the `X-Registry-Auth` header. */
 export type ImagePull = { name: string; version: string; auth?: string; headTimeoutMs: number };
 
 /** The Engine's images, by ID or name. Calls throw `not_found` and the errors of `EngineHttp`. */
@@ -58,12 +58,12 @@ export class EngineImages {
     return await this.#http.json(call, (value) => z.array(step).parse(value ?? []));
   }
 
-  /** Removes a name from an image, and the image itself along with its last name. Fails with a conflict if a container uses the image. */
+  /** Removes a name from an image, and the image itself if that was its last name. Fails with a conflict if a container uses the image. */
   async remove(reference: string, signal?: AbortSignal): Promise<void> {
     await this.#http.done({ what: `remove image ${reference}`, method: 'DELETE', path: pathOf(reference), signal });
   }
 
-  /** Starts a pull. The response body reports the progress, one JSON line per step. Destroying the response cancels the pull. */
+  /** Starts a pull. The response body reports progress as JSON lines. Destroying the response cancels the pull. */
   async pull({ name, version, auth, headTimeoutMs }: ImagePull, signal: AbortSignal): Promise<IncomingMessage> {
     return await this.#http.stream({
       ...{ what: `pull image ${name}`, method: 'POST', path: '/images/create', signal, timeoutMs: headTimeoutMs },

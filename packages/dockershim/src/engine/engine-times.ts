@@ -1,4 +1,4 @@
-/** Go's zero time, which stands for an event that has not occurred. */
+/** Go's zero time: the event has not occurred. */
 const NEVER = '0001-01-01T00:00:00Z';
 
 /**

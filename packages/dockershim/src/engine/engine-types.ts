@@ -1,8 +1,8 @@
 import * as z from 'zod';
 
 /**
- * The fields used from the Engine's responses (Docker Engine API 1.41); all others are dropped. Go encodes an empty list or map as null, so
- * null means empty.
+ * The fields used from the Engine's responses (Docker Engine API 1.41); all others are dropped. Go encodes empty lists and maps as null, so
+ * null is treated as empty.
  */
 const text = z
   .string()
@@ -110,10 +110,10 @@ export const containerInspectionSchema = z.object({
 });
 export type ContainerInspection = z.infer<typeof containerInspectionSchema>;
 
-/** The fields that are sent in `POST /containers/create`. Sizes are in bytes; CPU times use the units of the kernel's cgroup files. */
+/** The fields sent in `POST /containers/create`. Sizes are in bytes; CPU times use the units of the kernel's cgroup files. */
 export type ContainerSpec = {
   Hostname?: string;
-  /** Makes the Engine create a network namespace without setting it up, and without writing `hosts` and `resolv.conf`. */
+  /** Has the Engine create a network namespace without configuring it, and without writing `hosts` and `resolv.conf`. */
   NetworkDisabled?: boolean;
   User?: string;
   Tty?: boolean;
@@ -127,7 +127,7 @@ export type ContainerSpec = {
   Labels: Record<string, string>;
   ExposedPorts?: Record<string, object>;
   StopSignal?: string;
-  /** `NONE` disables the image's health check, which would otherwise be run as an exec each time. */
+  /** `NONE` disables the image's health check, which the Engine would otherwise run as an exec each time. */
   Healthcheck?: { Test: string[] };
   HostConfig: HostConfig;
 };

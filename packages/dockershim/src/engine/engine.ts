@@ -75,7 +75,7 @@ export async function connectEngine(socketPath: string, signal?: AbortSignal): P
   }
 }
 
-/** Returns the API version to use: 1.41, or the lowest version still supported by an Engine that no longer supports 1.41. */
+/** Returns the API version to use: 1.41, or the Engine's minimum version if it no longer supports 1.41. */
 export function spokenVersion({ Version, ApiVersion, MinAPIVersion = API_VERSION }: EngineVersion): string {
   if (compareVersions(ApiVersion, API_VERSION) < 0) {
     throw new PodwrightError(

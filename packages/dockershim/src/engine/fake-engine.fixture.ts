@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A fake Engine: a unix socket on which the test itself answers. */
+/** A fake Engine: a Unix socket served by the test itself. */
 export type FakeEngine = AsyncDisposable & { socket: string };
 
 export async function startFakeEngine(answer: RequestListener): Promise<FakeEngine> {

@@ -12,9 +12,8 @@ const SYSTEM_ERROR = 3;
 export type OutputStreams = { stdout: Readable; stderr: Readable };
 
 /**
- * Demultiplexes the frames in which the Engine sends the output of a container without a terminal. Both streams end or fail when the source
- * does; a slow reader pauses the source. Payloads are passed on as they arrive, so the payload length in a frame header never causes an
- * allocation.
+ * Demultiplexes the frames of a container without a terminal. Both streams end or fail when the source does; a slow reader pauses the
+ * source. Payloads are passed on as they arrive, so the length in a frame header never causes an allocation.
  */
 export function splitFrames(source: Readable, head: Buffer): OutputStreams {
   const streams = { stdout: new PassThrough(), stderr: new PassThrough() };

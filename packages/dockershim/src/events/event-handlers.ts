@@ -5,7 +5,7 @@ import { PodEventSource } from './event-source.ts';
 import type { PodEventKind } from './pod-events.ts';
 import { PodSnapshots, type StatusVerbs } from './pod-snapshots.ts';
 
-/** CRI calls that publish events which the Engine does not send. */
+/** CRI calls that publish events the Engine does not send. */
 type ReportingVerbs = Pick<RuntimeHandlers, 'runPodSandbox' | 'startContainer'>;
 
 const TYPES: Record<PodEventKind, ContainerEventType> = {
@@ -16,10 +16,10 @@ const TYPES: Record<PodEventKind, ContainerEventType> = {
 };
 
 /**
- * GetContainerEvents: streams the sandbox and container events from now on, even across Engine restarts. Each event includes the statuses
- * of its pod, which `verbs` read at the time of the event or slightly later, so that the kubelet need not request them. If a client reads
- * too slowly, its stream fails with `resource_exhausted`. The returned RunPodSandbox and StartContainer handlers add the events that the
- * Engine does not send: that a sandbox is ready (its network is set up), and that a container could not be started.
+ * GetContainerEvents: streams sandbox and container events from now on, even across Engine restarts. Each event carries the statuses of its
+ * pod, read through `verbs` at the time of the event or slightly later, so that the kubelet need not request them. The stream of a client
+ * that reads too slowly fails with `resource_exhausted`. The returned RunPodSandbox and StartContainer handlers add events that the Engine
+ * does not send: sandbox ready (its network is set up), and container failed to start.
  */
 export function eventHandlers(
   { engine, logger }: Pick<DockershimServices, 'engine' | 'logger'>,
@@ -58,7 +58,7 @@ function reportingVerbs({ runPodSandbox, startContainer }: ReportingVerbs, sourc
       try {
         return await startContainer(request, context);
       } catch (error) {
-        // an Engine that did not respond may have started the container, in which case it sends the event itself
+        // an Engine that did not respond may still have started the container, in which case it sends the event itself
         if (errorCode(error) !== 'unavailable' && !context.signal.aborted)
           source.report(request.containerId, 'stopped');
         throw error;

@@ -20,10 +20,10 @@ import type { PodEvent } from './pod-events.ts';
 
 const LABELS = { 'io.kubernetes.docker.type': 'podsandbox' };
 
-/** A connection to the fake Engine: the list that it returns, and a function that then sends its events. */
+/** A connection to the fake Engine: the list it returns, and a function that then sends its events. */
 type Connection = { list: Record<string, string>; send: (stream: ServerResponse) => void };
 
-/** Starts a fake Engine that serves these connections one after the other, and the last one repeatedly. */
+/** Starts a fake Engine that serves these connections in order, repeating the last one. */
 async function startEngine(connections: Connection[]) {
   let at = -1;
   const asked: string[] = [];
@@ -147,7 +147,7 @@ async function watchFlood(count: number, podSandboxStatus: RuntimeHandlers['podS
   return { fake, engine, handlers, watch };
 }
 
-/** Runs `work` only in the first call, because snapshots also request lists. */
+/** Runs `work` only on the first call, because snapshots request lists as well. */
 function once<T extends unknown[]>(work: (...given: T) => void): (...given: T) => void {
   let isDone = false;
   return (...given) => {

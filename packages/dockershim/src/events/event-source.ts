@@ -6,8 +6,8 @@ import { EVENTS_RETRY } from '../limits.ts';
 import { isNews, type KnownContainer, knownContainers, missedEvents, type PodEvent, podEventOf } from './pod-events.ts';
 
 /**
- * Provides the pod events of an Engine to any number of subscribers. Follows the Engine only while there are subscribers. After the
- * connection was lost, it derives the missed events from a container list, because a restarted Engine no longer has its past events.
+ * Provides an Engine's pod events to any number of subscribers. Follows the Engine only while there are subscribers. After a reconnect, it
+ * derives the missed events from a container list, because a restarted Engine has lost its past events.
  */
 export class PodEventSource {
   readonly #engine: Pick<Engine, 'http' | 'containers'>;
@@ -22,10 +22,7 @@ export class PodEventSource {
     this.#logger = logger;
   }
 
-  /**
-   * Subscribes to the events from this call on, until the signal aborts. Events that occur before the Engine is reached are delivered once
-   * it is.
-   */
+  /** Subscribes to events from now on, until the signal aborts. Events that occur before the Engine is reached are delivered once it is. */
   subscribe(signal: AbortSignal): Subscription<PodEvent> {
     const subscription = this.#broadcast.subscribe(signal);
     if (signal.aborted) return subscription;
@@ -38,7 +35,7 @@ export class PodEventSource {
     return subscription;
   }
 
-  /** Publishes an event that the Engine does not send. Has no effect if the Engine has not reported the container. */
+  /** Publishes an event that the Engine does not send. No-op if the Engine has not reported the container. */
   report(id: string, kind: PodEvent['kind']): void {
     const known = this.#known?.get(id);
     if (known !== undefined) this.#broadcast.publish({ id, sandboxId: known.sandboxId, kind, atMs: Date.now() });
@@ -66,7 +63,7 @@ export class PodEventSource {
     }
   }
 
-  /** Follows the events over one connection until it ends. */
+  /** Follows the events of a single connection until it ends. */
   async #follow(watch: Watch, signal: AbortSignal): Promise<void> {
     const connection = new AbortController();
     const fromMs = watch.sinceMs;
@@ -88,8 +85,8 @@ export class PodEventSource {
   }
 
   /**
-   * Publishes the missed events, which it derives from a container list. Returns the time of the list: it may already reflect events of the
-   * stream that occurred before this time. Returns 0 for the first list.
+   * Publishes missed events, derived from a container list. Returns the time of that list, which may already reflect stream events from
+   * before that time. Returns 0 for the first list.
    */
   async #catchUp(watch: Watch, signal: AbortSignal): Promise<number> {
     const atMs = Date.now();

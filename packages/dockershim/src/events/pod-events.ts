@@ -5,7 +5,7 @@ import { isOurs } from '../labels/ownership.ts';
 
 export type PodEventKind = 'created' | 'started' | 'stopped' | 'deleted';
 
-/** An event of a sandbox or of one of its containers. `atMs` is in milliseconds since the epoch. */
+/** An event of a sandbox or one of its containers. `atMs` is in milliseconds since the epoch. */
 export type PodEvent = { id: string; sandboxId: string; kind: PodEventKind; atMs: number };
 
 /** The last observed state of a sandbox or container. */
@@ -24,7 +24,7 @@ export function podEventOf({ id, action, atMs, attributes }: EngineEvent): PodEv
   return sandboxId === undefined ? undefined : { id, sandboxId, kind: KINDS[action], atMs };
 }
 
-/** Returns the sandboxes in a container list and their containers, by ID. */
+/** Returns the sandboxes and their containers in a container list, by ID. */
 export function knownContainers(list: ContainerSummary[]): Map<string, KnownContainer> {
   const known = new Map<string, KnownContainer>();
   for (const { Id, Names, Labels, State } of list) {
@@ -39,14 +39,14 @@ function kindOf(state: string): KnownContainer['kind'] {
   return ['exited', 'dead', 'removing'].includes(state) ? 'stopped' : 'started';
 }
 
-/** Returns the ID of a container's sandbox, which for a sandbox's own container is the container's ID. */
+/** Returns the ID of a container's sandbox. For a sandbox's own container, that is the container's ID. */
 function sandboxOf(id: string, marked: { names: string[]; labels: Record<string, string> }): string | undefined {
   const type = marked.labels[TYPE_LABEL];
   if (type === SANDBOX_TYPE) return isOurs(SANDBOX_TYPE, marked) ? id : undefined;
   return isOurs(CONTAINER_TYPE, marked) ? marked.labels[SANDBOX_ID_LABEL] : undefined;
 }
 
-/** Derives the events that occurred between two lists. A container that was created and removed in between goes unnoticed. */
+/** Derives the events that occurred between two lists. A container created and removed in between goes unnoticed. */
 export function missedEvents(
   before: ReadonlyMap<string, KnownContainer>,
   now: ReadonlyMap<string, KnownContainer>,
@@ -67,8 +67,8 @@ export function missedEvents(
 const ORDER: PodEventKind[] = ['created', 'started', 'stopped'];
 
 /**
- * Whether an event that occurred before the list was fetched is missing from the list. This happens because the Engine lists a container as
- * running for a while after it has exited.
+ * Whether a list misses an event from before it was fetched. This happens because the Engine lists a container as running for a while after
+ * it has exited.
  */
 export function isNews(listed: ReadonlyMap<string, KnownContainer>, { id, kind }: PodEvent): boolean {
   const was = listed.get(id)?.kind;

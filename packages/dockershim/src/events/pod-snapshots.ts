@@ -21,10 +21,10 @@ export type PodSnapshot = Pick<Event, 'podSandboxStatus' | 'containersStatuses'>
 /** The CRI calls that return the statuses of a sandbox and its containers. */
 export type StatusVerbs = Pick<RuntimeHandlers, 'podSandboxStatus' | 'containerStatus'>;
 
-/** Error codes of calls while the Engine is unreachable or does not respond. */
+/** Error codes of calls to an Engine that is unreachable or does not respond. */
 const AWAY = ['unavailable', 'deadline_exceeded'];
 
-/** Maximum number of pods for which the last snapshot is cached. It is used for events that occurred before it was taken. */
+/** Maximum number of pods whose last snapshot is cached. A cached snapshot is used for events that occurred before it was taken. */
 const MAX_CACHED = 64;
 
 /** Reads the pod statuses that are included in events. */

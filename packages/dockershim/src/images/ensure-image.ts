@@ -13,19 +13,22 @@ import { formatReference, type ImageReference, parseReference } from './referenc
 
 type Needs = Pick<DockershimServices, 'engine' | 'options' | 'logger'>;
 
-/** Static programs on the host that can serve as the pause process: with these arguments, they wait for signals and reap orphans. */
+/**
+ * Static programs on the host that can serve as the pause process, and their arguments. Both wait for signals; only catatonit reaps
+ * orphans.
+ */
 const PAUSES = [
   { program: 'catatonit', args: ['-P'] },
   { program: 'busybox', args: ['sleep', '2147483647'] },
 ];
 
-/** A second name given to a locally built image, to show where it came from. */
+/** A second name for locally built images, to show their origin. */
 const MADE_NAME = 'podwright.local/pause';
 
 /**
  * Returns a function that ensures that a sandbox image is present. It pulls the image with the credentials of the host's root user or, if
- * no registry answers, builds it under the same name from the host's catatonit or busybox. Concurrent calls for the same image share the
- * work.
+ * no registry answers, builds it under the same name from the host's catatonit or busybox. Concurrent calls for the same image are
+ * coalesced.
  */
 export function imageEnsurer(
   services: Needs,
@@ -61,7 +64,7 @@ async function ensureImage(services: Needs, wanted: Wanted, signal: AbortSignal)
   }
 }
 
-/** Whether the image may be built after this pull error. It must not be if a registry has rejected the image's name or the credentials. */
+/** Whether the image may be built locally after this pull error. It may not if a registry has rejected its name or the credentials. */
 function mayBeBuilt(error: unknown): boolean {
   return ['unavailable', 'deadline_exceeded', 'unknown'].includes(errorCode(error));
 }
@@ -81,7 +84,7 @@ async function pull(services: Needs, { reference, home }: Wanted, signal: AbortS
   throw failure;
 }
 
-/** Builds the image and returns the host path of the program that it contains. */
+/** Builds the image and returns the host path of the program in it. */
 async function makeImage(
   { engine }: Needs,
   { name, tag }: { name: string; tag: string },

@@ -18,13 +18,10 @@ const schema = z.object({
     .optional(),
 });
 
-/** Names by which these files refer to Docker Hub. */
+/** Names used for Docker Hub in these files. */
 const HUB = new Set(['index.docker.io', 'registry-1.docker.io']);
 
-/**
- * Finds the credentials for an image in the content of a `config.json`, ordered by the length of the matching prefix of its name, longest
- * first.
- */
+/** Returns the credentials for an image from the content of a `config.json`, the longest matching name prefix first. */
 export function credentialsIn(text: string, imageName: string): RegistryCredentials[] {
   const { auths = {} } = schema.parse(JSON.parse(text));
   const full = fullName(imageName);
@@ -36,7 +33,7 @@ export function credentialsIn(text: string, imageName: string): RegistryCredenti
   return matches.sort((one, other) => other.place.length - one.place.length).map(({ credentials }) => credentials);
 }
 
-/** Returns the root user's credentials for an image, or none if there is no file. Errors name the file. */
+/** Returns the root user's credentials for an image; empty if there is no file. Errors name the file. */
 export async function hostCredentials(path: string, imageName: string): Promise<RegistryCredentials[]> {
   try {
     return credentialsIn(await readFile(path, 'utf8'), imageName);

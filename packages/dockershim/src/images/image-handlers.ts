@@ -32,7 +32,7 @@ function listImages({ engine, options }: Needs): ImageHandlers['listImages'] {
   };
 }
 
-/** ImageStatus: for a nonexistent image it returns an empty response, which is not an error. */
+/** ImageStatus: returns an empty response for a nonexistent image, which is not an error. */
 function imageStatus({ engine, options }: Needs): ImageHandlers['imageStatus'] {
   return async ({ image, verbose }, { signal }) => {
     const found = await findImage(engine, given(image, 'image status'), signal);
@@ -58,7 +58,7 @@ function removeImage({ engine }: Needs): ImageHandlers['removeImage'] {
     const found = await findImage(engine, reference, signal);
     if (found === undefined) return {};
     const names = namesOf(found);
-    // an image that has only digests is removed by its ID, which removes all of its digests
+    // an image with only digests is removed by ID, which removes all of its digests
     for (const name of names.repoTags.length > 0 ? names.repoTags : [found.Id]) await remove(engine, name, signal);
     if (await stillThere(engine, found.Id, signal)) await remove(engine, found.Id, signal);
     return {};
@@ -77,8 +77,8 @@ async function remove({ images }: Needs['engine'], name: string, signal: AbortSi
 }
 
 /**
- * ImageFsInfo: reports the file system of Docker's root directory. A layer is counted once for each image that shares it, because computing
- * exact sizes would take the Engine seconds. Writable layers are reported in the container statistics.
+ * ImageFsInfo: reports the file system of Docker's root directory. Layers shared by several images are counted once per image, because
+ * computing exact sizes would take the Engine seconds. Writable layers are part of the container statistics.
  */
 function imageFsInfo({ engine }: Needs): ImageHandlers['imageFsInfo'] {
   return async (_request, { signal }) => {
@@ -104,13 +104,13 @@ async function findImage(
   return found !== undefined && isMeant(reference, found) ? found : undefined;
 }
 
-/** Removes the tag from a reference that has both a tag and a digest, because the Engine would reject it. */
+/** Strips the tag from a reference with both a tag and a digest, which the Engine would reject. */
 function asEngineHasIt(reference: string): string {
   return reference.includes('@') ? formatReference(parseReference(reference)) : reference;
 }
 
 function nothingIfMissing(error: unknown): undefined {
-  // "unrecognized image ID": another call has removed the image in the meantime
+  // "unrecognized image ID": the image was removed by a concurrent call
   if (!isNotFound(error) && !/unrecognized image ID/.test(errorMessage(error))) throw error;
 }
 
@@ -139,7 +139,7 @@ function namesOf({ RepoTags, RepoDigests }: ImageSummary): { repoTags: string[];
   return { repoTags: RepoTags.filter(isReal), repoDigests: RepoDigests.filter(isReal) };
 }
 
-/** Returns the image's `USER` as a number or a name, or neither if the image does not set one, which means root. */
+/** Returns the image's `USER` as a number or a name; neither if it is unset, which means root. */
 function imageUser(user: string): { uid?: { value: bigint }; username?: string } {
   const name = user.split(':')[0] ?? '';
   return /^\d{1,10}$/.test(name) ? { uid: { value: BigInt(name) } } : { username: name };

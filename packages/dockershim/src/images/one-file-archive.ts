@@ -9,7 +9,7 @@ const CHECKSUM = 148;
 const TYPE = 156;
 const MAGIC = 257;
 
-/** Creates a tar archive that contains one world-executable file. The result is deterministic: the same file yields the same archive. */
+/** Creates a tar archive with a single world-executable file. Deterministic: the same file yields the same archive. */
 export function oneFileArchive(name: string, contents: Buffer): Buffer {
   const header = Buffer.alloc(BLOCK_BYTES);
   header.write(name, NAME);
@@ -18,7 +18,7 @@ export function oneFileArchive(name: string, contents: Buffer): Buffer {
   header.write('00000000000\0', TIME);
   header.write('0', TYPE);
   header.write('ustar\x0000', MAGIC);
-  // in the checksum calculation, the checksum field itself counts as blanks
+  // the checksum is calculated with its own field filled with blanks
   header.write(' '.repeat(8), CHECKSUM);
   const sum = header.reduce((total, byte) => total + byte, 0);
   header.write(`${sum.toString(8).padStart(6, '0')}\0 `, CHECKSUM);

@@ -2,10 +2,10 @@ import { type ErrorCode, errorMessage, PodwrightError } from '@podwright/base';
 import { EngineError, FULL_DISK } from '../engine/engine-error.ts';
 import { PullRefusal } from './pull-progress.ts';
 
-/** Prefix by which kubelets recognize that the registry is unavailable (cri-api, pkg/errors). */
+/** Prefix by which kubelets recognize an unavailable registry (cri-api, pkg/errors). */
 const REGISTRY_UNAVAILABLE = 'RegistryUnavailable';
 
-/** Error codes by the wording of the message. The Engine reports most registry errors as its own, without the registry's status. */
+/** Error codes by message text. The Engine reports most registry errors as its own, without the registry's status code. */
 const WORDS: [ErrorCode, RegExp][] = [
   ['resource_exhausted', FULL_DISK],
   [
@@ -20,7 +20,7 @@ const WORDS: [ErrorCode, RegExp][] = [
   ],
 ];
 
-/** Status codes of registries that are down. The response often comes from a proxy and contains HTML instead of a message. */
+/** Status codes of an unavailable registry. They often come from a proxy that sends HTML instead of a message. */
 const UNAVAILABLE_STATUSES = [502, 503, 504];
 
 /** Classifies a pull error by its message. Other errors are returned unchanged. */

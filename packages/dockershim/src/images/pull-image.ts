@@ -8,8 +8,8 @@ import { type RegistryCredentials, registryAuth } from './registry-auth.ts';
 type Needs = Pick<DockershimServices, 'engine' | 'options'>;
 
 /**
- * Pulls an image and returns its ID. `signal` cancels the pull. Throws `deadline_exceeded` after too long without progress, `not_found`,
- * `unauthenticated`, `permission_denied`, `unavailable` (for the registry or the Engine) or `unknown`.
+ * Pulls an image and returns its ID. `signal` cancels the pull. Throws `deadline_exceeded` if the pull makes no progress for too long,
+ * `not_found`, `unauthenticated`, `permission_denied`, `unavailable` (for the registry or the Engine) or `unknown`.
  */
 export async function pullImage(
   { engine, options }: Needs,
@@ -33,7 +33,7 @@ export async function pullImage(
   return (await engine.images.inspect(shown, signal)).Id;
 }
 
-/** A timer. Its signal aborts when `limitMs` have passed since the timer was last restarted. */
+/** A restartable timer whose signal aborts `limitMs` after the last restart. */
 class StallTimer implements Disposable {
   readonly #controller = new AbortController();
   readonly #limitMs: number;
@@ -50,7 +50,7 @@ class StallTimer implements Disposable {
     return this.#controller.signal;
   }
 
-  /** Restarts the timer. With `isOff`, stops it until the next call instead. */
+  /** Restarts the timer. If `isOff`, stops it until the next call instead. */
   restart(isOff: boolean): void {
     this.#timer?.[Symbol.dispose]();
     if (isOff) return;

@@ -9,7 +9,7 @@ const lineSchema = z.object({
   errorDetail: z.object({ code: z.number().optional() }).optional(),
 });
 
-/** The error of a failed pull, as reported by the registry or the Engine. `statusCode` is that of the registry, if known. */
+/** The error of a failed pull, as reported by the registry or the Engine. `statusCode` is the registry's, if known. */
 export class PullRefusal extends Error {
   readonly statusCode: number | undefined;
 
@@ -19,7 +19,7 @@ export class PullRefusal extends Error {
   }
 }
 
-/** Status of a layer that is being unpacked. During this time the Engine may report no progress, if the layer is large or the disk slow. */
+/** Status of a layer being unpacked. During that time, the Engine may report no progress if the layer is large or the disk is slow. */
 const UNPACKING = 'Extracting';
 const UNPACKED = 'Pull complete';
 
@@ -39,7 +39,7 @@ export async function readProgress(
     const { id = '', status, error, errorDetail } = parseLine(text);
     if (error !== undefined) throw new PullRefusal(error, errorDetail?.code);
     if (status === UNPACKED) unpacking.delete(id);
-    // only one, because the Engine unpacks one layer at a time
+    // track only one: the Engine unpacks one layer at a time
     if (status === UNPACKING && unpacking.size === 0) unpacking.add(id);
     onGain(unpacking.size > 0);
   }

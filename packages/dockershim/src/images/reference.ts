@@ -30,12 +30,12 @@ function familiarName(full: string): string {
     : full;
 }
 
-/** Minimum number of hexadecimal digits in an ID prefix. Shorter text is taken as a name. */
+/** Minimum number of hexadecimal digits in an ID prefix. Anything shorter is a name. */
 const MIN_ID_DIGITS = 12;
 
 /**
- * Whether an image found by the Engine really has the requested name or ID. The Engine also treats a name as an ID prefix, so for `cafe` it
- * would find any image whose ID starts with these digits.
+ * Whether an image returned by the Engine really has the requested name or ID. The Engine also treats names as ID prefixes, so `cafe` would
+ * match any image whose ID starts with these digits.
  */
 export function isMeant(
   text: string,

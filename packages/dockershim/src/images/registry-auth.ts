@@ -1,4 +1,4 @@
-/** Registry credentials (CRI AuthConfig). Empty fields are ignored. `auth` is `username:password`, base64-encoded. */
+/** Registry credentials (CRI AuthConfig). Empty fields are ignored. `auth` is base64-encoded `username:password`. */
 export type RegistryCredentials = {
   username?: string;
   password?: string;

@@ -1,18 +1,18 @@
 /**
- * The type of a container created by a dockershim. The labels are the same as in upstream's dockershim, so that either can adopt the
- * other's containers.
+ * The type of a container created by a dockershim. The labels are those of upstream's dockershim, so that each can adopt the other's
+ * containers.
  */
 export const TYPE_LABEL = 'io.kubernetes.docker.type';
 export const SANDBOX_TYPE = 'podsandbox';
 export const CONTAINER_TYPE = 'container';
-/** The ID of the sandbox to which a container belongs. */
+/** The ID of the sandbox a container belongs to. */
 export const SANDBOX_ID_LABEL = 'io.kubernetes.sandbox.id';
 /** The container's CRI log path. */
 export const LOG_PATH_LABEL = 'io.kubernetes.container.logpath';
 /** A label set by the kubelet. On a sandbox, the dockershim sets it to `POD`. */
 export const CONTAINER_NAME_LABEL = 'io.kubernetes.container.name';
 const ANNOTATION_PREFIX = 'annotation.';
-/** A label used only by this dockershim. Its value is JSON, and holds state for which neither Docker nor the labels above have a field. */
+/** A label used only by this dockershim. Its value is JSON, with state that has no field in Docker or in the labels above. */
 export const DETAILS_LABEL = 'io.podwright.details';
 
 const INTERNAL = new Set([TYPE_LABEL, SANDBOX_ID_LABEL, LOG_PATH_LABEL, DETAILS_LABEL]);

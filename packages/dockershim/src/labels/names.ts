@@ -1,14 +1,12 @@
 import { PodwrightError } from '@podwright/base';
 
-/** The NAME part in the name of a sandbox's container. */
+/** The NAME part of a sandbox container's name. */
 export const SANDBOX_CONTAINER_NAME = 'POD';
 
 /** Metadata encoded in a container's name: `k8s_NAME_POD_NAMESPACE_UID_ATTEMPT`, the scheme of upstream's dockershim. */
 export type ContainerName = { name: string; podName: string; namespace: string; uid: string; attempt: number };
 
-/**
- * Formats the container name used in the Engine. Such names are unique, so a pod cannot have two containers with the same name and attempt.
- */
+/** Formats a container's name in the Engine. Names are unique there, so a pod cannot have two containers with the same name and attempt. */
 export function formatName({ name, podName, namespace, uid, attempt }: ContainerName): string {
   const parts = [name, podName, namespace, uid];
   const bad = parts.find((part) => !/^[a-zA-Z0-9.-]+$/.test(part));
@@ -22,8 +20,8 @@ export function formatName({ name, podName, namespace, uid, attempt }: Container
 }
 
 /**
- * Decodes a container name, with or without the Engine's leading slash and the suffix that avoids a conflict. Returns `undefined` for the
- * name of any other container.
+ * Decodes a container name, with or without the Engine's leading slash and the suffix that avoids conflicts. Returns `undefined` for any
+ * other container's name.
  */
 export function parseName(text: string): ContainerName | undefined {
   const match = /^\/?k8s_([^_]+)_([^_]+)_([^_]+)_([^_]+)_(\d{1,10})(?:_[0-9a-f]{1,16})?$/.exec(text);

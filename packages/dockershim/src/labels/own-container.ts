@@ -8,8 +8,8 @@ type Wanted = { type: ContainerType; id: string };
 type Call = { attempted: string; signal: AbortSignal };
 
 /**
- * Inspects a container by its ID or a unique prefix of it. Throws `not_found` if it does not exist, does not belong to a dockershim, or was
- * found by its name, which the Engine also accepts. `attempted` prefixes the message.
+ * Inspects a container by its ID or a unique ID prefix. Throws `not_found` if it does not exist, does not belong to a dockershim, or was
+ * matched by its name, which the Engine also accepts. `attempted` prefixes the message.
  */
 export async function inspectOwn(
   { containers }: Pick<Engine, 'containers'>,

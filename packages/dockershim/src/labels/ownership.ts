@@ -2,7 +2,7 @@ import { PodwrightError } from '@podwright/base';
 import { type CONTAINER_TYPE, type SANDBOX_TYPE, TYPE_LABEL } from './labels.ts';
 import { parseName, SANDBOX_CONTAINER_NAME } from './names.ts';
 
-/** The types of containers that a dockershim creates. */
+/** The types of containers created by a dockershim. */
 export type ContainerType = typeof SANDBOX_TYPE | typeof CONTAINER_TYPE;
 
 /** The names (with or without a leading slash) and labels of any container in the Engine. */
@@ -10,7 +10,7 @@ export type MarkedContainer = { names: string[]; labels: Record<string, string> 
 
 /**
  * Whether a container in the Engine belongs to a dockershim and is of this type. Both label and name must match: any client of the Engine
- * can set the same labels, so labels alone do not prove that the container may be modified.
+ * can set these labels, so they alone do not prove that the container may be modified.
  */
 export function isOurs(type: ContainerType, { names, labels }: MarkedContainer): boolean {
   if (labels[TYPE_LABEL] !== type) return false;

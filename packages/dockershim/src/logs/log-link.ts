@@ -8,8 +8,8 @@ import { isCriLogDriver } from '../engine/log-driver.ts';
 type LoggedContainer = Pick<ContainerInspection, 'Id' | 'LogPath' | 'HostConfig'>;
 
 /**
- * Returns the path of the Engine's log file for a container, or `undefined` if the log driver writes no files that kubelets can read.
- * Before a container's first start the Engine reports no path, but the path relative to the Engine's root directory is always the same.
+ * Returns the path of the Engine's log file for a container, or `undefined` if the log driver writes no files that kubelets can read. The
+ * Engine reports no path before the container's first start, but the path relative to the Engine's root directory is always the same.
  */
 export function engineLogPath({ Id, LogPath, HostConfig }: LoggedContainer, engineRoot: string): string | undefined {
   if (!isCriLogDriver(HostConfig.LogConfig?.Type ?? '')) return undefined;
@@ -20,7 +20,7 @@ function logFileBelow(id: string): string {
   return join('containers', id, `${id}-json.log`);
 }
 
-/** Makes `link` a symlink to the Engine's log. Atomically replaces an existing file or symlink. */
+/** Makes `link` a symlink to the Engine's log, atomically replacing any existing file or symlink. */
 export async function linkLog(link: string, target: string): Promise<void> {
   if ((await readLink(link)) === target) return;
   try {
@@ -31,7 +31,7 @@ export async function linkLog(link: string, target: string): Promise<void> {
   }
 }
 
-/** Removes the symlink to this container's log. Leaves a regular file, or a symlink to another container's log, in place. */
+/** Removes the symlink to this container's log. Leaves regular files and symlinks to other containers' logs in place. */
 export async function unlinkLog(link: string, containerId: string): Promise<void> {
   const target = await readLink(link);
   if (target?.endsWith(`/${logFileBelow(containerId)}`)) await rm(link, { force: true });

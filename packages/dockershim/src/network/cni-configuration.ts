@@ -11,12 +11,12 @@ const TEMPLATE_SUFFIX = '.template';
 
 type Rejected = { path: string; reason: string };
 
-/** The network to use, or the rejected files with the reasons. */
+/** The network to use, or the rejected files and the reasons. */
 type Choice = { list: NetworkList; path: string } | { rejected: Rejected[] };
 
 /**
- * Determines the default network, which is the first configuration in a directory that is valid and whose plugins are installed. The
- * directory is read every time, so that changes take effect immediately. The choice is logged whenever it changes.
+ * Chooses the default network: the first valid configuration in a directory whose plugins are installed. The directory is reread on every
+ * call, so changes take effect immediately. A changed choice is logged.
  */
 export class CniConfiguration {
   readonly #directory: string;
@@ -51,7 +51,7 @@ export class CniConfiguration {
     return 'list' in choice ? choice.list : undefined;
   }
 
-  /** Renders each template in the directory (`NAME.conflist.template` to `NAME.conflist`), and writes those results that have changed. */
+  /** Renders each template in the directory (`NAME.conflist.template` to `NAME.conflist`) and writes the results that have changed. */
   async renderTemplates(values: TemplateValues): Promise<void> {
     const names = (await namesIn(this.#directory)).filter((name) => /\.(conf|conflist|json)\.template$/.test(name));
     for (const name of names.sort()) {

@@ -37,13 +37,10 @@ export type CniPluginOptions = {
 
 type TearDown = Parameters<NetworkPlugin['tearDownPod']>[0];
 
-/**
- * A path that is never a network namespace. If the path were empty, the path in the record would be used, but its PID may have been reused
- * by now.
- */
+/** A path that is never a network namespace. An empty path would select the path in the record, whose PID may have been reused by now. */
 const NO_NAMESPACE = '/proc/0/ns/net';
 
-/** Network capabilities, by the name that plugins declare. */
+/** Network capabilities by the name that plugins declare. */
 const CAPABILITIES: Record<string, NetworkCapability> = {
   bandwidth: 'shaping',
   portMappings: 'portMappings',
@@ -146,7 +143,8 @@ export class CniPlugin implements NetworkPlugin {
   }
 
   /**
-   * Tears down the network using the configuration in the sandbox's record or, if there is none, the current configuration as a precaution.
+   * Tears down the network using the configuration in the sandbox's record or, as a precaution, the current configuration if there is no
+   * record.
    */
   async #tearDown(setup: TearDown, signal: AbortSignal): Promise<void> {
     const { sandboxId } = setup.pod;
@@ -215,7 +213,7 @@ export class CniPlugin implements NetworkPlugin {
   }
 }
 
-/** Timeout of STATUS. The CRI client calls Status every few seconds and must not be kept waiting any longer. */
+/** Timeout of STATUS. The CRI client calls Status every few seconds and should not have to wait longer. */
 const STATUS_TIMEOUT_MS = 10_000;
 
 const keyOf = ({ namespace, name, sandboxId }: NetworkPod): string =>

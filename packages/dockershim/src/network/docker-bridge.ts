@@ -3,8 +3,8 @@ import type { NetworkCapability, NetworkPlugin, PodNetworkStatus } from './netwo
 const CAPABILITIES: ReadonlySet<NetworkCapability> = new Set<NetworkCapability>(['portMappings']);
 
 /**
- * The `none` network plugin, which uses Docker's own bridge. The Engine attaches a sandbox and publishes its ports when the sandbox starts,
- * and detaches it when it exits. The addresses come from the container's inspection rather than from this plugin.
+ * The `none` network plugin: Docker's own bridge. The Engine attaches a sandbox and publishes its ports when it starts, and detaches it
+ * when it exits. Addresses come from inspecting the container, not from this plugin.
  */
 export class DockerBridge implements NetworkPlugin {
   readonly name = 'none';

@@ -21,8 +21,8 @@ const record = z.object({
 });
 
 /**
- * Results cached by the libcni of another dockershim, in the `results` directory of the CNI cache. For an adopted pod, they are the only
- * source of its host ports, without which `portmap` would not remove its rules.
+ * Results cached by another dockershim's libcni, in the `results` directory of the CNI cache. For an adopted pod, they are the only source
+ * of its host ports, which `portmap` needs to remove its rules.
  */
 export class LibcniRecords {
   readonly #directory: string;
@@ -37,7 +37,7 @@ export class LibcniRecords {
   async ports(sandboxId: string): Promise<PortMapping[]> {
     const records = await Promise.all((await this.#paths(sandboxId)).map((path) => this.#read(path)));
     const ports = records.map((found) => found?.capabilityArgs?.portMappings ?? []);
-    // the records of all of a sandbox's networks contain the same ports
+    // all of a sandbox's records contain the same ports
     return (ports.find(({ length }) => length > 0) ?? []).map(portMapping);
   }
 
@@ -47,7 +47,8 @@ export class LibcniRecords {
   }
 
   /**
-   * Returns the paths of a sandbox's records, `NETWORK-SANDBOX-INTERFACE`. The loopback network also has one, with the same interface name.
+   * Returns the paths of a sandbox's records (`NETWORK-SANDBOX-INTERFACE`), including that of the loopback network, which has the same
+   * interface name.
    */
   async #paths(sandboxId: string): Promise<string[]> {
     const names = await namesIn(this.#directory);

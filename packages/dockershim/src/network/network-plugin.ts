@@ -29,13 +29,13 @@ export type NetworkEvent = { name: 'POD_CIDR_CHANGE'; podCidr: string };
 export type NetworkPluginSettings = { hairpinMode: HairpinMode; nonMasqueradeCidr: string; mtu: number };
 
 /**
- * Sets up the network of pods on a Docker Engine, modelled on the kubelet's former network plugins. Calls for the same pod are serialized.
- * `tearDownPod` may be called any number of times, even if `setUpPod` never finished or the network namespace no longer exists.
+ * Sets up pod networks on a Docker Engine, modeled on the kubelet's former network plugins. Calls for the same pod are serialized.
+ * `tearDownPod` may be called repeatedly, even if `setUpPod` never finished or the network namespace no longer exists.
  */
 export interface NetworkPlugin {
   /** `cni`, or `none` for Docker's own bridge. */
   readonly name: string;
-  /** The network mode with which the Engine creates sandboxes: `none` if the plugin attaches them itself, otherwise Docker's default. */
+  /** The Engine's network mode for sandboxes: `none` if the plugin attaches them itself, otherwise Docker's default. */
   readonly dockerNetworkMode: string;
   capabilities(): ReadonlySet<NetworkCapability>;
   init(settings: NetworkPluginSettings): Promise<void>;
@@ -47,6 +47,6 @@ export interface NetworkPlugin {
   ): Promise<void>;
   /** Resolves to `undefined` if the pod has no network or its network namespace no longer exists. */
   podNetworkStatus(pod: NetworkPod, netnsPath: string | undefined): Promise<PodNetworkStatus | undefined>;
-  /** Throws an error with a user-facing message if pods cannot currently be set up. */
+  /** Throws a user-facing error if pods cannot be set up at the moment. */
   status(signal?: AbortSignal): Promise<void>;
 }

@@ -26,7 +26,7 @@ export class PodNamespaces {
     this.#dependencies = { system: loadSystem(), logger };
   }
 
-  /** Brings up the loopback interface, as the `loopback` plugin does. The kernel assigns its addresses. */
+  /** Brings up the loopback interface, like the `loopback` plugin. The kernel assigns its addresses. */
   bringLoopbackUp(netnsPath: string): void {
     const { system } = this.#dependencies;
     withNetworkNamespace(this.#dependencies, netnsPath, () => system.bringInterfaceUp('lo'));
@@ -46,7 +46,7 @@ export class PodNamespaces {
 
   /**
    * Lets a pod reach itself through its own Service: `hairpin-veth` enables hairpin mode on the bridge port, `promiscuous-bridge` enables
-   * promiscuous mode on the bridge. Has no effect if the pod is not attached to a bridge.
+   * promiscuous mode on the bridge. No-op if the pod is not attached to a bridge.
    */
   async setHairpin(netnsPath: string, mode: HairpinMode): Promise<void> {
     if (mode === 'none') return;

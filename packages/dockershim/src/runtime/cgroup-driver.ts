@@ -2,10 +2,7 @@ import { PodwrightError } from '@podwright/base';
 import type { CgroupDriver } from '@podwright/host';
 import type { EngineInfo } from '../engine/engine-types.ts';
 
-/**
- * Returns the Engine's cgroup driver. Throws `failed_precondition` if it is unknown, or if the kubelet is configured to use a different
- * one.
- */
+/** Returns the Engine's cgroup driver. Throws `failed_precondition` if it is unknown or differs from the kubelet's. */
 export function cgroupDriverOf(
   { CgroupDriver: reported }: Pick<EngineInfo, 'CgroupDriver'>,
   wanted?: CgroupDriver,

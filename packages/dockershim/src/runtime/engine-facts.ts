@@ -12,7 +12,7 @@ export class EngineFacts {
     this.#engine = engine;
   }
 
-  /** Returns the version, at most a minute old or, if the Engine is unreachable, the last one that it reported. */
+  /** Returns the version, at most a minute old; if the Engine is unreachable, the last one it reported. */
   async version(signal?: AbortSignal): Promise<EngineVersion> {
     const known = fresh(this.#version);
     if (known !== undefined) return known;
@@ -22,7 +22,7 @@ export class EngineFacts {
     });
   }
 
-  /** Requests the version without the cache, which proves that the Engine responds. */
+  /** Requests the version, bypassing the cache, which proves that the Engine responds. */
   async read(signal?: AbortSignal): Promise<EngineVersion> {
     const value = await this.#engine.version(signal);
     if (this.#version?.value.Version !== value.Version) this.#info = undefined; // the Engine was replaced by another version
@@ -38,7 +38,7 @@ export class EngineFacts {
     return value;
   }
 
-  /** Returns the last info reported by the Engine, however old. */
+  /** Returns the last info reported by the Engine, no matter how old. */
   get lastInfo(): EngineInfo | undefined {
     return this.#info?.value;
   }

@@ -4,7 +4,7 @@ import { FrameReader } from '../engine/output-frames.ts';
 import { CONTAINER_TYPE } from '../labels/labels.ts';
 import { inspectOwn } from '../labels/own-container.ts';
 
-/** Selects a part of a log. */
+/** Selects part of a log. */
 export type LegacyLogQuery = {
   follow?: boolean;
   tailLines?: number;
@@ -22,8 +22,8 @@ export class LegacyLogs {
   }
 
   /**
-   * Returns a container's log as text, or `undefined` for the json-file driver, whose log is symlinked to the CRI log path. With `follow`,
-   * the log ends when the container exits. Throws `not_found`, `unavailable`, or the Engine's error if the log driver does not support
+   * Returns a container's log as text, or `undefined` for the json-file driver, whose log is symlinked to the CRI log path. If `follow` is
+   * set, the log ends when the container exits. Throws `not_found`, `unavailable`, or the Engine's error if the log driver does not support
    * reading.
    */
   async read(id: string, query: LegacyLogQuery, signal: AbortSignal): Promise<AsyncIterable<Buffer> | undefined> {
@@ -35,13 +35,13 @@ export class LegacyLogs {
   }
 }
 
-/** Yields the text of both streams in the order in which the Engine sends it. */
+/** Yields the text of both streams in the order sent by the Engine. */
 async function* payloads(output: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const frames = new FrameReader();
   for await (const chunk of output) for (const { bytes } of frames.take(chunk)) yield bytes;
 }
 
-/** Converts the query to the Engine's format, in which times are fractional seconds since the epoch. */
+/** Converts the query to the Engine's format, where times are fractional seconds since the epoch. */
 function engineQuery({ follow = false, tailLines, sinceMs, timestamps = false, stream }: LegacyLogQuery) {
   return {
     stdout: stream !== 'stderr',

@@ -6,7 +6,7 @@ import type { DockershimServices } from '../services.ts';
 import { cgroupDriverOf } from './cgroup-driver.ts';
 import type { EngineFacts } from './engine-facts.ts';
 
-/** The kubelet's runtime API version in the Version response, which is always 0.1.0. */
+/** The kubelet's runtime API version in the Version response: always 0.1.0. */
 const KUBELET_API_VERSION = '0.1.0';
 
 type Verbs = 'version' | 'status' | 'runtimeConfig' | 'updateRuntimeConfig';
@@ -88,8 +88,8 @@ function condition(type: string, result: PromiseSettledResult<unknown>, reason: 
 }
 
 /**
- * Returns the Engine's OCI runtimes as runtime handlers, with '' for its default one, and without features that cannot be requested through
- * API 1.41.
+ * Returns the Engine's OCI runtimes as runtime handlers; '' is the default one. They have no features, because API 1.41 offers no way to
+ * request them.
  */
 function handlersOf(info: EngineInfo | undefined) {
   if (info === undefined) return [];

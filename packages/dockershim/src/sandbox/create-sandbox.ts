@@ -11,8 +11,8 @@ import { sandboxIdentity } from './sandbox-identity.ts';
 const MOST_TRIES = 4;
 
 /**
- * Creates a sandbox's container and returns its ID. Pulls the image if it is missing, and removes a dead sandbox that occupies the name.
- * Throws `already_exists` if the name belongs to a running sandbox.
+ * Creates a sandbox's container and returns its ID. Pulls a missing image, and removes a dead sandbox that holds the name. Throws
+ * `already_exists` if the name belongs to a running sandbox.
  */
 export async function createSandbox(
   dependencies: SandboxDependencies,
@@ -34,7 +34,7 @@ export async function createSandbox(
   }
 }
 
-/** Extracts the ID of the container that has the name from the Engine's conflict error. */
+/** Extracts the ID of the container holding the name from the Engine's conflict error. */
 export function holderOfName(error: unknown): string | undefined {
   if (!isConflict(error)) return undefined;
   return /already in use by container "?([0-9a-f]{12,64})"?/.exec(error.message)?.[1];
@@ -45,8 +45,8 @@ function isMissingImage(error: unknown): boolean {
 }
 
 /**
- * Frees a name and returns it. If the name belongs to another client's container or to a container that no longer exists (an Engine that
- * was killed may not release names), returns the name with a suffix instead.
+ * Frees a name and returns it. If the name belongs to another client's container or to one that no longer exists (a killed Engine may not
+ * release names), returns the name with a suffix instead.
  */
 async function freeName(
   dependencies: SandboxDependencies,

@@ -3,7 +3,7 @@ import { NamespaceMode, type PodSandboxConfig } from '@podwright/cri';
 import type { EngineInfo } from '../engine/engine-types.ts';
 import { asksAppArmor, hasSecurity } from './security-options.ts';
 
-/** The runtime handler that selects the Engine's default OCI runtime, as in upstream's dockershim. */
+/** The runtime handler for the Engine's default OCI runtime, as in upstream's dockershim. */
 const DEFAULT_HANDLER = 'docker';
 
 /** Returns the Engine's OCI runtime for a runtime handler, or `undefined` for the default one. */

@@ -17,7 +17,7 @@ export type FoundSandbox = {
   netnsPath: string | undefined;
 };
 
-/** Looks up a sandbox in Docker, by its ID or a prefix of it, and among the checkpoints. */
+/** Looks up a sandbox by ID or ID prefix, in Docker and among the checkpoints. */
 export async function findSandbox(
   { services, checkpoints }: Pick<SandboxDependencies, 'services' | 'checkpoints'>,
   wanted: string,
@@ -26,7 +26,7 @@ export async function findSandbox(
   const inspected =
     wanted === '' ? undefined : await unlessNotFound(services.engine.containers.inspect(wanted, signal));
   const identity = inspected && sandboxIdentity({ names: [inspected.Name], labels: inspected.Config.Labels });
-  // the Engine also finds containers by name
+  // the Engine also matches containers by name
   const container = identity !== undefined && inspected?.Id.startsWith(wanted) ? inspected : undefined;
   const id = container?.Id ?? wanted;
   const checkpoint = await checkpoints.read(id);

@@ -19,8 +19,8 @@ const HOSTS = [
 ];
 
 /**
- * Writes `hostname`, `hosts` and `resolv.conf` for a pod whose network is not set up by the Engine, because the Engine then writes none of
- * them. A pod without DNS settings of its own gets the host's. Existing files are kept.
+ * Writes `hostname`, `hosts` and `resolv.conf` for a pod whose network is not set up by the Engine, which then writes none of them. A pod
+ * without its own DNS settings gets the host's. Existing files are kept.
  */
 export async function writeNetworkFiles(
   directory: string,
@@ -44,7 +44,7 @@ export async function writeNetworkFiles(
   }
 }
 
-/** Returns a pod's host name and DNS settings. As in the Engine, the host name defaults to the first digits of the sandbox ID. */
+/** Returns a pod's host name and DNS settings. As in the Engine, the host name defaults to the first 12 digits of the sandbox ID. */
 export function networkNames(sandboxId: string, { hostname, dnsConfig: dns }: PodSandboxConfig) {
   return { hostname: hostname || sandboxId.slice(0, 12), dns };
 }
@@ -60,7 +60,7 @@ export function networkFileMounts(
   }));
 }
 
-/** Whether a mount is one of the pod's network files, and so was not requested by the client. */
+/** Whether a mount is one of the pod's network files and so was not requested by the client. */
 export function isNetworkFile(sandboxId: string, mount: { Source: string; Destination: string }): boolean {
   const { Source, Destination } = mount;
   return NETWORK_FILES.includes(Destination) && Source.endsWith(`/${sandboxId}/${basename(Destination)}`);

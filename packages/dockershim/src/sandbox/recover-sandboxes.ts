@@ -10,15 +10,15 @@ import { sandboxIdentity } from './sandbox-identity.ts';
 
 /** The recovery action for an existing sandbox at startup. */
 export type Recovery =
-  /** Remove it: its creation was never completed, and it contains no containers. */
+  /** Remove it: its creation never completed, and it has no containers. */
   | 'roll back'
-  /** Kill it: it contains containers but has no network. The client then stops and removes its containers. */
+  /** Kill it: it has containers but no network. The client then stops and removes its containers. */
   | 'end'
   | 'keep';
 
 /**
- * Cleans up sandboxes that an earlier process left half-created or half-removed, before any call is served. Failures are logged, and
- * retried by the client's calls and the next startup. Throws if the Engine does not respond.
+ * Cleans up sandboxes left half-created or half-removed by an earlier process, before any call is served. Failures are logged, and retried
+ * by the client's calls and the next startup. Throws if the Engine does not respond.
  */
 export async function recoverSandboxes(dependencies: SandboxDependencies, signal: AbortSignal): Promise<void> {
   const { services, checkpoints } = dependencies;
@@ -69,8 +69,8 @@ export function recoveryOf(sandbox: { state: string; hasNetwork: boolean; isOccu
 }
 
 /**
- * Removes the network of a sandbox that has a checkpoint but no longer a container of its own. Also removes the checkpoint, unless the
- * sandbox still contains containers: in that case the client removes the sandbox together with them.
+ * Removes the network of a sandbox that has a checkpoint but whose own container is gone. Also removes the checkpoint, unless the sandbox
+ * still has other containers; in that case, the client removes them together with the sandbox.
  */
 async function recoverOrphan(dependencies: SandboxDependencies, id: string, isOccupied: boolean): Promise<void> {
   const { logger } = dependencies.services;

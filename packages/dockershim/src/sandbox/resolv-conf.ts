@@ -15,8 +15,8 @@ export function resolvConf({
 }
 
 /**
- * Writes the `resolv.conf` that the Engine mounts into all of a pod's containers. It is written in place, because it is bind-mounted. The
- * Engine was given the same settings when it created the sandbox, so it does not overwrite the file with different content.
+ * Writes the `resolv.conf` that the Engine mounts into all of a pod's containers, in place because it is bind-mounted. The Engine got the
+ * same settings when it created the sandbox, so it does not overwrite the file with different content.
  */
 export async function rewriteResolvConf(path: string, dns: DNSConfig): Promise<void> {
   const text = resolvConf(dns);

@@ -14,7 +14,7 @@ export async function killContainer({ containers }: Engine, id: string, signal?:
   });
 }
 
-/** Removes a sandbox's network, but only once per process. After a restart the network may be removed again, which costs little. */
+/** Removes a sandbox's network, but only once per process. Removing it again after a restart is cheap. */
 export async function detach(
   { services, detached }: Pick<SandboxDependencies, 'services' | 'detached'>,
   { id, pod, checkpoint, hostNetwork, netnsPath }: FoundSandbox,
@@ -35,7 +35,7 @@ export async function detach(
 }
 
 /**
- * Removes a half-created sandbox: its network, its container and, last, its checkpoint, which lets the next start find the leftovers if the
+ * Removes a half-created sandbox: its network, its container and finally its checkpoint, so that the next start finds the leftovers if the
  * removal fails. Leaves other containers alone.
  */
 export async function rollBack(dependencies: SandboxDependencies, id: string): Promise<void> {

@@ -95,7 +95,7 @@ test('the holder of a name is read from name conflicts only', () => {
   assert.equal(holderOfName(conflict('k8s_x', '../../x')), undefined);
 });
 
-/** A fake Engine without containers, where each creation fails with the next of these errors. */
+/** A fake Engine without containers; each creation fails with the next of these errors. */
 function faultyEngine(errors: Error[]) {
   const [tried, ensured]: [string[], string[]] = [[], []];
   const containers = {

@@ -8,11 +8,11 @@ export type SandboxDependencies = {
   checkpoints: CheckpointStore;
   /** Pulls or builds a sandbox image if it is missing. */
   ensureImage: (reference: string, signal: AbortSignal) => Promise<void>;
-  /** Removes a container in a sandbox, and the symlink to its log. */
+  /** Removes a container of a sandbox and its log symlink. */
   removeContainer: (id: string, signal: AbortSignal) => Promise<void>;
-  /** Serializes RunPodSandbox calls for the same sandbox name, so that a retry waits until the earlier call has been rolled back. */
+  /** Serializes RunPodSandbox calls with the same sandbox name, so that a retry waits for the rollback of the earlier call. */
   names: KeyedLock;
-  /** Sandboxes that are being created or could not be rolled back. They do not count as ready, even if their container is running. */
+  /** Sandboxes that are being created or whose rollback failed. They do not count as ready, even if their container is running. */
   unfinished: Set<string>;
   /** Sandboxes whose network this process has already removed. */
   detached: Set<string>;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { DETAILS_LABEL } from '../labels/labels.ts';
 
-/** Fields of a sandbox that Docker does not store. They are kept in its details label. `createdAtNs` is in nanoseconds since the epoch. */
+/** Fields of a sandbox that Docker does not store, encoded in its details label. `createdAtNs` is in nanoseconds since the epoch. */
 export type SandboxDetails = { createdAtNs: bigint; runtimeHandler: string };
 
 const schema = z.object({ createdAtNs: z.string().regex(/^\d{1,19}$/), runtimeHandler: z.string().max(256) });

@@ -19,14 +19,14 @@ type Sandbox = {
 };
 
 /**
- * ListPodSandbox: returns the sandboxes in a single list from the Engine, and the checkpoints whose container no longer exists. The latter
- * are listed as not ready, so that the client removes them.
+ * ListPodSandbox: returns the sandboxes from a single Engine list, plus the checkpoints whose container no longer exists. The latter are
+ * listed as not ready so that the client removes them.
  */
 export function sandboxList(dependencies: SandboxDependencies): RuntimeHandlers['listPodSandbox'] {
   return async ({ filter }, { signal }) => {
     const { services, checkpoints, unfinished } = dependencies;
     const isReadyOnly = filter?.state?.state === PodSandboxState.SANDBOX_READY;
-    // read before the Engine's list, so that a sandbox that is created in between does not look like a checkpoint without a container
+    // read before the Engine's list; otherwise a sandbox created in between would look like a checkpoint without a container
     const checkpointed = isReadyOnly ? [] : await checkpoints.ids();
     const found = await services.engine.lists.list(engineFilter(filter), signal);
     const listed = found.flatMap((container) => listedSandbox(container, unfinished) ?? []);
@@ -41,8 +41,8 @@ export function sandboxList(dependencies: SandboxDependencies): RuntimeHandlers[
 }
 
 /**
- * Returns the part of the filter that is passed to the Engine. It must not exclude a sandbox that has a checkpoint, because that sandbox
- * would then seem to have lost its container.
+ * Returns the part of the filter that is passed to the Engine. It must not exclude a sandbox with a checkpoint, which would then seem to
+ * have lost its container.
  */
 export function engineFilter(filter: PodSandboxFilter | undefined): ContainerFilter {
   const type = `${TYPE_LABEL}=${SANDBOX_TYPE}`;

@@ -18,18 +18,18 @@ import { CONTAINER_NAME_LABEL, dockerLabels, SANDBOX_TYPE, TYPE_LABEL } from '..
 import { formatName, SANDBOX_CONTAINER_NAME } from '../labels/names.ts';
 import { encodeDetails, type SandboxDetails } from './sandbox-details.ts';
 
-/** The kubelet's `oom_score_adj` for a sandbox: it is killed after the pods' containers, but before the Engine and the kubelet. */
+/** The kubelet's `oom_score_adj` for sandboxes: they are killed after the pods' containers, but before the Engine and the kubelet. */
 export const SANDBOX_OOM_SCORE_ADJ = -998;
-/** Size of /dev/shm, which is shared by all containers of the pod. The same as Docker's default. */
+/** Size of /dev/shm, which all containers of the pod share. Same as Docker's default. */
 const SHM_BYTES = 64 << 20;
-/** CPU shares of a sandbox: the kernel's minimum, which is enough for a pause process that only waits. */
+/** CPU shares of a sandbox: the kernel's minimum, enough for an idle pause process. */
 const SANDBOX_CPU_SHARES = 2;
 
-/** Inputs for a sandbox's spec besides the CRI configuration. */
+/** Inputs for a sandbox's spec other than its CRI configuration. */
 export type SandboxSpecInput = {
   image: string;
   details: SandboxDetails;
-  /** Name of the Engine's OCI runtime. Default: the Engine's default one. */
+  /** Name of the Engine's OCI runtime. Default: the Engine's own default. */
   runtime?: string;
   /** The network plugin's network mode, used unless the pod is on the host network. */
   networkMode: string;
@@ -61,7 +61,7 @@ export function sandboxSpec(config: PodSandboxConfig, input: SandboxSpecInput): 
   return {
     Image: input.image,
     ...(config.hostname !== '' && { Hostname: config.hostname }),
-    // NetworkDisabled, because connecting the container to Docker's `none` network would double its start time
+    // NetworkDisabled rather than Docker's `none` network, because connecting the container to that would double its start time
     ...(input.networkMode === 'none' && !isHostNetwork(config) && { NetworkDisabled: true }),
     ...(user !== undefined && { User: user }),
     Labels: dockerLabels(config, { ...own, ...encodeDetails(input.details) }),
@@ -85,8 +85,8 @@ export function sandboxSpec(config: PodSandboxConfig, input: SandboxSpecInput): 
 }
 
 /**
- * Returns the namespaces of the sandbox's container, which holds the pod's network and IPC namespaces and, if the pod shares it, its PID
- * namespace.
+ * Returns the namespace modes of the sandbox's container, which holds the pod's network and IPC namespaces and, if the pod shares it, its
+ * PID namespace.
  */
 function namespacesOf(config: PodSandboxConfig, networkMode: string): HostConfig {
   const security = config.linux?.securityContext;
@@ -150,7 +150,7 @@ const PROTOCOLS: Record<Protocol, string> = {
 function publishedPorts(config: PodSandboxConfig, networkMode: string): [key: string, mapping: PortMapping][] {
   const published = config.portMappings.filter(({ hostPort }) => hostPort > 0);
   const keys = published.map((mapping): [string, PortMapping] => [portKey(mapping), mapping]);
-  // if a network plugin attaches the sandbox, the plugin also publishes the ports
+  // if a network plugin attaches the sandbox, it also publishes the ports
   return networkMode === 'none' || isHostNetwork(config) ? [] : keys;
 }
 

@@ -75,8 +75,7 @@ async function withContainer(
 }
 
 /**
- * Returns the addresses reported by the network plugin or, if there are none, those on Docker's own bridge. Empty for a pod on the host
- * network.
+ * Returns the addresses reported by the network plugin, falling back to those on Docker's own bridge. Empty for a pod on the host network.
  */
 async function addressesOf(
   network: SandboxDependencies['services']['network'],

@@ -19,8 +19,8 @@ export function sandboxStop(dependencies: SandboxDependencies): RuntimeHandlers[
     const ended = containersOf(dependencies, found.id, signal).then((ids) =>
       allOf(ids.map((id) => killContainer(engine, id, signal))),
     );
-    // The sandbox is killed even if its network could not be torn down in time. A later attempt to tear it down does not need the
-    // sandbox's process.
+    // Kill the sandbox even if its network could not be torn down in time: a later attempt to tear it down does not need the sandbox's
+    // process.
     const detached = detach(dependencies, found, signal).then(() => failpoint('sandbox-stop/network-down'));
     const results = await Promise.allSettled([ended, detached]);
     const own = found.container === undefined ? Promise.resolve() : killContainer(engine, found.id);

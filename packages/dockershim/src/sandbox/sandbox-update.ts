@@ -4,8 +4,8 @@ import { findSandbox } from './found-sandbox.ts';
 import type { SandboxDependencies } from './sandbox-dependencies.ts';
 
 /**
- * UpdatePodSandboxResources: only checks that the sandbox exists, because the kubelet updates the pod's cgroup itself, and updates the
- * containers with separate calls. Throws `not_found` if it does not exist.
+ * UpdatePodSandboxResources: only checks that the sandbox exists, and throws `not_found` otherwise. The kubelet updates the pod's cgroup
+ * itself, and the containers with separate calls.
  */
 export function sandboxUpdate(dependencies: SandboxDependencies): RuntimeHandlers['updatePodSandboxResources'] {
   return async ({ podSandboxId }, { signal }) => {

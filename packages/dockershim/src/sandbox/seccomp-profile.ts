@@ -3,7 +3,8 @@ import { PodwrightError, wrapError } from '@podwright/base';
 import { MAX_SECCOMP_PROFILE_BYTES } from '../limits.ts';
 
 /**
- * Reads a seccomp profile in the format expected by the Engine, single-line JSON. Throws `invalid_argument` if the file is not a profile.
+ * Reads a seccomp profile and returns it as single-line JSON, the format expected by the Engine. Throws `invalid_argument` if the file is
+ * not a profile.
  */
 export async function readSeccompProfile(path: string): Promise<string> {
   try {

@@ -9,7 +9,7 @@ import { readSeccompProfile } from './seccomp-profile.ts';
 
 type Security = LinuxSandboxSecurityContext | undefined;
 
-/** Returns the Engine's `label=` options for those parts of an SELinux label that are requested. */
+/** Returns the Engine's `label=` options for the requested parts of an SELinux label. */
 export function selinuxOptions(options: SELinuxOption | undefined): string[] {
   const { user = '', role = '', type = '', level = '' } = options ?? {};
   const parts = Object.entries({ user, role, type, level }).filter(([, value]) => value !== '');
@@ -21,7 +21,7 @@ export function hasSecurity(options: readonly string[], name: string): boolean {
   return options.some((option) => option.split(',').includes(`name=${name}`));
 }
 
-/** Whether the sandbox requests an AppArmor profile loaded on the host, which an Engine without AppArmor would ignore. */
+/** Whether the sandbox requests an AppArmor profile loaded on the host. An Engine without AppArmor would ignore it. */
 export function asksAppArmor(security: Security): boolean {
   return apparmorOf(security)?.type === 'localhost';
 }

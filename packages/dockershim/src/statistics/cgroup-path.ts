@@ -1,4 +1,4 @@
-/** Controllers in whose hierarchy a container has a cgroup of its own, the most reliable one first; '' stands for cgroup v2. */
+/** Controllers in whose hierarchy a container has its own cgroup, the most reliable one first; '' stands for cgroup v2. */
 const CONTROLLERS = ['memory', 'cpu', 'pids', ''];
 
 /**
@@ -18,7 +18,7 @@ export function cgroupPathIn(text: string): string | undefined {
 }
 
 /**
- * Returns a container's cgroup, given the cgroup of one of its processes, which may be a descendant. Returns `undefined` if the path does
+ * Returns a container's cgroup, given the cgroup of one of its processes, which may be nested in it. Returns `undefined` if the path does
  * not contain the container's ID.
  */
 export function containerCgroup(path: string, containerId: string): string | undefined {

@@ -5,9 +5,9 @@ import { MAX_LAYER_FILES } from '../limits.ts';
 /** The size of a container's writable layer. */
 export type LayerSize = { sizeBytes: number; inodes: number; atMs: number };
 
-/** How long a size is cached. Measuring it means walking the layer. */
+/** How long a size is cached. Measuring it requires walking the layer. */
 const CACHE_MS = 60_000;
-/** How long a caller waits for a layer's first measurement. Most layers take less. */
+/** How long a caller waits for a layer's first measurement. Most take less. */
 const PATIENCE_MS = 500;
 /** Maximum number of layers measured concurrently. More would slow down other disk access. */
 const AT_ONCE = 2;
@@ -22,8 +22,7 @@ export class LayerSizes {
   readonly #limiter = new Limiter(AT_ONCE);
 
   /**
-   * Returns the last measured size of the directory, or `undefined` if there is none and the first measurement takes more than half a
-   * second.
+   * Returns the last measured size of the directory; `undefined` if there is none and the first measurement takes more than half a second.
    */
   async of(directory: string): Promise<LayerSize | undefined> {
     const known = this.#known.get(directory);
@@ -37,7 +36,7 @@ export class LayerSizes {
     return this.#known.get(directory);
   }
 
-  /** Drops the cached sizes of all directories except these. */
+  /** Drops all cached sizes except those of these directories. */
   keep(directories: Set<string>): void {
     for (const directory of this.#known.keys()) if (!directories.has(directory)) this.#known.delete(directory);
   }
@@ -55,8 +54,8 @@ export class LayerSizes {
 }
 
 /**
- * Measures the disk usage of a directory tree; hard links are counted once. Skips files after the first million, files that are removed or
- * replaced in the meantime, and files whose path is too long.
+ * Measures the disk usage of a directory tree, counting hard links once. Skips files after the first million, files removed or replaced
+ * concurrently, and files whose path is too long.
  */
 export async function measureTree(top: string): Promise<{ sizeBytes: number; inodes: number }> {
   const total = { sizeBytes: 0, inodes: 0 };

@@ -40,7 +40,7 @@ export class Meter {
     };
   }
 
-  /** Returns all running containers of this type. Ignores containers that were not created by a dockershim. */
+  /** Returns all running containers of this type that were created by a dockershim. */
   async running(type: ContainerType, signal: AbortSignal): Promise<ContainerSummary[]> {
     const filter = { label: [`${TYPE_LABEL}=${type}`], status: ['running'] };
     const found = await this.#services.engine.containers.list(filter, signal);
@@ -50,7 +50,7 @@ export class Meter {
     return ours;
   }
 
-  /** Returns the container with this ID or ID prefix, whether it is running or not. Throws `not_found`. */
+  /** Returns the container with this ID or ID prefix, running or not. Throws `not_found`. */
   async one(type: ContainerType, id: string, signal: AbortSignal): Promise<ContainerSummary> {
     const filter = { label: [`${TYPE_LABEL}=${type}`], id: [id] };
     const found = await this.#services.engine.containers.list(filter, signal);
@@ -83,7 +83,7 @@ export class Meter {
     const { podName: name, namespace, uid, attempt } = nameOf(summary);
     const sandbox = await this.#known[SANDBOX_TYPE].of(id, signal);
     const own = containers.filter(({ Labels }) => Labels[SANDBOX_ID_LABEL] === id);
-    // a sandbox without a pod cgroup is in Docker's own cgroup, alongside other containers
+    // a sandbox without a pod cgroup shares Docker's own cgroup with other containers
     const hasOwnCgroup = sandbox !== undefined && sandbox.cgroupParent !== '';
     const cgroup = hasOwnCgroup ? this.#read(posix.dirname(sandbox.cgroup)) : undefined;
     const nanoCores = cgroup && this.#cpu.nanoCores(id, cgroup);
@@ -94,7 +94,7 @@ export class Meter {
     };
   }
 
-  /** Measures each of the containers. Failed measurements are omitted. */
+  /** Measures each of the containers, omitting failed measurements. */
   each<T>(summaries: ContainerSummary[], measure: (summary: ContainerSummary) => Promise<T>): Promise<T[]> {
     const named = summaries.map((summary) => ({ id: summary.Id, summary }));
     return measureEach(named, this.#services, ({ summary }) => measure(summary));

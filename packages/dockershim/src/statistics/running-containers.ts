@@ -6,17 +6,17 @@ import { cgroupPathIn, containerCgroup } from './cgroup-path.ts';
 
 /** Properties of a container that do not change while it is running. */
 export type RunningContainer = {
-  /** The PID, on the host, of the container's first process. */
+  /** Host PID of the container's first process. */
   pid: number;
   cgroup: string;
   /** The Engine's `CgroupParent`; '' for Docker's default. */
   cgroupParent: string;
   isInHostNetwork: boolean;
-  /** The directory of the container's writable layer; `undefined` with some storage drivers. */
+  /** The directory of the container's writable layer; `undefined` for some storage drivers. */
   layer: string | undefined;
 };
 
-/** Caches the properties of running containers. A container is inspected only once while its first process exists. */
+/** Caches the properties of running containers. A container is inspected only once during the lifetime of its first process. */
 export class RunningContainers {
   readonly #containers: Pick<EngineContainers, 'inspect'>;
   readonly #known = new Map<string, RunningContainer>();
@@ -25,7 +25,7 @@ export class RunningContainers {
     this.#containers = containers;
   }
 
-  /** Returns the process, cgroups and layer of a running container; `undefined` if it is not running, or runs in a virtual machine. */
+  /** Returns the process, cgroups and layer of a running container; `undefined` if it is not running or runs in a virtual machine. */
   async of(id: string, signal?: AbortSignal): Promise<RunningContainer | undefined> {
     const known = this.#known.get(id);
     if (known !== undefined && isInCgroup(known.pid, known.cgroup)) return known;

@@ -11,7 +11,7 @@ import { Meter, type StatisticsServices } from './meter.ts';
 
 type Verbs = 'containerStats' | 'listContainerStats' | 'podSandboxStats' | 'listPodSandboxStats';
 
-/** The CRI's statistics calls. They read the kernel's counters, because the Engine takes a second or more per container. */
+/** The CRI's statistics calls. They read the kernel's counters directly, because the Engine takes a second or more per container. */
 export function statisticsHandlers(services: StatisticsServices): Pick<RuntimeHandlers, Verbs> {
   const meter = new Meter(services);
   return {

@@ -16,8 +16,8 @@ export type EngineStreams = {
 };
 
 /**
- * Demultiplexes a connection into its streams. `endsInput` is set if the end of `stdin` ends the process's input. It must be false for an
- * input that stays open across clients, because the Engine would then close the output as well. A terminal's input has no end.
+ * Demultiplexes a connection into its streams. `endsInput`: whether ending `stdin` ends the process's input. Must be false for an input
+ * that stays open across clients, because the Engine would then close the output as well. A terminal's input never ends.
  */
 export function engineStreams(
   { socket, head }: HijackedConnection,
@@ -27,7 +27,7 @@ export function engineStreams(
   // a broken connection is reported by `over`
   outputs.stdout.on('error', () => undefined);
   outputs.stderr?.on('error', () => undefined);
-  // the Engine shuts down only its own direction, and does not read any input after that
+  // the Engine shuts down only its own direction, and reads no input after that
   socket.once('end', () => socket.destroy());
   const over = once(socket, 'close').then(
     () => undefined,

@@ -5,7 +5,7 @@ import { isRunning } from '@podwright/system';
 import type { EngineExec, ExecInspection } from '../engine/engine-exec.ts';
 import { ExecProcess } from './exec-process.ts';
 
-/** A command whose inspections on the Engine return these states, one after the other. */
+/** A command whose successive inspections return these states. */
 function processOf(...looks: ExecInspection[]): ExecProcess {
   const inspect = async () => (looks.length > 1 ? looks.shift()! : looks[0]!);
   const ids = { containerId: 'cafe'.repeat(16), execId: '1' };

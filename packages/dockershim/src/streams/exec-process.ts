@@ -30,7 +30,7 @@ export class ExecProcess {
     this.#execId = execId;
   }
 
-  /** Waits until the command is running or has exited, and returns true. Returns false if it could not be started. */
+  /** Waits until the command is running or has exited. Returns false if it could not be started. */
   async started(): Promise<boolean> {
     using signal = withTimeout(undefined, CALL_TIMEOUT_MS, 'start a command');
     const found = await this.#until(({ Pid, ExitCode }) => Pid > 0 || ExitCode !== undefined, signal);
@@ -45,8 +45,8 @@ export class ExecProcess {
   }
 
   /**
-   * Kills the command and its descendants, even if only processes of its session remain. The Engine has no API for this, so the processes
-   * are killed directly, provided that they are on this host and in the container. Never rejects.
+   * Kills the command and its descendants, even if only orphans in its session remain. The Engine has no API for this, so the processes are
+   * killed directly, provided that they are on this host and in the container. Never rejects.
    */
   async kill(): Promise<void> {
     try {
@@ -65,7 +65,8 @@ export class ExecProcess {
   }
 
   /**
-   * Whether the command's process, or any other process of its session, exists. The kernel does not reuse the PID while the session exists.
+   * Whether the command's process or any other process of its session still exists. The kernel does not reuse the PID while the session
+   * exists.
    */
   async #isLeft({ pid, startTicks }: KnownProcess): Promise<boolean> {
     const leader = readProcess(pid);

@@ -12,7 +12,7 @@ export type ExecCommand = { containerId: string; command: string[]; choice: Stre
 /** A command that has been started, and its streams. */
 export type StartedExec = { process: ExecProcess; streams: EngineStreams; execId: string };
 
-/** Starts a command. Its output is held back until it is read. */
+/** Starts a command. Its output stays paused until it is read. */
 export async function startExec(
   { exec }: Pick<Engine, 'exec'>,
   { containerId, command, choice, terminalName }: ExecCommand,
@@ -24,7 +24,7 @@ export async function startExec(
     ...(terminalName !== undefined && { Env: [`TERM=${terminalName}`] }),
   };
   const execId = await exec.create(containerId, spec, signal);
-  // not cancellable, because after a cancelled start it would be unknown whether the command is running
+  // not cancelable: after a canceled start, it would be unknown whether the command is running
   const connection = await exec.start(execId, tty);
   const streams = engineStreams(connection, { tty, endsInput: true });
   return { process: new ExecProcess(exec, { containerId, execId }), streams, execId };
@@ -72,7 +72,7 @@ export async function abandon({ process, streams }: StartedExec): Promise<void> 
   streams.close();
 }
 
-/** Waits for the end of the output, and then for the command to exit. */
+/** Waits for the output to end and then for the command to exit. */
 async function exitCodeOf({ process, streams }: StartedExec, signal: AbortSignal): Promise<number> {
   const broken = await streams.over;
   try {

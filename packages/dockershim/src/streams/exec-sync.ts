@@ -10,7 +10,7 @@ import { abandon, type StartedExec, startExec } from './exec-session.ts';
  */
 const MAX_KILL_MS = 2000;
 
-/** A `timeoutSeconds` of 0 means no timeout. stdout and stderr are each truncated at `maxOutputBytes`, and when `memory` has no room. */
+/** A `timeoutSeconds` of 0 means no timeout. stdout and stderr are each truncated at `maxOutputBytes`, or earlier if `memory` runs out. */
 export type SyncCommand = {
   containerId: string;
   command: string[];
@@ -22,7 +22,7 @@ export type SyncCommand = {
 export type SyncResult = { stdout: Buffer; stderr: Buffer; exitCode: number };
 
 /**
- * Runs a command until it exits. Kills it when its timeout expires (`deadline_exceeded`) or the caller cancels. If the command cannot be
+ * Runs a command to completion. Kills it if its timeout expires (`deadline_exceeded`) or the caller cancels. If the command cannot be
  * started, throws `unknown` with the OCI runtime's reason.
  */
 export async function execSync(

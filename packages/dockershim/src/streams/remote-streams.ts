@@ -1,7 +1,7 @@
 import type { RemoteProcess, StreamChoice } from '@podwright/streaming';
 import type { EngineStreams } from './engine-streams.ts';
 
-/** Returns the streams requested by the client. The other streams are drained, so that the process does not block. */
+/** Returns the streams requested by the client. Drains the others so that the process does not block. */
 export function remoteStreams(
   { stdin, stdout, stderr }: EngineStreams,
   choice: StreamChoice,
@@ -19,8 +19,8 @@ export function remoteStreams(
 export type Size = { columns: number; rows: number };
 
 /**
- * Returns a function that resizes a terminal, one call at a time. If several sizes arrive during a call, only the last one is applied.
- * Failures are ignored.
+ * Returns a function that resizes a terminal, one call at a time. Sizes that arrive during a call are coalesced into the last one. Failures
+ * are ignored.
  */
 export function resizer(resize: (size: Size) => Promise<void>): (columns: number, rows: number) => void {
   let wanted: Size | undefined;

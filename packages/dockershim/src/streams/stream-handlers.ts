@@ -67,7 +67,7 @@ function attach({ engine, server }: StreamServices): RuntimeHandlers['attach'] {
   };
 }
 
-/** PortForward: connects from within the sandbox's network namespace, which for a pod on the host network is the host's. */
+/** PortForward: connects from inside the sandbox's network namespace, which is the host's for a pod on the host network. */
 function portForward({ engine, server, dial }: StreamServices): RuntimeHandlers['portForward'] {
   return async ({ podSandboxId: id, port: ports }, { signal }) => {
     const attempted = `forward ports of sandbox ${id}`;

@@ -7,8 +7,8 @@ const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
 
 /**
- * The reason why a command could not be started, and the exit code that a shell would report for it. The Engine sends the reason in place
- * of the command's output.
+ * Why a command could not be started, and the exit code that a shell would report for it. The Engine sends the reason in place of the
+ * command's output.
  */
 export type UnstartedCommand = { reason: string; exitCode: number };
 

@@ -13,7 +13,7 @@ import { FULL_DISK } from '../engine/engine-error.ts';
 type Handlers = ServiceHandlers<typeof ImageTransfers>;
 
 /**
- * Creates the handlers for podwright.v1.ImageTransfers, without the calls that the Engine cannot serve: the progress of other clients'
+ * Creates the handlers for podwright.v1.ImageTransfers, except for the calls that the Engine cannot serve: the progress of other clients'
  * pulls, and cleanup.
  */
 export function imageTransfers({ archives }: Pick<Engine, 'archives'>): Pick<Handlers, 'load' | 'save' | 'untag'> {
@@ -59,7 +59,7 @@ async function load(
   return images;
 }
 
-/** Builds the error for a failed load. Docker 20.10 supports only its own format, and reports missing files for OCI archives. */
+/** Builds the error for a failed load. Docker 20.10 supports only its own format, and fails on OCI archives with a missing-file error. */
 function notLoaded(path: string, error: string): PodwrightError {
   const hint = /no such file/.test(error)
     ? '; OCI archives need Docker 25 or later: skopeo copy oci-archive:FILE docker-archive:OTHER:NAME converts one for this Engine'
@@ -68,7 +68,7 @@ function notLoaded(path: string, error: string): PodwrightError {
   return new PodwrightError(code, `load images from ${path}: ${error}${hint}`);
 }
 
-/** Assigns a name to the only image in an archive. */
+/** Names the only image in an archive. */
 async function giveName(
   archives: EngineArchives,
   { images, name }: { images: Loaded[]; name: string },

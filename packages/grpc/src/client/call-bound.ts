@@ -32,7 +32,7 @@ export class CallBound implements Disposable {
     return this.#over !== undefined;
   }
 
-  /** Returns the reason why the call was ended: the signal's abort reason, or a `deadline_exceeded` error. */
+  /** Returns why the call was ended: the signal's abort reason, or a `deadline_exceeded` error. */
   get reason(): unknown {
     return this.#over?.reason;
   }

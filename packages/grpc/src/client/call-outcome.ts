@@ -5,7 +5,7 @@ import { errorCodeOfReset } from '../reset-codes.ts';
 import { decodeStatusMessage } from '../status-message.ts';
 import type { Session } from './session.ts';
 
-/** Error codes for responses that are not gRPC, by HTTP status ("HTTP to gRPC Status Code Mapping" in the gRPC documentation). */
+/** Error codes for non-gRPC responses, by HTTP status ("HTTP to gRPC Status Code Mapping" in the gRPC documentation). */
 const HTTP_CODES: Record<number, ErrorCode> = {
   400: 'internal',
   401: 'unauthenticated',
@@ -100,7 +100,7 @@ export class CallOutcome {
     this.#isAnswered = true;
   }
 
-  /** Rejects a response that is not gRPC without reading its body, which has no meaning and may never end. */
+  /** Rejects a non-gRPC response without reading its body, which is meaningless and may never end. */
   #refuseForeign(fields: ReadonlyMap<string, string>): void {
     const [status, type = 'none'] = [Number(fields.get(':status')), fields.get('content-type')];
     if (status !== 200)
@@ -111,7 +111,7 @@ export class CallOutcome {
 }
 
 function errorOfStatus(code: number, message: string): PodwrightError {
-  // containerd 2.2 has no handler for UpdatePodSandboxResources, which is evident only from its error message
+  // containerd 2.2 does not implement UpdatePodSandboxResources, but only the error message says so
   if (errorCodeOfStatus(code) === 'unknown' && /\bnot implemented$/.test(message))
     return new PodwrightError('unimplemented', message);
   return new PodwrightError(errorCodeOfStatus(code), message);

@@ -3,9 +3,9 @@ import { Timer } from '@podwright/base';
 type Deadline = { dueMs: number; onOver: () => void };
 
 /**
- * Manages call deadlines. Calls with the same duration share one timer, which is rescheduled when it fires rather than for each call. In
- * Node.js, creating a timer that is the only one with its duration costs more than everything else about a deadline. The timers do not keep
- * the process alive.
+ * Manages call deadlines. Calls with the same timeout share one timer, which is rescheduled when it fires rather than for each call: in
+ * Node.js, creating the first timer with a given duration costs more than everything else about a deadline. The timers do not keep the
+ * process alive.
  */
 export class CallTimes {
   /** Deadlines of in-flight calls, by duration. Each set is in order of expiry. */

@@ -9,8 +9,8 @@ import { Session } from './session.ts';
 export type ClientTls = { ca?: Buffer; certificate?: Buffer; key?: Buffer };
 
 /**
- * The HTTP/2 connection to an endpoint. It is opened by the first call, and reopened by a call that finds it lost. Concurrent calls share
- * one connection attempt. The connection does not keep the process alive while no call is in flight.
+ * The HTTP/2 connection to an endpoint. It is opened by the first call, and reopened by the next call after it is lost. Concurrent calls
+ * share one connection attempt. The connection does not keep the process alive while no call is in flight.
  */
 export class Channel {
   /** Encodes the request headers of this channel's calls. */
@@ -20,7 +20,7 @@ export class Channel {
   #connecting: Promise<Session> | undefined;
   #session: Session | undefined;
   /**
-   * All sessions that have not ended. They include one that is being opened, and those that only finish their in-flight calls after a
+   * All sessions that have not ended, including one that is being opened and those that are only finishing their in-flight calls after a
    * GOAWAY.
    */
   readonly #sessions = new Set<Session>();
@@ -48,7 +48,7 @@ export class Channel {
     return await this.#connecting;
   }
 
-  /** Returns the error of a call whose stream was closed before the server ended it. */
+  /** Returns the error for a call whose stream was closed before the server ended it. */
   failure(session: Session): PodwrightError {
     return this.#isClosed ? closed() : session.failure();
   }
@@ -79,7 +79,7 @@ export class Channel {
     if (this.#endpoint.kind === 'unix') return connectSocket({ path: this.#endpoint.path, onread });
     const { host, port } = this.#endpoint;
     if (this.#context === undefined) return connectSocket({ host, port, onread, noDelay: true });
-    // SNI: a server with several names has a certificate for each name
+    // SNI: a server with several names has a certificate for each of them
     const name = isIP(host) === 0 ? { servername: host } : {};
     const how = { host, port, ...name, onread, secureContext: this.#context, ALPNProtocols: ['h2'] };
     return connectTls(how).setNoDelay(true);

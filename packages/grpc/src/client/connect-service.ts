@@ -16,8 +16,8 @@ export type ConnectServiceOptions = {
 const noObserver: CallObserver = { started: () => () => undefined };
 
 /**
- * Connects to a service that a plugin serves on a Unix socket. The connection is opened by the first call, and reopened by a call that
- * finds it lost. `packageName` replaces the service's own package name, to select another version of the service. Responses larger than
+ * Connects to a service that a plugin serves on a Unix socket. The connection is opened by the first call, and reopened by the next call
+ * after it is lost. `packageName` replaces the service's own package name, to select another version of the service. Responses larger than
  * `maxReceiveBytes` fail with `resource_exhausted`. Throws `invalid_argument` if the socket path is too long.
  */
 export function connectService<S extends TypedService>(

@@ -20,7 +20,7 @@ const OK = { 'grpc-status': '0' };
 
 type Answer = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void;
 
-/** Starts a server that answers calls with the test's function, and connects a client to it. */
+/** Starts a server that answers calls with `answer`, and connects a client to it. */
 async function served(t: TestContext, answer: Answer) {
   const directory = await mkdtemp(join(tmpdir(), 'podwright-grpc-'));
   const path = join(directory, 'cri.sock');
@@ -58,7 +58,7 @@ async function served(t: TestContext, answer: Answer) {
   };
 }
 
-/** Responds with the body in these chunks, and then with these trailers. If `trailers` is omitted, the response has none. */
+/** Responds with the body in these chunks, followed by the trailers. If `trailers` is omitted, the response has none. */
 function reply(stream: ServerHttp2Stream, chunks: Buffer[], trailers?: Record<string, string>): void {
   stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
   stream.once('wantTrailers', () => (trailers === undefined ? stream.close() : stream.sendTrailers(trailers)));

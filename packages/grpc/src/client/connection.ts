@@ -19,7 +19,7 @@ export type CallOptions = {
   signal?: AbortSignal;
   /** Deadline of the call in milliseconds, overriding its method's default; `Infinity` for none. */
   timeoutMs?: number;
-  /** Additional request headers, with names in lower case. */
+  /** Additional request headers, with lower-case names. */
   headers?: readonly HeaderField[];
   /** Decodes the response of a unary call, overriding its method's decoder. */
   decode?: (bytes: Buffer) => Message;
@@ -50,7 +50,7 @@ type Begun = { outcome: CallOutcome; session: Session };
 
 /**
  * A gRPC client for one endpoint (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md). The connection is opened by the first
- * call, and reopened by a call that finds it lost.
+ * call, and reopened by the next call after it is lost.
  */
 export class Connection {
   readonly #channel: Channel;
@@ -78,7 +78,7 @@ export class Connection {
     }
   }
 
-  /** Makes a server-streaming call. The call starts immediately. Leaving the iteration over its responses early cancels it. */
+  /** Makes a server-streaming call, which starts immediately. Breaking out of the iteration over its responses cancels the call. */
   serverStream(call: Call): AsyncIterable<Message> {
     const done = this.#options.observer.started(call.name);
     const unread = new UnreadBytes();

@@ -7,7 +7,7 @@ type Output<M extends { output: DescMessage }> = MessageShape<M['output']>;
 
 /**
  * A service as an object of functions. A unary method returns a promise for the response. A server stream starts when its function is
- * called. It ends when the caller leaves the iteration over it or aborts its signal, so the caller must do one or the other. Errors are
+ * called and ends when the caller breaks out of the iteration or aborts the signal, so the caller must do one or the other. Errors are
  * `PodwrightError`s with the server's code and message, or the signal's abort reason.
  */
 export type ServiceClient<S extends TypedService> = {

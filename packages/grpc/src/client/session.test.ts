@@ -34,7 +34,7 @@ function clientOf(t: TestContext, { port, host = '127.0.0.1', tls }: { port: num
   return { ...createServiceClient(Test, connection), connection };
 }
 
-/** Starts a peer that handles its connection with the test's function, and a client of it. */
+/** Starts a peer that handles its connection with `take`, and connects a client to it. */
 async function peer(t: TestContext, take: (socket: Socket) => void) {
   const sockets: Socket[] = [];
   const server = createServer((socket) => {

@@ -8,7 +8,7 @@ import type { Http2Stream, StreamListener } from '../http2/http2-stream.ts';
 import { settingsFrame } from '../http2/peer-settings.ts';
 import { HTTP2_CONNECT_TIMEOUT_MS } from '../limits.ts';
 
-/** The server to which a session connects. `name` is used in error messages; `dial` opens a socket with the given `onread` option. */
+/** The server that a session connects to. `name` is used in error messages; `dial` opens a socket with the given `onread` option. */
 export type SessionTarget = { name: string; dial: (onread: OnReadOpts) => Socket };
 
 const READ_BYTES = 65_536;
@@ -28,7 +28,7 @@ export class Session {
   readonly #onClose: () => void;
   readonly #connection: Http2Connection;
   readonly #connected = Promise.withResolvers<void>();
-  /** Calls that wait because the server's maximum number of concurrent streams is reached. */
+  /** Calls waiting because the server's limit on concurrent streams has been reached. */
   readonly #waiting = new Set<Http2Stream>();
   #nextStreamId = 1;
   /** The last stream that the server will process, according to its GOAWAY; `Infinity` until a GOAWAY is received. */
@@ -89,7 +89,7 @@ export class Session {
 
   /**
    * Starts a call with the given header block and complete body; without a body, the caller sends the request on the returned stream.
-   * Throws `unavailable` if the connection has been lost in the meantime.
+   * Throws `unavailable` if the connection has been lost.
    */
   begin({ head, body }: { head: Buffer; body?: Buffer }, listener: StreamListener): Http2Stream {
     if (!this.isUsable) throw this.failure();
@@ -101,12 +101,14 @@ export class Session {
     return stream;
   }
 
-  /** Whether this closed stream is beyond the last one in the server's GOAWAY, so that the server has not processed it. */
+  /**
+   * Whether this closed stream has a higher ID than the last one in the server's GOAWAY, which means that the server has not processed it.
+   */
   hasPassedOver({ id }: Http2Stream): boolean {
     return this.#lastStreamId < (id === 0 ? Number.POSITIVE_INFINITY : id);
   }
 
-  /** Returns the error of a call whose stream was closed before the server ended it. */
+  /** Returns the error for a call whose stream was closed before the server ended it. */
   failure(): PodwrightError {
     const what = `the connection to ${this.#target.name} was lost`;
     if (this.#error === undefined) return new PodwrightError('unavailable', what);

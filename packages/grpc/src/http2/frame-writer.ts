@@ -6,7 +6,7 @@ import { MAX_UNREAD_ANSWERS } from '../limits.ts';
 export class FrameWriter {
   readonly #socket: Duplex;
   readonly #onFlood: (error: PodwrightError) => void;
-  /** Number of acknowledgements that the peer has not read yet. */
+  /** Number of acknowledgements that the peer has yet to read. */
   #unreadAnswers = 0;
   /** Acknowledgements queued while `together` is running; otherwise `undefined`. */
   #answers: Buffer[] | undefined;
@@ -39,7 +39,7 @@ export class FrameWriter {
     this.#socket.uncork();
   }
 
-  /** Runs `work`, then writes the acknowledgements that it queued in a single write, even if it throws. */
+  /** Runs `work`, then writes the acknowledgements that it queued in a single write, even if `work` throws. */
   together(work: () => void): void {
     const answers: Buffer[] = [];
     this.#answers = answers;

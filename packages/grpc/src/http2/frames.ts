@@ -35,9 +35,9 @@ export const FLAG = { ack: 0x1, endStream: 0x1, endHeaders: 0x4, padded: 0x8, pr
 /** The fields of a frame header. */
 export type FrameHeader = { length: number; type: number; flags: number; streamId: number };
 
-/** The header of an outgoing frame. It has no length, which is taken from the payload. */
+/** The header of an outgoing frame. Its length is that of the payload. */
 type SentHeader = Pick<FrameHeader, 'type'> & Partial<Omit<FrameHeader, 'length'>>;
-/** A buffer, and the position in it at which the next frame is written. */
+/** A buffer, and the position at which the next frame is written. */
 type Position = { bytes: Buffer; at: number };
 
 /** Encodes a frame. */

@@ -119,7 +119,7 @@ test('a table of size 0 stores nothing', () => {
   rejects(Buffer.concat([hex('20'), hex('400161 0162'), hex('be')]), 'invalid_argument');
 });
 
-/** Returns the header blocks of these requests as node:http2's client encodes them. */
+/** Returns the header blocks of these requests as encoded by node:http2's client. */
 async function blocksSentBy(requests: Record<string, string>[]): Promise<Buffer[]> {
   let sent = Buffer.alloc(0);
   const pipe = new Duplex({

@@ -19,7 +19,7 @@ export type StreamListener = {
 export type StreamHost = {
   /** Sends the stream's pending data. */
   send: (stream: Http2Stream) => void;
-  /** Sends the peer a reset of the stream. */
+  /** Resets the stream and notifies the peer. */
   reset: (stream: Http2Stream, code: number) => void;
   /** Increases the receive window that the peer may use for the stream. */
   grant: (stream: Http2Stream, bytes: number) => void;
@@ -65,9 +65,7 @@ export class Http2Stream {
     this.#receiveWindowBytes = windowBytes;
   }
 
-  /**
-   * The error code with which either side closed the stream, or NO_ERROR if both sides have ended. `undefined` while the stream is open.
-   */
+  /** The error code sent by the side that closed the stream, or NO_ERROR if both sides have ended. `undefined` while the stream is open. */
   get closeCode(): number | undefined {
     return this.#closeCode;
   }

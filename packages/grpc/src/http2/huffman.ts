@@ -11,7 +11,7 @@ const CODE_LENGTHS =
   'kmkkmmmnmnnnnnonoomnonnnnlmnmnnomlkmmnnlnmmolmnnllmlnmnnkmmmnmmn' +
   'qqkjmnmpqqqrrqopjlqrrqrollqqsrrrkoklmllnmmppooqnqrqqrrrrrsrrrrrq';
 
-/** EOS has the last code, which is 30 ones. It must not appear in a string. */
+/** The longest code is that of EOS, 30 ones, which must not appear in a string. */
 const MAX_LENGTH = 30;
 
 /** All codes of one length: the first code as a number, and the bytes that they encode, in order. */

@@ -29,7 +29,7 @@ export function settingsFrame(settings: Partial<Record<keyof typeof SETTING, num
   return frame({ type: FRAME_TYPE.settings }, payload);
 }
 
-/** The peer's settings, which initially are HTTP/2's defaults. */
+/** The peer's settings, initially HTTP/2's defaults. */
 export class PeerSettings {
   /** SETTINGS_MAX_CONCURRENT_STREAMS. */
   maxStreams = Number.POSITIVE_INFINITY;

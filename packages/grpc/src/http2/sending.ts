@@ -14,13 +14,13 @@ import {
 } from './frames.ts';
 import type { Http2Stream } from './http2-stream.ts';
 
-/** Maximum number of bytes sent for one stream before the other streams have their turn. */
+/** Maximum number of bytes sent for one stream before the other streams get their turn. */
 const TURN_BYTES = 16 * MAX_FRAME_BYTES;
 /** Maximum size of data that is copied next to its frame headers, which is faster than a separate write. */
 const MOST_COPIED_BYTES = 2048;
 /**
- * Table size update sent before the first header block: this encoder does not use a dynamic table, whatever size the peer permits (RFC
- * 7541, 6.3).
+ * Table size update sent before the first header block, because this encoder does not use a dynamic table, whatever size the peer permits
+ * (RFC 7541, 6.3).
  */
 const NO_DYNAMIC_TABLE = Buffer.of(0x20);
 
@@ -63,7 +63,7 @@ export class Sending {
     this.flush();
   }
 
-  /** Forgets a stream that has been closed. */
+  /** Forgets a closed stream. */
   forget(stream: Http2Stream): void {
     this.#waiting.delete(stream);
   }

@@ -1,4 +1,4 @@
-/** A header field: name and value. Each character stands for one byte. */
+/** A header field: name and value. Each character represents one byte. */
 export type HeaderField = readonly [name: string, value: string];
 
 /** HPACK's static table (RFC 7541, Appendix A). Its first entry has index 1. */

@@ -7,11 +7,11 @@ import { bytesOfFirstMessage, MessageReader } from '../message-reader.ts';
 import { type CallStream, errorStatus, HEADERS } from '../server/grpc-call.ts';
 
 /**
- * A call that a server received without knowing its method. Messages are bytes as they are on the wire, with their prefixes, and may be
- * compressed. Sending to a client that has ended the call has no effect.
+ * A call received by a server that does not know its method. Messages are raw bytes as on the wire, including their prefixes, and may be
+ * compressed. Sending is a no-op once the client has ended the call.
  */
 export class RawCall implements StreamListener {
-  /** All header fields of the request, in their order, including `:path`. */
+  /** All header fields of the request, in order, including `:path`. */
   readonly fields: readonly HeaderField[];
   readonly #stream: CallStream;
   readonly #unread = new UnreadBytes();
@@ -23,7 +23,7 @@ export class RawCall implements StreamListener {
   #isAnswered = false;
   #room: PromiseWithResolvers<void> | undefined;
 
-  /** `budget` bounds the memory of the requests of all calls. */
+  /** `budget` bounds the total memory of the requests of all calls. */
   constructor(stream: CallStream, fields: readonly HeaderField[], budget: ByteBudget) {
     this.fields = fields;
     this.#stream = stream;
@@ -36,14 +36,14 @@ export class RawCall implements StreamListener {
     return this.#controller.signal;
   }
 
-  /** Returns the value of a request header, which is the first one if the header is repeated. */
+  /** Returns the value of a request header, or its first value if the header is repeated. */
   header(name: string): string | undefined {
     return this.fields.find(([other]) => other === name)?.[1];
   }
 
   /**
-   * Yields the messages of the request. Throws `resource_exhausted` for a message that is too large or if the requests of all calls are,
-   * and `cancelled` if the client ends the call before its last message.
+   * Yields the request messages. Throws `resource_exhausted` if a message is too large or the requests of all calls exceed the budget, and
+   * `cancelled` if the client ends the call before its last message.
    */
   async *messages(): AsyncGenerator<Buffer> {
     const reader = new MessageReader(undefined, { isRaw: true });
@@ -56,7 +56,7 @@ export class RawCall implements StreamListener {
     this.signal.throwIfAborted();
   }
 
-  /** Sends the headers of the response. */
+  /** Sends the response headers. */
   open(fields: readonly HeaderField[]): void {
     this.#isOpen = true;
     this.#stream.send({ head: encodeLiterals(fields) });
@@ -70,25 +70,25 @@ export class RawCall implements StreamListener {
     await this.#room.promise;
   }
 
-  /** Sends a response of one message at once. */
+  /** Sends a complete response with a single message. */
   reply({ headers, message, trailers }: Record<'headers' | 'trailers', readonly HeaderField[]> & { message: Buffer }) {
     this.#isAnswered = true;
     this.#stream.send({ head: encodeLiterals(headers), data: message, trailers: encodeLiterals(trailers) });
   }
 
-  /** Ends the call with these trailers. If `open` has not been called, the response consists of trailers only. */
+  /** Ends the call with these trailers. If `open` has not been called, the response is trailers-only. */
   end(trailers: readonly HeaderField[]): void {
     this.#isAnswered = true;
     if (this.#isOpen) this.#stream.send({ trailers: encodeLiterals(trailers) });
     else this.#stream.send({ head: encodeLiterals(trailers), isLast: true });
   }
 
-  /** Ends the call with an error of this process, for which it makes the status. */
+  /** Ends the call with the status for an error of this process. */
   fail(error: unknown): void {
     this.end(this.#isOpen ? errorStatus(error) : [...HEADERS, ...errorStatus(error)]);
   }
 
-  /** Ends the call by a reset of its stream. */
+  /** Ends the call by resetting its stream. */
   reset(code: number): void {
     this.#isAnswered = true;
     this.#stream.cut(code);

@@ -8,15 +8,15 @@ import type { HeaderField } from '../http2/static-table.ts';
 import { UnreadBytes } from '../http2/unread-bytes.ts';
 import { bytesOfFirstMessage, MessageReader } from '../message-reader.ts';
 
-/** The end of a raw call: the server's trailers, a reset of the stream, or the loss of the connection. */
+/** How a raw call ended: with the server's trailers, a stream reset, or a lost connection. */
 export type RawEnd =
   | { kind: 'trailers'; fields: readonly HeaderField[] }
   | { kind: 'reset'; code: number }
   | { kind: 'lost'; error: PodwrightError };
 
 /**
- * A client of one endpoint that sends calls without knowing their methods, for proxies. The connection is opened by the first call, and
- * reopened by a call that finds it lost.
+ * A client for one endpoint that makes calls without knowing their methods, for proxies. The connection is opened by the first call, and
+ * reopened by the next call after it is lost.
  */
 export class RawConnection {
   readonly #channel: Channel;
@@ -26,8 +26,8 @@ export class RawConnection {
   }
 
   /**
-   * Starts a call with exactly these header fields. `request` is its whole request; without it, the caller sends messages on the returned
-   * stream. Rejects with `unavailable` if no server is listening, and with the signal's reason.
+   * Starts a call with exactly these header fields. `request` is the complete request; if it is omitted, the caller sends messages on the
+   * returned stream. Rejects with `unavailable` if no server is listening, and with the signal's reason if it aborts.
    */
   async begin(
     fields: readonly HeaderField[],
@@ -47,7 +47,7 @@ export class RawConnection {
 
 type Begun = { head: Buffer; body: Buffer | undefined; signal: AbortSignal | undefined; lost: () => PodwrightError };
 
-/** A call to a server. Messages are bytes as they are on the wire, with their prefixes, and may be compressed. */
+/** A call to a server. Messages are raw bytes as on the wire, including their prefixes, and may be compressed. */
 export class RawStream {
   readonly #stream: Http2Stream;
   readonly #unread = new UnreadBytes();
@@ -78,17 +78,17 @@ export class RawStream {
     );
   }
 
-  /** The headers of the response; `undefined` if it has trailers only, as that of most failed calls. */
+  /** The response headers; `undefined` if the response is trailers-only, like that of most failed calls. */
   get headers(): Promise<readonly HeaderField[] | undefined> {
     return this.#headers.promise;
   }
 
-  /** Resolves when the call has ended. Messages that were received before may still be unread. */
+  /** Resolves when the call has ended. Messages received before that may still be unread. */
   get ended(): Promise<RawEnd> {
     return this.#ended.promise;
   }
 
-  /** Yields the messages of the response. Leaving the iteration early resets the call. */
+  /** Yields the response messages. Breaking out of the iteration resets the call. */
   async *messages(): AsyncGenerator<Buffer> {
     const reader = new MessageReader(undefined, { isRaw: true });
     try {
@@ -101,7 +101,7 @@ export class RawStream {
     }
   }
 
-  /** Sends a message of the request. Resolves when there is room for the next one, or when the stream is closed. */
+  /** Sends a request message. Resolves when there is room for the next one, or when the stream is closed. */
   async send(message: Buffer): Promise<void> {
     this.#stream.send({ data: message });
     if (this.#stream.unsentBytes === 0) return;
@@ -114,7 +114,7 @@ export class RawStream {
     this.#stream.send({ isLast: true });
   }
 
-  /** Cancels the call; does nothing if it has ended. */
+  /** Cancels the call. A no-op if the call has ended. */
   reset(): void {
     this.#stream.cut();
   }

@@ -20,15 +20,15 @@ export type ServeRawOptions = {
   /** Permissions of the socket. Default: 0600. */
   mode?: number;
   logger: Logger;
-  /** Bounds the memory of the requests of all calls. */
+  /** Bounds the total memory of the requests of all calls. */
   requests: ByteBudget;
 };
 
-/** A client's connection. `cut` closes it at once, which ends its calls. */
+/** A client's connection. `cut` closes it immediately, which ends its calls. */
 export type RawClient = { cut(): void };
 
 /**
- * Listens on a socket and passes every gRPC call, of whatever service, to the handler that `connected` returns for its connection. For
+ * Listens on a socket and passes every gRPC call, whatever its service, to the handler that `connected` returned for its connection. For
  * proxies. Throws `already_exists` if a running process is listening on the socket. A stale socket is replaced.
  */
 export async function serveRawCalls(

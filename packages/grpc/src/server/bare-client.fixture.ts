@@ -1,4 +1,4 @@
-/** An HTTP/2 client that sends single frames, including frames that no library sends. */
+/** An HTTP/2 client that sends individual frames, including ones that no library would send. */
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
@@ -24,7 +24,7 @@ type Served = { handlers?: TestHandlers; logger?: Logger; tcp?: TcpOptions };
 
 const echoHandlers: TestHandlers = { echo: async ({ text }) => ({ text }) };
 
-/** Starts a server on a unix socket. By default it serves Echo only. */
+/** Starts a server on a Unix socket. By default, it serves only Echo. */
 export async function openServer(
   t: TestContext,
   { handlers = echoHandlers, logger = silentLogger, tcp }: Served = {},
@@ -54,7 +54,7 @@ export function requestHeaders(method: string, ...more: HeaderField[]): HeaderFi
   ];
 }
 
-/** The frames of a call. */
+/** Encodes the frames of a call. */
 export function callFrames(streamId: number, fields: readonly HeaderField[], message: Uint8Array): Buffer {
   const headers = headersFrames(encodeLiterals(fields), { streamId, endStream: false });
   return Buffer.concat([headers, frame({ type: FRAME_TYPE.data, flags: 1, streamId }, withPrefix(message))]);
@@ -127,7 +127,7 @@ export class BareClient {
     return { ...reply, status: reply.fields['grpc-status'], message: Buffer.concat(data).subarray(5) };
   }
 
-  /** Waits until the connection has ended. Returns the error in the server's GOAWAY; 'nothing' if there was no GOAWAY. */
+  /** Waits until the connection has ended. Returns the error in the server's GOAWAY, or 'nothing' if there was no GOAWAY. */
   async end(): Promise<{ code: number; why: string } | 'nothing'> {
     await this.closed;
     const goAway = this.frames().findLast(({ type }) => type === FRAME_TYPE.goAway);

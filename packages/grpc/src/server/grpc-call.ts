@@ -8,7 +8,7 @@ import { MessageReader } from '../message-reader.ts';
 /** Maximum length of a status message in characters, because it is sent in a header. Longer messages are truncated. */
 const MAX_DETAILS = 4096;
 
-/** The units of the `grpc-timeout` header, in ms. */
+/** Units of the `grpc-timeout` header, in ms. */
 const UNIT_MS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 0.001, n: 0.000_001 };
 
 /** The headers of a response. */
@@ -53,7 +53,7 @@ export class GrpcCall implements StreamListener {
     stream.listener = this;
   }
 
-  /** Returns the value of a request header, which is the first one if the header is repeated. */
+  /** Returns the value of a request header, or its first value if the header is repeated. */
   header(name: string): string | undefined {
     for (const field of this.#fields) if (field[0] === name) return field[1];
     return undefined;
@@ -64,7 +64,7 @@ export class GrpcCall implements StreamListener {
     return timeoutMsOf(this.header('grpc-timeout'));
   }
 
-  /** Calls `listener` once the stream has been closed, for whatever reason. */
+  /** Calls `listener` once the stream has been closed, for any reason. */
   onClosed(listener: () => void): void {
     this.#closeListeners.push(listener);
   }
@@ -110,7 +110,7 @@ export class GrpcCall implements StreamListener {
     this.#stream.send({ head: HEAD, data: response, trailers: SUCCESS });
   }
 
-  /** Sends the response headers before there is a response, to show that the call was accepted. */
+  /** Sends the response headers ahead of any response, to show that the call was accepted. */
   open(): void {
     this.#isOpen = true;
     this.#stream.send({ head: HEAD });
@@ -157,7 +157,7 @@ export class GrpcCall implements StreamListener {
   }
 }
 
-/** Returns the milliseconds of a `grpc-timeout` header. Throws `invalid_argument` if it is malformed. */
+/** Parses a `grpc-timeout` header to milliseconds. Throws `invalid_argument` if it is malformed. */
 export function timeoutMsOf(header: string | undefined): number {
   if (header === undefined) return Number.POSITIVE_INFINITY;
   const [, amount, unit] = /^(\d{1,8})\s*([HMSmun])$/.exec(header) ?? [];

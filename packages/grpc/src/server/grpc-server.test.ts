@@ -22,7 +22,7 @@ import { serveServices } from './serve-services.ts';
 const ECHO = '/podwright.test.v1.Test/Echo';
 const EMPTY = withPrefix(Buffer.alloc(0));
 
-/** Connects node:http2 to a server, to make calls that no gRPC client makes. */
+/** Connects node:http2 to a server, to make calls that no gRPC client would make. */
 async function open(t: TestContext, wait = async () => ({})): Promise<ClientHttp2Session> {
   return (await openAt(t, wait)).session;
 }

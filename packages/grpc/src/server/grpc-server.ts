@@ -12,7 +12,7 @@ export type AnswerCall = (call: GrpcCall) => void;
 
 const UNSUPPORTED_MEDIA_TYPE = encodeLiterals([[':status', '415']]);
 
-/** Serves gRPC on connections that the caller accepts. */
+/** Serves gRPC on connections accepted by the caller. */
 export class GrpcServer {
   readonly #methods: ReadonlyMap<string, AnswerCall>;
   readonly #logger: Logger;

@@ -12,7 +12,7 @@ export type CallContext = {
   readonly service: string;
   /** The method name, such as `RunPodSandbox`. */
   readonly method: string;
-  /** Returns the value of a request header (gRPC's metadata), whose name is in lower case. Absent for calls within the process. */
+  /** Returns the value of a request header (gRPC metadata) by its lower-case name. Absent for in-process calls. */
   header?(name: string): string | undefined;
 };
 

@@ -1,4 +1,4 @@
-/** A client that violates the protocol is disconnected, and other clients are not affected. */
+/** Clients that violate the protocol are disconnected, without affecting other clients. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
@@ -121,7 +121,7 @@ test('a client that resets more than a thousand calls at once is disconnected', 
 
 test('unread request data beyond the stream’s window ends the connection', async (t) => {
   const client = await BareClient.open(t, await startServer(t));
-  // the first response waits for the client's window, so the handler does not read the second request
+  // the first response is blocked by the client's window, so the handler does not read the second request
   client.send(frame({ type: settings }, Buffer.from('000400000000', 'hex')));
   client.send(headersFrames(encodeLiterals(reflection), { streamId: 1, endStream: false }));
   client.send(frame({ type: data, streamId: 1 }, bytes(5)));

@@ -9,8 +9,8 @@ import type { GrpcServer } from './grpc-server.ts';
 import { NODE_SESSION_BOUNDS } from './node-session.ts';
 
 /**
- * A TCP listener. With `clientCa` (PEM), only clients with a certificate issued by that CA may connect. Without `tls`, the connection is in
- * plaintext, and any client that can reach the address may connect.
+ * A TCP listener. If `clientCa` (PEM) is set, only clients with a certificate issued by that CA may connect. If `tls` is omitted,
+ * connections are in plaintext, and any client that can reach the address may connect.
  */
 export type TcpOptions = {
   address: string;

@@ -16,10 +16,10 @@ import { redactedJson } from './redact.ts';
 /** A call that the server is handling. `request` is set once the request has been decoded. */
 export type ObservedCall = { service: string; method: DescMethod; request: Message | undefined };
 
-/** Observes every call of a server. `started` returns a callback to be invoked when the call ends, with the error if it failed. */
+/** Observes every call handled by a server. `started` returns a callback to be invoked when the call ends, with the error if it failed. */
 export type ServerObserver = { started(call: ObservedCall): (error?: unknown) => void };
 
-/** Codes of failures that are the fault of the server rather than of its client. */
+/** Error codes of failures that are the server's fault rather than the client's. */
 const OWN_FAULTS: ReadonlySet<ErrorCode> = new Set([
   'unknown',
   'internal',
@@ -62,8 +62,8 @@ function logFailure(logger: Logger, fields: object, error: unknown): void {
 }
 
 /**
- * Returns the stack trace of an unexpected error. Its source positions are resolved only when the log line is written: reading the source
- * maps takes a tenth of a second, so the results are cached in `known`.
+ * Returns the stack trace of an unexpected error. Its source positions are resolved lazily, when the log line is written, and cached in
+ * `known`, because reading the source maps takes a tenth of a second.
  */
 function stackOf(error: unknown, known: Map<string, string>): object | undefined {
   if (error instanceof PodwrightError || !(error instanceof Error)) return undefined;
@@ -78,7 +78,7 @@ function stackOf(error: unknown, known: Map<string, string>): object | undefined
   };
 }
 
-/** Returns the request for the log. It is converted to JSON only if the log line is written. */
+/** Returns the request for the log. It is converted to JSON lazily, only if the log line is written. */
 function lazyRequest({ method, request }: ObservedCall): object | undefined {
   return request === undefined ? undefined : { toJSON: () => redactedJson(method.input, request) };
 }

@@ -12,14 +12,14 @@ import type { GrpcCall } from './grpc-call.ts';
 import type { AnswerCall } from './grpc-server.ts';
 import { ServedFiles, type ServedService } from './served-files.ts';
 
-/** `files` builds the served files at its first call: most servers are never asked, and the files of the CRI take 0.3 MiB. */
+/** `files` builds the served files lazily: most servers never receive a reflection request, and the files of the CRI take 0.3 MiB. */
 type Known = { files: () => ServedFiles; names: string[] };
 type Answer = MessageInitShape<typeof ServerReflectionResponseSchema>;
 
-/** Package names of the reflection service, for newer and older tools. */
+/** Package names of the reflection service, as used by newer and older tools. */
 const PACKAGES = ['grpc.reflection.v1', 'grpc.reflection.v1alpha'];
 
-/** The methods of the reflection service, which describes `services` to tools such as grpcurl. */
+/** Returns the methods of the reflection service, which describes `services` to tools such as grpcurl. */
 export function reflectionMethods(services: readonly ServedService[]): [path: string, AnswerCall][] {
   let built: ServedFiles | undefined;
   const files = () => {

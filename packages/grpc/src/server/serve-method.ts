@@ -90,7 +90,7 @@ function contextOf(
   };
 }
 
-/** Handles a call, within a span if the client sent a trace context. If it did not, the check costs almost nothing. */
+/** Handles a call, within a span if the client sent a trace context. Otherwise, this adds almost no overhead. */
 function traced<T>({ service, method, tracer }: ServedMethod, call: GrpcCall, handle: () => Promise<T>): Promise<T> {
   const parent = parseTraceparent(call.header(TRACEPARENT));
   if (tracer === undefined || parent === undefined) return handle();

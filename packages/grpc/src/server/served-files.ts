@@ -29,7 +29,7 @@ export class ServedFiles {
     return [...names].map((each) => toBinary(FileDescriptorProtoSchema, this.#files.get(each)!));
   }
 
-  /** The name of the file that declares a message, enum, service or method. */
+  /** Returns the name of the file that declares a message, enum, service or method. */
   fileOf(symbol: string): string | undefined {
     return this.#fileOfSymbol.get(symbol);
   }
@@ -42,7 +42,7 @@ export class ServedFiles {
     for (const dependency of original.dependencies) this.#add(service, dependency);
   }
 
-  /** Returns the file's descriptor, adapted to the package and the methods that are served. */
+  /** Returns the file's descriptor, adapted to the package and methods actually served. */
   #asServed(original: FileDescriptorProto, { file: { proto }, packageName }: ServedService): FileDescriptorProto {
     if (original.package !== proto.package || original.package === packageName) return original;
     const file = clone(FileDescriptorProtoSchema, original);

@@ -24,7 +24,7 @@ async function assertAnswered(client: BareClient, streamId = 1, name = ''): Prom
   assert.deepEqual([status, nameIn(message), resetCode], ['0', name, undefined]);
 }
 
-/** A handler whose calls wait until they are released. */
+/** A handler whose calls block until they are released. */
 function heldEcho() {
   const begun = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
@@ -209,7 +209,7 @@ test('a stream is produced no faster than a client reads it', async (t) => {
   });
   const client = await BareClient.open(t, path);
   client.send(callFrames(1, requestHeaders('List'), EMPTY));
-  // the initial window of HTTP/2 is 65,535 bytes, and this client does not widen it
+  // HTTP/2's initial window is 65,535 bytes, and this client does not increase it
   await until(() => client.receivedBytes > 65_000);
   await sleep(50);
   assert.ok(produced <= 2, `${produced} of 60 responses were produced for a window smaller than one`);

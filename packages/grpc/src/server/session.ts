@@ -12,7 +12,7 @@ import type { CallStream } from './grpc-call.ts';
 import { isRequest } from './request-fields.ts';
 import { ResetBudget } from './reset-budget.ts';
 
-/** Maximum size of a request header list. Those of gRPC calls are a few hundred bytes in size. */
+/** Maximum size of a request header list. A gRPC call needs a few hundred bytes. */
 export const HEADER_LIST_BYTES = 65_536;
 const LIMITS = {
   streamWindowBytes: FIRST_WINDOW_BYTES,
@@ -95,8 +95,8 @@ export class ServerSession {
   }
 
   /**
-   * Starts the idle timer. If the client has no calls when it expires, it is sent a GOAWAY. If it stays connected, its connection is closed
-   * after the same time has passed again.
+   * Starts the idle timer. If the client has no calls when it expires, sends a GOAWAY and restarts the timer; if the client is still
+   * connected when it expires again, closes the connection.
    */
   #waitIdle(): void {
     clearTimeout(this.#timer);

@@ -1,4 +1,4 @@
-/** Clients over TCP, which node:http2 serves, get the same calls and the same bounds as on the unix socket. */
+/** TCP clients, which are served by node:http2, have the same calls and limits as clients of the Unix socket. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -274,7 +274,7 @@ test('unread request data over TCP waits in the window of its stream', async (t)
       name === ':path' ? '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo' : value,
     ],
   );
-  // the first response waits for the client's window, so the handler does not read the second request
+  // the first response is blocked by the client's window, so the handler does not read the second request
   client.send(frame({ type: settings }, Buffer.from('000400000000', 'hex')));
   client.send(headersFrames(encodeLiterals(reflection), { streamId: 1, endStream: false }));
   client.send(frame({ type: FRAME_TYPE.data, streamId: 1 }, bytes(5)));

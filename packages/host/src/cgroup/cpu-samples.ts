@@ -1,8 +1,8 @@
 import type { CgroupStats } from './stats.ts';
 
-/** Shortest interval over which CPU usage is computed. */
+/** Minimum interval for computing CPU usage. */
 const SAMPLE_MS = 100;
-/** Age at which samples are dropped. */
+/** Age at which samples are discarded. */
 const SAMPLE_LIFETIME_MS = 600_000;
 
 type Sample = { atMs: number; usageNanoseconds: number; nanoCores: number | undefined };
@@ -12,8 +12,8 @@ export class CpuSamples {
   readonly #samples = new Map<string, Sample>();
 
   /**
-   * Returns the average usage since the previous sample for `id`, in billionths of a CPU, or `undefined` for the first sample. If called
-   * less than 100 ms after the previous sample, returns that sample's rate again.
+   * Returns the average usage since the previous sample for `id`, in nanocores, or `undefined` for the first sample. If called less than
+   * 100 ms after the previous sample, returns that sample's rate again.
    */
   nanoCores(id: string, { readAtMs, cpu }: Pick<CgroupStats, 'readAtMs' | 'cpu'>): number | undefined {
     if (cpu === undefined) return undefined;

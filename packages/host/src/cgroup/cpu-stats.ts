@@ -5,7 +5,7 @@ export type CpuStats = {
   usageNanoseconds: number;
   userNanoseconds: number;
   systemNanoseconds: number;
-  /** Elapsed CPU quota periods (`nr_periods`), and those in which the cgroup was throttled (`nr_throttled`). */
+  /** Number of elapsed CPU quota periods (`nr_periods`), and of those in which the cgroup was throttled (`nr_throttled`). */
   periods: number;
   throttledPeriods: number;
   throttledNanoseconds: number;

@@ -11,7 +11,7 @@ import type { CgroupHierarchy } from './hierarchy.ts';
 
 type Fake = { hierarchy: CgroupHierarchy; file: (path: string, name: string) => string };
 
-/** A fake freezer of either version with the cgroups /pods, /pods/one and /pods/one/inner. */
+/** Creates a fake freezer, for cgroup v1 or v2, with the cgroups /pods, /pods/one and /pods/one/inner. */
 function fake(t: TestContext, version: 1 | 2): Fake {
   const mountPoint = mkdtempSync(join(tmpdir(), 'podwright-freezer-'));
   t.after(() => rmSync(mountPoint, { recursive: true }));

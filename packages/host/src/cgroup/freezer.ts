@@ -1,4 +1,4 @@
-/** Freezes the processes of a cgroup for a moment (freezer-subsystem.rst; `cgroup.freeze` in cgroup-v2.rst). */
+/** Briefly freezes the processes of a cgroup (freezer-subsystem.rst; `cgroup.freeze` in cgroup-v2.rst). */
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -7,33 +7,33 @@ import { isErrno, PodwrightError, sleep } from '@podwright/base';
 import { type ProgramStarter, type StartedProgram, startByFork } from '../programs/program-starter.ts';
 import { type CgroupHierarchy, cgroupDirectory, readCgroupFileSync, treeOf } from './hierarchy.ts';
 
-/** How long to wait for all processes to be frozen. A process freezes when its current system call ends. */
+/** How long to wait for all processes to be frozen. A process freezes once its current system call returns. */
 const SETTLE_MS = 100;
 /**
- * Longer than the period of the kernel's clock for file timestamps (10 ms at most). What changes after this time has a later ctime than what
- * changed before the processes were frozen.
+ * Longer than the granularity of the kernel's file timestamps (10 ms at most), so that changes made after this delay have a later ctime
+ * than changes made before the processes were frozen.
  */
 const TIMESTAMP_MS = 15;
-/** Extra time for this process to thaw the cgroup before its thawer does. */
+/** Extra time that the thawer allows this process to thaw the cgroup itself. */
 const THAWER_REST_MS = 500;
 
-/** Thaws the cgroup when its time is over or its standard input ends, unless it reads something before. */
+/** Shell script that thaws the cgroup after the timeout or when its standard input is closed, unless it reads something first. */
 const THAWER = '[ -n "$(timeout "$1" head -c1)" ] || echo "$2" > "$3"';
 
 export type FreezeOptions = {
-  /** How long the cgroup may be frozen. It is thawed soon after that, even if this process is stopped or killed. */
+  /** Maximum time for which the cgroup stays frozen. It is thawed soon after that, even if this process is stopped or killed. */
   maxMs: number;
-  /** Starts the program that thaws the cgroup if this process does not. The parameter exists for tests. */
+  /** Starts the program that thaws the cgroup if this process does not. Replaceable for tests. */
   start?: ProgramStarter;
 };
 
-/** A frozen cgroup, until it is disposed of. `frozenAtMs`: by the wall clock; files that change later have a later ctime. */
+/** A cgroup that stays frozen until disposed of. `frozenAtMs`: wall-clock time; files that change from now on have a later ctime. */
 export type FrozenCgroup = AsyncDisposable & { frozenAtMs: number };
 
 /**
- * Freezes the processes of the cgroup and its descendants. Some may be in a system call that ends later. Returns `undefined` if the cgroup
- * cannot be frozen, or is already frozen by another program. A cgroup that remains frozen because the host was shut down or all programs
- * were killed at once is thawed by `thawCgroup`.
+ * Freezes the processes of the cgroup and its descendants. Some may still be in a system call, and freeze when it returns. Returns
+ * `undefined` if the cgroup cannot be frozen, or is already frozen by another program. If the cgroup stays frozen because the host was shut
+ * down or all programs were killed at once, `thawCgroup` thaws it.
  */
 export async function freezeCgroup(
   hierarchy: CgroupHierarchy,
@@ -68,8 +68,8 @@ export async function freezeCgroup(
 }
 
 /**
- * Thaws a cgroup that is frozen itself, not just by an ancestor. Returns whether it was. For cgroups that a killed process of Podwright left
- * frozen.
+ * Thaws a cgroup that is itself frozen, not just through an ancestor. Returns whether it was. For cgroups left frozen by a Podwright
+ * process that was killed.
  */
 export function thawCgroup(hierarchy: CgroupHierarchy, path: string): boolean {
   const freezer = freezerOf(hierarchy, path);
@@ -78,14 +78,14 @@ export function thawCgroup(hierarchy: CgroupHierarchy, path: string): boolean {
   return true;
 }
 
-/** Whether the cgroup or one of its ancestors is being frozen, even if some of its processes are not frozen yet. */
+/** Whether the cgroup or one of its ancestors is being frozen, even if some of its processes have not frozen yet. */
 export function isFrozenCgroup(hierarchy: CgroupHierarchy, path: string): boolean {
   for (let level = path; level !== '/'; level = dirname(level))
     if (freezerOf(hierarchy, level)?.isFrozenItself() === true) return true;
   return false;
 }
 
-/** A cgroup's freezer. `set` writes `frozen` or `thawed`; the methods return `undefined` if the cgroup has no freezer. */
+/** A cgroup's freezer. `set` writes `frozen` or `thawed`; `isFrozenItself` returns `undefined` if the cgroup has no freezer. */
 type Freezer = {
   file: string;
   frozen: string;
@@ -139,7 +139,7 @@ async function startThawer(
   return thawer.pid === undefined ? undefined : thawer;
 }
 
-/** Ends the thawer after the cgroup has been thawed, and waits for it, so that it does not thaw the cgroup when it is frozen again. */
+/** Ends the thawer after the cgroup has been thawed. Waits for it to exit, so that it cannot thaw the cgroup once that is frozen again. */
 async function endThawer(thawer: StartedProgram): Promise<void> {
   const ended = thawer.exitCode === null && thawer.signalCode === null ? once(thawer as never, 'exit') : undefined;
   endInput(thawer, '.');

@@ -23,8 +23,8 @@ export type CgroupHierarchy = {
 };
 
 /**
- * Contents of the files from which the cgroup hierarchies are determined: /proc/self/mountinfo, /proc/self/cgroup, and `cgroup.controllers`
- * in the root of the v2 hierarchy.
+ * Contents of the files that determine the cgroup hierarchies: /proc/self/mountinfo, /proc/self/cgroup, and `cgroup.controllers` in the
+ * root of the v2 hierarchy.
  */
 export type CgroupSources = { mountinfo: string; selfCgroup: string; unifiedControllers: string };
 
@@ -106,7 +106,7 @@ export function readCgroupFileSync(file: string | Buffer): string | undefined {
   }
 }
 
-/** Returns `undefined` for an error which means that the cgroup or the file does not exist or cannot be read. Throws any other error. */
+/** Returns `undefined` if the error means that the cgroup or file does not exist or cannot be read. Throws any other error. */
 function undefinedIfMissing(error: unknown): undefined {
   if (!['ENOENT', 'ENODEV', 'ENOTDIR', 'ENOTSUP'].some((code) => isErrno(error, code))) throw error;
 }

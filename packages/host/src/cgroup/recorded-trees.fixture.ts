@@ -5,7 +5,7 @@ import type { CgroupHierarchy, CgroupMode } from './hierarchy.ts';
 /** The cgroup whose files are recorded for each host. In the v2 and `pids` trees, it has a child cgroup with a process. */
 export const recordedCgroup = '/kubepods/pod7/c';
 
-/** A host's recorded cgroup files: its trees, and for each tree the text of each file of `recordedCgroup`. */
+/** A host's recorded cgroup files: its trees and, for each of them, the contents of `recordedCgroup`'s files. */
 type RecordedHost = {
   mode: CgroupMode;
   trees: { name: string; version: 1 | 2; controllers: string[]; files: Record<string, string> }[];
@@ -94,7 +94,7 @@ const pressure = {
   'io.pressure': 'some avg10=0.00 avg60=0.00 avg300=0.00 total=9\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=8\n',
 };
 
-/** Not recorded, but written by hand in the formats of the kernel's cgroup-v2.rst and psi.rst. */
+/** Not recorded but hand-written, in the formats of the kernel's cgroup-v2.rst and psi.rst. */
 const v2Tree: RecordedHost['trees'][number] = {
   name: 'unified',
   version: 2,
@@ -143,7 +143,7 @@ export const recordedHosts: Record<CgroupMode, RecordedHost> = {
   v2: { mode: 'v2', trees: [v2Tree] },
 };
 
-/** Writes a host's trees below `root`, with `changes` to their files (`undefined` omits a file), and returns the hierarchy. */
+/** Writes a host's trees under `root`, with `changes` to their files (`undefined` omits a file), and returns the hierarchy. */
 export function writeRecordedHost(
   root: string,
   { mode, trees }: RecordedHost,

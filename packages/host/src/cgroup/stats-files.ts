@@ -3,8 +3,8 @@ import { namesInSync } from '../files/directory-sync.ts';
 import { type CgroupHierarchy, type CgroupTree, cgroupDirectory, readCgroupFileSync, treeOf } from './hierarchy.ts';
 
 /**
- * The files of one cgroup in one hierarchy. They are read synchronously: the kernel generates them from memory, collecting the stats of all
- * pods takes thousands of reads, and each read took ten times as long in the thread pool.
+ * The files of one cgroup in one hierarchy. They are read synchronously: the kernel generates them from memory, and collecting the stats of
+ * all pods takes thousands of reads, each of which took ten times as long in the thread pool.
  */
 export type StatsFiles = {
   version: 1 | 2;
@@ -16,7 +16,7 @@ export type StatsFiles = {
   names(): string[];
 };
 
-/** Returns the cgroup's files in the hierarchy to which `controller` is attached; `undefined` if the host lacks that controller. */
+/** Returns the cgroup's files in the hierarchy of `controller`; `undefined` if the host lacks that controller. */
 export function statsFilesOf(hierarchy: CgroupHierarchy, path: string, controller: string): StatsFiles | undefined {
   const tree = treeOf(hierarchy, controller);
   return tree && statsFilesIn(tree, path);

@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true }));
 
-/** Expected statistics of the recorded container, the same on each kind of host. */
+/** Expected statistics of the recorded container, the same for each cgroup setup. */
 const expected: Omit<CgroupStats, 'readAtMs'> = {
   cpu: {
     usageNanoseconds: 5_000_000,

@@ -1,4 +1,4 @@
-/** Calls to systemd, which manages the cgroups on most hosts. They run systemd's own command-line tools, because calls are rare. */
+/** Calls to systemd, which manages the cgroups on most hosts. They use systemd's own command-line tools, because calls are rare. */
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -9,8 +9,8 @@ import { scopeOf, slicePath } from './slice.ts';
 import { cgroupExists, cgroupPids, killCgroup, removeCgroup } from './tree.ts';
 
 /**
- * The permitted location of this process's cgroups. `cgroupfs`: anywhere in the cgroup hierarchy. `systemd`: only below a unit that systemd
- * has delegated to it.
+ * Where this process's cgroups may be. `cgroupfs`: anywhere in the cgroup hierarchy. `systemd`: only under a unit that systemd has
+ * delegated to it.
  */
 export type CgroupDriver = 'cgroupfs' | 'systemd';
 
@@ -40,8 +40,8 @@ export function systemdObstacle(host: { systemd: boolean; mode: CgroupMode }): s
 }
 
 /**
- * Returns the name of the service to which the cgroups of a node's pods are delegated. `parent` is the node's `cgroup_parent`, which must
- * differ between nodes on the same host. Throws `invalid_argument` if it does not yield a valid unit name.
+ * Returns the name of the service that a node's pod cgroups are delegated to. `parent` is the node's `cgroup_parent`, which must differ
+ * between nodes on the same host. Throws `invalid_argument` if it does not yield a valid unit name.
  */
 export function delegatedUnit(parent: string): string {
   const unit = `${[...parent.split('/').filter((name) => name !== ''), 'pods'].join('-')}.service`;
@@ -54,7 +54,7 @@ export function delegatedUnit(parent: string): string {
 
 /**
  * Makes systemd delegate a subtree of the cgroup hierarchy, unless it already has, and returns the path of the pods' parent cgroup in it.
- * systemd does not change or remove cgroups below that path, not even on a daemon-reload. The unit is a service that runs a sleeping
+ * systemd does not change or remove cgroups under that path, not even on a daemon-reload. The unit is a service that runs a sleeping
  * process, which outlives this process; a scope would vanish when the last pod terminates. Stopping the service kills only the sleeping
  * process, not the pods. systemd then cannot start the service again until all pods have terminated; until then, both existing and new pods
  * use the service's old cgroup.
@@ -68,7 +68,7 @@ export async function delegateCgroup(hierarchy: CgroupHierarchy, unit: string, l
   return `${path}/${PODS}`;
 }
 
-/** Undoes `delegateCgroup`, which returned `pods`. The cgroup must not contain any processes. The unit need not be loaded. */
+/** Undoes `delegateCgroup`. `pods` is the path that it returned. The cgroup must not contain any processes. The unit need not be loaded. */
 export async function endDelegation(hierarchy: CgroupHierarchy, pods: string): Promise<void> {
   const path = dirname(pods);
   await stopUnit(basename(path));

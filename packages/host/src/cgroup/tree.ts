@@ -72,7 +72,7 @@ export function thawForKill(hierarchy: CgroupHierarchy, path: string): void {
   for (const directory of directoriesBottomUp(Buffer.from(cgroupDirectory(tree, path)))) thaw(directory);
 }
 
-/** Thaws one cgroup without checking its state first: a cgroup below a frozen parent may also be frozen itself. */
+/** Thaws one cgroup without checking its state first, because a cgroup under a frozen parent may itself be frozen as well. */
 function thaw(directory: Buffer): void {
   try {
     writeFileSync(below(directory, Buffer.from('freezer.state')), 'THAWED', { flag: 'r+' });
@@ -182,7 +182,7 @@ function pidsIn(directory: Buffer): number[] {
 }
 
 function parsePids(text = ''): number[] {
-  // 0 stands for a process outside this process's PID namespace
+  // 0 is shown for processes outside the PID namespace of this process
   return text
     .split('\n')
     .map(Number)

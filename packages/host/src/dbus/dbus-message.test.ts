@@ -10,7 +10,7 @@ const CALL = {
   arguments: ['rule', -1],
 };
 
-/** logind's signal PrepareForShutdown(true) as the bus delivers it. */
+/** logind's signal PrepareForShutdown(true), as delivered by the bus. */
 function signal(endian: 'little' | 'big'): Buffer {
   const number = (value: number) => {
     const bytes = Buffer.alloc(4);

@@ -11,7 +11,7 @@ import { SystemBus } from './system-bus.ts';
 
 const DESTINATION = { destination: 'a.b', path: '/a', interface: 'a.b' };
 
-/** A method return without values. */
+/** Encodes a method return without values. */
 function emptyReply(serial: number): Buffer {
   const field = Buffer.from([5, 1, 'u'.charCodeAt(0), 0, serial, 0, 0, 0]);
   const header = Buffer.alloc(16);
@@ -21,7 +21,7 @@ function emptyReply(serial: number): Buffer {
   return Buffer.concat([header, field]);
 }
 
-/** Encodes a signal: a method call whose type byte is replaced. */
+/** Encodes a signal: a method call with its type byte replaced. */
 const signal = (member: string, text = '') => {
   const bytes = encodeCall(9, { ...DESTINATION, member, arguments: [text] });
   bytes[1] = 4;

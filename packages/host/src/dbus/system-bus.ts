@@ -1,4 +1,4 @@
-/** A connection to the D-Bus system bus. It does not use an external program, because the kubelet listens for signals all the time. */
+/** A connection to the D-Bus system bus. It does not use an external program, because the kubelet listens for signals continuously. */
 import { connect, type Socket } from 'node:net';
 import { errorMessage, PodwrightError, wrapError } from '@podwright/base';
 import {
@@ -63,8 +63,8 @@ export class SystemBus {
   }
 
   /**
-   * Calls a method and returns the values in its reply. Rejects with `unavailable`; for an error reply, the message includes the name and
-   * text of the D-Bus error.
+   * Calls a method and returns the values in its reply. Rejects with `unavailable` on failure; for an error reply, the message includes the
+   * name and text of the D-Bus error.
    */
   async call(call: MethodCall): Promise<DBusValue[]> {
     const serial = ++this.#serial;
@@ -143,7 +143,7 @@ function understood(bytes: Buffer): DBusMessage | undefined {
   }
 }
 
-/** Connects to the bus and authenticates with EXTERNAL, for which the kernel passes on the process's UID. */
+/** Connects to the bus and authenticates with EXTERNAL, where the kernel provides the process's UID. */
 async function authenticated(path: string, signal: AbortSignal): Promise<Socket> {
   signal.throwIfAborted();
   const socket = connect({ path });

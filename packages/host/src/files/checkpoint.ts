@@ -22,9 +22,9 @@ const CHECKPOINT_AGAIN_MS = 1000;
 export type CheckpointOptions<T> = { path: string; logger: Logger; decode: (entry: unknown) => T };
 
 /**
- * A file of entries by key, such as a pod's UID. The next process restores the entries from it. Writes are atomic and synced to disk. If a
- * write fails, for example on a full disk, it is retried, and the outdated file is removed: the next process must be able to do without the
- * file, but may rely on the content of a file that exists.
+ * A file of entries that are keyed by, for example, pod UID. The next process restores the entries from it. Writes are atomic and synced to
+ * disk. If a write fails, for example on a full disk, it is retried, and the outdated file is removed: the next process must be able to do
+ * without the file, but may rely on the content of a file that exists.
  */
 export class Checkpoint<T> {
   readonly #options: Omit<CheckpointOptions<T>, 'decode'> | undefined;

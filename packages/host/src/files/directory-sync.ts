@@ -13,7 +13,7 @@ export function namesInSync(directory: string): string[] {
   }
 }
 
-/** Returns no names if the error says that the directory does not exist; rethrows any other error. */
+/** Returns an empty list if the error means that the directory does not exist; rethrows any other error. */
 export function noneWithoutDirectory(error: unknown): string[] {
   if (isErrno(error, 'ENOENT')) return [];
   throw error;

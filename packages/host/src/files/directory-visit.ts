@@ -17,7 +17,7 @@ const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
  */
 const UNREADABLE = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ESTALE', 'EACCES', 'EMFILE', 'ENFILE'];
 
-/** A directory that a walk holds open, so that neither renames nor the length of the path matter. The owner must close it. */
+/** A directory that a walk holds open, so that neither renames nor long paths matter. The owner must close it. */
 export class DirectoryVisit {
   readonly #descriptor: number;
   readonly #prefix: Buffer;
@@ -26,7 +26,7 @@ export class DirectoryVisit {
   pass: Pass = firstPass();
   /** Number of subdirectories that vanished during the first pass and have not been found since. */
   missing = 0;
-  /** Whether the directory was counted by the first walk, so that this visit only looks for directories that were not. */
+  /** Whether the first walk counted the directory. This visit then only looks for subdirectories that were not counted. */
   isCounted = false;
   /** Whether listing is paused until the children have been visited. */
   isPaused = false;
@@ -75,9 +75,9 @@ export class DirectoryVisit {
   }
 
   /**
-   * Compares the number of subdirectories, according to the link count, with the number that this pass has listed and with the one when
-   * the directory was opened. Most file systems count the `..` of each subdirectory. If the directory has not changed since the pass
-   * began, the listing is complete, and the file system counts something else. `stat` is the directory's current one.
+   * Compares the number of subdirectories according to the link count with the number that this pass has listed and with the number when
+   * the directory was opened. Most file systems count the `..` of each subdirectory as a link. If the directory has not changed since the
+   * pass began, the listing is complete, and the file system counts something else. `stat` is the directory's current one.
    */
   missedDirectories(): { hasMore: boolean; hasLost: boolean; stat: Stats } {
     const stat = fstatSync(this.#descriptor);

@@ -19,7 +19,7 @@ export async function filesIn(directory: string): Promise<FileUse | undefined> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => undefined);
   if (entries === undefined) return undefined;
   const files = entries.filter((entry) => entry.isFile());
-  // a file that has been deleted in the meantime counts as nothing
+  // files deleted since the directory was listed count as nothing
   const uses = await Promise.all(files.map(({ name }) => fileUse(join(directory, name))));
   return sumOfUses(uses);
 }
@@ -36,12 +36,12 @@ export function sumOfUses(uses: FileUse[]): FileUse {
 
 /**
  * Usage of a directory tree. `isPartial`: not all files in the tree were counted. `changes`: what changed while they were counted, so that
- * some may have been missed. `changedAtMs`: when the tree last changed, by the wall clock; absent if unknown.
+ * some may have been missed. `changedAtMs`: wall-clock time of the tree's last change; absent if unknown.
  */
 export type TreeUse = FileUse & { isPartial: boolean; changes: TreeChanges; changedAtMs?: number };
 
 /**
- * Measures a directory tree on a local disk. Counts each file once, skips other file systems mounted below the path, and stops at the
+ * Measures a directory tree on a local disk. Counts each file once, skips other file systems mounted under the path, and stops at the
  * timeout.
  */
 export async function treeUse(path: string, options: Omit<MeasureTreeOptions, 'onYield'>): Promise<TreeUse> {
@@ -50,8 +50,8 @@ export async function treeUse(path: string, options: Omit<MeasureTreeOptions, 'o
 }
 
 /**
- * Like `treeUse`, but for a directory tree that may block on a remote server. Separate programs do the measuring, so that they hang instead
- * of this process. Rejects if the tree cannot be measured, for example because a directory is moved in the meantime.
+ * Like `treeUse`, but for a directory tree that may block on a remote server. The measuring is done by separate programs, which hang in
+ * place of this process. Rejects if the tree cannot be measured, for example because a directory is moved at the same time.
  */
 export async function remoteTreeUse(path: string, signal?: AbortSignal): Promise<TreeUse> {
   const [bytes, inodes] = await Promise.all([

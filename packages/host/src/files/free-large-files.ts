@@ -5,12 +5,12 @@ import { ignoreFailure } from '@podwright/base';
 import { runProgram } from '../programs/program.ts';
 import { unescapeMountPath } from './mount-path.ts';
 
-/** Size of the files that are not large, in units of 512 bytes: up to 64 KiB. */
+/** Maximum size of files that are not considered large, in 512-byte blocks: 64 KiB. */
 const SMALL_BLOCKS = 128;
 
 /**
- * Starts to remove all names of the large files below an open directory, which find(1) does much faster than this process. The caller
- * removes the rest, and aborts the signal when it has. Does nothing if a file system is mounted in the directory tree, because find
+ * Starts removing all names of the large files under an open directory, which find(1) does much faster than this process. The caller
+ * removes the rest, and aborts the signal when it is done. Does nothing if a file system is mounted in the directory tree, because find
  * recognizes only mounts of other devices.
  */
 export function freeLargeFiles({ fd }: FileHandle, signal: AbortSignal): void {
@@ -21,7 +21,7 @@ export function freeLargeFiles({ fd }: FileHandle, signal: AbortSignal): void {
   ignoreFailure(find, 'the removal of the tree fails with an error that names the file');
 }
 
-/** Whether a file system is mounted below the directory to which the link refers, or that cannot be determined. */
+/** Whether a file system is mounted under the directory that the link points to. Also true if this cannot be determined. */
 function mayHaveMountBelow(link: string): boolean {
   try {
     const directory = readlinkSync(link);

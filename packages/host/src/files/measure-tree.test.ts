@@ -21,7 +21,7 @@ import type { TreeMeasure } from './tree-count.ts';
 const MI = 1 << 20;
 const signal = AbortSignal.timeout(120_000);
 
-/** Creates a scratch directory, by default on a tmpfs, because removing thousands of directories takes long on a busy disk. */
+/** Creates a scratch directory, by default on a tmpfs, because removing thousands of directories is slow on a busy disk. */
 function scratch(t: TestContext, parent = '/dev/shm'): string {
   const directory = mkdtempSync(`${parent}/podwright-measure-`);
   t.after(() => execFileSync('rm', ['-rf', directory]));
@@ -141,7 +141,10 @@ for (const [what, files, isFile] of [
   });
 }
 
-/** Three directories in the order in which they are visited: the first is empty, the third has a directory `x` with a file of 1 MiB. */
+/**
+ * Creates three directories. In the order in which they are visited, the first is empty and the third has a directory `x` with a 1 MiB
+ * file.
+ */
 function makeMovingTree(directory: string): { hide: string; home: string } {
   execFileSync('sh', ['-c', 'mkdir a b c'], { cwd: directory });
   const listed = opendirSync(directory);
@@ -231,7 +234,7 @@ test('counting a directory of very many files does not block the event loop', as
   assert.ok(longestMs < 250, `the event loop was blocked for ${longestMs} ms`);
 });
 
-/** Waits until all changes so far are older than a walk that begins now. */
+/** Waits long enough that a walk started now does not report earlier changes. */
 async function settled(): Promise<void> {
   const changedAtMs = Date.now();
   const isOld = () => Date.now() - changedAtMs > 110 || undefined;
@@ -253,7 +256,10 @@ test('a measure reports what changed in the tree since the walk began, or since 
   assert.equal((await measure(directory, { changedSinceMs: Date.now() + 1 })).changes, 'none');
 });
 
-/** Creates two directories of 3000 entries each, of which the one visited first is empty of `big`, and returns the paths of `big` in both. */
+/**
+ * Creates two directories with 3000 subdirectories each, and returns the path of a file `big` in each. The directory of `hide` is visited
+ * first.
+ */
 function makeTwins(directory: string): { home: string; hide: string } {
   execFileSync('sh', ['-c', 'mkdir a b; for d in a b; do (cd $d; seq 3000 | xargs mkdir); done'], { cwd: directory });
   const listed = opendirSync(directory);

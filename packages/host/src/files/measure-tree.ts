@@ -13,7 +13,7 @@ const MAX_WAITING = 256;
  * level needs more.
  */
 const MAX_PAUSED = 1200;
-/** Maximum number of times to list a directory whose entries are being moved while they are counted. */
+/** Maximum number of times that a directory is listed if its entries are moved while they are counted. */
 const MAX_PASSES = 3;
 
 export type MeasureTreeOptions = {
@@ -21,8 +21,8 @@ export type MeasureTreeOptions = {
   /** Maximum duration of the walk. After that, the result is the count so far, marked as partial. */
   timeoutMs?: number;
   /**
-   * What has changed since this time counts as changed during the walk. By the wall clock; default: 100 ms before the walk, because the
-   * kernel's timestamps are not exact.
+   * Changes made since this time (wall clock) count as changes during the walk. Default: 100 ms before the walk, because the kernel's
+   * timestamps are not exact.
    */
   changedSinceMs?: number;
   /** Called whenever the walk yields to the event loop, every few milliseconds. The walk continues once the promise resolves. */
@@ -36,11 +36,11 @@ export type MeasureTreeOptions = {
  * The owner of the tree may try to hide files from the measurement. Each directory is therefore opened as soon as it is listed, relative to
  * its parent's file descriptor, so that neither its depth nor a later rename hides it. A directory is listed again if entries vanish
  * between listing and counting, or if it has more subdirectories than were listed. If directories change during the walk, a second walk
- * lists only directories with subdirectories, and counts the subdirectories that were moved to a directory after it had been listed. The
- * result is marked as partial if this does not find everything, if the tree branches at each of more than a thousand levels, or if the walk
- * times out. A file that is moved from one directory to another, or a directory that is moved at the right moments of both walks, may still
- * be missed without the result being marked as partial, and so may what is written to a file that has been counted after another file was
- * shortened; `changes` reports whether this was possible. Throws if `directory` does not exist or `signal` aborts.
+ * lists only directories with subdirectories, and counts subdirectories that were moved to a directory after it had been listed. The result
+ * is marked as partial if this does not find everything, if the tree branches at each of more than a thousand levels, or if the walk times
+ * out. Some things may still be missed without the result being marked as partial: a file that is moved from one directory to another, a
+ * directory that is moved at the right moments of both walks, and data written to an already counted file after another file was shortened.
+ * `changes` reports whether this was possible. Throws if `directory` does not exist or `signal` aborts.
  */
 export async function measureTree(directory: string, options: MeasureTreeOptions): Promise<TreeMeasure> {
   using walk = new Walk(directory, options);
@@ -59,7 +59,7 @@ class Walk {
   readonly #top: Buffer;
   /** Directories that have changed since this time may have lost a subdirectory before they were opened. Wall clock. */
   readonly #changedSinceMs: number;
-  /** Whether a subdirectory may have been moved to a directory that had been listed. */
+  /** Whether a subdirectory may have been moved to a directory that had already been listed. */
   #mayMiss = false;
   /** The directories that the second walk lists again; `undefined` during the first walk. */
   #listedAgain: Set<number> | undefined;
@@ -95,7 +95,7 @@ class Walk {
     if (this.#stack.length > 0) this.#count.isPartial = true;
   }
 
-  /** Counts directories that the first walk did not meet. The measure is partial if some may have been moved again in the meantime. */
+  /** Counts directories that the first walk did not encounter. The result is partial if some may have been moved again since. */
   async #walkAgain(): Promise<void> {
     this.#mayMiss = false;
     this.#listedAgain = new Set();

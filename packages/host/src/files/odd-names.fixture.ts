@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 
-/** File names that containers and archives may use. The first three are not UTF-8, so their decoded text names no file. */
+/**
+ * File names that containers and archives may use. The first three are not UTF-8, so decoding them yields names of files that do not exist.
+ */
 export const ODD_NAMES: readonly Buffer[] = [
   Buffer.from('caf\xe9', 'latin1'),
   Buffer.from('a\xff\xfeb', 'latin1'),
@@ -42,7 +44,7 @@ export function makeDeepTree(root: string, levels = 300): void {
   execFileSync(process.execPath, ['-e', script, root]);
 }
 
-/** The output of `find -printf format` for each file below `root`, decoded as latin1 and sorted. */
+/** Returns the output of `find -printf format` for each file under `root`, decoded as latin1 and sorted. */
 export function found(root: string, format: string): string[] {
   const options = { encoding: 'latin1', maxBuffer: 64 << 20 } as const;
   const all = execFileSync('find', ['.', '-mindepth', '1', '-printf', `${format}\\0`], { ...options, cwd: root });

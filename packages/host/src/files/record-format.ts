@@ -15,7 +15,7 @@ const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 type RecordFormat = { format: number; version: string };
 
 /**
- * Throws `failed_precondition` if a newer version has written the records in `directory` in a format above `newest`, the newest one that
+ * Throws `failed_precondition` if a newer version has written the records in `directory` in a format newer than `newest`, the latest that
  * version `reader` supports. Changes nothing.
  */
 export function requireFormat(directory: string, newest: number, reader = VERSION): void {
@@ -40,7 +40,7 @@ export function claimFormat(directory: string, newest: number): void {
   try {
     writeFileAtomicSync(path, `${JSON.stringify({ format: newest, version: VERSION })}\n`);
   } catch (error) {
-    // a node must start even if the disk is full; unless the format changes, the file would merely name another version
+    // a node must start even if the disk is full; if the format is unchanged, only the recorded version would differ
     if ((before?.format ?? 1) !== newest) throw wrapError(`write ${path}`, error);
   }
 }

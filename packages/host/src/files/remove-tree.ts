@@ -13,15 +13,15 @@ const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
  */
 const MAX_DEPTH = 16;
 const CLEAR_FLAGS_TIMEOUT_MS = 60_000;
-/** Number of entries to remove before the space of the large files is freed, which takes another walk through the tree in parallel. */
+/** Number of entries to remove before freeing the space of large files, which requires a second, parallel walk through the tree. */
 const MANY_ENTRIES = 10_000;
 
 /**
  * Removes a file, or a directory and its contents, however deep or wide, using little memory and without blocking the event loop. Other
- * processes may modify the directory tree in the meantime, which can delay the removal until the signal aborts. In a tree of many entries,
- * the large files are removed first, because removing all entries may take minutes. Symbolic links are not followed. A mount in the tree
- * is not removed; the call then rejects with `failed_precondition`. Not an error if `path` does not exist or one of its parents is not a
- * directory. If the signal aborts, the call rejects with the signal's reason, and whatever is left of the tree stays in place.
+ * processes may modify the directory tree at the same time, which can delay the removal until the signal aborts. In a tree with many
+ * entries, the large files are removed first, because removing all entries may take minutes. Symbolic links are not followed. A mount in
+ * the tree is not removed; the call then rejects with `failed_precondition`. Not an error if `path` does not exist or one of its parents is
+ * not a directory. If the signal aborts, the call rejects with the signal's reason, and whatever is left of the tree stays in place.
  */
 export async function removeTree(path: string, signal?: AbortSignal): Promise<void> {
   try {
@@ -60,7 +60,7 @@ type Entry = { name: Buffer; depth: number; isDirectory: boolean };
 
 /**
  * Looks up every name through the file descriptor of its open parent directory (proc_pid_fd(5)), so that paths stay short and no parent can
- * be replaced by a symbolic link in the meantime.
+ * be replaced by a symbolic link before the lookup.
  */
 class TreeRemoval {
   readonly #mount: string;

@@ -24,7 +24,7 @@ const TURN_MS = 60_000;
 /** Delay before a failed deletion is retried. */
 const RETRY_MS = 60_000;
 
-/** Number of trees that this process has still to delete, in all trash directories. */
+/** Number of trees that this process still has to delete, in all trash directories. */
 let pending = 0;
 
 /** Whether this process has trees to delete, except those whose deletion has failed and will be retried. */

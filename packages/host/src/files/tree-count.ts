@@ -7,8 +7,8 @@ const MAX_REMEMBERED = 1_000_000;
 
 /**
  * What changed in a directory tree while it was measured: with `directories`, files or directories may have been moved, created or removed;
- * with `files`, only files were written, shortened or changed otherwise. What was moved from a part of the tree that was counted later to a
- * part that was counted earlier may be missing in the measure.
+ * with `files`, files were only written, shortened or otherwise changed. Whatever was moved from a part of the tree that was counted later
+ * to a part that was counted earlier may be missing from the measurement.
  */
 export type TreeChanges = 'none' | 'files' | 'directories';
 
@@ -22,11 +22,11 @@ export type TreeMeasure = {
   contentBytes: number;
   isPartial: boolean;
   changes: TreeChanges;
-  /** When the tree last changed, as far as it was counted: the latest ctime, by the wall clock. */
+  /** Wall-clock time of the tree's last change, as far as it was counted: the latest ctime. */
   changedAtMs: number;
 };
 
-/** Returns the greater of several changes: `directories`, then `files`. */
+/** Returns the most significant of several changes: `directories`, then `files`, then `none`. */
 export function mostChanges(all: readonly TreeChanges[]): TreeChanges {
   return all.find((one) => one === 'directories') ?? all.find((one) => one === 'files') ?? 'none';
 }
@@ -59,7 +59,7 @@ export function nextPass(pass: Pass): Pass {
 /** Accumulates the size of a directory tree on one file system. */
 export class TreeCount {
   isPartial = false;
-  /** Files that have changed since this time (by the wall clock) have changed while the tree was measured. */
+  /** Wall-clock time; files changed since then count as changed during the measurement. */
   readonly #changedSinceMs: number;
   #changes: TreeChanges = 'none';
   #changedAtMs = 0;
@@ -73,7 +73,7 @@ export class TreeCount {
     this.#changedSinceMs = changedSinceMs;
   }
 
-  /** Notes whether a directory has changed while the tree was measured; its ctime changes with each entry that is added or removed. */
+  /** Notes whether a directory has changed during the measurement. Its ctime changes with each entry that is added or removed. */
   noteDirectory({ ctimeMs }: Pick<Stats, 'ctimeMs'>): void {
     if (ctimeMs >= this.#changedSinceMs) this.#changes = 'directories';
     if (ctimeMs > this.#changedAtMs) this.#changedAtMs = ctimeMs;

@@ -3,7 +3,7 @@ import { measureTree } from './measure-tree.ts';
 import type { TreeMeasure } from './tree-count.ts';
 import { WalkPace } from './walk-pace.ts';
 
-/** A measurement stays valid for 20 times as long as it took, a partial one for twice as long as it took, within the limits below. */
+/** A measurement stays valid for 20 times as long as it took, a partial one for twice as long, within the limits below. */
 const VALIDITY_FACTOR = 20;
 const PARTIAL_VALIDITY_FACTOR = 2;
 const MIN_VALIDITY_MS = 500;
@@ -14,18 +14,16 @@ const LIFETIME_MS = 600_000;
 const SHORT_WAIT_MS = 200;
 const MAX_WAIT_MS = 10_000;
 const MANY_SLOW = 4;
-/**
- * Maximum number of walks that are within their first `STARTING_MS`. A walk that takes longer continues, but no longer counts toward this
- * limit.
- */
+/** Maximum number of walks that are in their first `STARTING_MS`. Longer walks continue, but no longer count toward this limit. */
 const MAX_STARTING = 8;
 const STARTING_MS = 250;
 /**
- * What changed this long before the walk of a tree that no process can change was changed before that. Not less than the period of the
- * kernel's clock for file timestamps, and less than `freezeCgroup` waits.
+ * How far a ctime may be behind the wall clock. In a tree whose processes are frozen, changes with a ctime older than this at the start of
+ * the walk were made before the walk. Not less than the granularity of the kernel's file timestamps, and less than the time that
+ * `freezeCgroup` waits.
  */
 const FROZEN_CHANGE_MS = 10;
-/** Maximum duration of the walk of such a tree. */
+/** Maximum duration of the walk of a frozen tree. */
 const FROZEN_MS = 1500;
 /** A measurement older than this is returned marked as partial, because the directory tree may have grown since. */
 const MAX_AGE_MS = 30_000;
@@ -67,8 +65,8 @@ export class TreeMeasures {
   /**
    * Returns the size of a directory tree within `waitMs`. If the walk takes longer, it continues in the background, and this call returns
    * the last measurement or, if that is larger, the walk's count so far, marked as partial. A last measurement older than 30 seconds is
-   * also marked as partial. `isFinal` means that no process writes to the tree anymore. `isFrozen` means that all processes that may write to
-   * the tree are frozen for a moment: earlier measurements are not used, and the new one is partial if it takes longer than 1.5 s or the tree
+   * also marked as partial. `isFinal` means that no process writes to the tree anymore. `isFrozen` means that all processes that may write
+   * to the tree are briefly frozen: earlier measurements are not used, and the new one is partial if it takes longer than 1.5 s or the tree
    * changes nevertheless. Throws if `directory` does not exist.
    */
   async of(directory: string, { isFinal = false, isFrozen = false } = {}): Promise<TimedMeasure> {
@@ -93,7 +91,7 @@ export class TreeMeasures {
     return slow.length < MANY_SLOW ? this.#waitMs : Math.min(this.#waitMs, SHORT_WAIT_MS);
   }
 
-  /** Measures the tree at once and at full speed, because processes wait for it. */
+  /** Measures the tree immediately and at full speed, because the frozen processes are waiting for it. */
   async #measureFrozen(directory: string): Promise<TimedMeasure> {
     const startedAtMs = Date.now();
     const { signal } = new AbortController();

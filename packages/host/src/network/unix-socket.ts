@@ -134,7 +134,7 @@ function taken(path: string): PodwrightError {
 /**
  * Takes the lock that serializes the removal of stale sockets, so that no daemon removes the live socket that another has just linked. The
  * lock is a name in the abstract socket namespace (unix(7)), which disappears with its process. Any user on the host can take that name, so
- * after `timeoutMs` this function goes on without the lock.
+ * after `timeoutMs` this function proceeds without the lock.
  */
 async function takeoverLock(path: string, timeoutMs: number): Promise<AsyncDisposable & { isHeld: boolean }> {
   // the name contains the device and inode numbers, because a directory may have several paths, such as /proc/PID/fd/N

@@ -1,6 +1,6 @@
 import { findProgram } from './find-program.ts';
 
-/** The init program's name, and the paths to which Fedora's and Podman's packages install it outside PATH. */
+/** The init program's name, and the paths outside PATH where Fedora's and Podman's packages install it. */
 const CANDIDATES = [
   'catatonit',
   '/usr/libexec/catatonit/catatonit',

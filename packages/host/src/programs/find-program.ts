@@ -3,10 +3,10 @@ import { basename, isAbsolute, join } from 'node:path';
 import { PodwrightError } from '@podwright/base';
 import { runProgram } from './program.ts';
 
-/** Directories searched after PATH, which often does not include them for services and for root's non-login shells. */
+/** Directories searched after PATH, which often lacks them in services and in root's non-login shells. */
 const PROGRAM_DIRECTORIES = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 
-/** Returns the directories in which programs are looked up: the absolute ones in PATH, then the usual system directories. */
+/** Returns the directories to search for programs: the absolute ones in PATH, then the usual system directories. */
 export function programDirectories(): string[] {
   const fromPath = (process.env.PATH ?? '').split(':').filter(isAbsolute);
   return [...new Set([...fromPath, ...PROGRAM_DIRECTORIES])];

@@ -15,8 +15,8 @@ export async function listProcesses(): Promise<number[]> {
 }
 
 /**
- * Returns the PIDs of the processes for which `belongs` resolves to true. At most four calls to `belongs` run concurrently. If a call
- * rejects, the process is left out, because it has probably exited.
+ * Returns the PIDs of all processes that `belongs` accepts. At most four calls to `belongs` run concurrently. If a call rejects, the
+ * process is skipped, because it has probably exited.
  */
 export async function findProcesses(belongs: (pid: number) => Promise<boolean>): Promise<number[]> {
   const pids = await listProcesses();
@@ -26,8 +26,8 @@ export async function findProcesses(belongs: (pid: number) => Promise<boolean>):
 }
 
 /**
- * Whether a process is in the PID namespace of this process, as programs of the host are, but few containers. Ask this before reading
- * memory: a container can delay reads of its processes' memory for seconds, by holding the lock of their address space.
+ * Whether a process is in the same PID namespace as this process, like programs of the host but unlike most containers. Check this before
+ * reading its memory: a container can delay reads of its processes' memory for seconds by holding their address-space lock.
  */
 export async function isInOwnPidNamespace(pid: number): Promise<boolean> {
   const [own, other] = await Promise.all(['self', pid].map((process) => readlink(`/proc/${process}/ns/pid`)));

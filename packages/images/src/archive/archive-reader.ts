@@ -12,7 +12,7 @@ import type { Lease } from '../store/leases.ts';
 import { detectCompression, MAGIC_BYTES } from '../unpack/decompress.ts';
 import { readTar, type TarEntry } from '../unpack/tar-reader.ts';
 
-/** The contents of an image archive. Its blobs have already been stored in the content store. */
+/** The contents of an image archive. Its blobs are already in the content store. */
 export type Archive = {
   /** `index.json` and `manifest.json`, by name. */
   documents: Map<string, Buffer>;
@@ -32,7 +32,7 @@ const DOCUMENT_NAMES = ['index.json', 'manifest.json'];
 const BUFFER_BYTES = 256 * 1024;
 
 /**
- * Reads an OCI or Docker archive (uncompressed, gzip or zstd) in a single pass. Stores every file except `index.json` and `manifest.json`
+ * Reads an OCI or Docker archive (uncompressed, gzip or zstd) in a single pass, storing every file except `index.json` and `manifest.json`
  * in the content store.
  */
 export async function readArchive(options: ArchiveOptions): Promise<Archive> {
@@ -65,7 +65,7 @@ export async function readArchive(options: ArchiveOptions): Promise<Archive> {
   return { documents, fileAt: (path) => follow(normalize(path), { files, links }) };
 }
 
-/** Reads `index.json` or `manifest.json`. Rejects with `resource_exhausted` if it exceeds the size limit for manifests. */
+/** Reads `index.json` or `manifest.json`. Rejects with `resource_exhausted` if it exceeds the manifest size limit. */
 function readDocument({ header, body }: TarEntry): Promise<Buffer> {
   const { manifestBytes } = manifestLimits;
   const tooLarge = () => new PodwrightError('resource_exhausted', `${header.name}: more than ${manifestBytes} bytes`);
@@ -73,8 +73,8 @@ function readDocument({ header, body }: TarEntry): Promise<Buffer> {
 }
 
 /**
- * Stores a file in the content store. Blobs of an OCI layout are verified against their names; for the files of a Docker archive, digests
- * are computed.
+ * Stores a file in the content store. Blobs of an OCI layout are verified against their names; for files of a Docker archive, the digest is
+ * computed.
  */
 async function store(path: string, { header, body }: TarEntry, options: ArchiveOptions): Promise<ExpectedBlob> {
   const { content, lease, signal } = options;
@@ -84,7 +84,7 @@ async function store(path: string, { header, body }: TarEntry, options: ArchiveO
     let skip = writer.offset;
     for await (const chunk of body) {
       signal.throwIfAborted();
-      // this may resume a partial blob left by an interrupted pull
+      // the writer may be resuming a partial blob left by an interrupted pull
       if (chunk.length > skip) await writer.write(chunk.subarray(skip));
       skip = Math.max(0, skip - chunk.length);
     }
@@ -110,7 +110,7 @@ async function openDecompressed({ path, signal, onProgress }: ArchiveOptions): P
   compressed.pause();
   const decompressor = decompressorFor(start);
   if (decompressor === undefined) return compressed;
-  // an error in either stream reaches the reader of the returned stream
+  // an error in either stream also fails the returned stream
   return pipeline(compressed, decompressor, () => undefined);
 }
 

@@ -23,7 +23,7 @@ const archiveSchema = boundedList(
 
 /**
  * Returns the images listed in a Docker archive's `manifest.json` (moby, image/spec/v1.2.md, "Combined Image JSON + Filesystem Changeset
- * Format"). Such an archive contains no image manifests, so a schema 2 manifest is created for each image.
+ * Format"). Such archives contain no image manifests, so a schema 2 manifest is created for each image.
  */
 export async function dockerImages(
   archive: Archive,
@@ -56,7 +56,7 @@ function fileOf(archive: Archive, path: string): ExpectedBlob {
   );
 }
 
-/** Detects a layer's compression from its first bytes, because `manifest.json` does not record it. */
+/** Detects a layer's compression from its magic bytes, because `manifest.json` does not record it. */
 async function describeLayer(blob: ExpectedBlob, content: ContentStore): Promise<ExpectedBlob & { mediaType: string }> {
   await using file = await open(content.path(blob.digest));
   const start = Buffer.alloc(4);

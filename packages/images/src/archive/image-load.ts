@@ -28,8 +28,8 @@ export type ImageLoaderOptions = {
 type Load = { path: string; lease: Lease; tracker: TransferTracker; signal: AbortSignal };
 
 /**
- * The images in a file, and the source of their blobs. `hasManifests`: the file contains the original manifests, so the images' digests are
- * the same as in the registry.
+ * The images in a file, and a source for their blobs. `hasManifests`: whether the file contains the original manifests, so that the images'
+ * digests are the same as in the registry.
  */
 type Opened = { images: NamedImage[]; source: BlobSource; hasManifests: boolean };
 
@@ -41,7 +41,7 @@ export class ImageLoader {
     this.#options = options;
   }
 
-  /** Loads all images of the file or directory at `path`, or none if there is an error. Returns each image's names by image ID. */
+  /** Loads all images of the file or directory at `path`, or none on error. Returns each image's names by image ID. */
   async load(path: string, { signal, name }: { signal: AbortSignal; name?: string }): Promise<Map<string, string[]>> {
     const tracker = new TransferTracker(this.#options.progress, path);
     using lease = this.#options.leases.open();
@@ -116,7 +116,7 @@ function layoutImages(data: Buffer): NamedImage[] {
   return groupByName(index.manifests);
 }
 
-/** Rejects a name whose digest is not the image's: pods that request this digest would run a different image. */
+/** Rejects a name whose digest differs from the image's: pods requesting this digest would run a different image. */
 function checkDigest(name: string | undefined, digest: string): void {
   const at = name?.indexOf('@') ?? -1;
   if (name === undefined || at < 0 || name.slice(at + 1) === digest) return;
@@ -124,7 +124,7 @@ function checkDigest(name: string | undefined, digest: string): void {
 }
 
 /**
- * Returns the names to record. `digest` is `undefined` for a manifest that Podwright created: no registry has it, so the image gets no
+ * Returns the names to record. `digest` is `undefined` for a manifest created by Podwright: no registry has it, so the image gets no
  * `repo@digest` name.
  */
 function recordedNames(name: string | undefined, digest: string | undefined): Pick<NewImage, 'tags' | 'digests'> {

@@ -2,7 +2,7 @@ import { PodwrightError } from '@podwright/base';
 import type { Descriptor } from '../spec/manifest.ts';
 import { formatReference, parseReference } from '../spec/reference.ts';
 
-/** Annotations that hold the name of an image in an OCI layout: containerd's holds the full name, image-spec's often only a tag. */
+/** Annotations with an image's name in an OCI layout. containerd's contains the full name, image-spec's often only a tag. */
 const FULL_NAME_ANNOTATION = 'io.containerd.image.name';
 const REF_NAME_ANNOTATION = 'org.opencontainers.image.ref.name';
 
@@ -13,7 +13,7 @@ const REF_NAME_ANNOTATION = 'org.opencontainers.image.ref.name';
 export type NamedImage = { candidates: Descriptor[]; name?: string; tag?: string };
 
 /**
- * Groups the entries of an OCI layout's index into images. Entries with the same name are platforms of one image, and so are all entries
+ * Groups the entries of an OCI layout's index into images. Entries with the same name are the platforms of one image, as are all entries
  * without a name. A nested index counts as one entry.
  */
 export function groupByName(descriptors: Descriptor[]): NamedImage[] {
@@ -29,8 +29,8 @@ export function groupByName(descriptors: Descriptor[]): NamedImage[] {
 }
 
 /**
- * Returns the full name of each image in a file; `undefined` for an unnamed image. `given` is the name that the user requested: either the
- * name of the only image, or the repository to which the tags of several images are added. Throws `invalid_argument` if `given` is neither.
+ * Returns the full name of each image in a file; `undefined` for an unnamed image. `given` is the name requested by the user: the name of
+ * the only image, or the repository for the tags of several images. Throws `invalid_argument` if `given` is neither.
  */
 export function chooseNames(
   images: Pick<NamedImage, 'name' | 'tag'>[],

@@ -41,7 +41,7 @@ export function layoutSource(directory: string, content: ContentStore): BlobSour
   };
 }
 
-/** Returns a source for the blobs of an archive, which `readArchive` has already stored in the content store. */
+/** Returns a source for the blobs of an archive, which `readArchive` has already put in the content store. */
 export function contentSource(content: ContentStore): BlobSource {
   const missingBlob = ({ digest }: Descriptor) => missing(`blob ${digest}`);
   return {
@@ -57,7 +57,7 @@ export function contentSource(content: ContentStore): BlobSource {
 
 /**
  * Reads a JSON document of an OCI layout. Rejects with `invalid_argument` if it is missing, and with `resource_exhausted` if it exceeds the
- * size limit for manifests.
+ * manifest size limit.
  */
 export async function readSmallFile(path: string): Promise<Buffer> {
   try {
@@ -74,7 +74,7 @@ export async function readSmallFile(path: string): Promise<Buffer> {
 
 /**
  * Opens a regular file of an OCI layout. Rejects with `invalid_argument` for devices and pipes, which may block or never end, and for
- * symbolic links, whose targets the directory's creator may not be allowed to read.
+ * symbolic links, which could point to files that the directory's creator may not read.
  */
 async function openFile(path: string): Promise<FileHandle> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;

@@ -1,5 +1,5 @@
 const BLOCK_BYTES = 512;
-/** Size of the name field in a tar header; a longer name goes in an extra entry that precedes it. */
+/** Size of the name field in a tar header. A longer name goes in an extra entry before it. */
 const NAME_BYTES = 100;
 
 /** The end-of-archive marker: two zero blocks. */
@@ -35,7 +35,7 @@ export function tarHeader(entry: WrittenEntry): Buffer {
 
 const bytesOf = (text: string | Buffer): Buffer => (typeof text === 'string' ? Buffer.from(text) : text);
 
-/** Returns the zeros that pad a body of `size` bytes to a whole block. */
+/** Returns the zeros that pad a body of `size` bytes to a full block. */
 export function tarPadding(size: number): Buffer {
   return Buffer.alloc((BLOCK_BYTES - (size % BLOCK_BYTES)) % BLOCK_BYTES);
 }

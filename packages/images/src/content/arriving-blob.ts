@@ -1,8 +1,8 @@
 import { PodwrightError, raceAbort } from '@podwright/base';
 
 /**
- * A blob that is still being downloaded. Its bytes can be read as they are written to the file, but are not verified until the blob is
- * complete. The signal `failed` aborts if they turn out to be wrong or if this attempt ends early.
+ * A blob that is still being downloaded. Its bytes can be read as they are written to the file, but are unverified until the blob is
+ * complete. `failed` aborts if they turn out to be wrong or the attempt ends early.
  */
 export class ArrivingBlob {
   /** Path of the file while it is being written. */
@@ -22,14 +22,14 @@ export class ArrivingBlob {
     return this.#failure.signal;
   }
 
-  /** Calls `listener` with the size of the file, now and whenever the file grows. Returns a function that unsubscribes the listener. */
+  /** Calls `listener` with the file's size, now and whenever the file grows. Returns a function that unsubscribes the listener. */
   onGrowth(listener: (bytes: number) => void): () => void {
     this.#listeners.add(listener);
     listener(this.#bytes);
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Resolves when all bytes are in the file, even if they have not been verified yet. */
+  /** Resolves once all bytes are in the file, even if they have not been verified yet. */
   filled(signal: AbortSignal): Promise<void> {
     return raceAbort(this.#filled.promise, signal);
   }

@@ -11,23 +11,23 @@ import { hasherOf, isDigest, parseDigest } from './digest.ts';
 export type Fill = (writer: ContentWriter) => Promise<void>;
 
 /**
- * Stores blobs by digest, below `<root>/content`. `blobs/<algorithm>/<hex>` is either complete and verified, or absent;
- * `ingest/<algorithm>-<hex>` is a partial blob, which the next attempt resumes.
+ * Stores blobs by digest, under `<root>/content`. `blobs/<algorithm>/<hex>` is either complete and verified, or absent;
+ * `ingest/<algorithm>-<hex>` is a partial blob that the next attempt resumes.
  *
- * A blob is not synced to disk when it is committed, so after a power failure it may be shorter than its record says. `has` therefore
- * checks the size.
+ * Blobs are not synced to disk on commit, so after a power failure, one may be shorter than its record says. `has` therefore checks the
+ * size.
  */
 export class ContentStore {
   readonly #root: string;
   readonly #locks = new KeyedLock();
-  /** Digests of the blobs for which this process created a partial file that may still exist. */
+  /** Digests of blobs whose partial file was created by this process and may still exist. */
   readonly #begun = new Set<string>();
 
   private constructor(root: string) {
     this.#root = root;
   }
 
-  /** Opens the content store below `root`, creating it if necessary, and removes partial files that cannot be resumed. */
+  /** Opens the content store under `root`, creating it if necessary, and removes partial files that cannot be resumed. */
   static async open(root: string): Promise<ContentStore> {
     const store = new ContentStore(join(root, 'content'));
     await mkdir(join(store.#root, 'blobs/sha256'), { recursive: true, mode: PRIVATE_DIRECTORY });
@@ -58,9 +58,9 @@ export class ContentStore {
   }
 
   /**
-   * Ensures that a blob exists. If it does not, `fill` writes the missing bytes, starting at `writer.offset`, and the result is verified
-   * and committed. Calls for the same digest are serialized. If `fill` fails, its bytes are kept for the next attempt, unless they are
-   * wrong (`data_loss`) or the disk is full (`resource_exhausted`). The signal only ends the wait for another call; `fill` has to observe
+   * Ensures that a blob exists. If it does not, `fill` writes the missing bytes from `writer.offset` on, and the result is verified and
+   * committed. Calls for the same digest are serialized. If `fill` fails, its bytes are retained for the next attempt, unless they are
+   * wrong (`data_loss`) or the disk is full (`resource_exhausted`). The signal only aborts the wait for another call; `fill` must observe
    * it itself.
    */
   ingest(blob: ExpectedBlob, fill: Fill, signal?: AbortSignal): Promise<void> {
@@ -73,10 +73,7 @@ export class ContentStore {
     return this.#locks.run(blob.digest, ingest, signal);
   }
 
-  /**
-   * Stores a blob whose digest is not known in advance, under its sha256. Calls `onDigest` with that digest before the blob becomes
-   * visible.
-   */
+  /** Stores a blob of unknown digest under its sha256 digest. Calls `onDigest` with that digest before the blob becomes visible. */
   ingestUnnamed(fill: Fill, onDigest: (digest: string) => void): Promise<ExpectedBlob> {
     const partial = join(this.#root, 'ingest', `unnamed-${randomBytes(8).toString('hex')}`);
     return this.#write(partial, { expected: undefined, fill, onDigest });
@@ -116,7 +113,7 @@ export class ContentStore {
     return blobs;
   }
 
-  /** Waits until no writer holds the blob, then deletes it if `isUnneeded` returns true. Resolves to true if the blob was deleted. */
+  /** Waits until the blob has no writer, then deletes it if `isUnneeded` returns true. Returns whether the blob was deleted. */
   deleteIf(digest: string, isUnneeded: () => boolean): Promise<boolean> {
     return this.#locks.run(digest, async () => {
       if (!isUnneeded()) return false;
@@ -126,8 +123,8 @@ export class ContentStore {
   }
 
   /**
-   * Deletes this process's partial files that are no longer needed and have no writer. Partial files left by earlier processes, which a new
-   * pull may resume, are kept until `open` considers them too old.
+   * Deletes this process's partial files that are no longer needed and have no writer. Those left by earlier processes, which a new pull
+   * may resume, are retained until `open` considers them too old.
    */
   async deletePartialsIf(isUnneeded: (digest: string) => boolean): Promise<void> {
     for (const digest of this.#begun) {

@@ -7,7 +7,7 @@ import { ArrivingBlob } from './arriving-blob.ts';
 import { hasherOf } from './digest.ts';
 import { bytesForImages, bytesUntilNextCheck, MAKE_ROOM } from './disk-reserve.ts';
 
-/** The digest and size that a blob must have. */
+/** The expected digest and size of a blob. */
 export type ExpectedBlob = { digest: string; size: number };
 
 type WriterParts = {
@@ -18,21 +18,21 @@ type WriterParts = {
   expected: ExpectedBlob | undefined;
 };
 
-/** Number of bytes to collect before writing. The first batch is small, so that readers that follow the file can start early. */
+/** Size of a write batch. The first batch is small, so that readers following the file can start early. */
 const BATCH_BYTES = 1 << 20;
 const FIRST_BATCH_BYTES = 128 << 10;
 
 /**
- * Appends to the partial file of one blob and hashes the bytes. It rejects bytes beyond the expected size, so that a server that lies about
- * the size cannot fill the disk. One batch is written while the next is being collected. Bytes are copied into the batch, because a list of
- * chunks would use memory in proportion to the number of chunks, which the server chooses.
+ * Appends to a blob's partial file and hashes the bytes. Rejects bytes beyond the expected size, so that a server lying about the size
+ * cannot fill the disk. One batch is written while the next is being collected. Bytes are copied into the batch: a list of chunks would use
+ * memory in proportion to the number of chunks, which the server controls.
  */
 export class ContentWriter {
   /** Bytes accepted so far, including those of an earlier, interrupted attempt. */
   offset: number;
-  /** Whether this writer continues the bytes of an earlier attempt. */
+  /** Whether this writer resumes an earlier attempt. */
   readonly resumed: boolean;
-  /** The partial file, for readers that follow it while it is being written. */
+  /** The partial file, for readers that follow it as it is written. */
   readonly arriving: ArrivingBlob;
   readonly #path: string;
   readonly #file: FileHandle;
@@ -47,7 +47,7 @@ export class ContentWriter {
   #written: number;
   #writing: Promise<void> = Promise.resolve();
 
-  /** Bytes that may be written before free disk space is checked again. */
+  /** Bytes that may be written before the next check of free disk space. */
   #uncheckedBytes = 0;
 
   private constructor(parts: WriterParts) {
@@ -98,7 +98,7 @@ export class ContentWriter {
     }
   }
 
-  /** Grows the batch, up to its limit, to make room for `bytes` more. Returns the number of free bytes in it. */
+  /** Grows the batch, up to its limit, to make room for `bytes` more. Returns its number of free bytes. */
   #room(bytes: number): number {
     const needed = Math.min(this.#batchLimit, this.#batchSize + bytes);
     if (needed > this.#batch.length) {
@@ -129,7 +129,7 @@ export class ContentWriter {
     return expected;
   }
 
-  /** Closes the file. The bytes accepted so far are kept in it for a later attempt. */
+  /** Closes the file. The bytes accepted so far remain in it for a later attempt. */
   async close(): Promise<void> {
     if (!this.#isComplete) this.arriving.fail();
     await this.#flush().catch(() => undefined);
@@ -147,7 +147,7 @@ export class ContentWriter {
     this.#writing.catch(() => undefined); // the next flush or finish throws the error
   }
 
-  /** Keeps a reserve of free disk space, because other programs would fail on a full disk before this pull does. */
+  /** Maintains a reserve of free disk space: other programs would fail on a full disk before this pull does. */
   async #checkSpace(bytes: number): Promise<void> {
     this.#uncheckedBytes -= bytes;
     if (this.#uncheckedBytes >= 0) return;

@@ -23,7 +23,7 @@ export function parseDigest(text: string): Digest {
   return { algorithm, hex };
 }
 
-/** Creates a hash that uses the algorithm of `digest`. */
+/** Creates a hash with the algorithm of `digest`. */
 export function hasherOf(digest: string): Hash {
   return createHash(parseDigest(digest).algorithm);
 }

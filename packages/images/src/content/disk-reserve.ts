@@ -16,7 +16,7 @@ export function bytesForImages(space: Space): number {
   return space.bavail * space.bsize - reserveBytes(space);
 }
 
-/** Returns how many bytes may be written before free space must be checked again, so that most of the reserve is preserved. */
+/** Returns how many bytes may be written before the next check of free space, so that most of the reserve is preserved. */
 export function bytesUntilNextCheck(space: Space): number {
   return Math.min(MAX_UNCHECKED_BYTES, reserveBytes(space) / 4);
 }

@@ -2,9 +2,9 @@ import { errorCode } from '@podwright/base';
 import type { Lease } from '../store/leases.ts';
 
 export type FailedPullsOptions = {
-  /** How long to retain fetched content for the next attempt, in ms. */
+  /** How long fetched content is retained for the next attempt, in ms. */
   retentionMs: number;
-  /** Removes content that is not needed. Must not reject. */
+  /** Removes unneeded content. Must not reject. */
   collectGarbage: () => Promise<void>;
 };
 
@@ -12,8 +12,8 @@ export type FailedPullsOptions = {
 const TRANSIENT = ['unavailable', 'deadline_exceeded', 'cancelled', 'aborted'];
 
 /**
- * The content fetched by failed pulls. It is retained for a while if the next attempt can continue with it, and otherwise removed
- * immediately, for example if the disk is full or the content is wrong.
+ * The content fetched by failed pulls. It is retained for a while if the next attempt can reuse it; otherwise it is removed immediately,
+ * for example if the disk is full or the content is wrong.
  */
 export class FailedPulls {
   readonly #options: FailedPullsOptions;
@@ -24,8 +24,8 @@ export class FailedPulls {
   }
 
   /**
-   * Adopts the lease of a pull of `name` that failed or, if `isCancelled` is set, was cancelled by all its callers. If the content is not
-   * retained, resolves once the content has been removed.
+   * Takes over the lease of a pull of `name` that failed or, if `isCancelled` is set, was canceled by all its callers. If the content is
+   * not retained, resolves once it has been removed.
    */
   async takeOver(
     lease: Lease,

@@ -3,8 +3,8 @@ import { raceAbort } from '@podwright/base';
 type Running = { promise: Promise<unknown>; controller: AbortController; callers: number };
 
 /**
- * Work that is shared by concurrent callers with the same key. It continues if one caller aborts, and is aborted when the last caller
- * aborts. (In contrast, the work of the base package's `SharedWork` outlives its callers.)
+ * Work shared by concurrent callers with the same key. It continues while any caller is interested, and is aborted when the last one
+ * aborts. (The base package's `SharedWork`, in contrast, outlives its callers.)
  */
 export class SharedTasks {
   readonly #running = new Map<string, Running>();
@@ -27,7 +27,7 @@ export class SharedTasks {
     }
   }
 
-  /** Aborts all running work with this reason, and waits until it has ended, as well as any work that was aborted earlier. */
+  /** Aborts all running work with this reason and waits for it to end, as well as for any work aborted earlier. */
   async close(reason: Error): Promise<void> {
     const tasks = [...this.#unfinished];
     for (const { controller } of tasks) controller.abort(reason);

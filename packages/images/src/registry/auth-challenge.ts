@@ -1,4 +1,4 @@
-/** One challenge of a `WWW-Authenticate` header (RFC 9110, section 11.6.1). The scheme and the parameter names are in lower case. */
+/** A challenge in a `WWW-Authenticate` header (RFC 9110, section 11.6.1). The scheme and the parameter names are lowercased. */
 export type AuthChallenge = { scheme: string; parameters: Record<string, string> };
 
 const tokenPattern = /[A-Za-z0-9!#$%&'*+.^_`|~-]+/y;

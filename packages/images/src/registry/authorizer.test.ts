@@ -6,10 +6,7 @@ import { defaultHost } from './registry-host.ts';
 
 const { signal } = new AbortController();
 
-/**
- * The `authorization` header sent to a host that has sent a Basic challenge, with credentials for `serverAddress`. The challenge
- * came from `url`.
- */
+/** Returns the `authorization` header sent to a host after a Basic challenge from `url`, with credentials for `serverAddress`. */
 async function sentTo(
   baseUrl: string,
   serverAddress: string,

@@ -6,8 +6,8 @@ import { isLoopback, type RegistryHost } from './registry-host.ts';
 import { basicCredentials, type Credentials, fetchToken, type Token } from './token.ts';
 
 /**
- * How to authorize requests to a host that has sent a challenge: with Basic authentication, with a token from a token server, or with the
- * registry token from the credentials.
+ * How to authorize requests to a host that has sent a challenge: Basic authentication, a token from a token server, or the registry token
+ * from the credentials.
  */
 type HostState =
   | { kind: 'basic' }
@@ -15,8 +15,8 @@ type HostState =
   | { kind: 'given'; token: string };
 
 /**
- * Answers the authentication challenges of the hosts that one pull contacts. Tokens are not shared between pulls, because another pull may
- * not have the same permissions. Concurrent requests share a token; it is fetched again when it expires.
+ * Answers the authentication challenges of the hosts contacted by a single pull. Tokens are not shared between pulls, which may have
+ * different permissions. Concurrent requests share a token, which is refetched when it expires.
  */
 export class Authorizer {
   readonly #http: HttpClient;
@@ -26,7 +26,7 @@ export class Authorizer {
   readonly #signal: AbortSignal;
   readonly #states = new Map<string, HostState>();
 
-  /** `signal`: the signal of the pull; it also aborts token requests. */
+  /** `signal`: the pull's signal, which also aborts token requests. */
   constructor(options: { http: HttpClient; auth: RegistryAuth; repositoryPath: string; signal: AbortSignal }) {
     this.#http = options.http;
     this.#signal = options.signal;
@@ -59,9 +59,9 @@ export class Authorizer {
   }
 
   /**
-   * Handles a 401 response to a request that was sent with the authorization `sent`. Returns true if the request should be repeated with
-   * the new authorization. Returns false if no other authorization is available, or if the challenge did not come from the host itself: the
-   * target of a redirect must not decide where credentials are sent (CVE-2020-15157).
+   * Handles a 401 response to a request sent with the authorization `sent`. Returns whether to repeat the request with a new authorization.
+   * Returns false if there is none, or if the challenge did not come from the host itself: the target of a redirect must not decide where
+   * credentials are sent (CVE-2020-15157).
    */
   async answer(host: RegistryHost, response: HttpResponse, sent: string | undefined): Promise<boolean> {
     if (!isFrom(host, response.url)) return false;
@@ -90,8 +90,8 @@ export class Authorizer {
   }
 
   /**
-   * Returns the credentials for a host. Credentials are sent to the host of their server address. Those without a server address are sent
-   * to the registry and its mirrors, as in containerd, but not to a mirror over plain HTTP, unless it is on loopback.
+   * Returns the credentials for a host. Credentials with a server address are sent only to that host. Those without one are sent to the
+   * registry and its mirrors, as in containerd, but not to a mirror over plain HTTP unless it is on loopback.
    */
   #credentialsFor({ baseUrl, namespace }: RegistryHost, url: string): Credentials {
     if (this.#server !== '') return this.#server === serverOf(baseUrl) ? this.#credentials : anonymous;
@@ -126,7 +126,10 @@ export class Authorizer {
   }
 }
 
-/** Whether a URL belongs to this host: it has the same host name and port, and either the same scheme or https instead of http. */
+/**
+ * Whether a URL belongs to this host: same host name and port, and either the same scheme, https, or plain HTTP if the host falls back to
+ * it.
+ */
 function isFrom({ baseUrl, fallsBackToHttp }: RegistryHost, url: string): boolean {
   const [own, other] = [new URL(baseUrl), new URL(url)];
   const encrypted = other.protocol === 'https:';
@@ -135,7 +138,7 @@ function isFrom({ baseUrl, fallsBackToHttp }: RegistryHost, url: string): boolea
 
 const anonymous: Credentials = { username: '', password: '', identityToken: '', registryToken: '' };
 
-/** Returns the host and port of a URL or address. All host names of Docker Hub are mapped to the same one. */
+/** Returns the host and port of a URL or address. All host names of Docker Hub map to the same one. */
 function serverOf(address: string): string {
   const host = URL.parse(address.includes('://') ? address : `https://${address}`)?.host ?? address;
   return ['index.docker.io', 'registry-1.docker.io'].includes(host) ? 'docker.io' : host;

@@ -12,15 +12,15 @@ export type BlobDownload = {
   descriptor: Descriptor;
   retryPolicy: RetryPolicy;
   signal: AbortSignal;
-  /** Called with the number of bytes fetched so far, which includes those of earlier attempts. */
+  /** Called with the number of bytes fetched so far, including those of earlier attempts. */
   onProgress: (bytes: number) => void;
   /** Called at the start of each attempt with the blob being downloaded. */
   onArriving?: ((blob: ArrivingBlob) => void) | undefined;
 };
 
 /**
- * Downloads a blob into the content store. An interrupted transfer is resumed, provided that it makes progress between failures. If the
- * bytes turn out to be wrong, the download is restarted: once if some of them came from an earlier pull, and once for each additional host.
+ * Downloads a blob into the content store. An interrupted transfer is resumed as long as it makes progress between failures. If the bytes
+ * turn out to be wrong, the download is restarted: once if some of them came from an earlier pull, and once per additional host.
  */
 export async function downloadBlob(download: BlobDownload): Promise<void> {
   const { content, client, descriptor, signal } = download;
@@ -41,7 +41,7 @@ export async function downloadBlob(download: BlobDownload): Promise<void> {
   }
 }
 
-/** `rotation` is the index of the host to try first. */
+/** `rotation`: index of the host to try first. */
 async function fill(writer: ContentWriter, download: BlobDownload, rotation: number): Promise<void> {
   const { client, descriptor, retryPolicy: policy, signal, onProgress } = download;
   onProgress(writer.offset);
@@ -62,7 +62,7 @@ async function fill(writer: ContentWriter, download: BlobDownload, rotation: num
   });
 }
 
-/** Creates the error for a response body that ended early. Without a Content-Length, the HTTP client does not report this. */
+/** Creates the error for a truncated response body. Without a Content-Length, the HTTP client does not detect truncation. */
 function truncated({ digest, size }: Descriptor, offset: number): PodwrightError {
   const cause = Object.assign(new Error('the transfer ended early'), { code: 'ECONNRESET' });
   return new PodwrightError('unavailable', `fetch ${digest}: received only ${offset} of ${size} bytes`, { cause });

@@ -11,9 +11,8 @@ export type RangeRequest = {
 };
 
 /**
- * Returns the bytes of a blob, starting at `offset`, from the response to a range request (RFC 9110, section 14). If the server sends the
- * whole blob instead, the bytes before `offset` are skipped. Rejects with `data_loss` if the server sends a range or size other than the
- * requested one.
+ * Returns a blob's bytes from `offset` on, given the response to a range request (RFC 9110, section 14). If the server sent the whole blob
+ * instead, skips the bytes before `offset`. Rejects with `data_loss` if the server sent a different range or size.
  */
 export async function openRange(response: HttpResponse, request: RangeRequest): Promise<AsyncIterable<Buffer>> {
   const { digest, size, offset, name, refusal } = request;

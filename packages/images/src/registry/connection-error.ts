@@ -19,9 +19,7 @@ const UNTRUSTED = new Set([
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
 ]);
 
-/**
- * Converts a failure below the HTTP layer to an `unavailable` error with a user-facing message. A `PodwrightError` is returned unchanged.
- */
+/** Converts a transport-level failure to an `unavailable` error with a user-facing message. Returns a `PodwrightError` unchanged. */
 export function connectionError(error: unknown, url: string): PodwrightError {
   if (error instanceof PodwrightError) return error;
   const code = systemCode(error);
@@ -60,7 +58,7 @@ export function isTlsMismatch(error: unknown): boolean {
   return code === 'EPROTO' || code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG';
 }
 
-/** Whether a retry may succeed after this failure. True for an interrupted or stalled connection, false for a refused one. */
+/** Whether a retry may succeed after this failure: true for an interrupted or stalled connection, false for a refused one. */
 export function isCut(error: unknown): boolean {
   if (!(error instanceof PodwrightError)) return false;
   if (error.code === 'deadline_exceeded') return true;

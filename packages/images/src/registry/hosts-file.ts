@@ -6,8 +6,8 @@ import type { RegistryCapability } from './registry-host.ts';
 const textOrList = z.union([z.string().transform((text) => [text]), z.array(z.string())]);
 
 /**
- * `client`: either the path of a file that contains both certificate and key, or a list. Each list item is either such a path or a pair of
- * certificate file and key file.
+ * `client`: either the path of a file with both certificate and key, or a list. Each list item is either such a path or a pair of
+ * certificate and key file.
  */
 const clientSchema = z.union([
   z.string().transform((file) => [[file, file] as const]),
@@ -42,13 +42,13 @@ const fileSchema = entrySchema.extend({
   host: z.record(z.string(), entrySchema).default({}),
 });
 
-/** One host in a `hosts.toml`. Its certificate files have not been read yet. */
+/** A host in a `hosts.toml`. Its certificate files have not been read yet. */
 export type HostEntry = {
   /** Base URL of the host's API; `undefined` for the registry itself, which is the last entry if the file has no `server`. */
   baseUrl: string | undefined;
   capabilities: RegistryCapability[];
   caFiles: string[];
-  /** Pairs of certificate file and key file; the two paths are the same if one file contains both. */
+  /** Pairs of certificate and key file; both paths are the same if one file contains both. */
   clientFiles: (readonly [string, string])[];
   /** `undefined` if `hosts.toml` does not set it. */
   skipVerify: boolean | undefined;

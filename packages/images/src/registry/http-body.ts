@@ -3,7 +3,7 @@ import { gatherBytes, PodwrightError, Timer } from '@podwright/base';
 import { connectionError, shownUrl } from './connection-error.ts';
 
 export type BodyOptions = {
-  /** Maximum time to wait for the next bytes, in ms. Time that the reader takes between reads does not count. */
+  /** Maximum time to wait for more bytes, in ms. Time between the reader's reads does not count. */
   stallTimeoutMs: number;
   signal: AbortSignal;
   url: string;
@@ -40,7 +40,7 @@ export async function* readBody(message: IncomingMessage, options: BodyOptions):
 
 export type DocumentOptions = BodyOptions & {
   maxBytes: number;
-  /** Maximum time for the whole body, in ms. The stall timeout does not catch a server that sends a byte now and then. */
+  /** Maximum time for the whole body, in ms. Catches servers that trickle bytes, which the stall timeout does not. */
   timeoutMs: number;
   /** Prefix of error messages. */
   what: string;

@@ -48,27 +48,27 @@ export type HttpClientOptions = {
   documentTimeoutMs: number;
   /** How long an idle connection stays open, in ms. Default: 90 s. */
   idleTimeoutMs?: number;
-  /** Environment variables, of which HTTP_PROXY, HTTPS_PROXY and NO_PROXY are used. */
+  /** Environment variables; HTTP_PROXY, HTTPS_PROXY and NO_PROXY are used. */
   environment: NodeJS.ProcessEnv;
 };
 
-/** Headers that are still sent after a redirect to another host. They must not include credentials. */
+/** Headers kept on a redirect to another host. Must not include credentials. */
 const HARMLESS_HEADERS = ['accept', 'range', 'user-agent'];
 
 /**
- * Registries and token servers are tested with Go's client, which accepts bare LFs, folded header fields, a Content-Length in addition to
- * chunked encoding, and many header fields. With these options, Node's parser accepts most of that.
+ * Emulates Go's client, which registries and token servers are tested with. It accepts bare LFs, folded header fields, a Content-Length in
+ * addition to chunked encoding, and many header fields. These options make Node's parser accept most of that.
  */
 const LENIENT = { insecureHTTPParser: true, maxHeaderSize: MAX_HEAD_BYTES };
 
 /**
- * HTTP and HTTPS client with persistent connections, redirects, proxies and a stall timeout. Every HTTP status is returned as a response
- * rather than thrown as an error.
+ * HTTP and HTTPS client with persistent connections, redirects, proxies and a stall timeout. Any HTTP status is returned as a response;
+ * none is thrown as an error.
  */
 export class HttpClient {
   readonly #options: HttpClientOptions;
   readonly #agents = new Map<string, http.Agent>();
-  /** `host:port` of servers that turned out to speak plain HTTP. */
+  /** `host:port` of servers found to speak plain HTTP. */
   readonly #plain = new Set<string>();
 
   constructor(options: HttpClientOptions) {
@@ -185,7 +185,7 @@ function boundInterimResponses(outgoing: http.ClientRequest, what: string): void
   });
 }
 
-/** Aborts a request if the new connection for it is not established in time. */
+/** Aborts a request if its new connection is not established in time. */
 function boundDial(outgoing: http.ClientRequest, timeoutMs: number): void {
   outgoing.once('socket', (socket) => {
     if (!socket.connecting) return;
@@ -196,7 +196,7 @@ function boundDial(outgoing: http.ClientRequest, timeoutMs: number): void {
   });
 }
 
-/** Creates the TLS context once per agent: parsing the hundred or more CA certificates takes longer than a handshake. */
+/** Creates the TLS context once per agent, because parsing a hundred or more CA certificates takes longer than a handshake. */
 function secureOptions(settings: RegistryTls, host: string): tls.ConnectionOptions {
   try {
     const secureContext = clientContext('server', {

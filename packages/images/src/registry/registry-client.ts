@@ -21,21 +21,21 @@ export type RegistryClientOptions = {
   signal: AbortSignal;
 };
 
-/** A resolved reference. `data` is the manifest, set only if it had to be fetched to resolve the reference. */
+/** A resolved reference. `data` is the manifest if it had to be fetched to resolve the reference. */
 export type Resolved = { descriptor: Descriptor; data?: Buffer };
 
 type HostUse<T> = (host: RegistryHost) => Promise<T>;
 
-/** `signal` overrides the signal of the pull. */
+/** `signal` overrides the pull's signal. */
 type Request = { method: 'GET' | 'HEAD'; path: string; headers: Record<string, string>; signal?: AbortSignal };
 
-/** A request for the bytes of a blob, starting at `offset`. `rotation` is the index of the host to try first. */
+/** A request for a blob's bytes from `offset` on. `rotation` is the index of the host to try first. */
 export type BlobRequest = { offset: number; rotation: number; signal: AbortSignal };
 
 /**
- * A distribution-spec client for one repository, reached through its mirrors and the registry itself. An instance serves one pull and holds
- * that pull's credentials and signal. Errors: `not_found`, `unauthenticated`, `permission_denied`, `unavailable`, `deadline_exceeded`
- * (stalled), `data_loss` (content that does not match its digest).
+ * A distribution-spec client for a single repository, reached through its mirrors and the registry itself. Each instance serves one pull
+ * and holds that pull's credentials and signal. Errors: `not_found`, `unauthenticated`, `permission_denied`, `unavailable`,
+ * `deadline_exceeded` (stalled), `data_loss` (content that does not match its digest).
  */
 export class RegistryClient {
   readonly #options: RegistryClientOptions;
@@ -46,23 +46,23 @@ export class RegistryClient {
     this.#name = formatReference(options.reference);
   }
 
-  /** Number of hosts that have the `pull` capability. */
+  /** Number of hosts with the `pull` capability. */
   get pullHosts(): number {
     return this.#options.hosts.filter(({ capabilities }) => capabilities.includes('pull')).length;
   }
 
-  /** Resolves the reference with a HEAD request, or with a GET request if the HEAD response lacks the digest or size. */
+  /** Resolves the reference with a HEAD request, falling back to GET if the response is an error or lacks the digest or size. */
   async resolve(): Promise<Resolved> {
     const { reference } = this.#options;
     const path = `manifests/${reference.digest ?? reference.tag}`;
     const headers = { accept: ACCEPTED_MANIFESTS };
-    // a digest does not have to be resolved, so any host that serves content will do
+    // a digest needs no resolving, so any host that serves content will do
     return this.#anyHostWithRetries(reference.digest === undefined ? 'resolve' : 'pull', async (host) => {
       const head = await this.#send(host, { method: 'HEAD', path, headers });
       head.discard();
       const descriptor = describe(head, reference.digest);
       if (head.status === 200 && descriptor !== undefined) return { descriptor };
-      // also after an error response to HEAD, because only the body of a GET response contains the reason
+      // even after an error response to HEAD: only the body of a GET response contains the reason
       const { data, mediaType } = await this.#getManifest(
         host,
         path,
@@ -83,7 +83,7 @@ export class RegistryClient {
     });
   }
 
-  /** Opens a blob for reading, starting at `offset`. Tries each host once, beginning with the one at index `rotation`. */
+  /** Opens a blob for reading from `offset` on. Tries each host once, starting with the one at index `rotation`. */
   async openBlob(descriptor: Descriptor, { offset, rotation, signal }: BlobRequest): Promise<AsyncIterable<Buffer>> {
     const headers: Record<string, string> = offset > 0 ? { range: `bytes=${offset}-` } : {};
     const request: Request = { method: 'GET', path: `blobs/${descriptor.digest}`, headers, signal };
@@ -110,7 +110,7 @@ export class RegistryClient {
     return { data, mediaType: mediaTypeOf(response) };
   }
 
-  /** Tries the hosts in turn until one succeeds. If all fail, throws the last host's error, to which it adds the messages of the others. */
+  /** Tries the hosts in turn until one succeeds. If all fail, throws the last host's error with the messages of the others appended. */
   async #anyHost<T>(
     capability: RegistryCapability,
     use: HostUse<T>,

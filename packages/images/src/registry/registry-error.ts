@@ -3,7 +3,7 @@ import { MAX_ERROR_BYTES } from '../limits.ts';
 import type { HttpResponse } from './http-client.ts';
 
 /**
- * An unsuccessful response from a registry or token server: the HTTP status, and the delay that the server asks for before the next attempt
+ * An unsuccessful response from a registry or token server: the HTTP status, and the delay requested by the server before the next attempt
  * (0 if none).
  */
 export class RegistryStatusError extends PodwrightError {
@@ -18,8 +18,7 @@ export class RegistryStatusError extends PodwrightError {
 }
 
 /**
- * Parses `Retry-After`, which is a number of seconds or a date (RFC 9110, section 10.2.3); returns 0 if it is neither or if the date is in
- * the past.
+ * Parses `Retry-After`, a number of seconds or a date (RFC 9110, section 10.2.3). Returns 0 if it is neither or if the date is in the past.
  */
 function retryAfterMs({ headers }: Pick<HttpResponse, 'headers'>): number {
   const text = headers['retry-after'] ?? '';
@@ -27,10 +26,10 @@ function retryAfterMs({ headers }: Pick<HttpResponse, 'headers'>): number {
   return Math.max(ms || 0, 0);
 }
 
-/** How a request identified a manifest: by the name that the user gave for the image, or by digest, as indexes do. */
+/** How a request identified a manifest: by the name given by the user, or by digest, as indexes do. */
 export type ManifestName = 'name' | 'digest';
 
-/** Facts about a rejected request, used to choose the advice at the end of its error message. */
+/** Facts about a rejected request that determine the advice at the end of its error message. */
 export type RefusedRequest = {
   /** How the request identified the manifest; `undefined` if the request was not for a manifest. */
   named?: ManifestName;
@@ -50,7 +49,7 @@ export async function registryError(
   try {
     message = bodyMessage((await response.document(MAX_ERROR_BYTES, what)).toString('utf8'));
   } catch {
-    // the body is unreadable, so report only the status
+    // the body is unreadable; report only the status
   }
   const host = new URL(response.url).host;
   return new RegistryStatusError(
@@ -87,7 +86,7 @@ function codeOf(status: number): ErrorCode {
   return 'unavailable';
 }
 
-/** Returns advice for the user that depends on the HTTP status. */
+/** Returns advice for the user, depending on the HTTP status. */
 function advice(response: HttpResponse, { named, hasCredentials }: RefusedRequest): string {
   const { status } = response;
   if (status === 401 && hasCredentials) return '; it does not exist, or these credentials are wrong';

@@ -16,12 +16,9 @@ export type RegistryHost = {
   tls: RegistryTls;
   /** Headers sent with every request to this host. */
   headers: Record<string, string[]>;
-  /** The registry that this host mirrors, sent as the `ns` parameter; '' for the registry itself. */
+  /** The registry that this host mirrors, sent as the `ns` query parameter; '' for the registry itself. */
   namespace: string;
-  /**
-   * Whether to try https first and then http: set for a loopback registry with no configured scheme, and for an http host with TLS
-   * settings.
-   */
+  /** Whether to try https before http: set for a loopback registry with no configured scheme, and for an http host with TLS settings. */
   fallsBackToHttp: boolean;
   /** Maximum time to establish a connection (`dial_timeout`). If unset, only the stall timeout applies. */
   dialTimeoutMs?: number;

@@ -5,10 +5,10 @@ import { type HostEntry, parseHostsFile } from './hosts-file.ts';
 import { defaultHost, isLoopback, type RegistryHost } from './registry-host.ts';
 
 /**
- * Returns the hosts for the repositories of `domain`, in the order in which to try them. They are configured in the first of these
- * directories that exists: `<configDir>/<host>_<port>_`, `<configDir>/<host[:port]>` and `<configDir>/_default`. If none exists, the only
- * host is the registry itself. A directory whose `hosts.toml` is missing or empty is read like Docker's certs.d (`*.crt` CAs, `*.cert` with
- * `*.key`). The files are read on each call, so that changes do not require a restart. Throws `failed_precondition` if a file is invalid.
+ * Returns the hosts for the repositories of `domain`, in the order to try them. They are configured in the first of these directories that
+ * exists: `<configDir>/<host>_<port>_`, `<configDir>/<host[:port]>` and `<configDir>/_default`. If none exists, the only host is the
+ * registry itself. A directory with no `hosts.toml`, or an empty one, is treated like Docker's certs.d (`*.crt` CAs, `*.cert` with
+ * `*.key`). The files are reread on each call, so changes take effect without a restart. Throws `failed_precondition` if a file is invalid.
  */
 export async function loadRegistryHosts(configDir: string, domain: string): Promise<RegistryHost[]> {
   for (const name of directoryNames(domain)) {
@@ -78,12 +78,12 @@ async function readEntry(entry: HostEntry, directory: string, domain: string): P
     fallsBackToHttp: entry.baseUrl === undefined && itself.fallsBackToHttp,
     dialTimeoutMs: entry.dialTimeoutMs,
   };
-  // no public CA issues certificates for loopback names, so containerd does not verify certificates there
+  // no public CA issues certificates for loopback names, so do not verify them by default, as in containerd
   if (entry.baseUrl === undefined && isLoopback(domain)) host.tls.skipVerify = entry.skipVerify ?? true;
   return { ...host, ...preferTls(host.baseUrl, entry), namespace: namespaceOf(host.baseUrl, domain) };
 }
 
-/** For an http URL with TLS settings, makes the client try https before http, as in containerd, except on port 80. */
+/** Makes the client try https before http for an http URL with TLS settings, as in containerd, except on port 80. */
 function preferTls(baseUrl: string, entry: HostEntry): Partial<RegistryHost> {
   const hasTlsSettings = entry.caFiles.length > 0 || entry.clientFiles.length > 0 || entry.skipVerify !== undefined;
   const { protocol, port } = new URL(baseUrl);
@@ -91,7 +91,7 @@ function preferTls(baseUrl: string, entry: HostEntry): Partial<RegistryHost> {
   return { baseUrl: baseUrl.replace(/^http:/, 'https:'), fallsBackToHttp: true };
 }
 
-/** Returns the `ns` parameter, which informs a mirror of the registry that it is mirroring; '' for the registry itself. */
+/** Returns the `ns` parameter, which names the registry being mirrored; '' for the registry itself. */
 function namespaceOf(baseUrl: string, domain: string): string {
   const host = new URL(baseUrl).host;
   const isItself = host === domain || baseUrl === defaultHost(domain).baseUrl;

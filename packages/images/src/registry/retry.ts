@@ -4,12 +4,12 @@ import { isCut } from './connection-error.ts';
 import { RegistryStatusError } from './registry-error.ts';
 
 export type RetryPolicy = {
-  /** Delay after the first failure; doubled after each further one. */
+  /** Delay after the first failure; doubles with each further failure. */
   initialDelayMs: number;
   maxDelayMs: number;
-  /** Number of consecutive failures without progress that are retried; the next one is final. */
+  /** Number of consecutive failures without progress to retry; the next one is final. */
   maxFailures: number;
-  /** Like `maxFailures`, but counts all failures of one transfer, even if there is progress between them. */
+  /** Like `maxFailures`, but counts all failures of a transfer, even with progress in between. */
   maxFailuresInAll: number;
 };
 
@@ -35,7 +35,7 @@ export function isTransientOnceStarted(error: unknown): boolean {
   return ['unavailable', 'deadline_exceeded'].includes(errorCode(error));
 }
 
-/** Returns the error itself or its cause, whichever is a `RegistryStatusError`. */
+/** Returns the `RegistryStatusError` that is either the error itself or its cause. */
 function statusErrorIn(error: unknown): RegistryStatusError | undefined {
   if (error instanceof RegistryStatusError) return error;
   return error instanceof PodwrightError && error.cause instanceof RegistryStatusError ? error.cause : undefined;
@@ -45,7 +45,7 @@ export type Retry<T> = {
   policy: RetryPolicy;
   signal: AbortSignal;
   isRetryable: (error: unknown) => boolean;
-  /** Returns a number that grows as the transfer advances. Once it has grown, failures are counted from 1 again. */
+  /** Returns a number that grows as the transfer advances. Whenever it has grown, the failure count restarts at 1. */
   progress?: () => number;
   attempt: (failures: number) => Promise<T>;
 };

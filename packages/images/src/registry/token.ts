@@ -7,7 +7,7 @@ import type { HttpClient, HttpRequest } from './http-client.ts';
 import { registryError } from './registry-error.ts';
 import type { RegistryHost } from './registry-host.ts';
 
-/** Decoded credentials; missing ones are ''. */
+/** Decoded credentials; '' if missing. */
 export type Credentials = { username: string; password: string; identityToken: string; registryToken: string };
 
 export type Token = { value: string; expiresAtMs: number };
@@ -15,19 +15,19 @@ export type Token = { value: string; expiresAtMs: number };
 export type TokenRequest = {
   http: HttpClient;
   challenge: AuthChallenge;
-  /** The scope to request if the challenge does not contain one. */
+  /** Scope to request if the challenge has none. */
   scope: string;
   credentials: Credentials;
-  /** The URL whose response contained the challenge; it is on `host` itself. */
+  /** The URL that returned the challenge; it is on `host` itself. */
   registryUrl: string;
   /** The host that sent the challenge. Token requests use its TLS settings and, if the token server is the same host, its headers. */
   host: Pick<RegistryHost, 'tls' | 'headers' | 'dialTimeoutMs'>;
   signal: AbortSignal;
 };
 
-/** Lifetime of a token whose response has no `expires_in` (distribution's token authentication specification). */
+/** Lifetime of a token without `expires_in` (distribution's token authentication specification). */
 const DEFAULT_LIFETIME_SECONDS = 60;
-/** How long before its expiry a token is renewed, so that it does not expire during a request. */
+/** How long before expiry a token is renewed, so that it does not expire in flight. */
 const MARGIN_MS = 5_000;
 
 const responseSchema = z.object({
@@ -42,8 +42,8 @@ export function basicCredentials({ username, password }: Credentials): string {
 }
 
 /**
- * Gets a token from the server named in a Bearer challenge: with a GET request, with Basic credentials if there are any, or with an OAuth2
- * refresh POST request if there is an identity token. Rejects with the token server's error.
+ * Gets a token from the server named in a Bearer challenge: with a GET request and any Basic credentials or, if there is an identity token,
+ * with an OAuth2 refresh POST request. Rejects with the token server's error.
  */
 export async function fetchToken(options: TokenRequest): Promise<Token> {
   const { http, credentials } = options;

@@ -20,11 +20,11 @@ const COPY_BYTES = 1 << 20;
 
 /**
  * Copies a directory tree with everything that a layer can contain: owners, modes, times, extended attributes, hard links, devices, pipes
- * and holes. Shares blocks if the file system supports that (reflink). `to` must not exist; on failure, the caller removes it.
+ * and holes. Shares blocks (reflink) if the file system supports it. `to` must not exist; on failure, the caller removes it.
  */
 export class TreeCopier {
   readonly #system: System;
-  /** The first copy of each file that has several hard links, by inode number. */
+  /** The first copy of each file with multiple hard links, by inode number. */
   readonly #linked = new Map<number, Buffer>();
 
   constructor(system: System) {
@@ -76,7 +76,7 @@ export class TreeCopier {
 
 type FileCopy = { from: Buffer; to: Buffer; stat: Stats };
 
-/** Errors from file systems that cannot share blocks. */
+/** Errors from file systems without reflink support. */
 const NO_REFLINK = ['ENOTSUP', 'EOPNOTSUPP', 'EXDEV', 'EINVAL', 'ENOSYS', 'ENOTTY'];
 
 async function copyContent(system: System, { from, to, stat }: FileCopy): Promise<void> {
@@ -90,7 +90,7 @@ async function copyContent(system: System, { from, to, stat }: FileCopy): Promis
   }
 }
 
-/** Copies only the data segments, so that holes are preserved. */
+/** Copies only the data segments, preserving holes. */
 async function copySparse(system: System, { from, to, stat }: FileCopy): Promise<void> {
   await using source = await open(from);
   await using target = await open(to, 'w', PRIVATE_FILE);

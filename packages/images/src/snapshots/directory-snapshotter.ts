@@ -10,10 +10,10 @@ import type { SnapshotInfo, SnapshotKind, Snapshotter, SnapshotUsage, UnpackTarg
 
 const MAX_KEY_BYTES = 1024;
 
-/** Returns the directory below a snapshotter's root that holds removed snapshots until they are deleted. */
+/** Returns the directory under a snapshotter's root that holds removed snapshots until they are deleted. */
 export const trashIn = (root: string): string => join(root, 'trash');
 
-/** `root` must be a directory that only this snapshotter uses. */
+/** `root` must be used only by this snapshotter. */
 export type SnapshotterDependencies = {
   root: string;
   database: MetadataDatabase;
@@ -23,7 +23,7 @@ export type SnapshotterDependencies = {
 
 /**
  * A snapshotter with one directory (`<root>/<number>/fs`) and one record per snapshot. A directory is filled in `<root>/new`, moved to its
- * final path, and only then recorded; on removal, it is moved to `<root>/trash` before the record is deleted. The constructor can therefore
+ * final path, and only then recorded; on removal, it is moved to `<root>/trash` before its record is deleted. This lets the constructor
  * detect the leftovers of any crash.
  */
 export class DirectorySnapshotter implements Snapshotter {
@@ -33,11 +33,11 @@ export class DirectorySnapshotter implements Snapshotter {
   readonly #records: SnapshotRecords;
   readonly #trash: Trash;
   readonly #stop = new AbortController();
-  /** Keys of the snapshots whose directory is still being filled, with the number of the parent snapshot. */
+  /** Keys of the snapshots whose directory is still being filled, with the number of the parent. */
   readonly #preparing = new Map<string, number | undefined>();
   #lastId: number;
 
-  /** Opens the snapshots below `root` and reconciles records with directories. */
+  /** Opens the snapshots under `root` and reconciles records with directories. */
   constructor({ root, database, layout, logger }: SnapshotterDependencies) {
     this.name = layout.name;
     this.#root = root;
@@ -185,7 +185,7 @@ export class DirectorySnapshotter implements Snapshotter {
     return join(this.#root, String(id));
   }
 
-  /** Removes directories that have no record and records that have no directory. Returns the highest number used so far. */
+  /** Removes directories without a record and records without a directory. Returns the highest number used so far. */
   #reconcile(logger: Logger): number {
     const names = readdirSync(this.#root).filter((name) => name !== 'trash');
     const records = this.#records.list();
@@ -200,7 +200,7 @@ export class DirectorySnapshotter implements Snapshotter {
     return Math.max(this.#records.lastId(), ...numbers, 0);
   }
 
-  /** Deletes the record of a snapshot whose directory is missing, and the records of its descendants, which are useless without it. */
+  /** Deletes the record of a snapshot whose directory is missing, and those of its descendants, which are useless without it. */
   #dropRecord(record: SnapshotRecord, logger: Logger): void {
     for (const child of this.#records.children(record.id)) this.#dropRecord(child, logger);
     if (this.#records.find(record.key)?.id !== record.id) return;

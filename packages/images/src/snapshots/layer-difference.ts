@@ -7,24 +7,23 @@ import { loadSystem } from '@podwright/system';
 import type { UnpackTarget } from './snapshotter.ts';
 
 /**
- * The contents of a writable layer: the entries that are present, the entries deleted from lower layers, and the opaque directories, which
- * hide the contents of the same directories in lower layers. Paths are latin1 strings, one character per byte, because file names need not
- * be UTF-8.
+ * The contents of a writable layer: the entries present, the entries deleted from lower layers, and the opaque directories, which hide the
+ * contents of their counterparts in lower layers. Paths are latin1 strings, one character per byte, because file names need not be UTF-8.
  */
 export type LayerEntries = { present: string[]; deleted: string[]; opaque: string[] };
 
-/** The prefix of whiteout files and the name of the opaque whiteout in image layers (image-spec, layer.md). */
+/** The prefix of whiteouts and the name of the opaque whiteout in image layers (image-spec, layer.md). */
 const WHITEOUT = '.wh.';
 const OPAQUE = '.wh..wh..opq';
-/** Extended attribute with which overlayfs marks a directory as opaque. */
+/** Extended attribute that marks a directory as opaque in overlayfs. */
 const OPAQUE_XATTR = 'trusted.overlay.opaque';
-/** Options for tar(1): archive extended attributes except overlayfs' own. */
+/** Options for tar(1): archive all extended attributes except overlayfs's own. */
 const TAR = ['--create', '--xattrs', '--xattrs-exclude=trusted.overlay.*', '--numeric-owner', '--sparse'];
 const FROM_LIST = ['--null', '--verbatim-files-from', '--no-recursion', '--files-from=-'];
 
 /**
- * Writes a container's changes to the file `archive` as an image layer, and the list of deleted paths to the file `deleted` as JSON. With a
- * snapshotter that makes full copies (`native`), every file counts as changed.
+ * Writes a container's changes to the file `archive` as an image layer, and the deleted paths to the file `deleted` as JSON. With the
+ * `native` snapshotter, which makes full copies, every file counts as changed.
  */
 export async function writeLayerDifference(
   { directory, overlayWhiteouts }: UnpackTarget,
@@ -45,8 +44,7 @@ export async function writeLayerDifference(
 }
 
 /**
- * Lists the entries of a layer's directory tree, parents first. Yields to the event loop now and then, because a layer may contain many
- * files.
+ * Lists the entries of a layer's directory tree, parents first. Regularly yields to the event loop, because a layer may contain many files.
  */
 export async function listLayer(
   directory: string,
@@ -73,7 +71,7 @@ export async function listLayer(
   return entries;
 }
 
-/** Yields the names in a directory. Reads it in chunks, because a container may have created a huge number of files. */
+/** Yields the names in a directory, which is read in chunks because a container may have created a huge number of files. */
 function* namesIn(directory: Buffer): Generator<string> {
   const entries = opendirSync(directory as unknown as string, { encoding: 'latin1' });
   try {

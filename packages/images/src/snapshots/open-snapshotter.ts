@@ -10,8 +10,8 @@ import type { SnapshotLayout } from './snapshot-layout.ts';
 import type { Snapshotter } from './snapshotter.ts';
 
 /**
- * `kind`: `auto` selects overlayfs if it works on `root`, otherwise native. Each kind has its own directory below `root`. While the disk is
- * too full to test overlayfs, `auto` keeps the kind that was used on `root` before.
+ * `kind`: `auto` selects overlayfs if it works on `root`, otherwise native. Each kind has its own directory under `root`. If the disk is
+ * too full to test overlayfs, `auto` keeps the kind previously used on `root`.
  */
 export type SnapshotterOptions = {
   kind: 'auto' | 'overlayfs' | 'native';
@@ -21,7 +21,7 @@ export type SnapshotterOptions = {
   logger: Logger;
 };
 
-/** The opened snapshotter, and the reason (for operators) why this kind was chosen. */
+/** The opened snapshotter and, for operators, the reason for choosing its kind. */
 export type OpenedSnapshotter = { snapshotter: Snapshotter; reason: string };
 
 /**
@@ -55,8 +55,8 @@ function chooseLayout({ kind, root, system }: Pick<SnapshotterOptions, 'kind' | 
 }
 
 /**
- * Tests overlayfs. If there is no space for the test, assumes that overlayfs works if its directory exists, because then it has worked on
- * `root` before.
+ * Tests overlayfs. If there is no space for the test, assumes that overlayfs works if its directory exists, which means that it has worked
+ * on `root` before.
  */
 function overlaySupport(system: System, root: string): OverlaySupport {
   const support = probeOverlay(system, root);

@@ -6,18 +6,18 @@ import { bindMount, filesIn, type SnapshotDirectories, type SnapshotLayout, work
 
 /**
  * Whether overlayfs works on a directory's file system, with either the mount options to use or the reason why it does not work. `unknown`:
- * there was no disk space, inode or file descriptor left for the test.
+ * the test ran out of disk space, inodes or file descriptors.
  */
 export type OverlaySupport = { supported: true; options: string[] } | { supported: false | 'unknown'; reason: string };
 
 /**
  * Sets of mount options, in order of preference. `index=off`: with an index, the kernel may reject layers that are in use by another mount
- * or that were copied. `volatile` (Linux 5.10): unmounting does not sync the whole file system; containers do not survive a power failure
+ * or have been copied. `volatile` (Linux 5.10): unmounting does not sync the whole file system; containers do not survive a power failure
  * anyway.
  */
 const OPTION_SETS = [['index=off', 'volatile'], ['index=off'], []];
 
-/** Tests overlayfs below `root`: mounts a small overlay, deletes a file in it, and checks for the whiteout. */
+/** Tests overlayfs under `root`: mounts a small overlay, deletes a file in it, and checks for the whiteout. */
 export function probeOverlay(system: System, root: string): OverlaySupport {
   if (/[:,\\]/.test(root)) {
     return { supported: false, reason: `overlayfs does not support the colon, comma or backslash in the path ${root}` };
@@ -41,7 +41,7 @@ export function probeOverlay(system: System, root: string): OverlaySupport {
 
 /**
  * Finds the mount options that the kernel accepts, without creating a file: mounts a read-only overlay of the two `lower` directories,
- * neither of which contains the other, on `target`. Returns no options if no such mount succeeds.
+ * which must not be nested, on `target`. Returns no options if none of the mounts succeeds.
  */
 export function acceptedOptions(system: System, lower: [string, string], target: string): string[] {
   for (const options of OPTION_SETS) {
@@ -69,13 +69,13 @@ function tryOverlay(system: System, directory: string, options: string[]): void 
   system.setXattr(upper!, 'trusted.overlay.opaque', Buffer.from('y'));
 }
 
-/** Stores only the snapshot's own layer in each snapshot's directory; overlayfs merges the layers. */
+/** Stores only a snapshot's own layer in its directory; overlayfs merges the layers. */
 export class OverlayLayout implements SnapshotLayout {
   readonly name = 'overlayfs';
   readonly isLayered = true;
   readonly #options: string[];
 
-  /** `options`: the mount options found by `probeOverlay`. */
+  /** `options`: mount options found by `probeOverlay`. */
   constructor(options: string[]) {
     this.#options = options;
   }

@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import type { Mount } from '@podwright/system';
 import type { SnapshotKind } from './snapshotter.ts';
 
-/** The directory of a snapshot and those of its ancestors, nearest first. */
+/** A snapshot's directory and those of its ancestors, nearest first. */
 export type SnapshotDirectories = { kind: SnapshotKind; directory: string; parents: string[] };
 
-/** Determines how layers are stored in directories. The records and the order of operations are the same for all layouts. */
+/** Defines how layers are stored in directories. The records and the order of operations are the same for all layouts. */
 export interface SnapshotLayout {
   readonly name: string;
-  /** Whether a layer's directory contains only that layer, with overlayfs whiteouts for the files that it deletes. */
+  /** Whether a layer's directory contains only that layer, with overlayfs whiteouts for the files it deletes. */
   readonly isLayered: boolean;
   /** Fills the new, empty directory of an active snapshot or a view. On failure, the caller removes the directory. */
   create(directories: SnapshotDirectories): Promise<void>;

@@ -1,7 +1,7 @@
 import { type MetadataDatabase, migrate } from '@podwright/metadata';
 import type { SnapshotInfo, SnapshotKind, SnapshotUsage } from './snapshotter.ts';
 
-/** A snapshot record: the public information and the number that the snapshot's directory is named after. Numbers are never reused. */
+/** A snapshot record: the public information and the number that names the snapshot's directory. Numbers are never reused. */
 export type SnapshotRecord = SnapshotInfo & { id: number };
 
 type Row = { id: number; key: string; kind: SnapshotKind; parent: string | null; created_at_ms: number };
@@ -24,7 +24,7 @@ const MIGRATIONS = [
 const COLUMNS = `SELECT s.id, s.key, s.kind, p.key AS parent, s.created_at_ms
   FROM snapshots s LEFT JOIN snapshots p ON p.id = s.parent_id`;
 
-/** Prepares the SQL statements once, because preparing a statement takes longer than running it. */
+/** Prepares the SQL statements once: preparing a statement takes longer than running it. */
 function statements(database: MetadataDatabase) {
   return {
     find: database.prepare(`${COLUMNS} WHERE s.snapshotter = ? AND s.key = ?`),
@@ -68,7 +68,7 @@ export class SnapshotRecords {
     return (this.#statements.list.all(this.#snapshotter) as Row[]).map(toRecord);
   }
 
-  /** Returns the largest number that was ever assigned; 0 if none was. */
+  /** Returns the largest number ever assigned, or 0 if there is none. */
   lastId(): number {
     const row = this.#database.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'snapshots'").get();
     return (row as { seq: number } | undefined)?.seq ?? 0;

@@ -3,13 +3,13 @@ import type { Mount } from '@podwright/system';
 /** `active` is writable, `committed` is an immutable layer on which others can be built, `view` is read-only. */
 export type SnapshotKind = 'active' | 'committed' | 'view';
 
-/** Information about a snapshot. `parent` is the key of a committed snapshot; '' if there is none. */
+/** Information about a snapshot. `parent` is the key of a committed snapshot, or '' if there is none. */
 export type SnapshotInfo = { key: string; kind: SnapshotKind; parent: string; createdAtMs: number };
 
-/** Disk usage of a snapshot, not including its parents. */
+/** Disk usage of a snapshot, excluding its parents. */
 export type SnapshotUsage = { sizeBytes: number; inodes: number };
 
-/** The location at which to unpack the layer of an active snapshot; the fields are options of `unpackLayer`. */
+/** Where to unpack the layer of an active snapshot. The fields are options of `unpackLayer`. */
 export type UnpackTarget = {
   directory: string;
   /**
@@ -17,7 +17,7 @@ export type UnpackTarget = {
    * it.
    */
   overlayWhiteouts: boolean;
-  /** Directories of the layers below, topmost first; empty if `directory` is a full copy. */
+  /** Directories of the lower layers, topmost first; empty if `directory` is a full copy. */
   parentDirectories: string[];
 };
 
@@ -26,8 +26,8 @@ export type UnpackTarget = {
  * ID; a container's root file system is prepared on top of the image's top chain ID.
  *
  * Invariants: a committed snapshot never changes; a snapshot with children cannot be removed; after a crash, a snapshot is either complete
- * or absent (leftovers are removed when the snapshotter is opened). The snapshotter does not mount anything: it returns mounts, which the
- * caller mounts and unmounts. Errors: `not_found`, `already_exists`, `failed_precondition` (has children, wrong kind), `invalid_argument`.
+ * or absent (leftovers are removed when the snapshotter is opened). The snapshotter does not mount anything: it returns mounts for the
+ * caller to mount and unmount. Errors: `not_found`, `already_exists`, `failed_precondition` (has children, wrong kind), `invalid_argument`.
  */
 export interface Snapshotter {
   readonly name: string;
@@ -40,10 +40,10 @@ export interface Snapshotter {
   usage(key: string): Promise<SnapshotUsage>;
   remove(key: string): Promise<void>;
   list(): Promise<SnapshotInfo[]>;
-  /** Returns the directory that contains the layer's own files; an active snapshot's layer is unpacked into it. */
+  /** Returns the directory with the layer's own files. An active snapshot's layer is unpacked there. */
   layerDirectory(key: string): Promise<string>;
-  /** Returns the directory into which a layer of the active snapshot `key` is unpacked, and how to apply the layer's whiteouts. */
+  /** Returns where to unpack a layer of the active snapshot `key`, and how to apply the layer's whiteouts. */
   unpackTarget(key: string): Promise<UnpackTarget>;
-  /** Stops background work, which is the deletion of removed snapshots; it resumes when the snapshotter is opened again. */
+  /** Stops background work (the deletion of removed snapshots), which resumes when the snapshotter is opened again. */
   close(): Promise<void>;
 }

@@ -6,10 +6,10 @@ const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 /** The bytes `,`, `[` and `{`, one of which precedes each JSON value except the first. */
 const VALUE_STARTS = new Set([0x2c, 0x5b, 0x7b]);
 
-/** A JSON value that Go decodes into a string: null becomes the empty string. Accepted because most image tools are written in Go. */
+/** A JSON value that Go decodes into a string, with null becoming the empty string. Accepted because most image tools are written in Go. */
 type GoText = string | null;
 
-/** Schema for a list of at most `most` strings. All its errors are reported as one, because a hostile list may have millions. */
+/** Schema for a list of at most `most` strings. All errors are reported as one, because a hostile list may have millions. */
 export function stringList(most: number): z.ZodType<string[]> {
   const isList = (value: unknown) => Array.isArray(value) && value.length <= most && value.every(isGoText);
   return z
@@ -17,7 +17,7 @@ export function stringList(most: number): z.ZodType<string[]> {
     .transform((list) => list.map((entry) => entry ?? ''));
 }
 
-/** Schema for a map of at most `most` string values. All its errors are reported as one, as in `stringList`. */
+/** Schema for a map of at most `most` string values. All errors are reported as one, as in `stringList`. */
 export function stringMap(most: number): z.ZodType<Record<string, string>> {
   const isMap = (value: unknown) => isObject(value, most) && Object.values(value).every(isGoText);
   return z
@@ -25,7 +25,7 @@ export function stringMap(most: number): z.ZodType<Record<string, string>> {
     .transform((map) => Object.fromEntries(Object.entries(map).map(([key, entry]) => [key, entry ?? ''])));
 }
 
-/** Schema for a string; `absent` is used if it is missing or null. */
+/** Schema for a string that defaults to `absent` if missing or null. */
 export function textOr(absent: string): z.ZodType<string> {
   return z
     .string()
@@ -42,7 +42,7 @@ export function keySet(most: number): z.ZodType<Record<string, object>, Record<s
     .transform((map) => Object.fromEntries(Object.keys(map).map((key) => [key, {}])));
 }
 
-/** Schema for a list of at most `most` entries. The number of entries is checked before any of them is decoded. */
+/** Schema for a list of at most `most` entries. The length is checked before any entry is decoded. */
 export function boundedList<T>(entry: z.ZodType<T>, most: number): z.ZodType<T[]> {
   return z.array(z.unknown()).max(most).pipe(z.array(entry));
 }
@@ -68,15 +68,15 @@ export function decode<T>(schema: z.ZodType<T>, data: Uint8Array, what: string):
 }
 
 /**
- * Returns the position of a syntax error if the parser's message contains it. The message itself must not be shown, because it quotes the
- * document, which may be confidential: after a redirect or through a symbolic link, it may be a document that the reader of the error is
- * not allowed to see.
+ * Returns the position of a syntax error if the parser's message has one. The message itself must not be shown, because it quotes the
+ * document, which may be confidential: a redirect or symbolic link may have led to a document that the reader of the error is not allowed
+ * to see.
  */
 function positionOf(error: unknown): string {
   return /at position \d+/.exec((error as Error).message)?.[0].replace('at', ' at') ?? '';
 }
 
-/** Counts JSON values without parsing them. Returns true if there are more than `MAX_JSON_VALUES`. */
+/** Whether there are more than `MAX_JSON_VALUES` JSON values. Counts them without parsing. */
 function hasManyValues(data: Uint8Array): boolean {
   let values = 1;
   let isString = false;

@@ -16,7 +16,7 @@ const descriptorSchema = z.object({
     .transform((platform) => (platform?.os || platform?.architecture ? platform : undefined)),
 });
 
-/** Refers to a blob (image-spec v1, descriptor.md). `size` is in bytes. */
+/** A reference to a blob (image-spec v1, descriptor.md). `size` is in bytes. */
 export type Descriptor = z.infer<typeof descriptorSchema>;
 
 const manifestSchema = z.object({
@@ -61,7 +61,7 @@ export const imageConfigSchema = z.object({
   ),
 });
 
-/** The part of an OCI image config that the container runtime reads (image-spec v1, config.md). */
+/** The part of an OCI image config used by the container runtime (image-spec v1, config.md). */
 export type ImageConfig = {
   architecture: string;
   os: string;
@@ -83,8 +83,8 @@ export type ImageManifest = { kind: 'manifest'; mediaType: string; config: Descr
 export type ImageIndex = { kind: 'index'; mediaType: string; manifests: Descriptor[] };
 
 /**
- * Decodes an OCI or Docker manifest or index. `mediaType` comes from the response or the descriptor, and the content must agree with it.
- * Throws `invalid_argument`; `what` is the prefix of the error message.
+ * Decodes an OCI or Docker manifest or index. `mediaType` comes from the response or the descriptor, and must match the content. Throws
+ * `invalid_argument`; `what` is the prefix of the error message.
  */
 export function parseManifest(data: Uint8Array, mediaType: string, what: string): ImageManifest | ImageIndex {
   const value = decode(manifestSchema, data, what);
@@ -93,7 +93,7 @@ export function parseManifest(data: Uint8Array, mediaType: string, what: string)
   if (value.schemaVersion === 1 || value.fsLayers !== undefined || isSchema1(type)) {
     throw fail('Docker image manifests of schema 1 are not supported; push the image again with a current tool');
   }
-  // tools disagree on how to interpret a document that is both (CVE-2021-41190)
+  // tools disagree on how to interpret documents that are both (CVE-2021-41190)
   const isIndex = value.manifests != null;
   if (isIndex && (value.layers != null || value.config !== undefined)) throw fail('it is both an index and a manifest');
   if (isIndex) {
@@ -131,7 +131,7 @@ export function parseImageConfig(
   return { ...value, rootfs: { type: value.rootfs.type, diff_ids: diffIds } };
 }
 
-/** Limits the stored part of a config, which is kept in memory once for the image and once for each of its containers. */
+/** Limits the stored part of a config, which is held in memory once for the image and once for each of its containers. */
 function checkStoredSize(config: ImageConfig['config'], what: string): void {
   const bytes = Buffer.byteLength(JSON.stringify(config));
   if (bytes <= manifestLimits.storedConfigBytes) return;

@@ -24,7 +24,7 @@ const LAYER_PATTERNS = [
   /^application\/vnd\.docker\.image\.rootfs\.(?:diff|foreign\.diff)\.tar(?:\.gzip|\.zstd)?$/,
 ];
 
-/** Whether this is the media type of a file system layer that can be unpacked, which excludes encrypted layers and artifacts. */
+/** Whether this is the media type of a file system layer that can be unpacked, as opposed to an encrypted layer or an artifact. */
 export function isLayer(mediaType: string): boolean {
   return LAYER_PATTERNS.some((pattern) => pattern.test(mediaType));
 }

@@ -14,7 +14,7 @@ const architectureNames: Record<string, Platform> = {
   ppc64: { os: 'linux', architecture: 'ppc64le' },
 };
 
-/** Returns the Linux platform for an architecture, whose name may be Node.js's, the kernel's or Go's. */
+/** Returns the Linux platform for an architecture, as named by Node.js, the kernel or Go. */
 export function linuxPlatform(arch: string): Platform {
   return normalizePlatform({ os: 'linux', architecture: arch });
 }

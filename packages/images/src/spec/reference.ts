@@ -11,7 +11,7 @@ export type Reference = {
   digest?: string;
 };
 
-// The grammar is that of distribution's reference package, which Docker, containerd and the kubelet use.
+// The grammar of distribution's reference package, which Docker, containerd and the kubelet use.
 const DOMAIN_COMPONENT = '(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])';
 const HOST = `(?:${DOMAIN_COMPONENT}(?:\\.${DOMAIN_COMPONENT})*|\\[(?:[a-fA-F0-9:]+)\\])`;
 const domainPattern = new RegExp(`^${HOST}(?::[0-9]+)?$`);
@@ -19,13 +19,13 @@ const pathPattern = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\
 const tagPattern = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/;
 
 const MAX_PATH_LENGTH = 255;
-/** Maximum length of the text to parse: more than the longest domain (253 characters and a port), path, tag and digest together. */
+/** Maximum length of the text to parse. Exceeds the longest domain (253 characters and a port), path, tag and digest combined. */
 const MAX_REFERENCE_LENGTH = 1024;
 
 /**
- * Parses and normalizes an image name as it appears in commands and manifests: `busybox` becomes `docker.io/library/busybox:latest`. If
- * there is a digest, a tag is dropped, as in containerd, because the digest already identifies the image. If the name is invalid, throws
- * `invalid_argument` with the reason.
+ * Parses and normalizes an image name from a command or manifest: `busybox` becomes `docker.io/library/busybox:latest`. If there is a
+ * digest, any tag is dropped, as in containerd, because the digest already identifies the image. Throws `invalid_argument` with the reason
+ * if the name is invalid.
  */
 export function parseReference(text: string): Reference {
   const fail = (why: string) =>

@@ -7,14 +7,14 @@ import type { ImageRecords } from './image-records.ts';
 
 export type DiskSyncOptions = { root: string; records: ImageRecords; snapshotter: Snapshotter; logger: Logger };
 
-/** Returns the kernel's boot ID, which changes every time the host boots. */
+/** Returns the kernel's boot ID, which changes on every boot. */
 export async function readBootId(): Promise<string> {
   return (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim();
 }
 
 /**
- * Syncs new images to disk in the background and then marks them as synced in their records. A pull does not have to wait for the sync:
- * after a power failure, the records show which images had not been synced, and `recoverImages` unpacks them again.
+ * Syncs new images to disk in the background and then marks their records as synced. Pulls need not wait for the sync: after a power
+ * failure, the records show which images had not been synced, and `recoverImages` unpacks them again.
  */
 export class DiskSync {
   readonly #options: DiskSyncOptions;
@@ -27,7 +27,7 @@ export class DiskSync {
   }
 
   /**
-   * Must be called after an image has been recorded. The sync starts a little later, because starting a program would delay the pull's
+   * Must be called after an image has been recorded. The sync starts slightly later, because starting a process would delay the pull's
    * response.
    */
   begin(): void {
@@ -38,7 +38,7 @@ export class DiskSync {
     });
   }
 
-  /** Stops without waiting for the disk. Unsynced images are eventually written by the kernel or synced by the next process. */
+  /** Stops without waiting for the disk. Unsynced images are eventually written back by the kernel or synced by the next process. */
   close(): void {
     this.#abort.abort();
   }

@@ -14,7 +14,7 @@ import { LayerSnapshots } from './layer-snapshots.ts';
 import { Leases } from './leases.ts';
 import { VerifiedLayers } from './verified-layers.ts';
 
-/** A fake snapshotter without files, with the methods that the collector calls. */
+/** A fake snapshotter without files, with the methods used by the collector. */
 class FakeSnapshots {
   readonly all = new Map<string, SnapshotInfo>();
   /** Called before `list` returns, to simulate concurrent changes. */
@@ -63,7 +63,7 @@ async function start(t: TestContext) {
     );
     return digest;
   };
-  /** Adds an image whose layers have these names, with all its blobs and snapshots, and returns its id. */
+  /** Adds an image with these layers, including all its blobs and snapshots, and returns its ID. */
   const addImage = async (name: string, layerNames: string[]): Promise<string> => {
     const diffIds = layerNames.map((layer) => sha256Digest(layer));
     const chain = chainIds(diffIds);

@@ -16,14 +16,14 @@ export type GarbageCollectorOptions = {
 };
 
 /**
- * Mark-and-sweep garbage collector for content and image snapshots. It marks the blobs and snapshots that an image needs (`image_needs`) or
- * that running work holds (`Leases`). Snapshots with children, such as a container's snapshot, are also kept. The mark is checked again
- * under the lock of each blob or snapshot just before its removal. Container snapshots are not touched.
+ * Mark-and-sweep garbage collector for content and image snapshots. Marks the blobs and snapshots that an image needs (`image_needs`) or
+ * that running work holds (`Leases`). Snapshots with children, such as the parent of a container's snapshot, are retained as well. The mark
+ * is rechecked under the lock of each blob or snapshot just before its removal. Container snapshots are not touched.
  */
 export class GarbageCollector {
   readonly #options: GarbageCollectorOptions;
   readonly #lock = new KeyedLock();
-  /** The pending collection. Callers share it until it begins. */
+  /** The pending collection, which callers share until it begins. */
   #next: Promise<void> | undefined;
   #closed = false;
 
@@ -31,7 +31,7 @@ export class GarbageCollector {
     this.#options = options;
   }
 
-  /** Removes content and snapshots that are not needed at this time. Collections run one at a time. */
+  /** Removes content and snapshots that are currently not needed. Collections run one at a time. */
   collect(): Promise<void> {
     this.#next ??= this.#lock.run('collect', async () => {
       this.#next = undefined;
@@ -42,7 +42,7 @@ export class GarbageCollector {
     return this.#next;
   }
 
-  /** Waits until the running collection has finished; later calls to `collect` do nothing. */
+  /** Waits for the running collection to finish; later calls to `collect` are no-ops. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.collect();
@@ -57,7 +57,7 @@ export class GarbageCollector {
     for (const { parent } of snapshots) children.set(parent, (children.get(parent) ?? 0) + 1);
     const parents = new Map(snapshots.map(({ key, parent }) => [key, parent]));
     const leaves = snapshots.filter(({ key, kind }) => kind === 'committed' && !children.has(key));
-    // the keys of image layers are chain IDs; snapshots of other users have other kinds of keys
+    // image layers are keyed by chain ID; snapshots of other users have different keys
     const queue = leaves.map(({ key }) => key);
     for (let key = queue.pop(); key !== undefined; key = queue.pop()) {
       const chainId = key;

@@ -15,7 +15,7 @@ import type { TransferTracker } from './transfer-progress.ts';
 
 /** The source of an image: a registry, an OCI layout directory, or the content store itself. */
 export interface BlobSource {
-  /** Reads the manifest or index that a descriptor refers to, at most `manifestLimits.manifestBytes`. */
+  /** Reads the manifest or index referred to by a descriptor; at most `manifestLimits.manifestBytes`. */
   readManifest(descriptor: Descriptor): Promise<Buffer>;
   /** Fetches a config or a layer into the content store, which verifies it. */
   fetchBlob(descriptor: Descriptor, options: FetchOptions): Promise<void>;
@@ -36,10 +36,10 @@ export type ImageInstallerOptions = {
   layers: LayerSnapshots;
   records: ImageRecords;
   platform: Platform;
-  /** Directory of the content store, on whose file system free disk space is checked. */
+  /** Directory of the content store. Free disk space is checked on its file system. */
   root: string;
   parallelDownloads: number;
-  /** Called before a new manifest is fetched, because its layers are probably new as well. */
+  /** Called before a new manifest is fetched, because its layers are probably new too. */
   prepareUnpacking: () => void;
   trace: TraceWork;
 };
@@ -54,12 +54,12 @@ export type Installation = {
   signal: AbortSignal;
 };
 
-/** An image whose content and snapshots are present; only its names and its record are still missing. */
+/** An image whose content and snapshots are present, but which has not been named and recorded yet. */
 export type InstalledImage = Omit<NewImage, 'tags' | 'digests' | 'isLoaded'>;
 
 /**
- * The manifest for this host. `config` may still be pending, so that layers can be fetched in the meantime, but only if the manifest is
- * known to be for this host even without the config.
+ * The manifest for this host. `config` may still be pending while layers are fetched, but only if the manifest is known to be for this host
+ * without it.
  */
 type Found = {
   manifest: ImageManifest;
@@ -76,8 +76,8 @@ type Path = { above: ExpectedBlob[]; certain: boolean; seen: Set<string> };
 
 /**
  * Installs an image's content and snapshots, from a manifest or index down to unpacked layers. Layers are downloaded concurrently, up to a
- * limit, while the config is fetched; each layer is unpacked while it is being downloaded, once those below it have been unpacked. The
- * installation's lease holds everything that is used; the caller must record the image before releasing the lease.
+ * limit, while the config is fetched. Each layer is unpacked during its download, once the layers below it have been unpacked. The
+ * installation's lease holds everything in use; the caller must record the image before releasing the lease.
  */
 export class ImageInstaller {
   readonly #options: ImageInstallerOptions;
@@ -90,7 +90,7 @@ export class ImageInstaller {
     const failure = new AbortController(); // the first failure aborts the rest
     const installation = { ...request, signal: AbortSignal.any([request.signal, failure.signal]) };
     const { tracker, lease } = installation;
-    // a manifest that the user refers to directly is accepted for any platform, because an emulator may run it
+    // a manifest that the user refers to directly is accepted for any platform, because an emulator may be able to run it
     const found = await this.#find(installation, installation.target, { above: [], certain: true, seen: new Set() });
     const { manifest, manifestDigest, visited } = found;
     const blobs = [...visited, manifest.config, ...manifest.layers];
@@ -117,7 +117,7 @@ export class ImageInstaller {
   }
 
   /**
-   * Returns the manifest and size of an image that already exists. The image keeps them when it is pulled or loaded again with differently
+   * Returns the recorded manifest and size of an existing image. The image keeps them when it is pulled or loaded again with differently
    * compressed layers, unless some of its old blobs are missing.
    */
   async #previousManifest(id: string): Promise<Pick<InstalledImage, 'manifestDigest' | 'sizeBytes'> | undefined> {
@@ -135,7 +135,7 @@ export class ImageInstaller {
     }
   }
 
-  /** Descends from an index to the manifest for this host. Each document on the way is stored in the content store. */
+  /** Descends from an index to the manifest for this host, storing each document on the way in the content store. */
   async #find(installation: Installation, descriptor: Descriptor, path: Path): Promise<Found> {
     const { content, prepareUnpacking } = this.#options;
     const { what, source, lease } = installation;
@@ -239,7 +239,7 @@ export class ImageInstaller {
     });
   }
 
-  /** Unpacks the layers in order while they are being downloaded. Returns their chain IDs. */
+  /** Unpacks the layers in order as they are downloaded. Returns their chain IDs. */
   async #unpack(
     { tracker, lease, signal }: Installation,
     steps: LayerStep[],
@@ -261,7 +261,7 @@ function shown({ digest, size }: Descriptor): string {
   return `layer ${digest.slice('sha256:'.length).slice(0, 12)} (${size} bytes)`;
 }
 
-/** Counts a document that is about to be fetched. Throws `resource_exhausted` if the search has visited too many. */
+/** Counts a document about to be fetched. Throws `resource_exhausted` if the search has visited too many. */
 function countDocument(seen: Set<string>, digest: string, what: string): void {
   seen.add(digest);
   if (seen.size <= manifestLimits.documents) return;

@@ -5,12 +5,12 @@ import type { ImageRecord } from './image-service.ts';
 
 type NamedRecord = Pick<ImageRecord, 'id' | 'repoTags' | 'repoDigests' | 'manifestDigest'>;
 
-/** Minimum length of an ID prefix. Shorter ones are treated as names. */
+/** Minimum length of an ID prefix. Anything shorter is treated as a name. */
 const MIN_PREFIX_LENGTH = 8;
 
 /**
- * Finds an image by ID, name, manifest or index digest, or a prefix of its ID. A name takes precedence over a prefix. Throws
- * `invalid_argument` if the prefix is ambiguous. Returns `undefined` if the image is not found or `text` is not a valid reference.
+ * Finds an image by ID, ID prefix, name, or manifest or index digest. A name takes precedence over a prefix. Throws `invalid_argument` if
+ * the prefix is ambiguous. Returns `undefined` if the image is not found or `text` is not a valid reference.
  */
 export function findImage<T extends NamedRecord>(images: T[], text: string): T | undefined {
   const digest = /^[0-9a-f]{64}$/.test(text) ? `sha256:${text}` : text;
@@ -26,7 +26,7 @@ function hasDigest({ manifestDigest, repoDigests }: NamedRecord, digest: string)
   return manifestDigest === digest || repoDigests.some((name) => name.endsWith(`@${digest}`));
 }
 
-/** Returns a reference in the canonical form used in the records; `undefined` if the reference is invalid. */
+/** Returns the canonical form of a reference, as used in the records; `undefined` if the reference is invalid. */
 export function canonicalName(text: string): string | undefined {
   try {
     return formatReference(parseReference(text));

@@ -7,7 +7,7 @@ import type { ImageConfig } from '../spec/manifest.ts';
 import { imageConfigSchema } from '../spec/manifest.ts';
 import type { ImageRecord } from './image-service.ts';
 
-/** An image to record after it was pulled or loaded. */
+/** An image to record after a pull or load. */
 export type NewImage = {
   id: string;
   manifestDigest: string;
@@ -20,20 +20,20 @@ export type NewImage = {
   /** Canonical names: `repo:tag` and `repo@digest`. A name that belongs to another image is moved to this one. */
   tags: string[];
   digests: string[];
-  /** Whether the image was loaded from a file, so that no registry is known to have it by its name. */
+  /** Whether the image was loaded from a file, so that it may not exist in any registry under its name. */
   isLoaded: boolean;
 };
 
 /**
- * A stored record. `pinned` is not stored, because it follows from the options. `unsyncedBoot` is the ID of the boot in which the image was
- * written, or '' once it has been synced to disk.
+ * A stored record. `pinned` is not stored, because it is derived from the options. `unsyncedBoot` is the ID of the boot during which the
+ * image was written, or '' once it has been synced to disk.
  */
 export type StoredImage = Omit<ImageRecord, 'pinned'> & { chain: string[]; unsyncedBoot: string };
 
 /** An image whose record cannot be decoded. `names` are read from the table of image names. */
 export type DamagedImage = { id: string; names: string[]; reason: string };
 
-/** Version of the JSON in a row. Older records have no version and are read as version 1. */
+/** Version of the JSON in a row. Older records have no version and count as version 1. */
 const RECORD_VERSION = 1;
 
 const TABLES = `
@@ -49,8 +49,9 @@ CREATE TABLE image_needs (
 ) STRICT, WITHOUT ROWID;`;
 
 /**
- * The names of images that were loaded from archives. A name is removed when it is pulled. The table has a version of its own, so that earlier versions of
- * Podwright ignore it after a downgrade. They do not update it, so a row is valid only while the name belongs to the same image.
+ * The names of images loaded from archives. Pulling a name removes it from here. The table is versioned separately, so that earlier
+ * versions of Podwright ignore it after a downgrade. They do not update it, so a row is valid only while the name belongs to the same
+ * image.
  */
 const LOADED_NAMES = `
 CREATE TABLE loaded_image_names (
@@ -75,7 +76,7 @@ type NameRow = { name: string; kind: 'tag' | 'digest'; image_id: string; is_load
 const chainSchema = z.array(z.string());
 const versionSchema = z.object({ recordVersion: z.number().int().default(RECORD_VERSION) });
 
-/** The tables of image records. An image and its needs are written in one transaction. */
+/** The image record tables. An image and its needs are written in one transaction. */
 export class ImageRecords {
   readonly #database: MetadataDatabase;
   readonly #bootId: string;
@@ -98,7 +99,7 @@ export class ImageRecords {
     return this.#records().byId.get(id);
   }
 
-  /** Returns the images whose records are damaged. `list` does not return them, but their content is kept until they are removed. */
+  /** Returns the images with damaged records. `list` omits them, but their content is retained until they are removed. */
   damaged(): DamagedImage[] {
     return this.#records().damaged;
   }
@@ -107,9 +108,7 @@ export class ImageRecords {
     this.putAll([image]);
   }
 
-  /**
-   * Records images, or additional names of known images, in one transaction. Names that belong to other images are moved to the new ones.
-   */
+  /** Records images, or additional names of known images, in one transaction. Names that belong to other images are moved to these. */
   putAll(images: NewImage[]): void {
     this.#database.write(() => {
       for (const image of images) this.#put(image);
@@ -188,7 +187,7 @@ export class ImageRecords {
       )
       .run(name, kind, id);
     database.prepare('DELETE FROM loaded_image_names WHERE name = ?').run(name);
-    // A `repo@digest` name stays when the image's tag moves to another image. Such a name alone must not retain the old image.
+    // A `repo@digest` name remains when the image's tag moves to another image. Such a name alone must not retain the old image.
     if (isLoaded && (kind === 'tag' || tags.length === 0))
       database.prepare('INSERT INTO loaded_image_names (name, image_id) VALUES (?, ?)').run(name, id);
   }

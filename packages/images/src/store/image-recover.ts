@@ -17,9 +17,9 @@ export type RecoverOptions = {
 };
 
 /**
- * Reconciles records and snapshots at startup. Removes snapshots that a crash left partially unpacked. Unpacks an image again from its
+ * Reconciles records and snapshots at startup. Removes snapshots that a crash left partially unpacked. Re-unpacks an image from its
  * compressed layers if its snapshots are missing (a different snapshotter, a lost disk) or may have lost files in a power failure. Drops an
- * image if its layers are also missing or its record is damaged. The next garbage collection removes the content of dropped images.
+ * image if its layers are missing as well or its record is damaged. The next garbage collection removes the content of dropped images.
  */
 export async function recoverImages(options: RecoverOptions): Promise<void> {
   const { snapshotter, layers, records, logger } = options;
@@ -54,7 +54,7 @@ export async function recoverImages(options: RecoverOptions): Promise<void> {
   }
 }
 
-/** Removes the snapshots that were not synced to disk before the host went down, except those that containers use. */
+/** Removes the image's snapshots that were not synced to disk before the host went down, except those used by containers. */
 async function removeUnsynced({ id, chain, unsyncedBoot }: StoredImage, options: RecoverOptions): Promise<void> {
   if (unsyncedBoot === '' || unsyncedBoot === options.bootId) return;
   for (const chainId of chain.toReversed()) {

@@ -5,9 +5,9 @@ import type { SnapshotInfo, Snapshotter, SnapshotUsage } from '../snapshots/snap
 import type { StorageUsage } from './image-service.ts';
 import { UNPACK_KEY_PREFIX } from './layer-snapshots.ts';
 
-/** How long the total size of the containers' writable layers is cached, because measuring it walks their directory trees. */
+/** How long the total size of the containers' writable layers is cached. Measuring it requires walking their directory trees. */
 const CONTAINERS_LIFETIME_MS = 10_000;
-/** Average share of a CPU core that these measurements use. */
+/** Average fraction of a CPU core used by these measurements. */
 const CPU_SHARE = 0.05;
 
 type Options = { root: string; content: ContentStore; snapshotter: Snapshotter };
@@ -54,8 +54,7 @@ export class ImageUsage {
   }
 
   /**
-   * Measures the containers' layers. A layer that takes too long to measure counts with its last known size or with the part measured so
-   * far.
+   * Measures the containers' layers. A layer that takes too long to measure counts with its last known size or the part measured so far.
    */
   async #measureAll(snapshots: SnapshotInfo[]): Promise<SnapshotUsage> {
     const { snapshotter } = this.#options;
@@ -69,7 +68,7 @@ export class ImageUsage {
   }
 }
 
-/** Returns zeros for a snapshot that has been removed in the meantime. */
+/** Returns zeros for a snapshot that was removed concurrently. */
 function orNothing(usage: Promise<SnapshotUsage>): Promise<SnapshotUsage> {
   return usage.catch((error: unknown) => {
     if (isNotFound(error) || isErrno(error, 'ENOENT')) return { sizeBytes: 0, inodes: 0 };

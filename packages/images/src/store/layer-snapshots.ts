@@ -21,10 +21,10 @@ import type { Descriptor } from '../spec/manifest.ts';
 import type { UnpackLayer, UnpackResult } from '../unpack/unpack-options.ts';
 import type { VerifiedLayers } from './verified-layers.ts';
 
-/** Key prefix of the snapshots into which a layer is being unpacked. Any that are found at startup are leftovers of a crash. */
+/** Key prefix of snapshots that a layer is being unpacked into. Any found at startup are leftovers of a crash. */
 export const UNPACK_KEY_PREFIX = 'unpack-';
 
-/** One layer of an image: its blob, the digest that its uncompressed content must have, and the chain IDs of the layer and its parent. */
+/** A layer of an image: its blob, the expected digest of its uncompressed content, and the chain IDs of the layer and its parent. */
 export type LayerStep = { descriptor: Descriptor; diffId: string; chainId: string; parentChainId: string };
 
 /**
@@ -54,7 +54,7 @@ export type LayerSnapshotsOptions = {
   verified: VerifiedLayers;
 };
 
-/** Unpacks layers into snapshots that are committed under their chain IDs. Images that share a layer share its snapshot. */
+/** Unpacks layers into snapshots committed under their chain IDs. Images that share a layer share its snapshot. */
 export class LayerSnapshots {
   readonly #options: LayerSnapshotsOptions;
   readonly #locks = new KeyedLock();
@@ -73,8 +73,8 @@ export class LayerSnapshots {
   }
 
   /**
-   * Ensures that a layer is unpacked and that its blob has the layer's diff ID, even if the snapshot was unpacked from another image's
-   * blob. For layers from registries and archives. Rejects with `data_loss` if the diff ID is wrong.
+   * Ensures that a layer is unpacked and that its blob has the layer's diff ID, even if the snapshot came from another image's blob. For
+   * layers from registries and archives. Rejects with `data_loss` if the diff ID is wrong.
    */
   async ensure(step: LayerStep, { started, fetched }: LayerArrival, signal: AbortSignal): Promise<void> {
     const blob = await started;
@@ -88,8 +88,8 @@ export class LayerSnapshots {
   }
 
   /**
-   * Unpacks a stored layer on top of its parent, which must exist. Does nothing if the layer is already unpacked. Rejects with `data_loss`
-   * if the diff ID is wrong.
+   * Unpacks a stored layer on top of its parent, which must exist. No-op if the layer is already unpacked. Rejects with `data_loss` if the
+   * diff ID is wrong.
    */
   unpack(step: LayerStep, signal: AbortSignal): Promise<void> {
     const work = async () => {
@@ -98,7 +98,7 @@ export class LayerSnapshots {
     return this.#locks.run(lockKey(step), work, signal);
   }
 
-  /** Removes the snapshot if `isUnneeded` returns true. Resolves to false if the snapshot is kept, does not exist, or has children. */
+  /** Removes the snapshot if `isUnneeded` returns true. Resolves to false if the snapshot was retained, does not exist, or has children. */
   async removeIf(chainId: string, isUnneeded: () => boolean): Promise<boolean> {
     if (!isUnneeded()) return false;
     try {
@@ -116,7 +116,8 @@ export class LayerSnapshots {
 
   /**
    * Unpacks a blob while it is being downloaded. The snapshot is committed only after the blob has been verified. Resolves to false if the
-   * blob is already complete, or if its bytes were wrong and it was fetched from another host; the caller must then unpack the stored blob.
+   * blob is already complete, or if its bytes were wrong and it was refetched from another host; the caller must then unpack the stored
+   * blob.
    */
   async #unpackArriving(
     step: LayerStep,
@@ -168,13 +169,13 @@ export class LayerSnapshots {
     const { mediaType } = step.descriptor;
     const { blobPath, arriving } = file;
     return unpackLayer({ blobPath, arriving, mediaType, ...target, signal }).catch(async (error: unknown) => {
-      // on a full disk, there may be no space to record the removal of the snapshot until its files are deleted
+      // on a full disk, there may be no space to record the snapshot's removal until its files have been deleted
       if (errorCode(error) === 'resource_exhausted') await emptyDirectory(target.directory);
       throw error;
     });
   }
 
-  /** Verifies that a blob has the layer's diff ID, by reading it without unpacking, unless that has been verified before. */
+  /** Verifies that a blob has the layer's diff ID, by reading it without unpacking. No-op if already verified. */
   async #verify(step: LayerStep, signal: AbortSignal): Promise<void> {
     const { content, unpackLayer, verified } = this.#options;
     const { digest, mediaType } = step.descriptor;
@@ -189,7 +190,7 @@ export class LayerSnapshots {
     }
   }
 
-  /** Returns an upper bound on the uncompressed size of a layer whose size was not recorded, computed from its unpacked files. */
+  /** Returns an upper bound on the uncompressed size of a layer with no recorded size, computed from its unpacked files. */
   async #maxStreamBytes(chainId: string, signal: AbortSignal): Promise<number> {
     const directory = await this.#options.snapshotter.layerDirectory(chainId);
     const { contentBytes, names } = await measureTree(directory, { signal });
@@ -204,7 +205,7 @@ export class LayerSnapshots {
   }
 }
 
-/** Returns the key of the lock. It includes the blob's digest, so that a slow transfer does not delay other blobs of the same layer. */
+/** Returns the lock key. It includes the blob's digest, so that a slow transfer does not delay other blobs of the same layer. */
 function lockKey({ descriptor, chainId }: LayerStep): string {
   return `${descriptor.digest} ${chainId}`;
 }

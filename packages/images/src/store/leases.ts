@@ -1,7 +1,7 @@
 /**
- * The content and snapshots that running pulls, loads and saves need although no record refers to them yet. Leases exist only in memory,
- * because no such work survives a crash. Work must hold a blob or snapshot *before* checking whether it exists, and garbage collection
- * checks the leases under the same lock before it deletes anything, so nothing vanishes between check and use.
+ * Content and snapshots that are needed by running pulls, loads and saves but not referenced by any record yet. Leases exist only in
+ * memory, because none of this work survives a crash. Work must hold a blob or snapshot *before* checking whether it exists, and garbage
+ * collection checks the leases under the same lock before deleting anything, so nothing vanishes between check and use.
  */
 export class Leases {
   readonly #counts = new Map<string, number>();
@@ -15,7 +15,7 @@ export class Leases {
   }
 }
 
-/** The blobs and snapshots held by one piece of work; disposing the lease releases all of them. */
+/** The blobs and snapshots held by a piece of work. Disposing the lease releases all of them. */
 export class Lease implements Disposable {
   readonly #counts: Map<string, number>;
   readonly #keys = new Set<string>();
@@ -24,7 +24,7 @@ export class Lease implements Disposable {
     this.#counts = counts;
   }
 
-  /** Holds a blob by its digest or a snapshot by its chain id. */
+  /** Holds a blob by its digest or a snapshot by its chain ID. */
   hold(...keys: string[]): void {
     for (const key of keys) {
       if (this.#keys.has(key)) continue;

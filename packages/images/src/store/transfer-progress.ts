@@ -1,10 +1,10 @@
 import { type Broadcast, errorMessage } from '@podwright/base';
 import type { TransferProgress } from './image-service.ts';
 
-/** Minimum time between two reports of one transfer within a phase. */
+/** Minimum interval between two reports of a transfer within a phase. */
 const INTERVAL_MS = 100;
 
-/** Tracks the progress of one pull or load and publishes it: every phase change, and byte counts at most ten times a second. */
+/** Tracks and publishes the progress of a pull or load: every phase change, and byte counts at most ten times a second. */
 export class TransferTracker {
   readonly #broadcast: Broadcast<TransferProgress>;
   readonly #bytes = new Map<string, number>();
@@ -17,9 +17,7 @@ export class TransferTracker {
     this.#publish();
   }
 
-  /**
-   * Starts the download phase for the given blobs. Resets the counts, because a file that contains several images has several such phases.
-   */
+  /** Starts the download phase for these blobs. Resets the counts, because a file with several images has several such phases. */
   startDownloads(blobs: { digest: string; size: number }[], layersTotal: number): void {
     this.#bytes.clear();
     this.#progress.doneBytes = 0;
@@ -30,7 +28,7 @@ export class TransferTracker {
     this.#setPhase('downloading');
   }
 
-  /** Sets the number of bytes of a blob that have been fetched. */
+  /** Sets the number of bytes fetched of a blob. */
   setBlobBytes(digest: string, bytes: number): void {
     this.#progress.doneBytes += bytes - (this.#bytes.get(digest) ?? 0);
     this.#bytes.set(digest, bytes);

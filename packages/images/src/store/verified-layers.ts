@@ -6,13 +6,13 @@ CREATE TABLE verified_layers (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX verified_layers_by_diff_id ON verified_layers (diff_id);`;
 
-/** A layer's blob, and the diff ID that a manifest and config claim it has. */
+/** A layer's blob, and the diff ID claimed for it by a manifest and config. */
 export type LayerBlob = { digest: string; diffId: string };
 
 /**
- * Records the verified diff IDs of blobs. A manifest must not be trusted if it claims that an unverified blob is an existing layer: the
- * image might be recorded with a blob from which it cannot be unpacked again, and a user who knows only the diff ID of a private layer
- * could get that layer. Images from earlier versions have no such records; their blobs are verified when they are pulled again.
+ * Records the verified diff IDs of blobs. A manifest claiming that an unverified blob is an existing layer must not be trusted: the image
+ * might be recorded with a blob that it cannot be unpacked from again, and a user who knows only a private layer's diff ID could gain
+ * access to that layer. Images from earlier versions have no such records; their blobs are verified on the next pull.
  */
 export class VerifiedLayers {
   readonly #database: MetadataDatabase;
@@ -27,7 +27,7 @@ export class VerifiedLayers {
     return statement.get(digest, diffId) !== undefined;
   }
 
-  /** Returns the uncompressed size of the layer with this diff ID; `undefined` if no blob of the layer has been verified. */
+  /** Returns the uncompressed size of the layer with this diff ID; `undefined` if none of its blobs has been verified. */
   streamBytesOf(diffId: string): number | undefined {
     const statement = this.#database.prepare('SELECT stream_bytes FROM verified_layers WHERE diff_id = ?');
     return (statement.get(diffId) as { stream_bytes: number } | undefined)?.stream_bytes;

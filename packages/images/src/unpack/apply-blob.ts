@@ -12,7 +12,7 @@ import type { UnpackOptions, UnpackProgress, UnpackResult } from './unpack-optio
 /** The unpack options that can be sent to a worker thread. */
 export type UnpackJob = Omit<UnpackOptions, 'signal' | 'onProgress' | 'arriving'>;
 
-/** `onProgress` is called for every entry; the callback must limit the rate of its reports. */
+/** `onProgress` is called for every entry and must limit the rate of its reports itself. */
 export type ApplyDependencies = {
   system: LayerSystem;
   onProgress: (progress: UnpackProgress) => void;
@@ -20,7 +20,7 @@ export type ApplyDependencies = {
   hasArrived?: HasArrived | undefined;
 };
 
-/** Unpacks a layer in this thread, synchronously except for reading. Errors are the same as for `UnpackLayer`. */
+/** Unpacks a layer in this thread, synchronously except for reads. Errors are those of `UnpackLayer`. */
 export async function applyBlob(job: UnpackJob, dependencies: ApplyDependencies): Promise<UnpackResult> {
   const { system, onProgress, hasArrived } = dependencies;
   try {
@@ -81,7 +81,7 @@ async function* watched(stream: AsyncIterable<Buffer>, onChunk: (chunk: Buffer) 
   }
 }
 
-/** Rejects encrypted layers based on their media type: unlike compression, encryption cannot be detected from the bytes. */
+/** Rejects encrypted layers by their media type: unlike compression, encryption cannot be detected from the content. */
 function refuseEncrypted(mediaType: string): void {
   if (mediaType.endsWith('+encrypted')) {
     throw new PodwrightError('unimplemented', `unpack layer: ${mediaType} is encrypted, which is not supported`);

@@ -1,6 +1,6 @@
 import { PodwrightError } from '@podwright/base';
 
-/** Maximum length of a path, the same as the kernel's (PATH_MAX). */
+/** Maximum length of a path; same as the kernel's PATH_MAX. */
 const MAX_NAME_BYTES = 4096;
 
 /**
@@ -13,7 +13,7 @@ export function bytePathOf(path: string | Buffer): BytePath {
   return (typeof path === 'string' ? Buffer.from(path) : path).toString('latin1');
 }
 
-/** Converts a path for node:fs: an ASCII path to a string, which is faster, any other path to a buffer. */
+/** Converts a path for node:fs: to a string if it is ASCII, which is faster, otherwise to a buffer. */
 export function fsPath(path: BytePath): string | Buffer {
   return /[^\x00-\x7f]/.test(path) ? Buffer.from(path, 'latin1') : path;
 }
@@ -25,7 +25,7 @@ export function displayPath(path: BytePath): string {
 
 /**
  * Returns the components of a name in a layer, with `.` and `..` resolved; a leading `/` refers to the layer's root. Throws
- * `invalid_argument` if the name leads out of the layer, which happens only in hostile layers.
+ * `invalid_argument` if the name escapes the layer, which only happens in hostile layers.
  */
 export function layerComponents(name: Buffer): string[] {
   if (name.length > MAX_NAME_BYTES)

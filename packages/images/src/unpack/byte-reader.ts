@@ -1,6 +1,6 @@
 import { BLOCK_BYTES, truncated } from './tar-header.ts';
 
-/** Reads pieces of the requested lengths from a stream of chunks. Copies only pieces that span chunks. */
+/** Reads pieces of requested lengths from a stream of chunks. Copies only pieces that span chunks. */
 export class ByteReader {
   readonly #source: AsyncIterator<Buffer>;
   #chunk: Buffer = Buffer.alloc(0);
@@ -9,7 +9,7 @@ export class ByteReader {
     this.#source = stream[Symbol.asyncIterator]();
   }
 
-  /** Returns the next piece, of at most `limit` bytes; `undefined` at the end of the stream. */
+  /** Returns the next piece, up to `limit` bytes; `undefined` at the end of the stream. */
   async some(limit: number): Promise<Buffer | undefined> {
     while (this.#chunk.length === 0) {
       const next = await this.#source.next();

@@ -7,7 +7,7 @@ import { splitFrames } from './zstd-frames.ts';
 /** A blob's compression format. */
 export type Compression = 'none' | 'gzip' | 'zstd';
 
-/** Size of the chunks that are read. Large, so that a layer takes fewer turns of the event loop. */
+/** Size of the chunks to read. Large chunks mean fewer event loop turns per layer. */
 const CHUNK_BYTES = 1 << 20;
 
 /** Number of bytes needed to detect the compression. */
@@ -28,7 +28,7 @@ const unsupported: [string, string][] = [
 export function detectCompression(start: Buffer, what = 'unpack layer'): Compression {
   const hex = start.toString('hex', 0, 6);
   if (hex.startsWith('1f8b')) return 'gzip';
-  // a zstd frame, or a skippable frame, which some writers put first
+  // a zstd frame or a skippable frame, which some writers put first
   if (hex.startsWith('28b52ffd') || /^5.2a4d18/.test(hex)) return 'zstd';
   const other = unsupported.find(([magic]) => hex.startsWith(magic));
   if (other !== undefined) {
@@ -40,11 +40,11 @@ export function detectCompression(start: Buffer, what = 'unpack layer'): Compres
   return 'none';
 }
 
-/** Resolves to the size of a file that is being downloaded, once the file is larger than `have` or will not grow any further. */
+/** Waits until a file being downloaded is larger than `have` bytes or will not grow any further, and resolves to its size. */
 export type HasArrived = (have: number) => Promise<number>;
 
 export type ReadOptions = {
-  /** Called after each read with the number of compressed bytes that it returned. */
+  /** Called after each read with the number of compressed bytes read. */
   onRead?: (bytes: number) => void;
   /** Set for a file that is still being written. Default: the file is complete. */
   hasArrived?: HasArrived | undefined;
@@ -65,7 +65,7 @@ export async function* readUncompressed(path: string, options: ReadOptions = {})
   }
 }
 
-/** Starts a decompressor. Iterating over the returned stream throws both read and decompression errors. */
+/** Starts a decompressor. Iterating over the returned stream throws any read or decompression error. */
 function startDecompressor(compression: 'gzip' | 'zstd', compressed: AsyncIterable<Buffer>): Readable {
   if (compression === 'gzip') return pipeline(compressed, createGunzip({ chunkSize: CHUNK_BYTES }), () => undefined);
   return pipeline(compressed, splitFrames, createZstdDecompress({ chunkSize: CHUNK_BYTES }), () => undefined);

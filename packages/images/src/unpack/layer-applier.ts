@@ -32,7 +32,7 @@ import { isWhiteoutMetadata, WHITEOUT_PREFIX, Whiteouts } from './whiteouts.ts';
 const MAX_XATTR_BYTES = 65536;
 
 /**
- * Where to unpack a layer, and how to record its deletions (see `UnpackOptions`). `limits` counts the written data and enforces limits on
+ * Where to unpack a layer and how to record its deletions (see `UnpackOptions`). `limits` counts the data written and enforces limits on
  * it.
  */
 export type ApplierOptions = {
@@ -43,8 +43,8 @@ export type ApplierOptions = {
 };
 
 /**
- * Creates the entries of a layer in its directory, one at a time and synchronously except for reading file bodies. An entry's attributes
- * are set when it is created, except for directory times, which `finish` sets.
+ * Creates a layer's entries in its directory, one at a time, and synchronously except for reading file bodies. An entry's attributes are
+ * set on creation, except for directory times, which are set by `finish`.
  */
 export class LayerApplier {
   readonly #system: LayerSystem;
@@ -66,7 +66,7 @@ export class LayerApplier {
     });
   }
 
-  /** Creates one entry. The body has been read when the promise resolves. */
+  /** Creates an entry. The body has been consumed once the promise resolves. */
   async apply({ header, body }: TarEntry): Promise<void> {
     const components = layerComponents(header.nameBytes);
     if (isWhiteoutMetadata(components)) return;
@@ -82,7 +82,7 @@ export class LayerApplier {
     else this.#makeNode(parent, name, header);
   }
 
-  /** Makes the deferred system calls, then sets the times of directories. This comes last because creating entries changes those times. */
+  /** Makes the deferred system calls and then, because creating entries changes them, sets the directory times. */
   finish(): void {
     this.#system.flush();
     this.#tree.setTimes();
@@ -98,7 +98,7 @@ export class LayerApplier {
   }
 
   /**
-   * Creates a directory that has no entry of its own in the layer but contains other entries. It gets its attributes from the layers below.
+   * Creates a directory that has no entry of its own in the layer but contains other entries. Its attributes come from the lower layers.
    */
   readonly #makeMissing: MissingDirectory = (parent, name, found) => {
     const hidesLower = found !== undefined && this.#whiteouts.isReplaceable(parent, name);
@@ -162,7 +162,7 @@ export class LayerApplier {
   }
 
   /**
-   * Creates a directory or adopts an existing one. A directory that replaces another type of file hides the contents of the layers below.
+   * Creates a directory or adopts an existing one. A directory that replaces another type of file hides the contents of the lower layers.
    */
   #enterDirectory(parent: LayerDirectory, name: string): LayerDirectory {
     const found = look(parent.pathOf(name));
@@ -214,7 +214,7 @@ export class LayerApplier {
     this.#addXattrs(path, header.xattrs);
   }
 
-  /** Creates a hard link. It shares the attributes of its target; those in the entry's own header are ignored. */
+  /** Creates a hard link. It shares its target's attributes; those in its own header are ignored. */
   #makeLink(parent: LayerDirectory, name: string, header: TarHeader): void {
     const path = parent.pathOf(name);
     const target = this.#linkTarget(header);
@@ -272,7 +272,7 @@ export class LayerApplier {
     return path;
   }
 
-  /** Creates an entry, replacing any existing entry of that name. */
+  /** Creates an entry, replacing any existing entry with that name. */
   #create<T>(parent: LayerDirectory, name: string, make: () => T): T {
     try {
       return make();
@@ -283,7 +283,7 @@ export class LayerApplier {
     return make();
   }
 
-  /** Removes the entry of that name. Pending system calls are made first, because they may refer to paths below it. */
+  /** Removes the entry with that name. Pending system calls are made first, because they may refer to paths under it. */
   #clear(parent: LayerDirectory, name: string): void {
     this.#system.flush();
     this.#tree.remove(parent, name);
@@ -299,7 +299,7 @@ export class LayerApplier {
   }
 }
 
-/** Copies the path's bytes to a buffer of their own, which is cheap to send to the main thread. */
+/** Copies the path's bytes to their own buffer, which is cheap to send to the main thread. */
 function bytes(path: BytePath): Uint8Array {
   return Uint8Array.from(Buffer.from(path, 'latin1'));
 }

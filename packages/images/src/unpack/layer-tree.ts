@@ -13,21 +13,21 @@ import { fileTime } from '../file-time.ts';
 import { LINK_STEPS, LINK_STEPS_A_LAYER, LINK_STEPS_A_NAME, MAX_LINKS, MAX_STEPS } from '../limits.ts';
 import { type BytePath, bytePathOf, displayPath, fsPath } from './byte-path.ts';
 
-/** A verified directory of the layer: every component of `path` was checked with lstat, so none is a symbolic link. */
+/** A verified directory of the layer: no component of `path` is a symbolic link, as checked with lstat. */
 export class LayerDirectory {
   readonly path: BytePath;
   readonly name: string;
   readonly parent: LayerDirectory | undefined;
   readonly children = new Map<string, LayerDirectory>();
-  /** Whether the layer has an entry for or below this directory, in which case the layer's whiteouts must not delete it. */
+  /** Whether the layer has an entry for or under this directory, so that the layer's whiteouts must not delete it. */
   isOwn = false;
-  /** In a full copy: names for which the current layer has an entry. */
+  /** In a full copy: names that the current layer has an entry for. */
   readonly touched = new Set<string>();
-  /** In an overlay: names of files that were copied from lower layers because hard links refer to them. */
+  /** In an overlay: names of files copied up from lower layers as hard link targets. */
   readonly copied = new Set<string>();
-  /** Whether no files of the lower layers are visible in this directory and its descendants. */
+  /** Whether this directory and its descendants hide all files of the lower layers. */
   isCleared = false;
-  /** Modification time to set on disk at the very end, because creating entries changes it. */
+  /** Modification time to set on disk last, because creating entries changes it. */
   mtimeSeconds: number | undefined;
 
   constructor(path: BytePath, parent?: LayerDirectory, name = '') {
@@ -48,7 +48,7 @@ export class LayerDirectory {
   }
 }
 
-/** Handles a path component that does not exist or is not a directory. */
+/** Called for a path component that does not exist or is not a directory. */
 export type MissingDirectory = (
   parent: LayerDirectory,
   name: string,
@@ -57,7 +57,7 @@ export type MissingDirectory = (
 
 /**
  * The directories of a layer, verified with lstat and cached in memory, so that every path is resolved inside the layer: symbolic links are
- * followed as if the layer were the whole file system. No other process may modify the layer's directory on disk in the meantime.
+ * followed as if the layer were the root file system. No other process may modify the layer's directory on disk meanwhile.
  */
 export class LayerTree {
   readonly root: LayerDirectory;
@@ -113,7 +113,7 @@ export class LayerTree {
     );
   }
 
-  /** Adds an existing directory, whose modification time is preserved by `setTimes`. */
+  /** Adds an existing directory. `setTimes` preserves its modification time. */
   adopt(parent: LayerDirectory, name: string, found: Stats): LayerDirectory {
     const directory = new LayerDirectory(parent.pathOf(name), parent, name);
     directory.mtimeSeconds = found.mtimeMs / 1000;

@@ -15,11 +15,11 @@ import {
   type WorkerStart,
 } from './worker-protocol.ts';
 
-/** The main thread's side of a worker: runs one job at a time, and makes system calls on the worker's behalf. */
+/** The main thread's side of a worker. Runs one job at a time, and makes system calls on the worker's behalf. */
 export class LayerWorker {
   readonly #worker: Worker;
   readonly #port: MessagePort;
-  /** Rejects when the worker has exited, for whatever reason. */
+  /** Rejects once the worker has exited, for any reason. */
   readonly #ended: Promise<never>;
   #hasEnded = false;
 
@@ -56,7 +56,7 @@ export class LayerWorker {
     return this.#hasEnded;
   }
 
-  /** Runs a job to completion. If the job is aborted, the worker is terminated and cannot be used again. */
+  /** Runs a job to completion. If the job is aborted, the worker is terminated and cannot be reused. */
   async run(options: UnpackOptions): Promise<UnpackResult> {
     const { signal } = options;
     signal.throwIfAborted();
@@ -76,7 +76,7 @@ export class LayerWorker {
     }
   }
 
-  /** Terminates the thread. Once this resolves, the thread does not write anything anymore. */
+  /** Terminates the thread. Once this resolves, the thread no longer writes anything. */
   async end(): Promise<void> {
     this.#hasEnded = true;
     await this.#worker.terminate();
@@ -99,7 +99,7 @@ export class LayerWorker {
     });
   }
 
-  /** Marks the worker as idle, so that it does not keep the process alive. */
+  /** Marks the worker as idle so that it does not keep the process alive. */
   #idle(): void {
     this.#worker.unref();
     this.#port.unref();

@@ -3,7 +3,7 @@ import { type BytePath, bytePathOf } from './byte-path.ts';
 import { look } from './layer-tree.ts';
 import type { LayerSystem } from './system-calls.ts';
 
-/** Whether this is an overlayfs whiteout, which is a character device 0:0. */
+/** Whether this is an overlayfs whiteout (character device 0:0). */
 export function isWhiteout(stat: Stats): boolean {
   return stat.isCharacterDevice() && stat.rdev === 0;
 }
@@ -21,7 +21,7 @@ export class ParentLayers {
   }
 
   /**
-   * Finds the path in the topmost layer that contains it. Returns `undefined` if no layer contains it, or if a layer above has deleted it.
+   * Finds a path in the topmost layer that contains it. Returns `undefined` if no layer contains it or if a higher layer has deleted it.
    */
   find(components: string[]): { path: BytePath; stat: Stats } | undefined {
     for (const directory of this.#directories) {
@@ -39,7 +39,7 @@ export class ParentLayers {
 
   /**
    * Looks up a path in one layer without following symbolic links. Returns `absent` if the layer neither contains nor deletes the path, and
-   * `undefined` if the layer hides the path in the layers below.
+   * `undefined` if the layer hides the path in lower layers.
    */
   #findIn(directory: BytePath, components: string[]): { path: BytePath; stat: Stats } | 'absent' | undefined {
     let path = directory;

@@ -4,8 +4,8 @@ import { malformed } from './tar-header.ts';
 export type PaxRecord = { keyword: string; value: Buffer };
 
 /**
- * Parses the body of a PAX header (POSIX.1-2024, pax), which is a sequence of `LENGTH KEYWORD=VALUE\n`. Values are delimited by their
- * length rather than by a separator, because the values of extended attributes are binary.
+ * Parses the body of a PAX header (POSIX.1-2024, pax): a sequence of `LENGTH KEYWORD=VALUE\n`. Values are delimited by length rather than
+ * by a separator, because those of extended attributes are binary.
  */
 export function parsePaxRecords(body: Buffer): PaxRecord[] {
   const records: PaxRecord[] = [];
@@ -34,7 +34,7 @@ export function paxInteger({ keyword, value }: PaxRecord): number {
   return number;
 }
 
-/** Parses a PAX timestamp. Returns seconds, truncated to microseconds because node:fs has no higher precision. */
+/** Parses a PAX timestamp. Returns seconds, truncated to microseconds, the highest precision supported by node:fs. */
 export function paxTime({ keyword, value }: PaxRecord): number {
   const match = /^(-?[0-9]{1,13})(?:\.([0-9]{0,30}))?$/.exec(value.toString('latin1'));
   if (match === null) throw malformed(`PAX ${keyword} is not a time`);

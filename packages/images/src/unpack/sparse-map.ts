@@ -40,7 +40,7 @@ export function paxSparse(records: PaxRecord[]): SparsePart[] | undefined {
 }
 
 /**
- * Reads the sparse map of PAX format 1.0, which precedes the data. It consists of lines of decimal numbers, padded to a whole block: the
+ * Reads the sparse map of PAX format 1.0, which precedes the data. It consists of lines of decimal numbers, padded to a full block: the
  * number of parts, then the offset and length of each. Takes linear time.
  */
 export async function readPaxSparse(readBlock: () => Promise<Buffer>): Promise<{ parts: SparsePart[]; bytes: number }> {

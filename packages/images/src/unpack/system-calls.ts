@@ -8,24 +8,24 @@ export type SystemCall =
   | { call: 'xattr'; path: Uint8Array; name: string; value: Uint8Array }
   | { call: 'copy-xattrs'; from: Uint8Array; path: Uint8Array };
 
-/** The system calls beyond node:fs that are needed to unpack a layer. Calls may be deferred until `flush`. */
+/** The system calls beyond node:fs needed to unpack a layer. Calls may be deferred until `flush`. */
 export interface LayerSystem {
   add(call: SystemCall): void;
-  /** Makes the deferred calls, in order. Throws the error of the first one that fails. */
+  /** Makes the deferred calls in order. Throws the first error. */
   flush(): void;
-  /** Whether this directory of a committed layer is opaque, which means that overlayfs hides its contents in the layers below. */
+  /** Whether this directory of a committed layer is opaque: overlayfs hides its contents in lower layers. */
   isOpaque(path: Uint8Array): boolean;
 }
 
 /** The extended attribute that marks a directory as opaque in overlayfs; its value is `y`. */
 export const OPAQUE_XATTR = 'trusted.overlay.opaque';
 
-/** Whether a directory is opaque. May be called only on the main thread. */
+/** Whether a directory is opaque. Main thread only. */
 export function isOpaque(system: System, path: Uint8Array): boolean {
   return system.getXattr(Buffer.from(path), OPAQUE_XATTR)?.toString() === 'y';
 }
 
-/** Matches extended attributes that control overlayfs. A layer must not set them, and they must not be copied from the layer below. */
+/** Matches extended attributes that control overlayfs. They must not be set by a layer or copied from a lower layer. */
 const forbiddenXattr = /^trusted\./;
 
 /** Whether a layer may set this extended attribute. */
@@ -33,7 +33,7 @@ export function isLayerXattr(name: string): boolean {
   return !forbiddenXattr.test(name);
 }
 
-/** Makes the system calls in order. May be called only on the main thread. */
+/** Makes the system calls in order. Main thread only. */
 export function makeSystemCalls(system: System, calls: SystemCall[]): void {
   for (const call of calls) {
     const path = Buffer.from(call.path);
@@ -51,7 +51,7 @@ function copyXattrs(system: System, from: Buffer, to: Buffer): void {
   }
 }
 
-/** Sets an extended attribute. Attributes that the file system does not support are ignored, as in other container runtimes. */
+/** Sets an extended attribute. Attributes not supported by the file system are ignored, as in other container runtimes. */
 function setXattr(system: System, path: Buffer, { name, value }: { name: string; value: Buffer }): void {
   try {
     system.setXattr(path, name, value);

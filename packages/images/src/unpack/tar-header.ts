@@ -15,8 +15,8 @@ export type Xattr = { name: string; value: Buffer };
 export type TarHeader = {
   type: TarEntryType;
   /**
-   * The name, decoded as UTF-8. `nameBytes` are the original bytes, which need not be UTF-8. `linkName` and `linkBytes` are the same for
-   * the link's target.
+   * The name, decoded as UTF-8. `nameBytes` are the original bytes, which need not be UTF-8. Likewise, `linkName` and `linkBytes` are the
+   * link target.
    */
   name: string;
   nameBytes: Buffer;
@@ -46,7 +46,7 @@ export function malformed(message: string): PodwrightError {
   return new PodwrightError('invalid_argument', `read tar archive: ${message}`);
 }
 
-/** Creates the error for an archive that ends too early. */
+/** Creates the error for a truncated archive. */
 export function truncated(where: string): PodwrightError {
   return new PodwrightError('data_loss', `read tar archive: it ends in the middle of ${where}`);
 }
@@ -76,15 +76,15 @@ export function parseHeaderBlock(block: Buffer): RawHeader | undefined {
   };
 }
 
-/** Returns the bytes of a field up to its first NUL. They are copied, because the block's buffer is reused. */
+/** Returns the bytes of a field up to its first NUL. They are copied because the block's buffer is reused. */
 function text(block: Buffer, start: number, length: number): Buffer {
   const end = block.indexOf(0, start);
   return Buffer.from(block.subarray(start, end === -1 || end > start + length ? start + length : end));
 }
 
 /**
- * Verifies the checksum: the sum of all bytes, with the checksum field itself counted as spaces. Sums of signed bytes, which some old
- * programs write, are also accepted.
+ * Verifies the checksum: the sum of all bytes, with the checksum field itself counted as spaces. Also accepts sums of signed bytes, which
+ * some old programs write.
  */
 function verifyChecksum(block: Buffer): void {
   let unsigned = 8 * 0x20;
@@ -100,7 +100,7 @@ function verifyChecksum(block: Buffer): void {
   }
 }
 
-/** Parses an octal number or, if the first bit is set, a big-endian two's complement number, which is GNU tar's format for large values. */
+/** Parses an octal number or, if the first bit is set, a big-endian two's complement number (GNU tar's format for large values). */
 export function parseNumber(field: Buffer, what: string): number {
   if ((field[0]! & 0x80) !== 0) return parseBinary(field, what);
   const digits = field.toString('latin1').replace(/^[\0 ]+|[\0 ].*$/gs, '');

@@ -7,7 +7,7 @@ import { type FixtureEntry, paxRecord, tarArchive, withChecksum } from './tar-wr
 
 type Read = { header: TarHeader; body: Buffer };
 
-/** Splits the archive into chunks. The entries must not depend on the chunk boundaries. */
+/** Splits the archive into chunks. Entries must not depend on chunk boundaries. */
 async function* chunks(archive: Buffer, size: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < archive.length; at += size) yield archive.subarray(at, at + size);
 }
@@ -271,7 +271,7 @@ suite('archives that are refused', () => {
   });
 });
 
-/** A small pseudo-random number generator (mulberry32): the same seed gives the same archives. */
+/** A small pseudo-random number generator (mulberry32). The same seed yields the same archives. */
 function randomOf(seed: number): () => number {
   let state = seed;
   return () => {
@@ -297,7 +297,7 @@ test('no damage makes the reader hang, throw undocumented errors, or yield more 
     for (let change = Math.floor(random() * 8); change > 0; change--) {
       archive[Math.floor(random() * archive.length)] = Math.floor(random() * 256);
     }
-    // the checksum detects most damage, so correct some of them to test later checks too
+    // the checksum catches most damage, so fix some of them to test later checks too
     for (let at = 0; at + 512 <= archive.length; at += 512) {
       if (random() < 0.7 && archive[at] !== 0) withChecksum(archive.subarray(at, at + 512));
     }

@@ -40,8 +40,8 @@ type Extensions = { global: PaxRecord[]; local: PaxRecord[]; longName?: Buffer; 
 
 /**
  * Reads a tar archive in v7, ustar, GNU or PAX format, and consumes the stream to its end. Memory usage is bounded for any archive. The
- * pieces of a body are views of the stream's chunks and are only valid until the next read. Errors: `invalid_argument` (malformed),
- * `data_loss` (ends too early), `unimplemented` (unsupported entry type).
+ * pieces of a body are views of the stream's chunks, valid only until the next read. Errors: `invalid_argument` (malformed), `data_loss`
+ * (truncated), `unimplemented` (unsupported entry type).
  */
 export async function* readTar(stream: AsyncIterable<Buffer>): AsyncGenerator<TarEntry, void, void> {
   const reader = new ByteReader(stream);
@@ -82,7 +82,7 @@ class TarBody implements AsyncIterable<Buffer> {
     }
   }
 
-  /** Skips the unread rest of the body and the padding, which `umoci insert` (0.4.7) omits at the end of an archive. */
+  /** Skips the rest of the body and the padding, which `umoci insert` (0.4.7) omits at the end of an archive. */
   async finish(): Promise<void> {
     await this.#reader.skip(this.#left, this.#where);
     await this.#reader.skipUpTo(this.#padding);
@@ -96,7 +96,7 @@ function padding(bytes: number): number {
 
 type FoundHeader = { header: TarHeader; storedBytes: number };
 
-/** Reads extension headers and the header that they apply to; returns `undefined` at the end of the archive. */
+/** Reads extension headers and the header they apply to; returns `undefined` at the end of the archive. */
 async function nextHeader(reader: ByteReader, global: PaxRecord[]): Promise<FoundHeader | undefined> {
   const extensions: Extensions = { global, local: [] };
   for (;;) {
@@ -111,7 +111,7 @@ async function nextHeader(reader: ByteReader, global: PaxRecord[]): Promise<Foun
   }
 }
 
-/** Checks the end of an archive: two blocks of zeros, or fewer, because some programs write fewer. */
+/** Checks the end of an archive: two zero blocks, or fewer, as written by some programs. */
 async function checkEnd(reader: ByteReader, zeros: Buffer | undefined, extensions: Extensions): Promise<void> {
   const { local, longName, longLink } = extensions;
   if (local.length > 0 || longName !== undefined || longLink !== undefined) throw truncated('an extended header');
@@ -120,7 +120,7 @@ async function checkEnd(reader: ByteReader, zeros: Buffer | undefined, extension
     throw malformed('an entry follows a block of zeros');
 }
 
-/** Reads an extension header; returns false if `raw` is the header of an entry instead. */
+/** Reads an extension header. Returns false if `raw` is an entry's header instead. */
 async function readExtension(reader: ByteReader, raw: RawHeader, extensions: Extensions): Promise<boolean> {
   if (!'xXgLKV'.includes(raw.typeFlag)) return false;
   if (raw.size < 0 || raw.size > MAX_EXTENSION_BYTES) throw malformed(`an extended header claims ${raw.size} bytes`);
@@ -135,7 +135,7 @@ async function readExtension(reader: ByteReader, raw: RawHeader, extensions: Ext
 
 /**
  * Merges global PAX records: later ones replace earlier ones, and an empty value revokes one. Their number and total size are limited,
- * because they apply to all following entries. Values are copied, because a slice would keep the whole header in memory.
+ * because they apply to all following entries. Values are copied, because slices would keep the whole header in memory.
  */
 function mergeGlobal(global: PaxRecord[], records: PaxRecord[]): void {
   const merged = new Map(global.map((record) => [record.keyword, record]));
@@ -197,7 +197,10 @@ class PaxFields {
     this.#records = new Map(records.map((record) => [record.keyword, record]));
   }
 
-  /** Returns the value for a keyword; `undefined` if there is no such record or its value is empty, which revokes a global record. */
+  /**
+   * Returns the value for a keyword; `undefined` if there is no such record or its value is empty, which means that a global record is
+   * revoked.
+   */
   get(keyword: string): Buffer | undefined {
     const value = this.#records.get(keyword)?.value;
     return value === undefined || value.length === 0 ? undefined : value;
@@ -253,7 +256,7 @@ function entryType(flag: string, name: Buffer): TarEntryType {
       `read tar archive: ${name} is of the unknown type ${JSON.stringify(flag)}`,
     );
   }
-  // formats older than ustar mark a directory only by a trailing slash
+  // pre-ustar formats mark directories only by a trailing slash
   return type === 'file' && flag === '\0' && name.at(-1) === 0x2f ? 'directory' : type;
 }
 

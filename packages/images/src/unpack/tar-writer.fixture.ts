@@ -18,7 +18,7 @@ export type FixtureEntry = {
   pax?: Record<string, string | Buffer>;
 };
 
-/** Writes an archive without any checks: tests need invalid and hostile ones, which tar programs do not write. */
+/** Writes an archive without any checks, because tests need invalid and hostile ones, which tar programs do not write. */
 export function tarArchive(entries: FixtureEntry[], end = true): Buffer {
   const blocks = entries.flatMap((entry) => [...paxHeader(entry), ...oneEntry(entry)]);
   return Buffer.concat([...blocks, Buffer.alloc(end ? 2 * BLOCK_BYTES : 0)]);

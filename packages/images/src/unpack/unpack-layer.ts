@@ -19,7 +19,7 @@ export class LayerUnpacker implements AsyncDisposable {
     this.#system = system;
   }
 
-  /** Waits for a free worker and unpacks the layer. Once an aborted call has rejected, nothing more is written to its directory. */
+  /** Waits for an idle worker and unpacks the layer. Once an aborted call has rejected, nothing more is written to its directory. */
   readonly unpackLayer: UnpackLayer = async (options) => {
     const unpack = () => this.#limiter.run(() => this.#unpack(options), options.signal);
     if (options.arriving === undefined) return unpack();
@@ -35,7 +35,7 @@ export class LayerUnpacker implements AsyncDisposable {
     }
   };
 
-  /** Starts a worker ahead of time for a layer that is expected soon, because starting a thread takes as long as fetching a small layer. */
+  /** Starts a worker in advance for a layer that is expected soon, because starting a thread takes as long as fetching a small layer. */
   readonly prepare = (): void => {
     if (this.#idle.size === 0 && this.#busy < MAX_WORKERS) this.#addIdle(new LayerWorker(this.#system, this.#code));
   };

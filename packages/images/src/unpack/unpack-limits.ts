@@ -3,7 +3,7 @@ import { PodwrightError } from '@podwright/base';
 import { bytesForImages, bytesUntilNextCheck, filesForImages, MAKE_ROOM } from '../content/disk-reserve.ts';
 import { MAX_LAYER_ENTRIES, MAX_OVERHEAD_BYTES } from '../limits.ts';
 
-/** Number of entries after which disk space is checked as well, because even empty files take up space. */
+/** Number of entries between additional disk space checks, because even empty files take up space. */
 const CHECK_EVERY_ENTRIES = 100;
 
 /** Enforces the limits for an unpacked layer: bytes of the uncompressed stream, number of entries, and free disk space. */
@@ -12,7 +12,7 @@ export class UnpackLimits {
   readonly #maxBytes: number;
   #bytes = 0;
   #contentBytes = 0;
-  /** Bytes that may be written before free disk space is checked again. */
+  /** Bytes that may be written before the next check of free disk space. */
   #uncheckedBytes = 0;
   entries = 0;
 
@@ -26,7 +26,7 @@ export class UnpackLimits {
     return this.#contentBytes;
   }
 
-  /** Counts bytes of the uncompressed stream. Throws `resource_exhausted` if that exceeds a limit. */
+  /** Counts bytes of the uncompressed stream. Throws `resource_exhausted` if a limit is exceeded. */
   addBytes(count: number): void {
     this.#bytes += count;
     this.#uncheckedBytes -= count;
@@ -41,7 +41,7 @@ export class UnpackLimits {
     this.#contentBytes += count;
   }
 
-  /** Counts a file that is to be copied up from a lower layer, because a small entry can cause a large copy. */
+  /** Counts a file about to be copied up from a lower layer, because a small entry can cause a large copy. */
   addCopy(bytes: number): void {
     this.#contentBytes += bytes;
     this.#bytes += bytes;

@@ -7,13 +7,13 @@ export type UnpackOptions = {
   /** Set if the blob is still being downloaded; its bytes are then unpacked as they arrive. */
   arriving?: ArrivingBlob | undefined;
   mediaType: string;
-  /** Private directory of the layer. It is empty or, without `overlayWhiteouts`, contains a full copy of the lower layers. */
+  /** Private directory of the layer: empty or, if `overlayWhiteouts` is false, a full copy of the lower layers. */
   directory: string;
-  /** If true, the layer's whiteouts are converted to overlayfs whiteouts; if false, the files are deleted from `directory`. */
+  /** If true, the layer's whiteouts are converted to overlayfs whiteouts; if false, they delete files from `directory`. */
   overlayWhiteouts: boolean;
-  /** Directories of the lower layers, topmost first. Hard link targets and directory attributes may come from them. */
+  /** Directories of the lower layers, topmost first. Hard link targets and directory attributes are looked up there. */
   parentDirectories?: string[];
-  /** If true, only computes the diff ID and does not write anything. */
+  /** If true, only computes the diff ID, without writing anything. */
   isDryRun?: boolean;
   /** Maximum length of the uncompressed stream in bytes. Default: 1 TiB. Free disk space is an additional limit. */
   maxBytes?: number;
@@ -22,7 +22,7 @@ export type UnpackOptions = {
   onProgress?: (progress: UnpackProgress) => void;
 };
 
-/** Progress of unpacking: bytes of the blob read so far, and entries created so far. */
+/** Progress of unpacking: blob bytes read and entries created so far. */
 export type UnpackProgress = { blobBytes: number; entries: number };
 
 /**
@@ -32,7 +32,7 @@ export type UnpackProgress = { blobBytes: number; entries: number };
 export type UnpackResult = { diffId: string; streamBytes: number; sizeBytes: number; entries: number };
 
 /**
- * Unpacks a layer (image-spec v1, layer.md). On failure, the files created so far are left in `directory`, and the caller must remove them.
+ * Unpacks a layer (image-spec v1, layer.md). On failure, the files created so far remain in `directory`, and the caller must remove them.
  * Errors: `invalid_argument` (not a layer, or a hostile one), `data_loss` (truncated or damaged), `resource_exhausted` (no space, or a
  * limit exceeded), `unimplemented` (unsupported entry type or compression), or the signal's reason.
  */

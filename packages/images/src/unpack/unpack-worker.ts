@@ -1,4 +1,4 @@
-/** The worker thread that unpacks layers: one job at a time, until the main thread terminates it. */
+/** The worker thread that unpacks layers, one job at a time, until the main thread terminates it. */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { applyBlob, type UnpackJob } from './apply-blob.ts';
 import type { LayerSystem, SystemCall } from './system-calls.ts';
@@ -16,7 +16,7 @@ import {
 /** Maximum number of deferred system calls, each of which may contain an extended attribute of up to 64 KiB. */
 const MAX_PENDING_CALLS = 256;
 
-/** Sends system calls to the main thread, and blocks until the main thread has made them. */
+/** Sends system calls to the main thread and blocks until they have been made. */
 class RemoteSystem implements LayerSystem {
   readonly #port: MessagePort;
   readonly #signal: Int32Array<SharedArrayBuffer>;
@@ -68,7 +68,7 @@ class Arrival {
     this.#wake();
   }
 
-  /** Ends the wait for further bytes; pending reads end. */
+  /** Stops waiting for further bytes and ends pending reads. */
   end(): void {
     this.#isOver = true;
     this.#wake();

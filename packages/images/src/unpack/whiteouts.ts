@@ -8,12 +8,12 @@ import { type LayerSystem, OPAQUE_XATTR } from './system-calls.ts';
 
 /** Name prefix of an entry that deletes a file of the lower layers (image-spec v1, layer.md). */
 export const WHITEOUT_PREFIX = '.wh.';
-/** Name prefix of entries that hold metadata about their directory. */
+/** Name prefix of entries with metadata about their directory. */
 const METADATA_PREFIX = '.wh..wh.';
-/** The opaque whiteout, which hides the directory's contents in the lower layers. */
+/** The opaque whiteout, which hides the directory's contents in lower layers. */
 const OPAQUE_NAME = '.wh..wh..opq';
 
-/** Whether this is AUFS metadata, which some old layers contain and which does not represent files. */
+/** Whether this is AUFS metadata, which is found in some old layers and does not represent files. */
 export function isWhiteoutMetadata(components: string[]): boolean {
   return components.some(
     (name, index) => name.startsWith(METADATA_PREFIX) && !(name === OPAQUE_NAME && index === components.length - 1),
@@ -29,7 +29,7 @@ export type WhiteoutDependencies = {
 };
 
 /**
- * Applies the whiteouts of a layer. Whiteouts affect only the lower layers: entries of the same layer are kept, whichever comes first in
+ * Applies the whiteouts of a layer. Whiteouts affect only lower layers: entries of the same layer are kept, regardless of their order in
  * the archive.
  */
 export class Whiteouts {
@@ -40,7 +40,7 @@ export class Whiteouts {
   /** Directories that also exist in the lower layers. */
   readonly #merged = new WeakSet<LayerDirectory>();
   /**
-   * The whiteout device that was created last. Further whiteouts are hard links to it, as in overlayfs, unless the layer has replaced the
+   * The most recently created whiteout device. Further whiteouts are hard links to it, as in overlayfs, unless the layer has replaced the
    * file at its path.
    */
   #lastWhiteout: { path: BytePath; dev: number; ino: number } | undefined;
@@ -60,7 +60,7 @@ export class Whiteouts {
     else this.#delete(parent, deletedName(name));
   }
 
-  /** Records that this layer has an entry with this name, so that whiteouts do not delete the entry or its parent directories. */
+  /** Records that this layer has an entry with this name, which protects the entry and its parent directories from whiteouts. */
   touch(parent: LayerDirectory, name: string): void {
     for (let here: LayerDirectory | undefined = parent; here !== undefined && !here.isOwn; here = here.parent)
       here.isOwn = true;
@@ -74,12 +74,12 @@ export class Whiteouts {
     return this.#overlay && isWhiteout(found);
   }
 
-  /** Whether a directory may replace the existing non-directory, because that is a whiteout or a file from a lower layer. */
+  /** Whether a directory may replace the existing non-directory, because it is a whiteout or a file from a lower layer. */
   isReplaceable(parent: LayerDirectory, name: string): boolean {
     return !this.#isOwn(parent, name);
   }
 
-  /** Hides the directory's contents in the lower layers. */
+  /** Hides the directory's contents in lower layers. */
   hideLower(directory: LayerDirectory): void {
     if (this.#overlay) {
       const path = Buffer.from(directory.path, 'latin1');
@@ -89,7 +89,7 @@ export class Whiteouts {
     this.#clear(directory);
   }
 
-  /** Whether the directory's contents in the lower layers are visible. */
+  /** Whether the directory's contents in lower layers are visible. */
   showsLower(directory: LayerDirectory): boolean {
     for (let here: LayerDirectory | undefined = directory; here !== undefined; here = here.parent)
       if (here.isCleared) return false;
@@ -97,8 +97,8 @@ export class Whiteouts {
   }
 
   /**
-   * Removes the files of the lower layers. Does so only once per directory, because files created later belong to the layer itself, and
-   * because hostile layers may repeat the whiteout.
+   * Removes the files of the lower layers, but only once per directory: files created later belong to the layer itself, and hostile layers
+   * may repeat the whiteout.
    */
   #clear(directory: LayerDirectory): void {
     if (directory.isCleared) return;
@@ -110,10 +110,7 @@ export class Whiteouts {
     }
   }
 
-  /**
-   * Whether this layer has an entry for the existing file, rather than the file being a whiteout, a copy, or a directory that contains only
-   * those.
-   */
+  /** Whether the existing file belongs to this layer, rather than being a whiteout, a copy, or a directory that contains only those. */
   #isOwn(parent: LayerDirectory, name: string): boolean {
     const directory = parent.children.get(name);
     if (directory !== undefined) return directory.isOwn;
@@ -122,7 +119,7 @@ export class Whiteouts {
   }
 
   /**
-   * Whether overlayfs merges the directory with lower ones. In other directories, overlayfs would show whiteouts as files that cannot be
+   * Whether overlayfs merges the directory with lower ones. In unmerged directories, whiteouts would show up as files that cannot be
    * opened.
    */
   #isMerged(directory: LayerDirectory): boolean {
@@ -175,7 +172,7 @@ function isUnchanged({ path, dev, ino }: { path: BytePath; dev: number; ino: num
   }
 }
 
-/** Returns the name that a whiteout deletes. Throws `invalid_argument` for names that would refer to the directory itself or its parent. */
+/** Returns the name deleted by a whiteout. Throws `invalid_argument` for names that would refer to the directory itself or its parent. */
 function deletedName(whiteout: string): string {
   const name = whiteout.slice(WHITEOUT_PREFIX.length);
   if (name === '' || name === '.' || name === '..') {

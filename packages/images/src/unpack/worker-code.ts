@@ -1,14 +1,14 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 
-/** The worker's bundle: a file next to the program's own, or an asset of the single executable. */
+/** The worker's bundle: a file next to the program's, or an asset of the single executable. */
 const BUNDLE = 'unpack-worker.cjs';
-/** The module that the worker runs if there is no bundle. */
+/** The worker's module if there is no bundle. */
 const MODULE = import.meta.url.endsWith('.ts') ? './unpack-worker.ts' : './unpack-worker.js';
 
 /**
- * The code that the workers run. The bundle file is kept open, because an upgrade may replace it while this process is running, and a
- * worker of a different version may use a different protocol.
+ * The workers' code. The bundle file is kept open, because an upgrade may replace it while this process is running, and a worker of a
+ * different version may use a different protocol.
  */
 export class WorkerCode implements Disposable {
   /** File descriptor of the open bundle; `undefined` in the single executable or if there is no bundle. */

@@ -4,8 +4,8 @@ import type { UnpackJob } from './apply-blob.ts';
 import type { UnpackProgress, UnpackResult } from './unpack-options.ts';
 
 /**
- * The workerData of a worker. The worker sends a list of `SystemCall`s or a `SystemQuestion` through `systemPort` and blocks on
- * `systemSignal`, a single 32-bit word, until the main thread has made the calls, posted a `SystemAnswer` and set the word to 1.
+ * A worker's workerData. The worker sends a list of `SystemCall`s or a `SystemQuestion` through `systemPort` and blocks on `systemSignal`,
+ * a single 32-bit word, until the main thread has made the calls, posted a `SystemAnswer` and set the word to 1.
  */
 export type WorkerStart = { systemPort: MessagePort; systemSignal: SharedArrayBuffer };
 
@@ -23,13 +23,13 @@ export type WorkerMessage =
   | { type: 'done'; result: UnpackResult }
   | { type: 'failed'; error: SentError };
 
-/** The main thread's answer to a worker. `isOpaque` is set if the worker asked a question. */
+/** The main thread's answer to a worker. `isOpaque` is set in response to a question. */
 export type SystemAnswer = { error: SentError | undefined; isOpaque?: boolean };
 
 /** A question from a worker, sent the same way as system calls: whether a directory is opaque. */
 export type SystemQuestion = { isOpaque: Uint8Array };
 
-/** An error in the form in which it is sent between threads, which does not preserve its class. */
+/** An error as sent between threads, which does not preserve its class. */
 export type SentError = { code: ErrorCode; message: string };
 
 export function sendError(error: unknown): SentError {

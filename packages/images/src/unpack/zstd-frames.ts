@@ -10,8 +10,8 @@ const RLE_BLOCK = 1;
 type Step = { bytes: number; next: 'frame' | 'block' };
 
 /**
- * Splits a zstd stream into pieces that end where its frames end (RFC 8878, section 3.1), because node:zlib ignores any further frames in
- * the same chunk, and seekable layers have one frame per file. The iteration throws `data_loss` if the stream is truncated or is not zstd.
+ * Splits a zstd stream at its frame boundaries (RFC 8878, section 3.1), because node:zlib ignores any further frames in the same chunk, and
+ * seekable layers have one frame per file. The iteration throws `data_loss` if the stream is truncated or is not zstd.
  */
 export async function* splitFrames(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, void> {
   const walker = new FrameWalker();

@@ -21,7 +21,7 @@ const PATCH_CONTENT_TYPES: Record<PatchType, string> = {
   json: 'application/json-patch+json',
 };
 
-/** Requests PartialObjectMetadata; a server that does not support that returns the whole object. */
+/** Requests PartialObjectMetadata; a server that does not support it returns the whole object. */
 const METADATA_ALONE = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
 
 type Connection = { reconnect(): void; close(): void };
@@ -159,7 +159,7 @@ function keyOf({ metadata }: KubeObject): ObjectKey {
   return { namespace: metadata.namespace, name: metadata.name ?? '' };
 }
 
-/** Returns an object's name for use in errors, such as `pods/status shop/web`. */
+/** Returns an object's name for errors, such as `pods/status shop/web`. */
 function shown({ plural }: Resource, { namespace, name }: ObjectKey, subresource?: string): string {
   const kind = subresource === undefined ? plural : `${plural}/${subresource}`;
   const key = [namespace, name].filter((part) => part !== undefined && part !== '').join('/');

@@ -8,25 +8,23 @@ import type { Call } from './calls.ts';
 import { secondsToRepeat, waitUnlessLate } from './repeats.ts';
 import { secondsOf, statusOfAnswer } from './status-of-answer.ts';
 
-/** Provides the credentials for each request. */
+/** Provides credentials for requests. */
 export type Authorization = {
   /** Returns the value of the `Authorization` header, if any. */
   header(signal: AbortSignal): Promise<string | undefined> | string | undefined;
-  /**
-   * Called after the server has responded with 401 to a request with this header. Returns true if a retry would send different credentials.
-   */
+  /** Called after a 401 response to a request with this header. Returns true if a retry would send different credentials. */
   refused?(header: string | undefined): Promise<boolean>;
 };
 
 export type CallerOptions = {
   send(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>;
-  /** The part of the server's URL that precedes `/api`. */
+  /** The part of the server's URL before `/api`. */
   prefix: string;
   userAgent: string;
   authorization: Authorization;
 };
 
-/** Sends requests with common headers, and retries them the way client-go does. */
+/** Sends requests with common headers, and retries them like client-go. */
 export class Caller {
   readonly #options: CallerOptions;
 
@@ -34,7 +32,7 @@ export class Caller {
     this.#options = options;
   }
 
-  /** Returns the whole response body, which may be at most `maxBytes` long. */
+  /** Returns the entire response body. Rejects if it exceeds `maxBytes`. */
   async text(call: Call, maxBytes: number, options: CallOptions = {}): Promise<string> {
     using signal = withTimeout(options.signal, options.timeoutMs ?? CALL_TIMEOUT_MS, call.what);
     try {
@@ -47,7 +45,7 @@ export class Caller {
     }
   }
 
-  /** Returns a successful response, whose body the caller must read. */
+  /** Returns a successful response. The caller must read its body. */
   async open(call: Call, signal: AbortSignal): Promise<HttpAnswer> {
     try {
       for (let repeats = 0; ; repeats++) {
@@ -118,8 +116,8 @@ export class Caller {
 type Attempt = { repeats: number; signal: AbortSignal; isLong?: true };
 
 /**
- * Whether to retry after the connection was lost. Only GET requests are retried, because the server may already have processed any other
- * request.
+ * Whether to retry after the connection was lost. Only GET requests are retried, because the server may have processed any other request
+ * already.
  */
 function mayRepeat({ method }: Call, error: unknown, repeats: number): boolean {
   return method === 'GET' && repeats < MAX_REPEATS && isConnectionLost(error);
@@ -137,7 +135,7 @@ async function refusalOf(call: Call, answer: HttpAnswer, { headers }: HttpReques
   return new ApiStatusError(call.what, status);
 }
 
-/** Removes the credential from a text that the server sent, because that text may end up in logs. */
+/** Redacts the credential in a server's response text, which may end up in logs. */
 function withoutCredential(text: string, { authorization = '' }: Record<string, string>): string {
   const credential = authorization.split(' ')[1] ?? '';
   return credential === '' ? text : text.replaceAll(credential, '…');

@@ -8,32 +8,32 @@ export type Call = {
   path: string;
   body?: unknown;
   contentType?: string;
-  /** Media types accepted for the response. Default: JSON. */
+  /** Media types to accept. Default: JSON. */
   accept?: string;
   /** Names the operation and its object in errors. */
   what: string;
 };
 
 /**
- * Sends the requests of an `ApiClient`. The calls reject with `ApiStatusError` for an unsuccessful response, after the retries that
- * `KubeClient` describes. The caller may change the returned objects.
+ * Sends the requests of an `ApiClient`. Unsuccessful responses reject with `ApiStatusError`, after the retries described by `KubeClient`.
+ * The caller may modify the returned objects.
  */
 export interface Calls {
   /** Returns the object in the response. */
   object<T extends KubeObject>(call: Call, options?: CallOptions): Promise<T>;
-  /** Returns the list in the response, whose items have the kind of the resource. */
+  /** Returns the list in the response, with the resource's `apiVersion` and `kind` set in each item. */
   list<T extends KubeObject>(call: Call, resource: Resource, options?: CallOptions): Promise<ListOf<T>>;
-  /** Waits for a successful response, whose body does not matter. */
+  /** Waits for a successful response and ignores its body. */
   done(call: Call, options?: CallOptions): Promise<void>;
   /** Returns the response's body as text. */
   text(call: Call, options?: CallOptions): Promise<string>;
-  /** Yields the events of the response. Rejects like `KubeClient.watch`, and with any error if the signal aborts. */
+  /** Yields the events of the response. Rejects like `KubeClient.watch`; once the signal has aborted, the error may be anything. */
   watch<T extends KubeObject>(call: Call, options: WatchCallOptions, signal: AbortSignal): AsyncIterable<WatchEvent<T>>;
 }
 
 export type WatchCallOptions = {
   /** Called once the server has accepted the watch. */
   onOpen?: () => void;
-  /** Whether the watch begins with the existing objects. */
+  /** Whether the watch starts with the existing objects. */
   sendInitialEvents?: boolean;
 };

@@ -7,27 +7,27 @@ import { type Authorization, Caller } from './caller.ts';
 import { HttpCalls } from './http-calls.ts';
 import { USER_AGENT } from './user-agent.ts';
 
-/** The API server, and the client's credentials for it. The client calls the functions for each new connection or request. */
+/** The API server and the client's credentials. The functions are called for each new connection or request. */
 export type ClusterAccess = {
   /** `https://HOST[:PORT][/PATH]`. `http:` is insecure, does not support client certificates, and is meant for tests. */
   server: string;
   tls?: TlsOptions | (() => TlsOptions | Promise<TlsOptions>);
   authorization?: Authorization;
   /**
-   * The client passes a function that closes its connections; the implementation must call that function when the TLS options have changed.
-   * The client disposes of the result when it is closed.
+   * Receives a function that closes the client's connections; call it when the TLS options have changed. The client disposes of the result
+   * when it is closed.
    */
   follow?(reconnect: () => void): Disposable;
 };
 
 export type KubeClientOptions = ClusterAccess & {
-  /** How long a connection may be idle before it is pinged, and how long to wait for the ping response. Default: the same as upstream. */
+  /** How long a connection may be silent before it is pinged, and how long to wait for the ping response. Default: the same as upstream. */
   pings?: TransportOptions['pings'];
-  /** Backoff for connections that the server closes without sending a response. Default: the same as upstream. */
+  /** Backoff for connections that the server closes without a response. Default: 1 to 5 seconds. */
   pauses?: TransportOptions['pauses'];
 };
 
-/** Creates a client with its own connections. The connection is established on the first call. */
+/** Creates a client with its own connections, which are established on the first call. */
 export function createKubeClient(options: KubeClientOptions): KubeClient {
   const { address, prefix } = parseServer(options.server);
   const { tls = {}, pings, pauses, authorization = { header: () => undefined } } = options;

@@ -2,7 +2,7 @@ import { isRecord, PodwrightError } from '@podwright/base';
 import type { KubeObject, Resource } from '@podwright/kube-api';
 import type { ListOf } from '../kube-client.ts';
 
-/** Decodes an API object in a response. Errors never quote the response, which may contain a Secret. */
+/** Decodes an API object from a response. Errors never quote the response, which may contain a Secret. */
 export function decodeObject<T extends KubeObject>(what: string, text: string): T {
   const value = parse(what, text);
   if (!isRecord(value)) throw notAnObject(what);
@@ -11,7 +11,7 @@ export function decodeObject<T extends KubeObject>(what: string, text: string): 
   return value as unknown as T;
 }
 
-/** Decodes a list response. List items lack `apiVersion` and `kind`, so this adds them. */
+/** Decodes a list response, and adds the `apiVersion` and `kind` that its items lack. */
 export function decodeList<T extends KubeObject>(what: string, text: string, resource: Resource): ListOf<T> {
   const value = parse(what, text);
   if (!isRecord(value) || !isRecord(value.metadata)) throw notAnObject(what);

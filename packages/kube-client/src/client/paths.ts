@@ -17,7 +17,7 @@ export function objectPath(resource: Resource, { namespace, name }: ObjectKey, s
   return subresource === undefined ? path : `${path}/${segment('subresource', subresource)}`;
 }
 
-/** Rejects a name that would change the request path (apimachinery's IsValidPathSegmentName). Names may come from other users' objects. */
+/** Rejects names that would change the request path (apimachinery's IsValidPathSegmentName). Names may come from other users' objects. */
 function segment(what: string, text: string): string {
   if (text === '' || text === '.' || text === '..' || /[/%]/.test(text))
     throw new PodwrightError('invalid_argument', `${JSON.stringify(text)} is not a valid ${what} of the API`);

@@ -1,10 +1,10 @@
 import { sleep } from '@podwright/base';
 import type { CallOptions, KubeClient } from '../kube-client.ts';
 
-/** The average number of calls per second and the maximum burst (client-go's token bucket). */
+/** Average calls per second and maximum burst (client-go's token bucket). */
 export type RateLimit = { qps: number; burst: number };
 
-/** A token bucket that refills at `qps` tokens per second. While it is empty, callers wait in FIFO order. */
+/** A token bucket that refills at `qps` tokens per second. When it is empty, callers wait in FIFO order. */
 export class TokenBucket {
   readonly #limit: RateLimit;
   readonly #now: () => number;
@@ -29,8 +29,8 @@ export class TokenBucket {
 }
 
 /**
- * Wraps a client so that all calls except watches are rate-limited, as in client-go. The wrapped client shares the connections of `client`.
- * Time spent waiting for a token does not count towards a call's timeout.
+ * Rate-limits all calls of a client except watches, like client-go. The returned client shares the connections of `client`. Waiting for a
+ * token does not count toward a call's timeout.
  */
 export function withRateLimit(client: KubeClient, limit: RateLimit): KubeClient {
   const bucket = new TokenBucket(limit);

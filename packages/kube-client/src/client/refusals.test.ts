@@ -86,7 +86,7 @@ test('long messages of servers are truncated', () => {
   assert.equal(statusOfAnswer(refused).message.length, 4096);
 });
 
-/** Responds with the errors in turn and then with success; returns the number of requests. */
+/** Responds with each of the errors in turn and then with success; returns the number of requests. */
 async function repeats(method: 'get' | 'create', refusals: [status: number, retryAfter?: string][]) {
   const left = [...refusals];
   await using server = await TestServer.start('h2', (_request, response) => {

@@ -3,11 +3,11 @@ import { ApiStatusError } from '../api-status-error.ts';
 import type { CallOptions } from '../kube-client.ts';
 import { CALL_TIMEOUT_MS, MAX_REPEATS, MAX_RETRY_AFTER_SECONDS } from '../limits.ts';
 
-/** An unsuccessful response: its status code, and the delay of its `Retry-After` header. */
+/** An unsuccessful response: its status code and `Retry-After` delay. */
 type Refusal = { code: number; retryAfterSeconds?: number };
 
 /**
- * Returns the delay before a retry; `undefined` if the request must not be retried. Like client-go, retries a 429 or 5xx if its
+ * Returns the delay before a retry; `undefined` if the request must not be retried. Like client-go, retries a 429 or 5xx only if its
  * `Retry-After` header sets a delay.
  */
 export function secondsToRepeat({ code, retryAfterSeconds }: Refusal, repeats: number): number | undefined {
@@ -15,7 +15,7 @@ export function secondsToRepeat({ code, retryAfterSeconds }: Refusal, repeats: n
   return retryAfterSeconds === undefined ? undefined : Math.min(retryAfterSeconds, MAX_RETRY_AFTER_SECONDS);
 }
 
-/** Waits for the delay. If the deadline passes in the meantime, rejects with the server's error rather than with a deadline error. */
+/** Waits for the delay. If the deadline passes first, rejects with the server's error rather than a deadline error. */
 export async function waitUnlessLate(seconds: number, signal: AbortSignal, error: Error): Promise<void> {
   try {
     await sleep(seconds * 1000, signal);
@@ -24,7 +24,7 @@ export async function waitUnlessLate(seconds: number, signal: AbortSignal, error
   }
 }
 
-/** Calls a function, and again after each failure whose Status sets a delay for a retry. */
+/** Calls a function, and retries it after each failure whose Status sets a retry delay. */
 export async function withRepeats<T>(attempt: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (let repeats = 0; ; repeats++) {
     try {
@@ -37,7 +37,7 @@ export async function withRepeats<T>(attempt: () => Promise<T>, signal: AbortSig
   }
 }
 
-/** Like `withRepeats`, with the deadline and the signal of a call. `what` names the call in errors. */
+/** Like `withRepeats`, but with a call's deadline and signal. `what` names the call in errors. */
 export async function repeatedCall<T>(
   what: string,
   { signal: given, timeoutMs = CALL_TIMEOUT_MS }: CallOptions,

@@ -2,7 +2,7 @@ import { isRecord } from '@podwright/base';
 import type { ApiStatus } from '../api-status-error.ts';
 import { MAX_PLAIN_MESSAGE_LENGTH, MAX_STATUS_MESSAGE_LENGTH } from '../limits.ts';
 
-/** The parts of an unsuccessful response that are needed to build a Status. */
+/** The parts of an unsuccessful response needed to build a Status. */
 export type RefusedAnswer = {
   method: string;
   status: number;
@@ -11,7 +11,7 @@ export type RefusedAnswer = {
   text: string;
 };
 
-/** Reasons and messages, by HTTP status code, for responses that contain no Status (client-go's NewGenericServerResponse). */
+/** Reasons and messages by HTTP status code, for responses without a Status (client-go's NewGenericServerResponse). */
 const GENERIC: Record<number, { reason: string; message: string }> = {
   400: { reason: 'BadRequest', message: 'the server rejected our request for an unknown reason' },
   401: { reason: 'Unauthorized', message: 'the server has asked for the client to provide credentials' },
@@ -33,8 +33,8 @@ const GENERIC: Record<number, { reason: string; message: string }> = {
 };
 
 /**
- * Returns the Status in a response, or builds one from the HTTP status code and the response text. Proxies and failing servers may send
- * anything.
+ * Returns the Status in a response, or builds one from the HTTP status code and the response text, because proxies and failing servers may
+ * send anything.
  */
 export function statusOfAnswer(answer: RefusedAnswer): ApiStatus {
   const received = parseStatus(answer.text);
@@ -57,7 +57,7 @@ export function decodeStatus(value: unknown): ApiStatus | undefined {
   };
 }
 
-/** Parses a `Retry-After` header in whole seconds, the only form that API servers send and client-go accepts. */
+/** Parses a `Retry-After` header in whole seconds, the only format that API servers send and client-go accepts. */
 export function secondsOf(header: string | undefined): number | undefined {
   return header !== undefined && /^\d{1,9}$/.test(header) ? Number(header) : undefined;
 }

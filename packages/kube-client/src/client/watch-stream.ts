@@ -10,9 +10,9 @@ import { decodeStatus } from './status-of-answer.ts';
 const NEWLINE = 0x0a;
 
 /**
- * Yields the events in a watch response body, which holds one JSON object per line. The body is read only as fast as the consumer iterates,
- * so HTTP flow control holds the server back. Rejects with `unavailable` if the body is truncated, `ApiStatusError` for an ERROR event,
- * `internal` for an invalid event, and `resource_exhausted` if the initial objects exceed `maxInitialBytes`.
+ * Yields the events of a watch response body, which has one JSON object per line. The body is read only as fast as the consumer iterates,
+ * so that HTTP flow control slows the server down. Rejects with `unavailable` if the body is truncated, `ApiStatusError` for an ERROR
+ * event, `internal` for an invalid event, and `resource_exhausted` if the initial objects exceed `maxInitialBytes`.
  */
 export async function* watchEvents<T extends KubeObject>(
   what: string,
@@ -50,7 +50,7 @@ export async function* watchEvents<T extends KubeObject>(
   if (last !== '') yield decodeEvent<T>(what, last);
 }
 
-/** Accumulates the chunks of a line. Buffers of long lines are not reused. */
+/** Accumulates the chunks of a line. The buffer is dropped after each line, so that a long line does not hold on to memory. */
 class Line {
   readonly #what: string;
   #bytes = new BoundedBytes(MAX_OBJECT_BYTES);
@@ -83,7 +83,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Errors never quote the event, which may contain a Secret. */
+/** Decodes an event. Errors never quote it, because it may contain a Secret. */
 function decodeEvent<T extends KubeObject>(what: string, line: string): WatchEvent<T> {
   const event = parse(line);
   const { type, object } = isRecord(event) ? event : {};

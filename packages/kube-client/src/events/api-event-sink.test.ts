@@ -73,7 +73,7 @@ test('the queue is bounded while the server does not answer', async () => {
   const events = Array.from({ length: 1500 }, (_, index) => `message ${index}`);
   for (const message of events) started.emit(message);
   answering.resolve({});
-  // the rate limit passes 25 events of one object: these were in the queue, not emitted while it was full
+  // per object, the rate limit passes 25 events; these must be from the queue, not ones emitted while it was full
   await client.waitForCalls({}, 25);
   assert.ok(client.callsOf({}).every(({ body }) => Number(/\d+$/.exec((body as { message: string }).message)) < 1001));
 });

@@ -9,20 +9,18 @@ const EVENT_RETRY_MS = 10_000;
 
 const MAX_EVENT_TRIES = 12;
 
-/**
- * Maximum number of events waiting to be sent to the API server. This limit and the two above are from client-go (tools/record/event.go).
- */
+/** Maximum number of events queued for the API server. This limit and the two above are from client-go (tools/record/event.go). */
 const MAX_QUEUED_EVENTS = 1000;
 
 export type ApiEventSinkOptions = {
-  /** An API client with its own rate limits, so that events do not delay other requests. */
+  /** An API client with its own rate limit, so that events do not delay other requests. */
   client: KubeClient;
   logger: Logger;
-  /** Time between retries while the API server does not respond. Default: 10 seconds. */
+  /** Time between retries while the API server is not responding. Default: 10 seconds. */
   retryMs?: number;
 };
 
-/** Sends recorded events to the API server, one at a time. Events that do not fit in the queue are dropped, as in upstream. */
+/** Sends recorded events to the API server one at a time. Events are dropped when the queue is full, as upstream does. */
 export class ApiEventSink {
   readonly #options: ApiEventSinkOptions;
   readonly #correlator = new EventCorrelator();
@@ -34,7 +32,7 @@ export class ApiEventSink {
     this.#options = options;
   }
 
-  /** Returns a recorder that sends its events with the source. */
+  /** Returns a recorder for events from this source. */
   recorder(source: EventSource): EventRecorder {
     return {
       // biome-ignore lint/complexity/useMaxParams: the signature of upstream's EventRecorder
@@ -62,7 +60,7 @@ export class ApiEventSink {
     this.#isSending = false;
   }
 
-  /** The first retry delay is random, so that nodes do not all return to a recovered API server at the same moment. */
+  /** Sends an event with retries. The first delay is random, so that nodes do not all hit a recovered API server at once. */
   async #send(correlated: CorrelatedEvent): Promise<void> {
     const { retryMs = EVENT_RETRY_MS } = this.#options;
     for (let tries = 1; !this.#stopping.signal.aborted; tries++) {
@@ -74,7 +72,7 @@ export class ApiEventSink {
     }
   }
 
-  /** Returns the error if the event must be retried, or `undefined` if it was sent or dropped. */
+  /** Returns the error if the event should be retried, or `undefined` if it was sent or dropped. */
   async #trySend(correlated: CorrelatedEvent): Promise<unknown> {
     try {
       await this.#write(correlated);

@@ -10,7 +10,7 @@ function recorded(message: string, atMs = 0, rest: Partial<RecordedEvent> = {}):
   return { about: ABOUT, type: 'Normal', reason: 'Test', message, atMs, ...rest };
 }
 
-/** The correlated events as `new MESSAGE` or `N times MESSAGE`; `-` for a dropped event. */
+/** Returns the correlated events as `new MESSAGE` or `N times MESSAGE`, and `-` for dropped ones. */
 function correlate(events: RecordedEvent[]): string[] {
   const correlator = new EventCorrelator();
   return events.map((event) => {

@@ -16,10 +16,10 @@ const MAX_CORRELATED_EVENTS = 4096;
 
 const EVENT_SPAM_REFILL_MS = 300_000;
 
-/** Burst of events allowed per object; after that, one more every five minutes. */
+/** Burst of events allowed per object, refilled by one every five minutes. */
 const EVENT_SPAM_BURST = 25;
 
-/** The program or controller that reports events, and the node on which it runs if it reports for a node. */
+/** The program or controller that reports events, and its node if it reports for one. */
 export type EventSource = { component: string; host?: string };
 
 /** core/v1 Event, with the fields that client-go's recorder sets. */
@@ -48,13 +48,13 @@ export type ApiEvent = {
   reportingInstance: string;
 };
 
-/** An event to send to the API server. It is created as a new event or, if `isRepeat` is set, patched into the existing one. */
+/** An event to send to the API server: created as a new event or, if `isRepeat` is set, patched into the existing one. */
 export type CorrelatedEvent = { event: ApiEvent; isRepeat: boolean };
 
 /**
- * Decides which recorded events are sent to the API server, following the rules of client-go's tools/record: repeated events are counted,
- * events that differ only in their message are combined from the tenth on, and each object may emit a burst of 25 events, then one every
- * five minutes.
+ * Decides which recorded events to send to the API server, by the rules of client-go's tools/record: repeated events are counted, events
+ * that differ only in their message are combined from the tenth on, and each object may emit a burst of 25 events, then one every five
+ * minutes.
  */
 export class EventCorrelator {
   readonly #groups = new RecentlyUsed<{ messages: Set<string>; lastAtMs: number }>(MAX_CORRELATED_EVENTS);
@@ -140,8 +140,8 @@ function eventOf({ about, type, reason, message, atMs }: RecordedEvent, source: 
 }
 
 /**
- * Builds the event's name from the involved object's name and a hexadecimal timestamp in nanoseconds. The sub-millisecond digits come from
- * the monotonic clock, to make the name unique.
+ * Builds an event name from the involved object's name and a hexadecimal timestamp in nanoseconds. The sub-millisecond digits come from the
+ * monotonic clock, to make the name unique.
  */
 function eventName(about: string, atMs: number): string {
   const nanoseconds = BigInt(Math.floor(atMs)) * 1_000_000n + (process.hrtime.bigint() % 1_000_000n);

@@ -13,12 +13,13 @@ import {
 /** All selected objects, and the resource version to start watching from. */
 export type FirstObjects<T extends KubeObject> = { objects: Iterable<T>; resourceVersion: string | undefined };
 
-/** How long the server may stay silent while it sends the initial objects, and how long sending all of them may take. */
+/** How long the server may be silent while sending the initial objects, and how long it may take to send them all. */
 export type InitialTimes = { silenceMs?: number; initialMs?: number };
 
 /**
- * Reads the initial objects of a WatchList request up to the bookmark that marks their end. After that, the iterator yields changes.
- * Rejects with `unimplemented` if the server stays silent or does not send the bookmark in time, because it may not support initial events.
+ * Reads the initial objects of a WatchList request up to the bookmark that marks their end; after that, the iterator yields changes.
+ * Rejects with `unimplemented` if the server is silent for too long or does not send the bookmark in time, because it may not support
+ * initial events.
  */
 export async function readInitialEvents<T extends KubeObject>(
   events: AsyncIterator<WatchEvent<T>>,
@@ -54,8 +55,8 @@ async function nextWithin<V>(events: AsyncIterator<V>, silenceMs: number): Promi
 export type ListRequest = { resource: Resource; selection: Selection; resourceVersion: string };
 
 /**
- * Lists all pages. If the server can no longer continue a paginated list (410), reads the whole list in one request, as client-go's pager
- * does.
+ * Lists all pages. If the server can no longer continue a paginated list (410), reads the entire list in one request, like client-go's
+ * pager.
  */
 export async function listAll<T extends KubeObject>(
   client: KubeClient,

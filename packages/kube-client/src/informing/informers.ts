@@ -21,7 +21,7 @@ export class Informers {
     return informer;
   }
 
-  /** Makes every running informer relist its objects. */
+  /** Makes all running informers relist their objects. */
   reread(): void {
     for (const informer of this.#running) informer.reread();
   }

@@ -3,7 +3,7 @@ import type { InformerChange } from '../informer.ts';
 import { MAX_REMEMBERED_DELETIONS } from '../limits.ts';
 import { compareVersions } from './resource-version.ts';
 
-/** Stores the latest known state of the selected objects. Methods that modify the store return the resulting changes, in order. */
+/** Stores the latest known state of the selected objects. Methods that modify it return the resulting changes in order. */
 export class ObjectStore<T extends KubeObject> {
   readonly #objects = new Map<string, T>();
   /** The last resource versions of recently deleted objects, by UID. */
@@ -17,7 +17,7 @@ export class ObjectStore<T extends KubeObject> {
     return [...this.#objects.values()];
   }
 
-  /** Applies a watch event. Outdated and repeated events have no effect. */
+  /** Applies a watch event. Stale and repeated events have no effect. */
   apply(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T): InformerChange<T>[] {
     const known = this.#objects.get(keyOf(object));
     if (type === 'DELETED') return known === undefined ? this.#missed(object) : this.#delete(known, object);
@@ -25,8 +25,8 @@ export class ObjectStore<T extends KubeObject> {
   }
 
   /**
-   * Replaces all objects with those of a new list. With `isRestart`, older resource versions are also accepted, because the server may have
-   * been restored from a backup.
+   * Replaces all objects with those of a new list. If `isRestart` is set, older resource versions are accepted too, because the server may
+   * have been restored from a backup.
    */
   replace(objects: Iterable<T>, isRestart: boolean): InformerChange<T>[] {
     const wanted = new Map([...objects].map((object) => [keyOf(object), object]));
@@ -62,7 +62,7 @@ export class ObjectStore<T extends KubeObject> {
     return [{ type: 'DELETED', object: isSame(known, object) ? object : known }];
   }
 
-  /** Records the deletion of an object that is unknown or has already been replaced by a newer object of the same name. */
+  /** Records the deletion of an object that is unknown or has already been replaced by a newer one with its name. */
   #missed(object: T): [] {
     this.#remember(object);
     return [];
@@ -83,7 +83,7 @@ export class ObjectStore<T extends KubeObject> {
   }
 }
 
-/** Whether `object` is newer than `known`. If their resource versions are not comparable, the object that arrives later counts as newer. */
+/** Whether `object` is newer than `known`. If their resource versions are not comparable, the one that arrives last wins. */
 function isNewer(known: KubeObject, object: KubeObject): boolean {
   return (compareVersions(known.metadata.resourceVersion, object.metadata.resourceVersion) ?? -1) < 0;
 }
@@ -92,7 +92,7 @@ function isDifferent(known: KubeObject, object: KubeObject): boolean {
   return known.metadata.resourceVersion !== object.metadata.resourceVersion || !isSame(known, object);
 }
 
-/** Whether both are the same object, rather than two objects with the same name. */
+/** Whether both are the same object, not just objects with the same name. */
 function isSame(a: KubeObject, b: KubeObject): boolean {
   return a.metadata.uid === b.metadata.uid;
 }

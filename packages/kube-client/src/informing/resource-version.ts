@@ -1,6 +1,6 @@
 /**
  * Compares two resource versions, which are decimal values of a single counter (Kubernetes 1.35, KEP-5504). Returns a negative number if
- * `a` is older, or `undefined` if either is not such a number.
+ * `a` is older, and `undefined` if either is not such a number.
  */
 export function compareVersions(a: string | undefined, b: string | undefined): number | undefined {
   if (!isNumber(a) || !isNumber(b)) return undefined;

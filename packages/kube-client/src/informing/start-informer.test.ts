@@ -51,7 +51,7 @@ test('objects are listed if the server rejects initial events', async () => {
   assert.deepEqual(client.callsOf({ verb: 'watch' })[1]!.selection?.resourceVersion, '101');
 });
 
-/** Returns the parameters of the watches: `initial` if they request initial events, and the version from which they start. */
+/** Returns the parameters of the watches: `initial` if they request initial events, and the version they start from. */
 function watchesOf(client: FakeKubeClient): string[] {
   return client
     .callsOf({ verb: 'watch' })
@@ -199,7 +199,7 @@ test('reread ends the backoff of an informer', async () => {
   informer.stop();
 });
 
-/** Counts the requests of an informer in 300 ms if the server always responds the same way. The backoff starts at 20 ms. */
+/** Counts the requests an informer makes in 300 ms to a server that always responds the same way. The backoff starts at 20 ms. */
 async function requestsOf(answer: (client: FakeKubeClient) => void): Promise<number> {
   const client = new FakeKubeClient();
   const watch = client.watch.bind(client);

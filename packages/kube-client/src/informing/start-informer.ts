@@ -9,10 +9,10 @@ import { type FirstObjects, type InitialTimes, listAll, readInitialEvents } from
 import { ObjectStore } from './object-store.ts';
 import { newerVersion } from './resource-version.ts';
 
-/** Overrides for tests: the backoff after failures, and the time limits for receiving the initial objects. */
+/** Overrides for tests: the backoff after failures, and the time limits for the initial objects. */
 export type InformerTiming = InitialTimes & { backoff?: BackoffPolicy };
 
-/** Starts an informer immediately. It runs until it is stopped, and uses the same protocol and backoff as client-go's reflector. */
+/** Starts an informer, which runs until stopped. Uses the same protocol and backoff as client-go's reflector. */
 export function startInformer<T extends KubeObject>(
   client: KubeClient,
   options: InformerOptions<T>,
@@ -38,14 +38,14 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
   #watch: Watch<T> | undefined;
   #hasSynced = false;
   #problem: string | undefined;
-  /** The resource version from which the next watch continues. */
+  /** The resource version to continue watching from. */
   #version: string | undefined;
   /**
-   * True if the server has dropped the history after `#version` or has not reached that version yet. The latest objects must then be
+   * True if the server no longer has the history after `#version` or has not reached that version yet. The latest objects must then be
    * relisted.
    */
   #isVersionUnavailable = false;
-  /** True if no attempt has reached the server since the objects were last listed. */
+  /** True if no attempt has reached the server since the last list. */
   #isUnreachable = false;
 
   constructor(client: KubeClient, options: InformerOptions<T>, timing: InformerTiming) {
@@ -86,7 +86,7 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
     return this.#problem;
   }
 
-  /** Ends the current backoff and reconnects immediately, because the caller knows that the server is reachable. */
+  /** Ends the current backoff and reconnects immediately. The caller knows that the server is reachable. */
   reread(): void {
     this.#isVersionUnavailable = true;
     this.#backoff.forget('');
@@ -106,7 +106,7 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
     return this.#stopping.signal.aborted;
   }
 
-  /** Reads the objects with a watch that sends initial events, or with a list request if the server rejects such watches. */
+  /** Reads the objects with a watch that sends initial events, or lists them if the server rejects such watches. */
   async #readFirst(): Promise<Watch<T> | undefined> {
     while (!this.#isStopped) {
       const isRestart = this.#isVersionUnavailable;
@@ -145,7 +145,7 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
     this.#replace(await read(''), true);
   }
 
-  /** Watches in a loop while each watch can continue where the previous one ended. */
+  /** Watches in a loop, as long as each watch can continue where the previous one ended. */
   async #watchOn(first: Watch<T> | undefined): Promise<void> {
     for (let watch = first; !this.#isStopped && !this.#isVersionUnavailable; watch = undefined) {
       let eventCount = 0;
@@ -220,7 +220,7 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
     if (this.#version !== undefined && !this.#isStopped) this.#options.onProgress?.(this.#version);
   }
 
-  /** Records a failure. If the server lost its history during an outage, resets the outage's backoff. */
+  /** Records a failure. Resets the backoff if the server lost its history during an outage, because it is reachable again. */
   #fail(error: unknown): void {
     if (this.#isStopped) return;
     if (!(error instanceof ApiStatusError)) this.#isUnreachable = true;
@@ -231,10 +231,7 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
     this.#problem = errorMessage(error);
   }
 
-  /**
-   * Waits for the backoff multiplied by a random factor of up to 2, so that clients do not all connect to a restarted server at the same
-   * time.
-   */
+  /** Waits for the backoff with jitter (a random factor of up to 2), so that clients do not all reconnect to a restarted server at once. */
   async #pause(): Promise<void> {
     this.#resting = new AbortController();
     const { maxMs } = this.#timing.backoff ?? WATCH_BACKOFF;
@@ -247,13 +244,13 @@ function selectionOf({ namespace, fieldSelector, labelSelector }: Selection) {
   return { namespace, fieldSelector, labelSelector };
 }
 
-/** Whether the same request should be sent again later: the connection was refused, or the server is overloaded. */
+/** Whether to retry the same request later: the connection was refused, or the server is overloaded. */
 function isToRepeat(error: unknown): boolean {
   return isConnectionRefused(error) || isApiStatus(error, 429);
 }
 
 /**
- * Whether the server has dropped the history after the requested resource version, or has not reached that version yet (after a restore
+ * Whether the server no longer has the history after the requested resource version, or has not reached that version yet (after a restore
  * from a backup).
  */
 function isVersionExpired(error: unknown): boolean {

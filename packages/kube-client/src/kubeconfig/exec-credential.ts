@@ -3,11 +3,11 @@ import type { TlsOptions } from '../transport/http-exchange.ts';
 import type { Cluster, ExecConfig } from './parse-kubeconfig.ts';
 import { checkKey } from './read-material.ts';
 
-/** The credentials returned by a credential plugin. */
+/** Credentials returned by a credential plugin. */
 export type ExecCredential = {
   token?: string;
   certificate?: { certificate: string; key: string };
-  /** Unix time in milliseconds; `undefined` if the credentials are valid until the server rejects them. */
+  /** Unix time in ms; `undefined` if the credentials are valid until the server rejects them. */
   expiresAtMs?: number;
 };
 

@@ -9,17 +9,17 @@ export type ExecPluginOptions = {
   config: ExecConfig;
   cluster: Cluster;
   tls: () => Promise<TlsOptions>;
-  /** Called when the plugin returns a different certificate than before. The caller must reopen its connections. */
+  /** Called when the plugin returns a different certificate. The caller must reopen its connections. */
   onNewCertificate: () => void;
   timeoutMs?: number;
-  /** Minimum interval between plugin runs after a run has failed or the server has rejected the credentials. Default: 5 seconds. */
+  /** Minimum interval between plugin runs after a failed run or rejected credentials. Default: 5 seconds. */
   pauseMs?: number;
   now?: () => number;
 };
 
 /**
- * A credential plugin: a program that provides credentials. It is run if there are no credentials yet, if they have expired, or if the
- * server has rejected them.
+ * A credential plugin: an external program that provides credentials. It is run if there are no credentials yet, or if they have expired or
+ * been rejected by the server.
  */
 export class ExecPlugin {
   readonly #options: ExecPluginOptions;
@@ -28,7 +28,7 @@ export class ExecPlugin {
   #running: Promise<ExecCredential> | undefined;
   #failure: { error: unknown } | undefined;
   #ranAtMs = Number.NEGATIVE_INFINITY;
-  /** Certificate in the previous credentials: '' if they contained none, `undefined` before the first run. */
+  /** Certificate of the previous credentials: '' if they had none, `undefined` before the first run. */
   #lastCertificate: string | undefined;
 
   constructor(options: ExecPluginOptions) {
@@ -37,8 +37,8 @@ export class ExecPlugin {
   }
 
   /**
-   * Returns the current credentials. Concurrent callers share one plugin run. For a few seconds after a failure, calls fail with the same
-   * error.
+   * Returns the current credentials. Concurrent callers share one plugin run. After a failure, calls fail with the same error for a few
+   * seconds.
    */
   async credential(): Promise<ExecCredential> {
     const current = this.#credential;
@@ -57,8 +57,8 @@ export class ExecPlugin {
   }
 
   /**
-   * Returns true if the next request would use a different Authorization header than the rejected one. If necessary, runs the plugin to
-   * obtain new credentials.
+   * Returns true if the next request would use a different Authorization header than the rejected one. Runs the plugin for new credentials
+   * if necessary.
    */
   async refused(header: string | undefined): Promise<boolean> {
     const isStill = (await this.header()) === header;
@@ -118,7 +118,7 @@ export class ExecPlugin {
   }
 }
 
-/** Describes how the plugin exited, including the last line of stderr. Its stdout may contain a token and is left out. */
+/** Describes how the plugin exited, with the last line of stderr. Its stdout is left out, because it may contain a token. */
 function howItEnded({ exitCode, signal, stderr }: ProgramResult): string {
   const end = signal === null ? `exit code ${exitCode}` : `killed by ${signal}`;
   const complaint = stderr.trim().split('\n').at(-1)?.slice(-300) ?? '';
@@ -126,8 +126,8 @@ function howItEnded({ exitCode, signal, stderr }: ProgramResult): string {
 }
 
 /**
- * Starts a plugin in a new session. Stopping the plugin also kills the processes that it has started. One second after the plugin exits,
- * its output is closed even if such a process still holds it open.
+ * Starts a plugin in a new session. Stopping it also kills the processes it has started. Its output is closed one second after it exits,
+ * even if such a process still holds it open.
  */
 const startAlone: ProgramStarter = (file, args, options) => {
   const child = startByFork(file, args, { ...options, detached: true });
@@ -147,6 +147,6 @@ function killGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // the plugin and its processes have exited
+    // the plugin and its processes have already exited
   }
 }

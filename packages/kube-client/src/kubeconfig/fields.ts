@@ -3,7 +3,7 @@ import { isRecord, PodwrightError } from '@podwright/base';
 /** Fields whose values are never quoted in errors. */
 const SECRET = new Set(['token', 'password']);
 
-/** Reads typed fields from one section of a document. Errors name the file and the field. A null field counts as absent. */
+/** Reads typed fields from a section of a document. Errors name the file and the field. Null fields are treated as unset. */
 export class Fields {
   readonly #values: Record<string, unknown>;
   readonly #file: string;
@@ -67,7 +67,7 @@ export class Fields {
     return value === undefined ? undefined : new Fields(value, this.#file, this.#below(name));
   }
 
-  /** Returns a list of sections. Errors identify each section by its name. */
+  /** Returns a list of sections. Errors identify each one by its name. */
   parts(name: string): Fields[] {
     return this.#list(name).map((value, index) => {
       const { name: own } = (value ?? {}) as { name?: unknown };

@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { parseServer } from '../client/create-kube-client.ts';
 import { Fields } from './fields.ts';
 
-/** Data embedded in the kubeconfig, or a reference to a file. Errors use `field` as the location. */
+/** Data embedded in the kubeconfig, or a reference to a file. `field` is the location shown in errors. */
 export type Material = { field: string; data: Buffer } | MaterialFile;
 
 export type MaterialFile = { field: string; path: string };
@@ -38,7 +38,7 @@ export type User = {
   exec?: ExecConfig;
 };
 
-/** One context of a kubeconfig. It has been validated, but the files that it refers to have not been read. */
+/** A validated context of a kubeconfig. The files it refers to have not been read yet. */
 export type ParsedKubeconfig = { context: string; namespace: string; cluster: Cluster; user: User };
 
 const EXEC_VERSIONS = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1'];
@@ -75,7 +75,7 @@ function parseYaml(text: string, file: string): unknown {
   try {
     return parse(text, { logLevel: 'error' });
   } catch (error) {
-    // keep only the first line: the others quote the kubeconfig, which may contain a key
+    // keep only the first line: the rest quotes the kubeconfig, which may contain a key
     const [first = ''] = errorMessage(error).split('\n');
     throw new PodwrightError('invalid_argument', `${file}: no YAML: ${first.replace(/:$/, '')}`);
   }

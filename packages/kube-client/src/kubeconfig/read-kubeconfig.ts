@@ -18,9 +18,9 @@ export type ReadKubeconfigOptions = {
 };
 
 /**
- * One context of a kubeconfig, for `createKubeClient`. It follows changes to the kubeconfig and the files it refers to: new connections use
- * new certificates, keys and CAs, and new calls use new tokens and passwords. A change of the server, the token file or the credential
- * plugin is logged but takes effect only after a restart.
+ * One context of a kubeconfig, for `createKubeClient`. Follows changes to the kubeconfig and the files it refers to: new connections use
+ * new certificates, keys and CAs, and new calls use new tokens and passwords. Changes to the server, the token file or the credential
+ * plugin are logged but take effect only after a restart.
  */
 export interface Kubeconfig extends ClusterAccess {
   readonly path: string;
@@ -43,7 +43,7 @@ export async function readKubeconfig(path: string, options: ReadKubeconfigOption
   return new FollowedKubeconfig(path, parsed, options);
 }
 
-/** Returns the fields whose changes take effect only after a restart. */
+/** Returns the fields that take effect only after a restart. */
 const lasting = ({ cluster, user }: ParsedKubeconfig): Record<string, unknown> => ({
   server: cluster.server,
   tokenFile: user.tokenFile?.path,
@@ -93,7 +93,7 @@ class FollowedKubeconfig implements Kubeconfig {
     return this.#parsed.namespace;
   }
 
-  /** Reads the TLS options. While a file is invalid, its previous content is used. */
+  /** Reads the TLS options, falling back to the previous ones while a file is invalid. */
   readonly tls = async (): Promise<TlsOptions> => {
     const read = await this.#readTls();
     this.#tls = read;
@@ -141,7 +141,7 @@ class FollowedKubeconfig implements Kubeconfig {
     }
   }
 
-  /** Logs a problem once while it persists. */
+  /** Logs a problem, unless it is the one logged last. */
   #note(error: unknown): void {
     const problem = errorMessage(error);
     if (problem === this.#problem) return;
@@ -166,9 +166,7 @@ class FollowedKubeconfig implements Kubeconfig {
     for (const reconnect of this.#followers) reconnect();
   }
 
-  /**
-   * Chooses the credentials in the same order as client-go. A token file takes precedence over tokens, passwords and credential plugins.
-   */
+  /** Chooses credentials in client-go's order: a token file takes precedence over tokens, passwords and credential plugins. */
   #makeAuthorization(): Authorization {
     const { tokenFile } = this.#parsed.user;
     if (tokenFile !== undefined) return new TokenFile(tokenFile);

@@ -5,7 +5,7 @@ import { MAX_CREDENTIAL_FILE_BYTES } from '../limits.ts';
 import type { TlsOptions } from '../transport/http-exchange.ts';
 import type { Cluster, Material, User } from './parse-kubeconfig.ts';
 
-/** Reads the TLS options. Checks that the certificates and the private key can be parsed, and that the key matches the certificate. */
+/** Reads the TLS options. Checks that the certificates and the private key can be parsed and that the key matches the certificate. */
 export async function readTls(cluster: Cluster, user: User): Promise<TlsOptions> {
   const { serverName, insecureSkipTlsVerify } = cluster;
   return {

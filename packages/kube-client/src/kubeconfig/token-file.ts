@@ -4,9 +4,7 @@ import { REREAD_MS } from '../limits.ts';
 import type { MaterialFile } from './parse-kubeconfig.ts';
 import { readSmallFile } from './read-material.ts';
 
-/**
- * A bearer token in a file that another program keeps up to date. The file is reread after a minute, or when the server rejects the token.
- */
+/** A bearer token in a file kept up to date by another program. The file is reread after a minute, or when the server rejects the token. */
 export class TokenFile implements Authorization {
   readonly #file: MaterialFile;
   readonly #now: () => number;
@@ -18,7 +16,7 @@ export class TokenFile implements Authorization {
     this.#now = now;
   }
 
-  /** Returns the Authorization header. If the file can no longer be read, the last token is used. */
+  /** Returns the Authorization header, with the last token if the file can no longer be read. */
   async header(): Promise<string> {
     if (this.#now() - this.#readAtMs >= REREAD_MS) {
       try {

@@ -1,9 +1,8 @@
 import { Backoff, type BackoffPolicy, sleep } from '@podwright/base';
 
 /**
- * Delays connection attempts to a server that accepts connections but closes them without sending a response. The first reconnect is
- * immediate, because the server may be shutting down gracefully. After that, the delay doubles with each connection. It applies to all
- * calls.
+ * Backs off from a server that accepts connections but closes them without a response. The first reconnect is immediate, because the server
+ * may be shutting down gracefully; after that, the delay doubles with each connection. All calls share it.
  */
 export class ConnectPauses {
   readonly #backoff: Backoff;
@@ -22,7 +21,7 @@ export class ConnectPauses {
     this.#backoff.forget('');
   }
 
-  /** Waits for the current delay. Rejects with the signal's abort reason if the signal aborts. */
+  /** Waits for the current delay. Rejects with the signal's reason if it aborts. */
   async wait(signal: AbortSignal): Promise<void> {
     const remainingMs = this.#backoff.remainingMs('');
     if (remainingMs > 0) await sleep(remainingMs * (1 + 0.1 * Math.random()), signal);

@@ -22,7 +22,7 @@ const UNTRUSTED = new Set([
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
 ]);
 
-/** Errors about a certificate's validity period, which may be due to a wrong clock on this host. */
+/** Certificate validity errors, which may be due to a wrong clock on this host. */
 const BY_CLOCK: Record<string, string> = {
   CERT_NOT_YET_VALID: 'its certificate is not valid yet',
   CERT_HAS_EXPIRED: 'its certificate has expired',
@@ -30,7 +30,7 @@ const BY_CLOCK: Record<string, string> = {
 
 const NOT_TLS = new Set(['EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG']);
 
-/** Converts a network or TLS error to an `unavailable` error that has it as its cause. Returns a PodwrightError unchanged. */
+/** Wraps a network or TLS error in an `unavailable` error. Returns a PodwrightError unchanged. */
 export function connectionError(error: unknown, origin: string): PodwrightError {
   if (error instanceof PodwrightError) return error;
   return new PodwrightError('unavailable', `${origin}: ${reasonOf(error)}`, { cause: error });
@@ -47,13 +47,13 @@ function reasonOf(error: unknown): string {
   return errorMessage(error);
 }
 
-/** Returns an error for a lost connection that looks like a Node.js error. */
+/** Returns an error for a lost connection that resembles Node.js's. */
 export function lostConnection(origin: string): PodwrightError {
   const cause = Object.assign(new Error('the connection was cut'), { code: 'ECONNRESET' });
   return connectionError(cause, origin);
 }
 
-/** Whether the server refused the connection, which means that it is down or still starting. */
+/** Whether the server refused the connection, because it is down or still starting. */
 export function isConnectionRefused(error: unknown): boolean {
   return error instanceof Error && (isErrno(error, 'ECONNREFUSED') || isConnectionRefused(error.cause));
 }

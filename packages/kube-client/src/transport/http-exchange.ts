@@ -6,7 +6,7 @@ export type HttpRequest = {
   path: string;
   headers: Record<string, string>;
   body?: string;
-  /** Whether the response may take minutes, like that of a watch. Other requests must not wait for it. */
+  /** Whether the response may take minutes, like a watch's. Other requests must not wait for it. */
   isLong?: true;
 };
 
@@ -15,7 +15,7 @@ export type HttpAnswer = {
   status: number;
   header(name: string): string | undefined;
   body: Readable;
-  /** Whether the body was received completely. Valid only after the body has ended. */
+  /** Whether the body was received completely. Valid only once the body has ended. */
   isWhole(): boolean;
 };
 

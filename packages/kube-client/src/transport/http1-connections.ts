@@ -6,9 +6,9 @@ import { CONNECT_TIMEOUT_MS, HTTP1_CONNECTIONS, PING_AFTER_MS } from '../limits.
 import { connectionError, lostConnection } from './connection-error.ts';
 import type { HttpAnswer, HttpRequest, ServerAddress } from './http-exchange.ts';
 
-/** Maximum number of connections for calls and for watches, which are counted separately. Requests beyond that wait. */
+/** Maximum number of connections for calls and for watches, which are limited separately. Excess requests wait. */
 export type MostConnections = { calls: number; watches: number };
-/** Connections to a server that does not use TLS or does not offer HTTP/2. */
+/** Connections to a server without TLS or without HTTP/2. */
 export class Http1Connections {
   readonly #address: ServerAddress;
   readonly #origin: string;

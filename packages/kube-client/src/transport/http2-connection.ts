@@ -13,24 +13,21 @@ import { CONNECTION_WINDOW_BYTES, PING_AFTER_MS, PING_TIMEOUT_MS, STREAM_WINDOW_
 import { connectionError, lostConnection } from './connection-error.ts';
 import type { HttpAnswer, HttpRequest } from './http-exchange.ts';
 
-/**
- * The time without received data, in milliseconds, after which a connection is pinged, and the time within which the server must answer the
- * ping.
- */
+/** `afterMs`: a connection is pinged after this long without received data. `timeoutMs`: how long the server may take to answer. */
 export type PingTimes = { afterMs: number; timeoutMs: number };
 
 export type Http2Options = {
   origin: string;
   pings?: PingTimes;
-  /** Called, possibly twice, when the connection accepts no more calls. `wasAnswered` is true if any call received a response. */
+  /** Called, possibly twice, when the connection no longer accepts calls. `wasAnswered`: whether any call received a response. */
   onClosed: (wasAnswered: boolean) => void;
-  /** Called when the first response begins. */
+  /** Called when the first response arrives. */
   onAnswer?: () => void;
   /** Called when the last in-flight call has ended. */
   onIdle: () => void;
 };
 
-/** A single HTTP/2 connection. It is closed if it is idle and the server does not answer a ping. */
+/** A single HTTP/2 connection. It is pinged when silent, and closed if the server does not answer. */
 export class Http2Connection {
   readonly #session: ClientHttp2Session;
   readonly #options: Http2Options;
@@ -53,7 +50,7 @@ export class Http2Connection {
   }
 
   /**
-   * Opens an HTTP/2 connection over a socket that has negotiated HTTP/2. Resolves once the server has sent its limit on concurrent streams.
+   * Opens an HTTP/2 connection over a socket that has negotiated it. Resolves once the server has sent its limit on concurrent streams.
    * Rejects with `unavailable` if the server closes the connection before or right after that.
    */
   static async over(socket: Socket, options: Http2Options, signal: AbortSignal): Promise<Http2Connection> {
@@ -129,7 +126,7 @@ export class Http2Connection {
     this.#session.destroy(lostConnection(this.#options.origin));
   }
 
-  /** Pings the connection when it has been silent. Any received bytes count as activity, whatever frames they belong to. */
+  /** Pings the connection when it is silent. Any received bytes count as activity, regardless of the frames they belong to. */
   #watchForSilence(socket: Socket, { afterMs, timeoutMs }: PingTimes): NodeJS.Timeout {
     let receivedBytes = -1;
     let receivedAtMs = 0;
@@ -159,8 +156,8 @@ function answerOf(head: IncomingHttpHeaders & IncomingHttpStatusHeader, stream: 
 }
 
 /**
- * Returns the body as a stream that can be read at any time. An HTTP/2 stream of Node.js is `closed` once both sides have ended, even if its
- * data has not been read; iterating over it then fails with "Premature close".
+ * Returns the body as a stream that can be read at any time. Node.js considers an HTTP/2 stream `closed` once both sides have ended, even
+ * if its data is unread; iterating over it then fails with "Premature close".
  */
 function bodyOf(stream: ClientHttp2Stream): Readable {
   const body = new PassThrough();

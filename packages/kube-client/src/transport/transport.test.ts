@@ -31,7 +31,7 @@ function startServer(options: object = {}) {
   );
 }
 
-/** Opens watches that stay open; returns how each has ended so far. */
+/** Opens long-lived watches and returns how each has ended so far (`undefined`: still open). */
 async function openWatches(client: ReturnType<typeof connect>, count: number): Promise<(string | undefined)[]> {
   const ends: (string | undefined)[] = Array(count).fill(undefined);
   const opened = Array.from({ length: count }, (_, index) => {
@@ -216,7 +216,7 @@ async function serveBytes(kind: 'h2' | 'http', serve: (socket: Socket) => void) 
   };
 }
 
-/** Writes the same bytes again and again, as fast as the socket accepts them. */
+/** Writes the same bytes repeatedly, as fast as the socket accepts them. */
 function flood(socket: Socket, bytes: Buffer): void {
   const write = () => {
     while (!socket.destroyed && socket.write(bytes));
@@ -271,7 +271,7 @@ for (const [what, kind, serve] of HOSTILE) {
   });
 }
 
-/** A GOAWAY without an error, from a server that has not processed any call. */
+/** A GOAWAY without an error, from a server that has not processed any calls. */
 const GOAWAY = Buffer.from([0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
 
 const LEAVING: [what: string, leave: (socket: Socket) => void][] = [

@@ -18,8 +18,8 @@ export type TransportOptions = {
 };
 
 /**
- * Sends requests to one server under one identity. It uses a single HTTP/2 connection, and opens more only if the server accepts no more
- * calls on the open ones. If the server does not offer HTTP/2, HTTP/1.1 is used until `reconnect` is called.
+ * Sends requests to one server under one identity. Uses a single HTTP/2 connection, and opens more only when the open ones accept no more
+ * calls. If the server does not offer HTTP/2, HTTP/1.1 is used until `reconnect` is called.
  */
 export class Transport {
   readonly #options: TransportOptions;
@@ -28,7 +28,7 @@ export class Transport {
   #http1: Http1Connections | undefined;
   #pauses: ConnectPauses;
   #connecting: Promise<void> | undefined;
-  /** Aborted by `reconnect` to discard the connection attempts in progress. */
+  /** Aborted by `reconnect` to discard connection attempts in progress. */
   #era = new AbortController();
   #isClosed = false;
 
@@ -73,7 +73,7 @@ export class Transport {
     this.reconnect();
   }
 
-  /** Connects. Concurrent callers share one attempt. An attempt aborted by `reconnect` is not an error, because the caller tries again. */
+  /** Connects; concurrent callers share one attempt. An attempt aborted by `reconnect` is not an error, because the caller retries. */
   async #connectOnce(signal: AbortSignal): Promise<void> {
     const era = this.#era;
     if (this.#connecting === undefined) {

@@ -4,7 +4,7 @@ import { type FieldSet, FieldSetBuilder } from './field-set.ts';
 import { isEmptyOrAbsent, listElement, type Node, nodeFor } from './node.ts';
 import { fieldElement, type PathElement } from './path-element.ts';
 
-/** The fields in which an object differs from an older version of itself. */
+/** The fields that differ between an object and an older version of itself. */
 export type Comparison = { added: FieldSet; modified: FieldSet; removed: FieldSet };
 
 /** Compares two objects (structured-merge-diff, typed.Compare). Parts that both share are not read. */

@@ -3,12 +3,12 @@ import { type PathElement, sortedElements } from './path-element.ts';
 export type Path = readonly PathElement[];
 
 /**
- * A set of fields, stored as a tree (structured-merge-diff, fieldpath.Set). A field with members below it need not be a member itself.
- * Operations change no set. To save time, they return one of the given sets if the result is the same.
+ * A set of fields, stored as a tree (structured-merge-diff, fieldpath.Set). A field whose subfields are members need not be a member
+ * itself. Sets are immutable. To save time, operations return one of the given sets if the result is the same.
  */
 export class FieldSet {
   readonly members: ReadonlySet<PathElement>;
-  /** Subsets by the path element above them; none of them is empty. */
+  /** Subsets, keyed by the path element that leads to them; none of them is empty. */
   readonly children: ReadonlyMap<PathElement, FieldSet>;
 
   /** The set takes over `members` and `children`, which must not be changed afterwards. Empty children are omitted. */
@@ -47,7 +47,7 @@ export class FieldSet {
     );
   }
 
-  /** Returns the members that are not in the other set. A field is kept even if a field above it is a member of the other set. */
+  /** Returns the members that are not in the other set. A field is kept even if one of its ancestors is a member of the other set. */
   difference(other: FieldSet): FieldSet {
     return this.#without(other, (set, element) => set.difference(other.below(element)));
   }

@@ -1,4 +1,4 @@
-/** FieldsV1, the format of field sets in `managedFields`: nested objects whose keys are path elements. `.` stands for the field itself. */
+/** FieldsV1, the format of field sets in `managedFields`: nested objects whose keys are path elements. `.` represents the field itself. */
 import { PodwrightError } from '@podwright/base';
 import { isJsonObject, isTooDeep, type JsonObject, setField } from '../json.ts';
 import { FieldSet } from './field-set.ts';
@@ -30,7 +30,7 @@ function parse(fields: unknown): FieldSet {
   return new FieldSet(members, children);
 }
 
-/** Objects of managed fields are mostly empty, so this must be fast. */
+/** Most objects in managed fields are empty, so this must be fast. */
 function isEmptyObject(value: unknown): boolean {
   if (!isJsonObject(value)) return false;
   for (const _ in value) return false;

@@ -25,7 +25,7 @@ function checkPorts(live: string, applied: string, expected: string): void {
 
 describe('sets', () => {
   it('are merged in the order of structured-merge-diff', () => {
-    // cases from its typed/merge_test.go
+    // cases from structured-merge-diff's typed/merge_test.go
     checkSet('a b c', 'a b', 'a b c');
     checkSet('a b', 'a b c', 'a b c');
     checkSet('a b c', '', 'a b c');

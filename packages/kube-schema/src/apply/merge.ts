@@ -78,7 +78,7 @@ class ListMerge {
     return this.#result;
   }
 
-  /** Whether a live element that is in both lists must wait because another shared element precedes it in the configuration's order. */
+  /** Whether a live element that is in both lists must wait because, in the configuration's order, another shared element comes first. */
   #isWaitedFor(live: PathElement, applied: PathElement | undefined, nextShared: PathElement | undefined): boolean {
     return applied !== undefined && this.#appliedByElement.has(live) && nextShared !== undefined && nextShared !== live;
   }

@@ -23,7 +23,7 @@ const ATOMIC: Node = { kind: 'leaf', isAtomic: true };
 const DEDUCED: Node = { kind: 'deduced' };
 const DEDUCED_MAP: Node = { kind: 'map', isNamed: () => false, at: () => DEDUCED };
 
-/** Returns the node with which values are compared or merged. */
+/** Returns the node used to compare or merge values. */
 export function nodeFor(node: Node, ...values: readonly unknown[]): Exclude<Node, { kind: 'deduced' }> {
   if (node.kind !== 'deduced') return node;
   const present = values.filter((value) => value !== undefined && value !== null);
@@ -62,7 +62,7 @@ function fieldNode(schema: Schema, field: Field): Node {
   return field.listType === 'atomic' ? ATOMIC : { kind: 'list', keys: field.mapKeys, element };
 }
 
-/** Returns the node for an object of a custom kind, or an object of any kind within one. `metadata`: the node for the metadata. */
+/** Returns the node for an object of a custom kind, or for an embedded object of any kind. `metadata`: the node for its metadata. */
 function customNode(schema: CustomSchema, metadata: Node): Node {
   const rest = valueNode({ ...schema, type: 'object' }, metadata);
   if (rest.kind !== 'map') return rest;

@@ -64,7 +64,7 @@ function formatElement(element: PathElement): string {
 
 const KINDS = 'fkvi';
 
-/** Returns the path elements in the order in which upstream writes and reports them. Each value is parsed once. */
+/** Returns the path elements in the order used by upstream to write and report them. Parses each value only once. */
 export function sortedElements(elements: Iterable<PathElement>): PathElement[] {
   const all = [...elements];
   if (all.every((element) => element[0] === 'f')) return all.sort();

@@ -28,7 +28,7 @@ function walk({ node: given, value, path }: { node: Node; value: unknown; path: 
 
 type ListValue = { node: Node & { kind: 'list' }; value: unknown[]; path: Path };
 
-/** Adds a list's elements to the set. Elements with a duplicate key count as one field that has no fields below it. */
+/** Adds a list's elements to the set. Elements with a duplicate key count as one field without subfields. */
 function walkList({ node, value, path }: ListValue, set: FieldSetBuilder): void {
   const counts = new Map<PathElement, number>();
   const elements = value.map((one) => listElement(node, one));
@@ -40,9 +40,7 @@ function walkList({ node, value, path }: ListValue, set: FieldSetBuilder): void 
   }
 }
 
-/**
- * Returns the set with every struct field that has members below it added as a member. A field set does not contain such fields by itself.
- */
+/** Returns the set plus every struct field that has members below it, which a field set does not otherwise contain. */
 export function withNamedFields(set: FieldSet, node: Node | undefined): FieldSet {
   const isNamed = (element: PathElement) =>
     node?.kind === 'map' && element.startsWith('f:') && node.isNamed(element.slice(2));
@@ -53,8 +51,8 @@ export function withNamedFields(set: FieldSet, node: Node | undefined): FieldSet
 }
 
 /**
- * Returns the set as it is with the present types: an owner of fields below a list or map that is atomic owns the list or map itself. Sets
- * from before a type became atomic, or written by clients, have such fields (structured-merge-diff, typed.ReconcileFieldSetWithSchema).
+ * Adapts the set to the current types: an owner of fields below an atomic list or map owns the list or map itself. Sets contain such fields
+ * if clients wrote them or if the type was not atomic before (structured-merge-diff, typed.ReconcileFieldSetWithSchema).
  */
 export function withAtomicFields(set: FieldSet, node: Node | undefined): FieldSet {
   if (node === undefined || node.kind === 'deduced') return set;

@@ -18,10 +18,10 @@ import { toFieldSet, withAtomicFields, withNamedFields } from './to-field-set.ts
  */
 export type Manager = { fields: FieldSet; isApplied: boolean };
 
-/** Managers, by keys that the caller chooses. The same manager with another operation or subresource must have a different key. */
+/** Managers, keyed as the caller chooses. The same manager with a different operation or subresource must have a different key. */
 export type Managers = ReadonlyMap<string, Manager>;
 
-/** A field that an apply would change but another manager owns. */
+/** A field that would be changed by an apply but is owned by another manager. */
 export type ApplyConflict = { manager: string; field: string };
 
 export type Applied = { object: JsonObject; managers: Managers } | { conflicts: ApplyConflict[] };
@@ -80,7 +80,7 @@ export class FieldUpdater {
   }
 
   /**
-   * The fields that a configuration sets and that have the same values in an object, in the form of `ApplyConflict.field`. Throws
+   * Returns the fields of a configuration that have the same values in an object, in the form of `ApplyConflict.field`. Throws
    * `invalid_argument` for list elements without keys.
    */
   unchangedFields(configuration: JsonObject, object: JsonObject): Set<string> {

@@ -7,7 +7,7 @@ import { FieldUpdater, type Managers } from './updater.ts';
 
 const schema = await Schema.load();
 
-/** An object and its managers, to which a test applies configurations and updates. */
+/** An object and its managers. Tests apply configurations and updates to it. */
 export class Written {
   object: JsonObject = {};
   managers: Managers = new Map();

@@ -1,10 +1,13 @@
-/** Texts for values of the wrong type in patched objects, as in apimachinery's conversion of maps to structs (runtime/converter.go). */
+/**
+ * Error messages for values of the wrong type in patched objects, as in apimachinery's conversion of maps to structs
+ * (runtime/converter.go).
+ */
 import type { ScalarType } from '../schema/field.ts';
 
-/** What a value should be. `goType` is the name of the type in Go. */
+/** The expected type of a value. `goType` is its name in Go. */
 export type Expected = { type: 'struct' | 'list' | 'map' | ScalarType; goType: string };
 
-/** Returns the text for a value that cannot be converted, such as `cannot restore map from string`. */
+/** Returns the error message for a value that cannot be converted, such as `cannot restore map from string`. */
 export function conversionError(value: unknown, { type, goType }: Expected): string {
   const kind = goKind(value);
   if (type === 'struct') return `cannot restore struct from: ${kind}`;
@@ -15,7 +18,7 @@ export function conversionError(value: unknown, { type, goType }: Expected): str
     : `unrecognized type: ${type === 'double' ? 'float64' : type}`;
 }
 
-/** Whether Go could convert the value to the type, although JSON does not allow it. */
+/** Whether Go could convert the value to the type, even though JSON does not allow it. */
 const isConvertible = (kind: string, type: Exclude<ScalarType, 'bytes'>): boolean =>
   type === 'string' ? kind === 'int64' : type !== 'bool' && kind === 'float64';
 

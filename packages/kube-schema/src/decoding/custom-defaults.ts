@@ -1,10 +1,10 @@
-/** Defaults of custom kinds (apiextensions-apiserver, defaulting). */
+/** Defaulting of custom kinds (apiextensions-apiserver, defaulting). */
 import { isJsonObject, type JsonObject, setField } from '../json.ts';
 import { type CustomSchema, propertyOf } from '../schema/custom-schema.ts';
 
 /**
- * Returns a value with the defaults of its schema. A null that the schema does not allow is replaced by the default, or removed if there is
- * none.
+ * Returns a value with the defaults of its schema applied. A null that the schema does not allow is replaced with the default, or removed
+ * if there is none.
  */
 export function withDefaults(value: unknown, schema: CustomSchema): unknown {
   if (Array.isArray(value)) {

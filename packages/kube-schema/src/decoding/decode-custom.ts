@@ -11,7 +11,7 @@ const METADATA = 'meta.v1.ObjectMeta';
 
 type CustomDecoding = { schema: Schema; type: StructType; duplicates: readonly JsonPath[] };
 
-/** Decodes an object of a custom kind: without undeclared fields, with the defaults of its schema, and with valid metadata. */
+/** Decodes an object of a custom kind: removes undeclared fields, applies the defaults of its schema, and requires valid metadata. */
 export function decodeCustom(
   value: unknown,
   { schema, type, duplicates }: CustomDecoding,
@@ -43,7 +43,7 @@ export function decodeCustom(
 
 type MetadataDecoding = { schema: Schema; path: JsonPath; problems: Problems };
 
-/** Decodes the metadata of the object, or of an object within it. */
+/** Decodes the metadata of the object, or of an object embedded in it. */
 function decodedMetadata(value: unknown, { schema, path, problems }: MetadataDecoding): unknown {
   const own = new Problems([]);
   try {

@@ -10,7 +10,7 @@ export type DecodeJsonOptions = {
   type: StructType;
   /** Paths of fields that occur more than once in the source text, if the JSON or YAML parser reports them. */
   duplicates?: readonly JsonPath[];
-  /** Decides the texts of errors in built-in kinds. Default: `json`. */
+  /** Determines the wording of errors for built-in kinds. Default: `json`. */
   source?: DecodingSource;
   /**
    * A decoded object of the same built-in type. Parts that the value shares with it, such as the specification after a patch of the status,

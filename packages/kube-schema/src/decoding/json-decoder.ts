@@ -107,7 +107,7 @@ export class JsonDecoder {
     return VALUE_READERS[type as ValueType](value, this.#problems.shown(context), (inner) => this.#customSchema(inner));
   }
 
-  /** Go decodes schemas that are nested in a value with a separate decoder, which ignores unknown fields. */
+  /** Go decodes schemas nested in a value with a separate decoder that ignores unknown fields. */
   #customSchema(value: unknown): unknown {
     const problems = new Problems([]);
     const decoder = new JsonDecoder(this.#schema, problems);

@@ -1,4 +1,4 @@
-/** Problems found while decoding a JSON object, with the texts and in the order of upstream's decoder (sigs.k8s.io/json). */
+/** Problems found while decoding a JSON object, worded and ordered as in upstream's decoder (sigs.k8s.io/json). */
 
 import { PodwrightError } from '@podwright/base';
 import { goQuote } from '@podwright/kube-api';
@@ -49,7 +49,7 @@ export function fieldsOf({ struct, below }: Context): string {
   return above === '' ? shown : `${above}.${shown}`;
 }
 
-/** How upstream decodes: from JSON, or from the maps that a strategic merge patch results in. Errors have other texts. */
+/** What upstream decodes: JSON, or the maps produced by a strategic merge patch. Their error messages differ. */
 export type DecodingSource = 'json' | 'map';
 
 /** Collects the problems found in one object. */
@@ -59,7 +59,7 @@ export class Problems {
   readonly #strict = new Set<string>();
   #firstError: string | undefined;
 
-  /** `duplicates`: paths of fields that occur more than once in the source text. A parsed JSON value no longer shows them. */
+  /** `duplicates`: paths of fields that occur more than once in the source text, because a parsed JSON value does not show this. */
   constructor(duplicates: readonly JsonPath[], source: DecodingSource = 'json') {
     this.#duplicates = new Set(duplicates.map(formatPath));
     this.#isMap = source === 'map';
@@ -93,12 +93,12 @@ export class Problems {
     else this.error(wrongTypeText(`number ${value}`, expected.goType, this.shown(context)));
   }
 
-  /** Reports text that is not base64. */
+  /** Reports text that is not valid base64. */
   wrongBytes(message: string): void {
     this.error(this.#isMap ? `error decoding from json: ${message}` : message);
   }
 
-  /** Returns the position that errors of `UnmarshalJSON` show. In a map they show none. */
+  /** Returns the position shown in errors of `UnmarshalJSON`. When decoding maps, these show none. */
   shown(context: Context): Context {
     return this.#isMap ? { ...context, struct: '' } : context;
   }

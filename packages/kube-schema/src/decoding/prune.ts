@@ -1,4 +1,4 @@
-/** Removes undeclared fields from objects of custom kinds (apiextensions-apiserver, pruning). */
+/** Prunes objects of custom kinds by removing undeclared fields (apiextensions-apiserver, pruning). */
 import { isJsonObject, type JsonObject, setField } from '../json.ts';
 import { type CustomSchema, propertyOf } from '../schema/custom-schema.ts';
 import type { JsonPath } from './problems.ts';
@@ -6,7 +6,7 @@ import type { JsonPath } from './problems.ts';
 export type Pruning = {
   /** Called with the path of each removed field. */
   removed: (path: JsonPath) => void;
-  /** Decodes the metadata of an object within the object. */
+  /** Decodes the metadata of the object, or of an object embedded in it. */
   metadata: (value: unknown, path: JsonPath) => unknown;
 };
 
@@ -14,12 +14,12 @@ const OBJECT_FIELDS = ['apiVersion', 'kind', 'metadata'];
 
 type Position = { schema: CustomSchema | undefined; path: JsonPath; preserves: boolean };
 
-/** Returns a value without the fields that the schema does not declare. Without a schema, removes all fields of objects. */
+/** Returns a value without the fields that its schema does not declare. If there is no schema, objects lose all of their fields. */
 export function pruned(value: unknown, { schema, path }: Omit<Position, 'preserves'>, pruning: Pruning): unknown {
   return prune(value, { schema, path, preserves: false }, pruning);
 }
 
-/** Returns a value without the fields that the schema does not declare. */
+/** Returns a value without the fields that its schema does not declare. */
 export const withDeclaredFields = (value: unknown, schema: CustomSchema): unknown =>
   pruned(value, { schema, path: [] }, { removed: () => undefined, metadata: (one) => one });
 

@@ -1,7 +1,7 @@
-/** Quantities in the canonical form in which Kubernetes stores and prints them (apimachinery, api/resource). */
+/** The canonical form of quantities, as stored and printed by Kubernetes (apimachinery, api/resource). */
 import { formatQuantity, isQuantity, parseQuantity } from '@podwright/kube-api';
 
-/** Exponents of ten for the suffixes, for quantities that are written with an exponent. */
+/** Powers of ten for the suffixes, for quantities written with an exponent. */
 const EXPONENTS: Record<string, number> = { n: -9, u: -6, m: -3, '': 0, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 };
 
 /**

@@ -3,8 +3,8 @@ import type { ScalarType } from '../schema/field.ts';
 import type { Context, Problems } from './problems.ts';
 
 /**
- * Decodes a scalar. If the value has another type, adds an error to `problems` and returns `undefined`. `goType` is the type name used in
- * that error.
+ * Decodes a scalar. If the value has a different type, adds an error to `problems` and returns `undefined`. `goType` is the type name used
+ * in that error.
  */
 export function readScalar(
   value: unknown,

@@ -2,8 +2,8 @@ import { isJsonObject } from '../json.ts';
 import { type CustomSchema, propertyOf } from '../schema/custom-schema.ts';
 
 /**
- * Returns the values that are neither lists nor maps where the schema of a custom kind says so, as server-side apply reports them:
- * `.spec.ports: expected list, got &{x}`. Without lists and maps, an applied value cannot be merged.
+ * Returns server-side apply's errors for values that are not lists or maps although the schema of their custom kind says so: `.spec.ports:
+ * expected list, got &{x}`. Such values cannot be merged.
  */
 export function wrongStructures(value: unknown, schema: CustomSchema, path = ''): string[] {
   if (value === null || value === undefined) return [];

@@ -22,7 +22,10 @@ const LIST_DIRECTIVES: Readonly<Record<typeof SET_ORDER | typeof DELETE_SCALARS,
 export const isDirective = (name: string): boolean =>
   name === PATCH || name === RETAIN_KEYS || name.startsWith(SET_ORDER) || name.startsWith(DELETE_SCALARS);
 
-/** Returns the name of the list that a directive is for, or `undefined` for another name. Throws if the directive names no list. */
+/**
+ * Returns the name of the list that a directive is for, or `undefined` if `name` is not this directive. Throws if the directive does not
+ * name a list.
+ */
 export function listOfDirective(name: string, directive: keyof typeof LIST_DIRECTIVES): string | undefined {
   if (!name.startsWith(directive)) return undefined;
   if (name[directive.length] !== '/') throw patchError('invalid_argument', LIST_DIRECTIVES[directive]);

@@ -7,7 +7,7 @@
 export type Identity = (element: unknown) => unknown;
 
 /**
- * Orders a list. Elements named in `order` follow that order. The other elements are placed between them as in `server`, where `server`
+ * Orders a list. Elements named in `order` follow that order. Each other element is placed relative to them as in `server`, if `server`
  * contains both. New elements therefore precede elements that only the server has. The cost is linear, apart from sorting.
  */
 export function orderElements(

@@ -9,7 +9,7 @@ import { checkDepth, patchError } from './patch-error.ts';
  */
 const MAX_OPERATIONS = 10_000;
 const MAX_COPIED_BYTES = 3 << 20;
-/** Allows about a second of work. Each insertion into a long list moves all elements after it. */
+/** Maximum number of list elements moved, which takes about a second. Each insertion into a long list moves all elements after it. */
 const MAX_MOVED_ELEMENTS = 1e9;
 
 type Operation = { op: string; path: string; from: string; value: unknown };
@@ -36,7 +36,7 @@ export function jsonPatch(original: JsonObject, operations: unknown): JsonObject
   return patched.document;
 }
 
-/** Reads an operation. Like upstream, accepts absent fields; such operations do not apply. */
+/** Reads an operation. Like upstream, accepts operations with missing fields, which then fail to apply. */
 function readOperation(given: unknown): Operation {
   if (!isJsonObject(given) && given !== null) throw wrongType(given, 'value of type handlers.jsonPatchOp');
   const { value, ...fields } = given ?? {};
@@ -102,7 +102,7 @@ class Patched {
     if (!isDeepStrictEqual(found ?? null, value ?? null)) throw failed(`testing value ${path} failed: test failed`);
   }
 
-  /** Copies a value. Each copy can double the document's size, so the sizes of all copies are added up. */
+  /** Copies a value. Each copy can double the document's size, so the total size of all copies is limited. */
   #copy({ op, path, from }: Operation): void {
     const value = read(this.#find(op, from)) ?? null;
     if (isTooDeep(value)) throw failed('exceeded max depth');

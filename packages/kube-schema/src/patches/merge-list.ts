@@ -31,7 +31,7 @@ export function mergeList(
   const identity = byKey(mergeKey);
   const { remaining, elements } = withDirectives(original, patch, identity);
   const merged = mergeElements(remaining, elements, { identity, mergeElement });
-  // a merged element lacks its key if that is null in the patch
+  // a merged element lacks its key if the key is null in the patch
   const ofMerged: Identity = (element) =>
     fieldOf(element as JsonObject, mergeKey) === undefined ? null : identity(element);
   return orderElements(merged, { order: order ?? elements, server: original, identity: ofMerged });

@@ -3,7 +3,7 @@ import { it } from 'node:test';
 import { mergePatch } from './merge-patch.ts';
 
 it('a merge patch sets, merges and removes fields', () => {
-  // the examples of RFC 7386, appendix A, that have objects
+  // the examples of RFC 7386, appendix A, that consist of objects
   const cases: [object, object, object][] = [
     [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
     [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],

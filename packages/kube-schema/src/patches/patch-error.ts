@@ -1,5 +1,5 @@
 /**
- * Patch errors, with upstream's texts. The error code determines the response status: `invalid_argument` is 400 BadRequest,
+ * Patch errors, with upstream's messages. The error code determines the response status: `invalid_argument` is 400 BadRequest,
  * `failed_precondition` is 422 Invalid, `resource_exhausted` is 413 RequestEntityTooLarge, and `internal` is 500 InternalError.
  */
 import { type ErrorCode, PodwrightError } from '@podwright/base';
@@ -18,13 +18,13 @@ export function checkDepth(patch: unknown): void {
   if (isTooDeep(patch)) throw patchError('invalid_argument', 'exceeded max depth');
 }
 
-/** Maximum number of characters of a patch's values in an error. */
+/** Maximum length of a patch value in an error message, in characters. */
 const MAX_SHOWN = 1000;
 
-/** Formats a value for an error. */
+/** Formats a value for an error message. */
 export const shownValue = (value: unknown): string => formatGoValue(value).slice(0, MAX_SHOWN);
 
-/** Rejects a value of the wrong type. `expected`: the name of the type in Go. */
+/** Returns the error for a value of the wrong type. `expected` is the name of the expected type in Go. */
 export const wrongValue = (expected: '[]interface {}' | 'map[string]interface {}', value: unknown): PodwrightError =>
   patchError('internal', `expected a ${expected}, but received a ${goTypeName(value)}`);
 

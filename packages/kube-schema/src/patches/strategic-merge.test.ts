@@ -6,7 +6,7 @@ import { strategicMerge } from './strategic-merge.ts';
 
 const schema = await Schema.load();
 
-/** Checks an object of a type after applying a patch. */
+/** Applies a patch to an object of this type and checks the result. */
 function check(type: string, original: JsonObject, [patch, expected]: [JsonObject, JsonObject]): void {
   const before = structuredClone({ original, patch });
   assert.deepEqual(strategicMerge(original, patch, { schema, type: schema.type(type) }), expected);

@@ -50,7 +50,7 @@ function mergeObjects(original: JsonObject, patch: JsonObject, place: PatchPlace
   return result;
 }
 
-/** Returns the result for an object whose patch contains a `$patch` directive. */
+/** Returns the result of applying a patch that contains a `$patch` directive to an object. */
 function directed(patch: JsonObject): JsonObject {
   const { [PATCH]: directive, ...rest } = patch;
   if (directive === 'replace') return withoutDirectives(rest) as JsonObject;

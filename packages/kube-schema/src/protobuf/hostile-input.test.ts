@@ -14,7 +14,7 @@ const field = (number: number, bytes: Uint8Array): Buffer => {
 const hex = (digits: string) => Buffer.from(digits.replaceAll(' ', ''), 'hex');
 
 const fallback = { apiVersion: 'v1', kind: 'Pod' };
-/** Decodes a pod's message. It begins at byte 6 if it is shorter than 128 bytes. */
+/** Decodes a pod from its message, which starts at byte 6 of the input if it is shorter than 128 bytes. */
 const decode = (message: Uint8Array, kind = fallback) =>
   decodeObject(schema, Buffer.concat([hex('6b387300'), field(2, message)]), { fallback: kind });
 
@@ -61,7 +61,7 @@ describe('unknown fields', () => {
 describe('bounds', () => {
   it('are on the depth of messages', () => {
     const crd = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' };
-    // field 28 needs a tag of two bytes
+    // field 28 needs a two-byte tag
     const nest = (inner: Buffer) => Buffer.concat([hex('e201'), field(1, inner).subarray(1)]);
     let nested: Buffer = Buffer.alloc(0);
     for (let depth = 0; depth < 120; depth++) nested = nest(nested);

@@ -5,7 +5,7 @@ import { decodeObject, encodeObject, isProtobufObject } from './object-codec.ts'
 
 const schema = await Schema.load();
 
-/** A protobuf-encoded object, from the hexadecimal digits of its message. */
+/** Builds a protobuf-encoded object from its message in hexadecimal. */
 function envelope(apiVersion: string, kind: string, hex: string): Buffer {
   const field = (number: number, bytes: Buffer) =>
     Buffer.concat([Buffer.from([(number << 3) | 2, bytes.length]), bytes]);

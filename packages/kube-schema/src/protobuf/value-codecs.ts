@@ -47,7 +47,7 @@ const duration: ValueCodec = {
   },
 };
 
-/** The text is not checked here; validation does that. */
+/** The text is checked by validation, not here. */
 const quantity: ValueCodec = {
   decode: (reader) => {
     let text = '';

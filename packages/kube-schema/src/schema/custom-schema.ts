@@ -1,4 +1,4 @@
-/** Custom kinds as data: the parts of a version of a CustomResourceDefinition that decide how its objects are decoded and merged. */
+/** The parts of a CustomResourceDefinition version that determine how its objects are decoded and merged. */
 
 /** A structural schema, as in a CustomResourceDefinition (apiextensions v1, JSONSchemaProps). */
 export type CustomSchema = {
@@ -17,7 +17,7 @@ export type CustomSchema = {
   readonly 'x-kubernetes-map-type'?: string;
 };
 
-/** A column of the tables of a custom kind (CustomResourceColumnDefinition). */
+/** A printer column of a custom kind (CustomResourceColumnDefinition). */
 export type CustomColumn = {
   readonly name: string;
   readonly type: string;
@@ -29,21 +29,21 @@ export type CustomColumn = {
 
 export type CustomType = {
   readonly schema: CustomSchema;
-  /** Default: the name and the age. */
+  /** Default: name and age. */
   readonly columns?: readonly CustomColumn[];
-  /** The JSON paths of the fields for field selectors. Default: none. */
+  /** JSON paths of the fields supported by field selectors. Default: none. */
   readonly selectablePaths?: readonly string[];
-  /** Sent to clients that use this version, if it is deprecated. */
+  /** Warning for clients that use this version, if it is deprecated. */
   readonly deprecationWarning?: string;
 };
 
-/** Returns the schema of a property, or `undefined` if the schema specifies none by this name. */
+/** Returns the schema of a property, or `undefined` if the schema does not specify one. */
 export function propertyOf(schema: CustomSchema, name: string): CustomSchema | undefined {
   const { properties, additionalProperties } = schema;
   if (properties !== undefined && Object.hasOwn(properties, name)) return properties[name];
   return typeof additionalProperties === 'object' ? additionalProperties : undefined;
 }
 
-/** Whether objects of the schema may have any field. */
+/** Whether objects of the schema may have arbitrary fields. */
 export const allowsAnyField = (schema: CustomSchema): boolean =>
   schema['x-kubernetes-preserve-unknown-fields'] === true || schema.additionalProperties === true;

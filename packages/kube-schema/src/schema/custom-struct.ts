@@ -6,12 +6,12 @@ export type CustomResource = { resource: Resource; type: StructType };
 
 export const keyOf = ({ group, version }: GroupVersionKind, name: string): string => [group, version, name].join('/');
 
-/** Returns the type of a custom kind. `objectType`: a type whose only fields are those of every object. */
+/** Returns the type of a custom kind. `objectType`: a type that has only the fields common to all objects. */
 export function customStruct(kind: GroupVersionKind, custom: CustomType, objectType: StructType): StructType {
   return { ...objectType, name: customTypeName(kind), isAtomic: false, custom };
 }
 
-/** Returns the types of a kind and of its lists, by their names and by their kinds. */
+/** Returns the types of a kind and its list, each keyed by type name and by kind. */
 export function namedTypes(resource: Resource, type: StructType): [string, StructType][] {
   const list = listStruct(resource, type);
   return [
@@ -31,7 +31,7 @@ function listStruct(resource: Resource, type: StructType): StructType {
   return { ...type, name, byName, fields: [metadata, items], isObject: true, custom: undefined };
 }
 
-/** Returns the name of a custom type, such as `custom.com.example.v1.Foo`. Groups have reversed names, as in Java. */
+/** Returns the name of a custom type, such as `custom.com.example.v1.Foo`. The group name is reversed, as in Java packages. */
 function customTypeName(kind: GroupVersionKind): string {
   return ['custom', ...kind.group.split('.').reverse(), kind.version, kind.kind].join('.');
 }

@@ -80,6 +80,6 @@ export type StructType = {
   isList: boolean;
   /** Whether server-side apply replaces the struct as a whole. */
   isAtomic: boolean;
-  /** Set for custom kinds. The fields are then only those of every object. */
+  /** Set for custom kinds. The fields are then only those common to all objects. */
   custom?: CustomType;
 };

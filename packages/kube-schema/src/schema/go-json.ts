@@ -1,4 +1,4 @@
-/** Encodes fields that have no value as Go's JSON encoder does. */
+/** Encodes unset fields as Go's JSON encoder does. */
 import { type JsonObject, setField } from '../json.ts';
 import { type Field, isScalarType, isStructType, type ScalarType, type StructType, type ValueType } from './field.ts';
 import type { Schema } from './schema.ts';

@@ -18,9 +18,9 @@ export type Resource = Subresource & {
   subresources?: Readonly<Record<string, Subresource>>;
   /** Whether a CustomResourceDefinition defines the resource. Its objects are not encoded as protobuf. */
   isCustom?: true;
-  /** The version in which objects are stored, of a custom resource. */
+  /** Storage version of a custom resource. */
   storageVersion?: string;
-  /** The kind of lists, of a custom kind that names it. */
+  /** List kind of a custom kind, if its definition specifies one. */
   listKind?: string;
 };
 
@@ -31,7 +31,10 @@ export const listKind = (kind: string): string => `${kind}List`;
 export const apiVersionOf = ({ group, version }: { group: string; version: string }): string =>
   group === '' ? version : `${group}/${version}`;
 
-/** Splits an `apiVersion` into group and version. Returns `undefined` if it contains more than one `/`, which is also invalid in Go. */
+/**
+ * Splits an `apiVersion` into group and version. Returns `undefined` if it contains more than one `/`, which ParseGroupVersion rejects as
+ * well.
+ */
 export function parseApiVersion(apiVersion: string): { group: string; version: string } | undefined {
   const parts = apiVersion.split('/');
   if (parts.length > 2) return undefined;

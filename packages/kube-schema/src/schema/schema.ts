@@ -17,11 +17,12 @@ type SchemaData = {
 /** Request and response kinds that exist in every group version. */
 const IN_EACH_GROUP = /^(?:(?:Create|Delete|Get|List|Patch|Update)Options|Status|WatchEvent)$/;
 
-/** A custom kind in one version. */
+/** One version of a custom kind. */
 export type CustomKind = { resource: Resource; type: CustomType };
 
 /**
- * The built-in kinds and resources of Kubernetes 1.36, and the custom kinds that a server has. Each built-in type is parsed on first use, so a program pays only for the kinds that it uses.
+ * The built-in kinds and resources of Kubernetes 1.36, and a server's custom kinds. Each built-in type is parsed on first use, so a program
+ * pays only for the kinds that it uses.
  */
 export class Schema {
   readonly #builtIn: readonly Resource[];
@@ -54,7 +55,7 @@ export class Schema {
     return [...this.#builtIn, ...[...this.#custom.values()].map(({ resource }) => resource)];
   }
 
-  /** Replaces the custom kinds. Of a version that is not served, only the type can be found. */
+  /** Replaces the custom kinds. If a version is not served, only its type can be looked up. */
   setCustomKinds(kinds: readonly (CustomKind & { isServed?: boolean })[]): void {
     const objectType = this.type('meta.v1.PartialObjectMetadata');
     const all = kinds.map((kind) => ({ ...kind, type: customStruct(kind.resource, kind.type, objectType) }));

@@ -1,9 +1,9 @@
 /**
  * Parses the text form of a type that `scripts/kube-schema/type-texts.ts` generates. The first line has one letter for each property that
- * holds: `isObject` (k), `isList` (l) and `isAtomic` (a). Each further line is a field: number, JSON name (`-` if inlined), type (prefix
+ * is set: `isObject` (k), `isList` (l) and `isAtomic` (a). Each further line is a field: number, JSON name (`-` if inlined), type (prefix
  * `[]` for a list, `{}` for a map), flags, and options. Flags are `p` pointer, `e` omitempty, `z` omitzero, `i` inlined, `r` required.
- * Options are `a` atomic, `g` granular, `s` set, `mKEY,KEY` map with these keys, `+KEY` patch strategy merge, `~` patch strategy retainKeys, `=` patch
- * strategy replace, `:TYPE` name of the type in Go.
+ * Options are `a` atomic, `g` granular, `s` set, `mKEY,KEY` map with these keys, `+KEY` patch strategy merge, `~` patch strategy
+ * retainKeys, `=` patch strategy replace, `:TYPE` Go type name.
  */
 import { type Field, isStructType, type StructType } from './field.ts';
 

@@ -1,11 +1,11 @@
-/** The order of API versions (apimachinery, version.CompareKubeAwareVersionStrings). */
+/** Ordering of API versions (apimachinery, version.CompareKubeAwareVersionStrings). */
 
 const VERSION = /^v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?$/;
 const STAGES = ['alpha', 'beta', undefined];
 
 /**
- * Negative if version `a` is older than `b`: v1alpha1 < v1beta1 < v1beta2 < v1 < v2. Versions in any other format are older than all of
- * these.
+ * Returns a negative number if version `a` is older than `b`: v1alpha1 < v1beta1 < v1beta2 < v1 < v2. Versions in any other format are
+ * older than all of these.
  */
 export function compareVersions(a: string, b: string): number {
   const [one, other] = [VERSION.exec(a), VERSION.exec(b)];

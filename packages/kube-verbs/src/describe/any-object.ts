@@ -3,13 +3,13 @@ import type { ApiObject } from '../api-port.ts';
 import type { Lines } from '../text/aligned.ts';
 import { describeAnnotations, describeLabels } from './metadata.ts';
 
-/** Fields that a generic description prints at its top or omits, so they are not printed again below. */
+/** Fields that a generic description prints at its top or omits, so they are not printed with the others. */
 const SHOWN = new Set([
   ...['apiVersion', 'kind', 'metadata.name', 'metadata.namespace', 'metadata.labels', 'metadata.annotations'],
   'metadata.managedFields',
 ]);
 
-/** Describes an object of any kind: prints its fields, with field names split into words. */
+/** Describes an object of any kind by printing its fields, with field names split into words. */
 export function describeAnyObject(lines: Lines, object: ApiObject): void {
   const { metadata } = object;
   lines.field('Name', metadata.name);
@@ -51,7 +51,10 @@ const valueText = (value: unknown): string =>
 /** Words of field names that are printed in capitals. */
 const INITIALISMS = new Set(['API', 'URL', 'UID', 'OSB', 'GUID']);
 
-/** Splits `creationTimestamp` into `Creation Timestamp`. Returns names with characters other than letters, such as `a.b/c`, unchanged. */
+/**
+ * Splits `creationTimestamp` into `Creation Timestamp`. Names with anything other than letters and dashes, such as `a.b/c`, are returned
+ * unchanged.
+ */
 export function wordsOf(name: string): string {
   if (!/^[\p{L}-]+$/u.test(name)) return name;
   const words = name.match(/-|[A-Z]+(?![a-z])|[A-Z]?[^A-Z-]+|[A-Z]/g) ?? [name];

@@ -16,13 +16,13 @@ import {
   type Surroundings,
 } from './workloads.ts';
 
-/** The objects and events that a description shows in addition to the object. */
+/** Related objects and events shown in the description of an object. */
 export type Related = Surroundings & { slices: readonly EndpointSlice[]; events: readonly ShownEvent[] };
 
-/** Kinds whose descriptions show the numbers of pods by phase. */
+/** Kinds whose descriptions show pod counts by phase. */
 const COUNTED = new Set(['ReplicaSet', 'ReplicationController', 'StatefulSet', 'DaemonSet']);
 
-/** Reads the events of an object, and the objects that its description shows. Those that the user may not read are left out. */
+/** Reads the events of an object, and the objects shown in its description. Events that cannot be read are omitted. */
 export async function readRelated(api: ApiPort, object: ApiObject): Promise<Related> {
   const { kind = '', metadata } = object;
   const { namespace = '', name, uid } = metadata;
@@ -47,7 +47,7 @@ export async function readRelated(api: ApiPort, object: ApiObject): Promise<Rela
   return { events, pods: own, replicaSets, slices };
 }
 
-/** Describes an object as `kubectl describe` does: workloads and Services by their fields, other kinds generically. */
+/** Describes an object like `kubectl describe`: workloads and Services by their fields, other kinds generically. */
 export function describeObject(object: ApiObject, related: Related, nowMs: number): string {
   const lines = new Lines();
   const group = object.apiVersion?.includes('/') ? object.apiVersion.split('/')[0]! : '';

@@ -1,7 +1,7 @@
 import { humanDuration } from '@podwright/kube-api';
 import type { Lines } from '../text/aligned.ts';
 
-/** The fields of a core event, and those of events.k8s.io that an event of a newer recorder has instead. */
+/** The fields of a core/v1 event, and the events.k8s.io fields that newer recorders set instead. */
 export type ShownEvent = {
   type?: string;
   reason?: string;
@@ -16,7 +16,7 @@ export type ShownEvent = {
   metadata?: { creationTimestamp?: string };
 };
 
-/** Adds the events of an object, oldest first; `<none>` if there are none. */
+/** Adds an object's events, oldest first, or `<none>`. */
 export function describeEvents(lines: Lines, events: readonly ShownEvent[], nowMs: number): void {
   if (events.length === 0) return lines.add(0, 'Events:\t<none>');
   lines.add(0, 'Events:\n  Type\tReason\tAge\tFrom\tMessage\n  ----\t------\t----\t----\t-------');

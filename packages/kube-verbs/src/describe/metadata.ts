@@ -1,11 +1,11 @@
 import type { KubeMetadata } from '@podwright/kube-api';
 import type { Lines } from '../text/aligned.ts';
 
-/** Annotations that descriptions leave out, because they repeat the whole object. */
+/** Annotations omitted from descriptions because they repeat the whole object. */
 const HIDDEN = new Set(['kubectl.kubernetes.io/last-applied-configuration']);
 const MAX_ANNOTATION_LENGTH = 140;
 
-/** Formats a time as in `Mon, 30 Nov 2026 12:16:13 +0000`. */
+/** Formats a time like `Mon, 30 Nov 2026 12:16:13 +0000`. */
 export function timeText(time: string | undefined): string {
   if (time === undefined || Number.isNaN(Date.parse(time))) return time ?? '<unset>';
   return new Date(time).toUTCString().replace('GMT', '+0000');
@@ -20,7 +20,7 @@ export function describeLabels(lines: Lines, labels: Record<string, string> | un
   );
 }
 
-/** Describes annotations. Values with several lines start on their own line; long lines are truncated. */
+/** Describes annotations. Multi-line values start on a line of their own; long lines are truncated. */
 export function describeAnnotations(lines: Lines, annotations: Record<string, string> | undefined, level = 0): void {
   const pairs = Object.entries(annotations ?? {}).filter(([key]) => !HIDDEN.has(key));
   const texts = pairs
@@ -36,7 +36,7 @@ export function describeAnnotations(lines: Lines, annotations: Record<string, st
   lines.list(level, 'Annotations', texts);
 }
 
-/** Returns the controller of an object as `Kind/name`. */
+/** Returns an object's controller as `Kind/name`. */
 export function controllerOf({ ownerReferences = [] }: KubeMetadata): string | undefined {
   const owner = ownerReferences.find(({ controller }) => controller === true);
   return owner && `${owner.kind}/${owner.name}`;

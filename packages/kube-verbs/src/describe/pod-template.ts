@@ -5,7 +5,7 @@ import { describeAnnotations, describeLabels } from './metadata.ts';
 import { probeText, variableText } from './probe-text.ts';
 import { describeVolumes } from './template-volumes.ts';
 
-/** Describes the pods that a workload makes. */
+/** Describes the pods created by a workload. */
 export function describePodTemplate(lines: Lines, template: PodTemplate | undefined): void {
   lines.add(0, 'Pod Template:');
   if (template === undefined) return lines.add(1, '<unset>');

@@ -42,10 +42,10 @@ function describePort(lines: Lines, port: ServicePort, slices: readonly Endpoint
   lines.field('Endpoints', endpointsText(slices, name ?? ''));
 }
 
-/** Maximum number of endpoints that a description lists. */
+/** Maximum number of endpoints listed in a description. */
 const MAX_ENDPOINTS = 3;
 
-/** Formats the first ready endpoints of a port, and the number of further ones. */
+/** Formats the first ready endpoints of a port and the number of remaining ones. */
 function endpointsText(slices: readonly EndpointSlice[], portName: string): string {
   if (slices.length === 0) return '<none>';
   const all = slices.flatMap(({ endpoints = [], ports = [] }) =>

@@ -5,7 +5,7 @@ import { type Condition, REVISION, type Workload } from '../workload.ts';
 import { controllerOf, describeAnnotations, describeLabels, timeText } from './metadata.ts';
 import { describePodTemplate } from './pod-template.ts';
 
-/** The pods and ReplicaSets that the description of a workload needs. */
+/** The pods and ReplicaSets needed to describe a workload. */
 export type Surroundings = { pods: readonly Pod[]; replicaSets: readonly Workload[] };
 
 export function describeDeployment(lines: Lines, deployment: Workload, { replicaSets }: Surroundings): void {
@@ -94,14 +94,14 @@ export function describeHead(lines: Lines, { metadata, spec }: Workload, fields:
   for (const field of fields) describe[field]();
 }
 
-/** Returns the text of a selector of pods, which is a map of labels in older kinds. */
+/** Formats a pod selector, which is a map of labels in older kinds. */
 export function podSelector(selector: LabelSelector | Record<string, string> | undefined): string {
   if (selector === undefined) return '<unset>';
   const isNewer = 'matchLabels' in selector || 'matchExpressions' in selector;
   return isNewer ? selectorText(selector as LabelSelector) : labelsText(selector as Record<string, string>);
 }
 
-/** Formats the numbers of pods by phase. */
+/** Formats pod counts by phase. */
 function podsStatus(pods: readonly Pod[]): string {
   const count = (phase: string) => pods.filter(({ status }) => status?.phase === phase).length;
   return `${count('Running')} Running / ${count('Pending')} Waiting / ${count('Succeeded')} Succeeded / ${count('Failed')} Failed`;

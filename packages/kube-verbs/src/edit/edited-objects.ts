@@ -1,4 +1,4 @@
-/** The text of objects that a user edits, and the changes in it. */
+/** The text of objects being edited by a user, and the changes made to it. */
 import { PodwrightError } from '@podwright/base';
 import { readYamlDocuments } from '@podwright/kube-api';
 import type { ApiObject } from '../api-port.ts';
@@ -8,15 +8,15 @@ import { mergePatchBetween } from './merge-patch-between.ts';
 /** An edited object, and the merge patch that turns its target into it; `patch` is undefined if the object was not changed. */
 export type Edit = { target: Target; after: ApiObject; patch: object | undefined };
 
-/** Returns the value that a user edits: one object, or a `List` of several, without `managedFields`. */
+/** Returns the value for the user to edit: one object, or a `List` of several, without `managedFields`. */
 export function editableValue(targets: readonly Target[]): object {
   const items = targets.map(({ object }) => withoutManagers(object));
   return items.length === 1 ? items[0]! : { apiVersion: 'v1', items, kind: 'List', metadata: {} };
 }
 
 /**
- * Reads an edited text, in YAML or JSON. Throws `invalid_argument` if it cannot be parsed, has other objects, or changes a field that
- * identifies an object. Objects that the user has removed from a list are not changed.
+ * Reads edited YAML or JSON. Throws `invalid_argument` if it cannot be parsed, contains other objects, or changes a field that identifies
+ * an object. Objects that the user removed from a list are left unchanged.
  */
 export function readEdits(text: string, targets: readonly Target[]): Edit[] {
   const { documents, problems } = readYamlDocuments(text, 1);
@@ -45,7 +45,7 @@ function editOf(object: Partial<ApiObject> | null, targets: readonly Target[]): 
   return { target, after, patch: mergePatchBetween(before, after) };
 }
 
-/** Returns the fields that an edit may not change, with their values. */
+/** Returns the fields that must not be edited, with their values. */
 const identityOf = (object: Partial<ApiObject> | null): [string, unknown][] => [
   ['apiVersion', object?.apiVersion],
   ['kind', object?.kind],

@@ -2,7 +2,7 @@ import { PodwrightError } from '@podwright/base';
 import type { ApiPort } from '../api-port.ts';
 import type { ResourceKind } from './resource-kind.ts';
 
-/** The media type of a document with all groups and their resources (aggregated discovery, stable since Kubernetes 1.30). */
+/** Media type of a document listing all groups and their resources (aggregated discovery, stable since Kubernetes 1.30). */
 const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json';
 
 type DiscoveredVersion = { version: string; resources?: DiscoveredResource[] };
@@ -18,7 +18,7 @@ type DiscoveredResource = {
 };
 type GroupList = { items?: { metadata?: { name?: string }; versions?: DiscoveredVersion[] }[] };
 
-/** Reads the kinds that the API server has. The core group comes first; the versions of each group are in the order of preference. */
+/** Reads the kinds served by the API server. The core group comes first; the versions of each group are in order of preference. */
 export async function discoverKinds(api: ApiPort, signal?: AbortSignal): Promise<ResourceKind[]> {
   const read = (path: string) => api.call({ method: 'GET', path, accept: AGGREGATED, signal });
   const documents = await Promise.all([read('/api'), read('/apis')]);

@@ -1,4 +1,4 @@
-/** A kind of object that an API server serves, with its names on the command line. */
+/** A kind served by an API server, with its names on the command line. */
 export type ResourceKind = {
   group: string;
   version: string;
@@ -9,11 +9,11 @@ export type ResourceKind = {
   /** Names that stand for several kinds, such as `all`. */
   categories: readonly string[];
   namespaced: boolean;
-  /** Verbs of the API, such as `list`. */
+  /** API verbs, such as `list`. */
   verbs: readonly string[];
   subresources: readonly string[];
 };
 
-/** Returns the name of a kind as kubectl prints it before a slash: `deployment.apps`, `service`. */
+/** Returns a kind's name as kubectl prints it before a slash: `deployment.apps`, `service`. */
 export const qualifiedName = ({ singular, group }: Pick<ResourceKind, 'singular' | 'group'>): string =>
   group === '' ? singular : `${singular}.${group}`;

@@ -6,12 +6,12 @@ export type AutoscalerOptions = {
   name?: string;
   min?: number;
   max: number;
-  /** The target: a percentage of the requests such as `80%`, or an amount for each pod such as `500m`. */
+  /** The target: a percentage of the requests, such as `80%`, or an amount per pod, such as `500m`. */
   cpu?: string;
   memory?: string;
 };
 
-/** Returns the HorizontalPodAutoscaler that `kubectl autoscale` makes. Throws `invalid_argument` if the target has no replicas. */
+/** Returns the HorizontalPodAutoscaler that `kubectl autoscale` would create. Throws `invalid_argument` if the target has no replicas. */
 export function autoscalerOf(target: Target, options: AutoscalerOptions): ApiObject {
   const { kind, object } = target;
   if (!kind.subresources.includes('scale'))

@@ -1,7 +1,7 @@
 import type { ApiObject } from '../api-port.ts';
 import type { Workload } from '../workload.ts';
 
-/** Returns the Job that a CronJob would start now, as `kubectl create job --from` makes it. */
+/** Returns the Job that a CronJob would start now, as created by `kubectl create job --from`. */
 export function jobOfCronJob(name: string, { metadata, spec }: Workload): Workload {
   const { metadata: template = {}, spec: jobSpec = {} } = spec.jobTemplate ?? {};
   const owner = {

@@ -6,7 +6,7 @@ import type { Workload } from '../workload.ts';
 
 export type ExposeOptions = {
   name?: string;
-  /** The ports of the Service. Default: the ports that the object declares. */
+  /** The ports of the Service. Default: the ports declared by the object. */
   ports?: number[];
   targetPort?: IntOrString;
   protocol?: string;
@@ -22,7 +22,7 @@ export type ExposeOptions = {
 /** Kinds whose pods a Service can select. */
 const EXPOSED = new Set(['Pod', 'Service', 'ReplicationController', 'ReplicaSet', 'Deployment']);
 
-/** Returns the Service that `kubectl expose` makes for an object. Throws `invalid_argument` if that is not possible. */
+/** Returns the Service that `kubectl expose` would create for an object. Throws `invalid_argument` if that is not possible. */
 export function serviceOf(object: ApiObject, options: ExposeOptions): Service {
   const { kind = '', metadata } = object;
   if (!EXPOSED.has(kind)) throw invalid(`cannot expose a ${kind}`);

@@ -4,11 +4,14 @@ import type { ApiObject, ApiPort } from '../api-port.ts';
 import { labelsText, selectorText } from '../text/selector-text.ts';
 import { inOrderOfChoice, type PodPurpose } from './pod-order.ts';
 
-/** Kinds whose selector is a LabelSelector. That of the kinds in `BY_LABELS` is a map of labels. */
+/** Kinds whose selector is a LabelSelector. For the kinds in `BY_LABELS`, it is a map of labels. */
 const BY_SELECTOR = new Set(['Deployment', 'ReplicaSet', 'StatefulSet', 'DaemonSet', 'Job']);
 const BY_LABELS = new Set(['ReplicationController', 'Service']);
 
-/** Returns the label selector of an object's pods. Throws `invalid_argument` if the kind has none or selects no pods. */
+/**
+ * Returns the label selector of an object's pods. Throws `invalid_argument` if the kind does not select pods, or a Service or
+ * ReplicationController has no selector.
+ */
 export function podSelectorOf({ kind = '', metadata, spec }: ApiObject): string {
   const { selector } = (spec ?? {}) as { selector?: LabelSelector | Record<string, string> };
   if (BY_SELECTOR.has(kind)) return selectorText(selector as LabelSelector | undefined);
@@ -22,10 +25,10 @@ export function podSelectorOf({ kind = '', metadata, spec }: ApiObject): string 
   );
 }
 
-/** `timeoutMs`: how long to wait for the first pod if there is none, in milliseconds. */
+/** `timeoutMs`: how long to wait for a first pod, in milliseconds. */
 export type ChoiceOptions = { purpose: PodPurpose; timeoutMs: number };
 
-/** Returns the pods of a workload or Service, the best choice first. If there is none, waits; rejects with `deadline_exceeded`. */
+/** Returns the pods of a workload or Service, best choice first. If there are none, waits for one; rejects with `deadline_exceeded`. */
 export async function podsOf(api: ApiPort, object: ApiObject, { purpose, timeoutMs }: ChoiceOptions): Promise<Pod[]> {
   const { namespace = '' } = object.metadata;
   const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
@@ -37,7 +40,7 @@ export async function podsOf(api: ApiPort, object: ApiObject, { purpose, timeout
   const found = new AbortController();
   using _end = { [Symbol.dispose]: () => found.abort() };
   const signal = AbortSignal.any([deadline, found.signal]);
-  // a watch without a resource version first sends the existing pods, so no pod is missed
+  // a watch without a resource version starts with the existing pods, so none is missed
   for await (const { type } of api.watch({ method: 'GET', path, query: { ...query, watch: 'true' }, signal }))
     if (type === 'ADDED' || type === 'MODIFIED') return inOrderOfChoice(await list(), purpose);
   const { kind, metadata } = object;

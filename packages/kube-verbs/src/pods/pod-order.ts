@@ -17,7 +17,7 @@ const byPhase =
   (a, b) =>
     (ranks[a.status?.phase ?? ''] ?? 0) - (ranks[b.status?.phase ?? ''] ?? 0);
 
-/** Compares two times: the earlier one comes first, a missing one last. */
+/** Compares two times: earlier ones come first, missing ones last. */
 function earlier(a: string | null | undefined, b: string | null | undefined): number {
   const [left, right] = [a, b].map((time) => (time ? Date.parse(time) : Number.POSITIVE_INFINITY));
   return left === right ? 0 : left! - right!;
@@ -31,7 +31,7 @@ const restarts = ({ status }: Pod): number =>
 
 const oldest: Rule = (a, b) => earlier(a.metadata.creationTimestamp, b.metadata.creationTimestamp);
 
-/** Prefers the pod whose log is most useful (kubectl, podutils ByLogging). The first rule that distinguishes two pods decides. */
+/** Prefers the pod with the most useful log (kubectl, podutils ByLogging). The first rule that distinguishes two pods decides. */
 const FOR_LOGS: readonly Rule[] = [
   first(isAssigned),
   byPhase({ Running: 0, Unknown: 1, Pending: 2 }),
@@ -41,7 +41,7 @@ const FOR_LOGS: readonly Rule[] = [
   oldest,
 ];
 
-/** Prefers the pod that is most likely to work (kubectl, podutils ActivePods, reversed). */
+/** Prefers the pod most likely to work (kubectl, podutils ActivePods, reversed). */
 const FOR_STREAMS: readonly Rule[] = [
   first(isAssigned),
   byPhase({ Running: -2, Unknown: -1 }),
@@ -52,10 +52,10 @@ const FOR_STREAMS: readonly Rule[] = [
   oldest,
 ];
 
-/** The purpose for which a pod of a workload is chosen: its log, or a stream such as exec. */
+/** What a workload's pod is chosen for: its log, or a stream such as exec. */
 export type PodPurpose = 'logs' | 'streams';
 
-/** Returns the pods with the best choice first. */
+/** Sorts the pods, best choice first. */
 export function inOrderOfChoice(pods: readonly Pod[], purpose: PodPurpose): Pod[] {
   const rules = purpose === 'logs' ? FOR_LOGS : FOR_STREAMS;
   return pods.toSorted((a, b) => rules.reduce((order, rule) => order || rule(a, b), 0));

@@ -3,8 +3,8 @@ import type { Pod } from '@podwright/kube-api';
 import type { Service } from '../service.ts';
 
 /**
- * Translates `LOCAL:REMOTE`, `REMOTE` and `:REMOTE`, where REMOTE is a port of the Service or its name, to the port of the pod that the
- * Service sends it to, as `kubectl port-forward svc/…` does. Throws `invalid_argument` if the Service or the pod has no such port.
+ * Translates `LOCAL:REMOTE`, `REMOTE` and `:REMOTE`, where REMOTE is the number or name of a Service port, to the pod port that the Service
+ * targets, like `kubectl port-forward svc/…`. Throws `invalid_argument` if the Service or the pod has no such port.
  */
 export function podPortText(text: string, service: Service, pod: Pod): string {
   const colon = text.indexOf(':');

@@ -4,7 +4,7 @@ import type { Workload } from '../workload.ts';
 
 const RESTARTED_AT = 'kubectl.kubernetes.io/restartedAt';
 
-/** Restarts a workload: sets an annotation in its pod template, so that its controller replaces the pods. */
+/** Restarts a workload by setting an annotation in its pod template, which makes its controller replace the pods. */
 export async function restartRollout(api: ApiPort, target: Target, nowMs: number): Promise<void> {
   const { kind, object } = target;
   if (kind.group !== 'apps' || !['Deployment', 'DaemonSet', 'StatefulSet'].includes(kind.kind))

@@ -5,12 +5,12 @@ import type { Workload } from '../workload.ts';
 import { type RolloutStatus, rolloutStatus } from './status.ts';
 
 export type FollowOptions = {
-  /** Called with each status that differs from the one before. */
+  /** Called with each status that differs from the previous one. */
   onStatus: (status: RolloutStatus) => void;
   signal: AbortSignal;
 };
 
-/** Reports the status of a rollout until it is done. Rejects if the object is deleted, and with the reason of the signal. */
+/** Reports the status of a rollout until it is done. Rejects if the object is deleted, or with the signal's abort reason. */
 export async function followRollout(
   api: ApiPort,
   target: Target,
@@ -37,7 +37,7 @@ export async function followRollout(
   throw new PodwrightError('unavailable', 'the node has stopped; the watch has ended');
 }
 
-/** Returns the present status of a rollout. */
+/** Returns the current status of a rollout. */
 export function currentStatus({ kind, object }: Target): RolloutStatus {
   if (kind.group === 'apps') return rolloutStatus(object as Workload);
   throw new PodwrightError('invalid_argument', `no status viewer has been implemented for ${kindText({ kind })}`);

@@ -3,7 +3,7 @@ import { refused, type Target, targetName } from '../target.ts';
 import { align, Lines } from '../text/aligned.ts';
 import type { Revision } from './revisions.ts';
 
-/** Formats the list of revisions, or the pod template of one, as `kubectl rollout history` does. */
+/** Formats the list of revisions, or the pod template of one of them, like `kubectl rollout history`. */
 export function historyText(target: Target, revisions: readonly Revision[], wanted = 0): string {
   const name = targetName(target);
   if (wanted > 0) {

@@ -7,7 +7,7 @@ import { type PodTemplate, REVISION, type Workload } from '../workload.ts';
 const CHANGE_CAUSE = 'kubernetes.io/change-cause';
 export const TEMPLATE_HASH = 'pod-template-hash';
 
-/** A revision of a workload. For kinds with ControllerRevisions, `patch` is the patch that makes the revision the current one. */
+/** A revision of a workload. For kinds that use ControllerRevisions, `patch` makes this revision the current one. */
 export type Revision = {
   number: number;
   changeCause: string;
@@ -18,7 +18,7 @@ export type Revision = {
 
 type ControllerRevision = ApiObject & { revision: number; data?: { spec?: { template?: PodTemplate } } };
 
-/** Reads the revisions of a workload, the oldest first. Throws if the kind has none. */
+/** Reads the revisions of a workload, oldest first. Throws if its kind has none. */
 export async function readRevisions(api: ApiPort, target: Target): Promise<Revision[]> {
   const { kind, object } = target;
   const isSet = kind.kind === 'DaemonSet' || kind.kind === 'StatefulSet';

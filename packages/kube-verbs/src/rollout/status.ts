@@ -2,7 +2,7 @@ import { PodwrightError } from '@podwright/base';
 import { findCondition } from '@podwright/kube-api';
 import type { Workload } from '../workload.ts';
 
-/** The progress of a rollout. `text` has kubectl's words. */
+/** The progress of a rollout. `text` uses kubectl's wording. */
 export type RolloutStatus = { text: string; isDone: boolean };
 
 /**

@@ -4,7 +4,7 @@ import { kindText, patchTarget, refused, type Target } from '../target.ts';
 import { type PodTemplate, REVISION, type Workload } from '../workload.ts';
 import { type Revision, readRevisions, TEMPLATE_HASH } from './revisions.ts';
 
-/** Annotations that a Deployment keeps when it returns to an earlier revision. */
+/** Annotations that a Deployment retains when it is rolled back. */
 const OWN_ANNOTATIONS = new Set([
   ...['kubectl.kubernetes.io/last-applied-configuration', REVISION, 'deployment.kubernetes.io/revision-history'],
   ...['deployment.kubernetes.io/desired-replicas', 'deployment.kubernetes.io/max-replicas'],
@@ -12,8 +12,8 @@ const OWN_ANNOTATIONS = new Set([
 ]);
 
 /**
- * Makes an earlier revision the current one; 0 means the previous one. Returns kubectl's words for the result. Throws
- * `failed_precondition` if there is no such revision, or if a Deployment is paused.
+ * Rolls back to an earlier revision; 0 means the previous one. Returns the result in kubectl's wording. Throws `failed_precondition` if
+ * there is no such revision, or if a Deployment is paused.
  */
 export async function undoRollout(api: ApiPort, target: Target, revision = 0): Promise<string> {
   const { kind } = target;
@@ -32,7 +32,7 @@ export async function undoRollout(api: ApiPort, target: Target, revision = 0): P
   return 'rolled back';
 }
 
-/** Returns the wanted revision, or for 0 the one before the newest. */
+/** Returns the requested revision, or the one before the newest if `wanted` is 0. */
 function chooseRevision(revisions: readonly Revision[], wanted: number): Revision {
   const found = wanted === 0 ? revisions.at(-2) : revisions.find(({ number }) => number === wanted);
   if (found !== undefined) return found;
@@ -50,7 +50,7 @@ function plain(template: PodTemplate | undefined): object {
   return { ...rest, metadata: { ...metadata, labels } };
 }
 
-/** Returns the JSON patch that sets the template and the annotations of a Deployment to those of a revision. */
+/** Returns the JSON patch that sets a Deployment's template and annotations to those of a revision. */
 function deploymentPatch({ metadata }: Workload, { template, annotations }: Revision): object[] {
   const own = Object.entries(metadata.annotations ?? {}).filter(([key]) => OWN_ANNOTATIONS.has(key));
   const earlier = Object.entries(annotations).filter(([key]) => !OWN_ANNOTATIONS.has(key));

@@ -6,13 +6,13 @@ type Scale = ApiObject & { spec?: { replicas?: number }; status?: { replicas?: n
 
 export type ScaleOptions = {
   replicas: number;
-  /** Precondition: the present number of replicas. */
+  /** Precondition: the current number of replicas. */
   current?: number;
-  /** Precondition: the present resource version. */
+  /** Precondition: the current resource version. */
   resourceVersion?: string;
 };
 
-/** Changes the number of replicas by the `scale` subresource. Throws `failed_precondition` if a precondition does not hold. */
+/** Changes the number of replicas through the `scale` subresource. Throws `failed_precondition` if a precondition fails. */
 export async function scaleTarget(api: ApiPort, target: Target, options: ScaleOptions): Promise<void> {
   const path = `${target.path}/scale`;
   const scale = (await api
@@ -28,7 +28,7 @@ export async function scaleTarget(api: ApiPort, target: Target, options: ScaleOp
       'failed_precondition',
       `Expected resource version to be ${resourceVersion}, was ${version}`,
     );
-  // with the resource version, the patch fails after another change; only preconditions need that
+  // with the resource version, the patch fails if there was another change, which only matters for preconditions
   const metadata = { ...(current === undefined && resourceVersion === undefined ? {} : { resourceVersion: version }) };
   const body = { metadata, spec: { replicas } };
   await api.call({ method: 'PATCH', path, body, contentType: 'application/merge-patch+json' });
@@ -39,7 +39,7 @@ function refuseUnscalable(error: unknown, target: Target): never {
   throw new PodwrightError('invalid_argument', `${quotedTarget(target)} cannot be scaled: its kind has no replicas`);
 }
 
-/** Waits until the object has the wanted number of replicas. Rejects with the reason of the signal. */
+/** Waits until the object has the desired number of replicas. Rejects with the signal's abort reason. */
 export async function waitForScale(
   api: ApiPort,
   { path, object }: Target,

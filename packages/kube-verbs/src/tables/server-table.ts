@@ -1,11 +1,11 @@
 import type { KubeMetadata } from '@podwright/kube-api';
 
-/** The media types of requests for tables (apimachinery, meta/v1 Table). Servers without tables respond with plain objects. */
+/** Media types for requesting tables (apimachinery, meta/v1 Table). Servers without Table support respond with plain objects. */
 export const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json';
 
-/** A column of a server's table; `wide` columns are shown with `-o wide` only. */
+/** A column of a server's table; `wide` columns are shown only with `-o wide`. */
 export type TableColumn = { title: string; wide: boolean };
-/** An object in a server's table. */
+/** A row of a server's table. */
 export type TableRow = { metadata: KubeMetadata & { name: string }; cells: string[]; object: object };
 export type ServerTable = { columns: TableColumn[]; rows: TableRow[]; resourceVersion: string };
 
@@ -31,7 +31,7 @@ export function tableOf(answer: unknown): ServerTable {
   };
 }
 
-/** Returns a table of names and times for the response of a server without tables. */
+/** Builds a fallback table (name and creation time) from the response of a server without Table support. */
 function withoutTable(answer: unknown): WireTable {
   const { items, metadata } = answer as { items?: { metadata: KubeMetadata }[]; metadata?: KubeMetadata };
   const objects = items ?? [{ metadata: metadata ?? {} }];

@@ -1,10 +1,10 @@
-/** Lines whose cells are separated by tabs, as in kubectl, and their alignment as in Go's text/tabwriter. */
+/** Lines of tab-separated cells, as in kubectl, aligned like Go's text/tabwriter does. */
 
-/** Collects the lines of a description. Each level indents by two spaces. */
+/** Collects the lines of a description. Each level is indented by two spaces. */
 export class Lines {
   readonly #lines: string[] = [];
 
-  /** Adds a line; the cells are separated by tabs. */
+  /** Adds a line of tab-separated cells. */
   add(level: number, text: string): void {
     this.#lines.push(...text.split('\n').map((line, index) => (index === 0 ? '  '.repeat(level) + line : line)));
   }
@@ -14,7 +14,7 @@ export class Lines {
     this.add(0, `${label}:\t${value}`);
   }
 
-  /** Adds a field with one line for each value, all in the same column; `<none>` if there are no values. */
+  /** Adds a field with one line per value, all in the same column, or `<none>` if there are no values. */
   list(level: number, label: string, values: readonly string[]): void {
     const [first = '<none>', ...rest] = values;
     this.add(level, `${label}:\t${first}`);
@@ -25,7 +25,7 @@ export class Lines {
     return align(this.#lines).join('\n');
   }
 
-  /** Returns the lines with tabs instead of alignment. */
+  /** Returns the lines with their tabs, unaligned. */
   unaligned(): string {
     return this.#lines.join('\n');
   }
@@ -35,8 +35,8 @@ export class Lines {
 const PADDING = 2;
 
 /**
- * Replaces tabs by spaces. A column is a run of adjacent lines that have a tab after the cell of that column; it is as wide as its widest
- * cell.
+ * Replaces tabs with spaces. A column is a run of adjacent lines that have a tab after the cell in that position; it is as wide as its
+ * widest cell.
  */
 export function align(lines: readonly string[]): string[] {
   const cells = lines.map((line) => line.split('\t'));
@@ -51,7 +51,7 @@ export function align(lines: readonly string[]): string[] {
   );
 }
 
-/** The number of UTF-16 units beyond the number of code points. JavaScript pads by the former, Go by the latter. */
+/** The number of UTF-16 code units in excess of the number of code points. JavaScript pads by the former, Go by the latter. */
 const codePointExcess = (text: string): number => text.length - [...text].length;
 
 type Block = { from: number; to: number; column: number };

@@ -1,12 +1,12 @@
 import type { LabelSelector } from '@podwright/kube-api';
 
-/** Formats labels as `a=b,c=d`, sorted by their names. */
+/** Formats labels as `a=b,c=d`, sorted by name. */
 export function labelsText(labels: Record<string, string> | undefined): string {
   const pairs = Object.entries(labels ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
   return pairs.map(([key, value]) => `${key}=${value}`).join(',');
 }
 
-/** Formats a selector as the API accepts it in a query: `app=web,tier in (a,b),!old`. */
+/** Formats a selector as accepted in API queries: `app=web,tier in (a,b),!old`. */
 export function selectorText({ matchLabels = {}, matchExpressions = [] }: LabelSelector = {}): string {
   const terms = [
     ...Object.entries(matchLabels).map(([key, value]) => ({ key, text: `${key}=${value}` })),

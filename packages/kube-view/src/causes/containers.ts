@@ -4,17 +4,17 @@ import type { PodFacts, ViewedEvent } from './finding.ts';
 
 type Terminated = NonNullable<ContainerStatus['state']['terminated']>;
 
-/** Returns the statuses of init containers and containers. */
+/** Returns the statuses of a pod's init containers and containers. */
 export function containerStatusesOf({ status = { phase: 'Pending' } }: Pod): ContainerStatus[] {
   return [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
 }
 
-/** Returns the container, or init container, of a pod with this name. */
+/** Returns the pod's container or init container with this name. */
 export function containerOf({ spec }: Pod, name: string): Container | undefined {
   return [...(spec.initContainers ?? []), ...spec.containers].find((container) => container.name === name);
 }
 
-/** Returns the first container in the state `waiting` with one of the reasons, and the reason and message of the state. */
+/** Returns the first container waiting for one of these reasons, with the reason and message of its state. */
 export function waitingFor(
   pod: Pod,
   reasons: readonly string[],
@@ -26,10 +26,10 @@ export function waitingFor(
   return undefined;
 }
 
-/** The last termination of a container: from `state` or, if the container runs or waits again, from `lastState`. */
+/** The last termination of a container: from `state` or, if it is running or waiting again, from `lastState`. */
 export type ContainerEnd = { status: ContainerStatus; end: Terminated };
 
-/** Returns the last terminations of containers that are not ready. Failures come first. */
+/** Returns the last terminations of containers that are not ready, failures first. */
 export function endsOf(pod: Pod): ContainerEnd[] {
   const ends = containerStatusesOf(pod).flatMap((status) => {
     const end = status.state?.terminated ?? status.lastState?.terminated;
@@ -38,7 +38,7 @@ export function endsOf(pod: Pod): ContainerEnd[] {
   return ends.sort((a, b) => Number(a.end.exitCode === 0) - Number(b.end.exitCode === 0));
 }
 
-/** Returns the newest event with one of the reasons whose message matches. */
+/** Returns the newest event that has one of these reasons and a matching message. */
 export function lastEvent({ events }: PodFacts, reasons: readonly string[], message = /^/): ViewedEvent | undefined {
   return events.findLast((event) => reasons.includes(event.reason) && message.test(event.message));
 }
@@ -50,7 +50,7 @@ export function containerOfEvent({ involvedObject }: ViewedEvent): string | unde
 
 export const conditionOf = ({ status }: Pod, wanted: string) => findCondition(status?.conditions, wanted);
 
-/** Returns the first line, without the whitespace around it, of at most 300 characters. */
+/** Returns the first line, trimmed and limited to 300 characters. */
 export function firstLine(text: string): string {
   const line = text.trim().split('\n')[0]!.trim();
   return line.length > 300 ? `${line.slice(0, 299)}…` : line;

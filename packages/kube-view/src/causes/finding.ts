@@ -1,33 +1,33 @@
 import type { Pod } from '@podwright/kube-api';
 
-/** The last lines of a container's log. `previous`: they are from the container's run before the present one. */
+/** The last lines of a container's log. `previous`: they are from the container's previous run. */
 export type LogEnd = { container: string; previous: boolean; lines: string[] };
 
 /** Why an object is not ready, for people and programs. */
 export type Finding = {
-  /** Name of the cause, such as `image-not-found`. It does not change between versions. */
+  /** Name of the cause, such as `image-not-found`. It is stable across versions. */
   cause: string;
   /** The problem, in one sentence without the object's name. */
   sentence: string;
-  /** What the user can do. Each item is a sentence. */
+  /** What the user can do, one sentence per item. */
   advice: string[];
-  /** Lines of a log that show the problem. */
+  /** Log lines that show the problem. */
   log?: LogEnd;
 };
 
-/** The part of an event that causes read. `fieldPath` names the container: `spec.containers{NAME}`. */
+/** The part of an event used by causes. `fieldPath` names the container: `spec.containers{NAME}`. */
 export type ViewedEvent = { type: string; reason: string; message: string; involvedObject?: { fieldPath?: string } };
 
-/** The objects, events and log lines from which causes find the problem of a pod. */
+/** The objects, events and log lines from which causes identify a pod's problem. */
 export type PodFacts = {
   pod: Pod;
   /** The pod's events, oldest first. */
   events: readonly ViewedEvent[];
-  /** The end of the log of the container that failed or is not ready; undefined if there is none. */
+  /** The end of the log of the container that failed or is not ready; undefined if there is no such container. */
   log: LogEnd | undefined;
-  /** Claims of the pod that are not bound, with the last event of each. */
+  /** The pod's unbound claims, each with its last event. */
   unboundClaims: readonly { name: string; exists: boolean; storageClass?: string; event?: string }[];
-  /** The nodes of the cluster, if a taint may be the cause; otherwise empty. */
+  /** The cluster's nodes if a taint may be the cause; otherwise empty. */
   nodes: readonly NodeFacts[];
   now: number;
 };
@@ -39,5 +39,5 @@ export type NodeFacts = {
   status?: { conditions?: { type: string; status: string; message?: string }[] };
 };
 
-/** Recognizes one kind of problem. Returns undefined if the pod does not have it. Pure. */
+/** Recognizes one type of problem. Returns undefined if the pod does not have it. Pure. */
 export type PodCause = (facts: PodFacts) => Finding | undefined;

@@ -1,8 +1,8 @@
-/** Causes for pods that cannot be scheduled, and for pods that their node has rejected or terminated. */
+/** Causes for pods that cannot be scheduled, and for pods rejected or terminated by their node. */
 import { conditionOf, firstLine } from './containers.ts';
 import type { Finding, PodCause, PodFacts } from './finding.ts';
 
-/** Patterns of the scheduler's message. The first one that matches wins. */
+/** Patterns of the scheduler's message. The first match wins. */
 const UNFIT: [cause: string, pattern: RegExp, sentence: string, advice: string][] = [
   [
     'claim-missing',
@@ -72,7 +72,7 @@ export const unschedulable: PodCause = (facts) => {
   return { cause: 'unschedulable', sentence: `it cannot be scheduled: ${firstLine(message)}`, advice: [] };
 };
 
-/** Taints that controllers set because of a node's condition, with the type of that condition. */
+/** Taints that controllers set for node conditions, with the type of the condition. */
 const CONDITION_OF: Record<string, string> = {
   'node.kubernetes.io/not-ready': 'Ready',
   'node.kubernetes.io/unreachable': 'Ready',
@@ -112,7 +112,7 @@ function tainted({ nodes }: PodFacts): Finding {
   };
 }
 
-/** Returns the finding for a claim that does not exist or is not bound. */
+/** Returns the finding for a missing or unbound claim. */
 function pendingClaim({
   name,
   exists,
@@ -140,7 +140,7 @@ function pendingClaim({
   };
 }
 
-/** Status reasons of pods that their node has rejected or terminated. */
+/** Status reasons of pods rejected or terminated by their node. */
 const REFUSED: Record<string, [cause: string, advice: string]> = {
   Evicted: [
     'evicted',
@@ -166,7 +166,7 @@ export const refusedByNode: PodCause = ({ pod }) => {
   return { cause, sentence: `it has ended with ${reason}: ${firstLine(message)}`, advice: [advice] };
 };
 
-/** Recognizes pods that are being deleted, also if the deletion is late. */
+/** Recognizes pods that are being deleted, even if the deletion is overdue. */
 export const stuckDeletion: PodCause = ({ pod, now }) => {
   const { deletionTimestamp, finalizers = [] } = pod.metadata;
   if (deletionTimestamp === undefined) return undefined;

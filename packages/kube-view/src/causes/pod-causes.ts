@@ -1,4 +1,4 @@
-/** All causes, in the order in which they are tried. The first one that applies explains the pod. */
+/** All causes, in the order in which they are tried. The first match explains the pod. */
 import { isConditionTrue, podSummary } from '@podwright/kube-api';
 import { endedAgain, livenessKill, outOfMemory } from './exit.ts';
 import type { Finding, PodCause, PodFacts } from './finding.ts';
@@ -33,7 +33,7 @@ export function explainPod(facts: PodFacts): Finding {
   return { cause: 'starting', sentence: `it is starting (${podSummary(facts.pod).status})`, advice: [] };
 }
 
-/** Whether a pod needs no explanation: it is ready and not being deleted, or has succeeded. */
+/** Whether a pod needs no explanation: it is not being deleted, and is ready or has succeeded. */
 export function isPodWell({ metadata, status }: PodFacts['pod']): boolean {
   if (metadata.deletionTimestamp !== undefined) return false;
   const isReady = isConditionTrue(status?.conditions, 'Ready');

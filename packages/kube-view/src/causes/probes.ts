@@ -1,5 +1,5 @@
 import { isConditionTrue } from '@podwright/kube-api';
-/** Causes for containers that run and are not ready. */
+/** Causes for running containers that are not ready. */
 import { containerOf, containerOfEvent, lastEvent } from './containers.ts';
 import { answer } from './exit.ts';
 import type { PodCause } from './finding.ts';
@@ -56,7 +56,7 @@ export const readinessProbe: PodCause = (facts) => {
   };
 };
 
-/** Recognizes readiness gates that their controller has not set to True. */
+/** Recognizes readiness gates that have not been set to True by their controller. */
 export const readinessGate: PodCause = ({ pod }) => {
   const gates = (pod.spec as { readinessGates?: { conditionType: string }[] }).readinessGates ?? [];
   const conditions = pod.status?.conditions ?? [];
@@ -69,7 +69,7 @@ export const readinessGate: PodCause = ({ pod }) => {
   };
 };
 
-/** Returns the last warning event of a pod that has not started. It must be the last cause, because it is the least specific. */
+/** Returns the last warning event of a pod that has not started. Must come last, because it is the least specific cause. */
 export const warningEvent: PodCause = (facts) => {
   const event = facts.events.findLast(({ type }) => type === 'Warning');
   if (event === undefined || lastEvent(facts, ['Started']) !== undefined) return undefined;

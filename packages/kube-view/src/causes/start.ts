@@ -12,7 +12,7 @@ const CREATE = [
 
 type Rule = [cause: string, pattern: RegExp, sentence: string, advice: string];
 
-/** Patterns of messages of the kubelet and the OCI runtime. The first one that matches wins. */
+/** Patterns of kubelet and OCI runtime messages. The first match wins. */
 const RULES: Rule[] = [
   [
     'missing-key',

@@ -4,7 +4,7 @@ import type { Subject } from '../view-reader.ts';
 /** A sentence about one object of a chain. */
 export type Link = { subject: Subject; sentence: string };
 
-/** Why an object is or is not ready. `chain` leads from the object that the user has named to the object with the cause. */
+/** Why an object is or is not ready. `chain` leads from the object named by the user to the object with the cause. */
 export type Explanation = {
   isWell: boolean;
   chain: Link[];
@@ -27,7 +27,8 @@ export function withChange(explanation: Explanation, change: Change | undefined)
 }
 
 /**
- * Returns an explanation whose chain begins with a sentence about an object and continues with that of an object that it owns or selects.
+ * Returns an explanation that starts with a sentence about an object and continues with the explanation of an object that it owns or
+ * selects.
  */
 export function under(subject: Subject, sentence: string, below: Explanation): Explanation {
   return { ...below, chain: [{ subject, sentence }, ...below.chain] };
@@ -39,7 +40,7 @@ export const well = (subject: Subject, sentence: string): Explanation => ({
   chain: [{ subject, sentence }],
 });
 
-/** Returns the explanation of an object that itself has the cause. */
+/** Returns the explanation of an object that has the cause itself. */
 export const caused = (subject: Subject, finding: Finding): Explanation => ({
   isWell: false,
   chain: [{ subject, sentence: finding.sentence }],

@@ -3,7 +3,7 @@ import type { Container, PodSpec } from '@podwright/kube-api';
 
 export type Template = { spec?: Partial<PodSpec> };
 
-/** Returns the changes in words, such as `the image of container web from "a" to "b"`; empty if there are none. */
+/** Returns descriptions of the changes, such as `the image of container web from "a" to "b"`; empty if there are none. */
 export function templateChanges(before: Template, after: Template): string[] {
   const old = new Map(containersOf(before).map((container) => [container.name, container]));
   const changes = containersOf(after).flatMap((container) => {

@@ -8,7 +8,7 @@ import { VIEWED, type ViewReader } from '../view-reader.ts';
 import { configEdit } from './config-edit.ts';
 import { caused, type Explanation, subjectOf, well, withChange } from './explanation.ts';
 
-/** Explains why a pod is or is not ready. Rejects with the errors of the reader. */
+/** Explains why a pod is or is not ready. Rejects with the reader's errors. */
 export async function whyPod(reader: ViewReader, pod: Pod, now = Date.now()): Promise<Explanation> {
   const subject = subjectOf('Pod', pod);
   if (isPodWell(pod)) {
@@ -31,7 +31,7 @@ const nodesOf = async (reader: ViewReader): Promise<NodeFacts[]> =>
 
 const isScheduled = (pod: Pod) => conditionOf(pod, 'PodScheduled')?.status !== 'False';
 
-/** Reads the log of the container that failed or, if there is none, of one that runs and is not ready. */
+/** Reads the log of the container that failed or, if there is none, of a running container that is not ready. */
 async function logEnd(reader: ViewReader, pod: Pod): Promise<LogEnd | undefined> {
   const [failed] = endsOf(pod);
   const unready = containerStatusesOf(pod).find(({ ready, state }) => !ready && state?.running !== undefined);

@@ -14,7 +14,7 @@ type Slice = KubeObject & { endpoints?: { conditions?: { ready?: boolean } }[] }
 
 const SERVICE_NAME = 'kubernetes.io/service-name';
 
-/** Explains how many pods serve a Service, or why none does. Rejects with the errors of the reader. */
+/** Explains how many pods serve a Service, or why none do. Rejects with the reader's errors. */
 export async function whyService(reader: ViewReader, object: KubeObject): Promise<Explanation> {
   const service = object as ServiceObject;
   const subject = subjectOf('Service', service);
@@ -65,7 +65,7 @@ async function byEndpoints(reader: ViewReader, service: ServiceObject): Promise<
   });
 }
 
-/** Returns a sentence if no ready pod declares the target port. Pods that declare no ports may still listen on a number. */
+/** Returns a sentence if no ready pod declares the target port. Pods that declare no ports may still listen on a numeric port. */
 function wrongPort({ port, targetPort = port }: ServicePort, pods: Pod[]): string[] {
   const declared = pods.flatMap(({ spec }) =>
     [...spec.containers, ...(spec.initContainers ?? [])].flatMap((container) => container.ports ?? []),
@@ -84,7 +84,7 @@ const labelText = (labels: Record<string, string>) =>
     .map(([key, value]) => `${key}=${value}`)
     .join(', ');
 
-/** Returns advice that names the pod whose labels have most of the selector's keys. */
+/** Returns advice naming the pod whose labels share the most keys with the selector. */
 function nearest(selector: Record<string, string>, pods: Pod[]): string[] {
   const keys = Object.keys(selector);
   const shared = ({ metadata: { labels = {} } }: Pod) => keys.filter((key) => labels[key] !== undefined).length;

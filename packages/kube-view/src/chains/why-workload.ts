@@ -22,7 +22,7 @@ type Owned = KubeObject & {
 
 const REVISION = 'deployment.kubernetes.io/revision';
 
-/** Explains why a workload is complete or why it lacks ready pods. Rejects with the errors of the reader. */
+/** Explains why a workload is complete or lacks ready pods. Rejects with the reader's errors. */
 export async function whyWorkload(reader: ViewReader, { kind }: Resource, workload: KubeObject): Promise<Explanation> {
   const subject = subjectOf(kind, workload);
   const { spec = {} } = workload as Owned;
@@ -79,7 +79,7 @@ const restarts = ({ status }: Pod) => Math.max(0, ...(status?.containerStatuses 
 const created = ({ metadata }: Pod) => Date.parse(metadata.creationTimestamp ?? '') || 0;
 const revisionOf = ({ metadata }: KubeObject) => Number(metadata.annotations?.[REVISION] ?? 0);
 
-/** Returns the newest ReplicaSet of a Deployment, and the changes of its template since the previous one in words. */
+/** Returns a Deployment's newest ReplicaSet, and describes how its template differs from the previous one. */
 async function newestReplicaSet(
   reader: ViewReader,
   { metadata: { namespace = '', uid } }: Owned,
@@ -96,7 +96,7 @@ async function newestReplicaSet(
   return { set: newest, change: { at, text } };
 }
 
-/** Returns the topmost workload that owns a pod, such as the Deployment of its ReplicaSet; undefined if no workload owns it. */
+/** Returns the topmost workload that owns a pod, such as the Deployment of its ReplicaSet; undefined if there is none. */
 export async function ownerOf(
   reader: ViewReader,
   { metadata: { namespace = '', ownerReferences = [] } }: KubeObject,
@@ -109,6 +109,6 @@ export async function ownerOf(
   return (await ownerOf(reader, object)) ?? { resource, object };
 }
 
-/** Whether a selector of labels, such as that of a Service, selects the pod. */
+/** Whether a label selector, such as a Service's, selects the pod. */
 export const selects = (selector: Record<string, string>, pod: Pod): boolean =>
   matchesLabelSelector({ matchLabels: selector }, pod.metadata.labels);

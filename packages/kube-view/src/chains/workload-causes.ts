@@ -1,8 +1,8 @@
-/** Finds out why a workload cannot create pods, from its conditions and events. Pure. */
+/** Determines from conditions and events why a workload cannot create pods. Pure. */
 import { firstLine } from '../causes/containers.ts';
 import type { Finding, ViewedEvent } from '../causes/finding.ts';
 
-/** Patterns of the API server's errors. The first one that matches wins. */
+/** Patterns of API server errors. The first match wins. */
 const REFUSALS: [cause: string, pattern: RegExp, sentence: string, advice: string][] = [
   [
     'quota',
@@ -48,7 +48,7 @@ const REFUSALS: [cause: string, pattern: RegExp, sentence: string, advice: strin
   ],
 ];
 
-/** Explains why pods cannot be created; undefined if no condition or event reports a failure. */
+/** Explains why pods cannot be created, or returns undefined if no condition or event reports a failure. */
 export function creationFailure(
   conditionMessage: string | undefined,
   events: readonly ViewedEvent[],

@@ -2,13 +2,13 @@ import { type KubeObject, type Node, namespacedName, type Pod } from '@podwright
 import { type Budget, type Claim, hasEnded, type PersistentVolume, type StorageClass } from './objects.ts';
 import { KnownRequests, NodeState, type Snapshot } from './snapshot.ts';
 
-/** Read access to the objects of a kind, as informers have. */
+/** Read access to the objects of a kind, as provided by informers. */
 export type ObjectReader<T extends KubeObject> = {
   get(place: { namespace?: string; name: string }): T | undefined;
   list(): T[];
 };
 
-/** The objects that are only looked up. */
+/** Objects that are looked up on demand. */
 export type LookedUp = {
   namespaces: ObjectReader<KubeObject>;
   claims: ObjectReader<Claim>;
@@ -18,13 +18,13 @@ export type LookedUp = {
 };
 
 /**
- * Nodes and their pods. A pod that this scheduler assigns counts at once (it is assumed), until the API server reports it assigned or
+ * Nodes and their pods. A pod assigned by this scheduler counts at once: it is assumed until the API server reports it as assigned or
  * removed, or its binding fails.
  */
 export class ClusterCache {
   readonly #lookedUp: LookedUp;
   readonly #nodes = new Map<string, Node>();
-  /** Pods on nodes, by name of the node, then by name of the pod. */
+  /** Pods on nodes, keyed by node name, then by namespace and name of the pod. */
   readonly #pods = new Map<string, Map<string, Pod>>();
   readonly #nodeOf = new Map<string, string>();
   /** UIDs of assumed pods. */
@@ -47,7 +47,7 @@ export class ClusterCache {
     this.#states.delete(name);
   }
 
-  /** Adds the reported state of a pod. An assumed pod that is not assigned yet keeps its node. */
+  /** Adds the reported state of a pod. An assumed pod that is not yet reported as assigned keeps its node. */
   setPod(pod: Pod): void {
     const node = pod.spec.nodeName ?? '';
     if (node === '' && this.#assumed.has(pod.metadata.uid)) return;
@@ -66,7 +66,7 @@ export class ClusterCache {
     this.#put({ ...pod, spec: { ...pod.spec, nodeName: node } }, node);
   }
 
-  /** Takes an assumed pod from its node again. A pod that has been reported meanwhile stays. */
+  /** Removes an assumed pod from its node again, unless its assignment has been reported since. */
   forget(pod: Pod): void {
     if (this.#assumed.delete(pod.metadata.uid)) this.#remove(namespacedName(pod));
   }

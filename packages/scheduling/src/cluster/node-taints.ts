@@ -2,7 +2,7 @@ import type { Node, Taint } from '@podwright/kube-api';
 
 const PREFIX = 'node.kubernetes.io/';
 
-/** The taint for each condition and status (upstream's node life cycle controller). */
+/** The taint for each condition and status (upstream's node lifecycle controller). */
 const CONDITION_TAINTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Ready: { False: 'not-ready', Unknown: 'unreachable' },
   MemoryPressure: { True: 'memory-pressure' },
@@ -12,8 +12,8 @@ const CONDITION_TAINTS: Readonly<Record<string, Readonly<Record<string, string>>
 };
 
 /**
- * Returns the taints of a node, with those that its conditions stand for even if no controller has set them yet: a node that is not ready or
- * short of memory takes no pods that do not tolerate it. A node without the condition Ready is not ready.
+ * Returns a node's taints, including those implied by its conditions even if no controller has set them yet: a node that is not ready or
+ * short of memory accepts only pods that tolerate this. A node without a `Ready` condition is not ready.
  */
 export function taintsOf({ spec, status }: Node): Taint[] {
   const conditions = status?.conditions ?? [];

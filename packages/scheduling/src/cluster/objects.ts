@@ -1,4 +1,4 @@
-/** The fields of API objects that the scheduler reads, and the resources that kube-client does not name. */
+/** The API object fields used by the scheduler, and the resources that kube-client does not define. */
 import type { KubeObject, LabelSelector, NodeSelectorTerm, Resource } from '@podwright/kube-api';
 
 export type Claim = KubeObject & {
@@ -47,7 +47,7 @@ export const BUDGETS: Resource = {
   namespaced: true,
 };
 
-/** Whether a pod has ended: it takes no resources. */
+/** Whether a pod has ended and no longer uses any resources. */
 export function hasEnded({ status }: { status?: { phase?: string } }): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed';
 }

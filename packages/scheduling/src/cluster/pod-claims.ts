@@ -1,6 +1,6 @@
 import type { Pod } from '@podwright/kube-api';
 
-/** A volume of a pod that is a claim: `isEphemeral` if a controller makes the claim for the pod. */
+/** A claim used by a pod's volume. `isEphemeral`: a controller creates the claim for the pod. */
 export type PodClaim = { name: string; isEphemeral: boolean };
 
 /** Returns the claims of a pod's volumes. */

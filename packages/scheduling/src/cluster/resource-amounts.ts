@@ -3,12 +3,12 @@ import { allContainers, amountOf, inUnits, type Node, overheadOf, type Pod, pars
 /** Amounts by resource: `cpu` in millicores, others in bytes or counts. */
 export type Amounts = ReadonlyMap<string, bigint>;
 
-/** The resources that every node has, in the order in which upstream names them. */
+/** The resources of every node, in upstream's order. */
 const USUAL = ['cpu', 'memory', 'ephemeral-storage'];
 
 /**
- * Returns what a pod requests: containers, init containers and sidecars as they run, or the pod's own amounts, and its overhead. While a
- * resize is under way, the larger amount of each container counts.
+ * Returns a pod's requests: those of its containers, init containers and sidecars as they run, or the pod-level ones, plus the overhead.
+ * While a resize is in progress, the larger of the spec's and the node's allocated amounts counts.
  */
 export function requestsOf(pod: Pod): Amounts {
   const { spec } = pod;
@@ -31,7 +31,7 @@ function larger(a: bigint, b: bigint): bigint {
   return b;
 }
 
-/** The pod with the requests that its node has allocated, which exceed those of the spec until a resize is done. */
+/** Returns the pod with the requests allocated by its node, which may exceed those in the spec until a resize is complete. */
 function withAllocated(pod: Pod): Pod {
   const allocated = new Map(
     (pod.status?.containerStatuses ?? []).map((status) => [status.name, status.allocatedResources]),
@@ -54,7 +54,7 @@ export function sumOf(all: readonly Amounts[]): Amounts {
   return sum;
 }
 
-/** Rounds down: a node does not have the rest of a unit. */
+/** Rounds down, because a node cannot provide part of a unit. */
 function unitsOf(name: string, text: string): bigint {
   return parseQuantity(text).nanos / (name === 'cpu' ? 1_000_000n : 1_000_000_000n);
 }

@@ -3,7 +3,7 @@ import { taintsOf } from './node-taints.ts';
 import type { Budget, Claim, PersistentVolume, StorageClass } from './objects.ts';
 import { type Amounts, allocatableOf, requestsOf, sumOf } from './resource-amounts.ts';
 
-/** The requests of pods, each computed once. */
+/** The requests of pods, computed once per pod. */
 export class KnownRequests {
   readonly #amounts = new WeakMap<Pod, Amounts>();
 
@@ -14,12 +14,12 @@ export class KnownRequests {
   }
 }
 
-/** A node with the pods that were assigned to it and have not ended. */
+/** A node and the pods assigned to it that have not ended. */
 export class NodeState {
   readonly node: Node;
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** The taints of the spec, and those that the conditions stand for. */
+  /** The taints in the spec, and those implied by the conditions. */
   readonly taints: readonly Taint[];
   readonly pods: readonly Pod[];
   readonly allocatable: Amounts;
@@ -36,13 +36,13 @@ export class NodeState {
     this.allocatable = allocatableOf(node);
   }
 
-  /** What the pods request together. */
+  /** The sum of the pods' requests. */
   get requested(): Amounts {
     this.#requested ??= sumOf(this.pods.map((pod) => this.requests.of(pod)));
     return this.#requested;
   }
 
-  /** Returns the node with one more pod. It costs less than `withPods`. */
+  /** Returns the node with one more pod. Cheaper than `withPods`. */
   withPod(pod: Pod): NodeState {
     const state = this.withPods([...this.pods, pod]);
     state.#requested = sumOf([this.requested, this.requests.of(pod)]);
@@ -54,7 +54,7 @@ export class NodeState {
   }
 }
 
-/** The cluster as one decision sees it. */
+/** The cluster as seen by one decision. */
 export type Snapshot = {
   readonly nodes: readonly NodeState[];
   readonly budgets: readonly Budget[];
@@ -65,7 +65,7 @@ export type Snapshot = {
   storageClass(name: string): StorageClass | undefined;
 };
 
-/** Returns a snapshot in which a node has other pods. */
+/** Returns a snapshot with different pods on a node. */
 export function withNode(snapshot: Snapshot, changed: NodeState): Snapshot {
   return { ...snapshot, nodes: snapshot.nodes.map((node) => (node.name === changed.name ? changed : node)) };
 }

@@ -45,7 +45,7 @@ export function testPod(
   };
 }
 
-/** A snapshot of nodes with their pods, and other objects by name. */
+/** A snapshot of nodes with their pods. `rest` provides other objects by name. */
 export function testSnapshot(nodes: readonly (readonly [Node, ...Pod[]])[], rest: Partial<Snapshot> = {}): Snapshot {
   return {
     nodes: nodes.map(([node, ...pods]) => new NodeState(node, pods)),

@@ -7,8 +7,8 @@ import { fitMessage, NO_NODES } from './fit-message.ts';
 import { findPreemption, type Preemption } from './preemption.ts';
 
 /**
- * `assign`: the pod runs on the node. `wait`: it fits no node now. `preemption` makes room for it; `isHopeless`: the node that was nominated
- * for it is of no use any longer.
+ * `assign`: the pod runs on the node. `wait`: no node fits now; `preemption` makes room for the pod, and `clearsNomination` means that its
+ * nominated node is of no more use.
  */
 export type Decision =
   | { kind: 'assign'; node: string }
@@ -17,7 +17,7 @@ export type Decision =
 /** A pod for which room is being made on a node. */
 export type Nominated = { pod: Pod; node: string };
 
-/** Decides where a pod runs. `nominated` are other pods that wait for the end of the pods that they preempted. Pure. */
+/** Decides where a pod runs. `nominated` are other pods, waiting for the pods they preempted to end. Pure. */
 export function decidePod(pod: Pod, given: Snapshot, nominated: readonly Nominated[]): Decision {
   if (given.nodes.length === 0) return { kind: 'wait', message: NO_NODES, clearsNomination: false };
   const snapshot = withNominated(pod, given, nominated);
@@ -38,7 +38,7 @@ export function decidePod(pod: Pod, given: Snapshot, nominated: readonly Nominat
   };
 }
 
-/** Counts pods that were nominated for a node, if they are at least as important, as if they ran there already. */
+/** Treats nominated pods of at least the same priority as if they were already running on their nodes. */
 function withNominated(pod: Pod, snapshot: Snapshot, nominated: readonly Nominated[]): Snapshot {
   const others = nominated.filter(
     (other) => other.pod.metadata.uid !== pod.metadata.uid && podPriority(other.pod) >= podPriority(pod),
@@ -49,7 +49,7 @@ function withNominated(pod: Pod, snapshot: Snapshot, nominated: readonly Nominat
   }, snapshot);
 }
 
-/** The node with the highest score; the first of several. */
+/** Returns the node with the highest score, or the first of several. */
 function best(scores: ReadonlyMap<string, number>): string {
   const most = Math.max(...scores.values());
   return [...scores].find(([, score]) => score === most)![0];

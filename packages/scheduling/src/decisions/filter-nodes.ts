@@ -3,7 +3,7 @@ import type { NodeState, Snapshot } from '../cluster/snapshot.ts';
 import { FILTERS } from '../filters/all-filters.ts';
 import type { NodeCheck, Rejection } from '../filters/filter.ts';
 
-/** The nodes that a pod can run on, and why it cannot run on the others. */
+/** The nodes on which a pod can run, and why it cannot run on the others. */
 export type FilteredNodes = {
   fitting: NodeState[];
   rejections: Map<string, Rejection>;
@@ -27,7 +27,7 @@ export function filterNodes(pod: Pod, snapshot: Snapshot): FilteredNodes {
   return { fitting, rejections };
 }
 
-/** Returns why the pod cannot run on a node of the snapshot; `undefined` if it can. Pure. */
+/** Returns why the pod cannot run on a node of the snapshot, or `undefined` if it can. Pure. */
 export function rejectionBy(pod: Pod, snapshot: Snapshot, node: NodeState): Rejection | undefined {
   const checks = checksFor(pod, snapshot);
   return typeof checks === 'string' ? { reasons: [checks], isFinal: true } : firstRejection(checks, node);

@@ -1,6 +1,6 @@
 import type { Rejection } from '../filters/filter.ts';
 
-/** What a pod's condition and event say if there is no node at all. */
+/** The message in a pod's condition and event if there are no nodes at all. */
 export const NO_NODES = 'no nodes available to schedule pods';
 
 export type Misfit = {
@@ -8,11 +8,11 @@ export type Misfit = {
   rejections: Iterable<Rejection>;
   /** Why no node was examined. */
   refusal?: string;
-  /** What became of preemption, with its prefix. */
+  /** The outcome of preemption, including its prefix. */
   preemption?: string;
 };
 
-/** Returns upstream's message for a pod that fits no node, such as `0/1 nodes are available: 1 Insufficient cpu. preemption: …`. */
+/** Returns upstream's message for a pod that fits on no node, such as `0/1 nodes are available: 1 Insufficient cpu. preemption: …`. */
 export function fitMessage({ nodeCount, rejections, refusal, preemption }: Misfit): string {
   const parts = [`0/${nodeCount} nodes are available:`];
   if (refusal !== undefined) parts.push(`${refusal}.`);

@@ -1,4 +1,4 @@
-/** Random clusters: whatever is decided, no node has more than it can hold, and pods are preempted only if it helps. */
+/** Random clusters: no decision may overcommit a node, and pods are preempted only if it helps. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Pod, podPriority } from '@podwright/kube-api';

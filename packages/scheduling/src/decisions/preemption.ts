@@ -1,4 +1,4 @@
-/** Upstream's DefaultPreemption: which pods of lower priority make room for a pod that fits no node. Pure. */
+/** Upstream's DefaultPreemption: finds pods of lower priority to make room for a pod that fits on no node. Pure. */
 import { findCondition, matchesLabelSelector, type Pod, podPriority } from '@podwright/kube-api';
 import { nominatedNode } from '../cluster/nominated-node.ts';
 import type { Budget } from '../cluster/objects.ts';
@@ -7,15 +7,15 @@ import type { Rejection } from '../filters/filter.ts';
 import { rejectionBy } from './filter-nodes.ts';
 import { fitMessage } from './fit-message.ts';
 
-/** Pods to remove from a node, the most important first. */
+/** Pods to remove from a node, most important first. */
 export type Preemption = { node: string; victims: Pod[] };
 
-/** `message` says in upstream's words why there is none. */
+/** `message` explains in upstream's wording why there is no preemption. */
 export type PreemptionResult = Preemption | { message: string };
 
 type Candidate = Preemption & { violations: number };
 
-/** Returns the pods to remove so that the pod fits a node, or why removing pods does not help. `rejections` are those of the nodes. */
+/** Returns the pods to remove so that the pod fits on a node, or why removing pods does not help. `rejections` is keyed by node name. */
 export function findPreemption(
   pod: Pod,
   snapshot: Snapshot,
@@ -49,7 +49,7 @@ function whyIneligible(pod: Pod, { nodes }: Snapshot, rejections: ReadonlyMap<st
   return isMakingRoom ? 'not eligible due to a terminating pod on the nominated node.' : undefined;
 }
 
-/** Whether a pod ends because it was preempted. */
+/** Whether a pod is terminating because it was preempted. */
 function isPreempted({ metadata, status }: Pod): boolean {
   const target = findCondition(status?.conditions, 'DisruptionTarget');
   return (
@@ -57,7 +57,10 @@ function isPreempted({ metadata, status }: Pod): boolean {
   );
 }
 
-/** Removes all pods of lower priority, then puts back as many as fit together with the pod: first those whose budgets would be violated. */
+/**
+ * Removes all pods of lower priority, then restores as many as fit together with the pod, starting with those whose budgets would be
+ * violated.
+ */
 function victimsOn(pod: Pod, snapshot: Snapshot, node: NodeState): Candidate | Rejection {
   const potential = node.pods.filter((other) => podPriority(other) < podPriority(pod)).sort(byImportance);
   if (potential.length === 0) return NO_VICTIMS;
@@ -75,7 +78,7 @@ function victimsOn(pod: Pod, snapshot: Snapshot, node: NodeState): Candidate | R
   return { node: node.name, victims: victims.sort(byImportance), violations };
 }
 
-/** The pods, in this order, whose removal some PodDisruptionBudget does not allow. */
+/** Returns the pods whose removal, in this order, would violate a PodDisruptionBudget. */
 function violatingPods(pods: readonly Pod[], budgets: readonly Budget[]): Pod[] {
   const allowed = new Map(budgets.map((budget) => [budget, budget.status?.disruptionsAllowed ?? 0]));
   return pods.filter((pod) => {
@@ -93,7 +96,7 @@ function covers({ metadata, spec, status }: Budget, pod: Pod): boolean {
   return !isDisrupted && matchesLabelSelector(spec?.selector, pod.metadata.labels);
 }
 
-/** Pods of higher priority first, then those that started earlier. */
+/** Sorts pods of higher priority first, then those that started earlier. */
 function byImportance(a: Pod, b: Pod): number {
   return podPriority(b) - podPriority(a) || startOf(a) - startOf(b);
 }
@@ -101,7 +104,10 @@ function byImportance(a: Pod, b: Pod): number {
 const startOf = ({ status }: Pod): number =>
   status?.startTime === undefined ? Number.POSITIVE_INFINITY : Date.parse(status.startTime);
 
-/** Upstream's order: violated budgets, the highest priority, the sum of priorities, the number, the latest start of the most important. */
+/**
+ * Ranks candidates in upstream's order: violated budgets, highest priority, sum of priorities, number of pods, latest start of the most
+ * important ones.
+ */
 function bestOf(candidates: readonly Candidate[]): Candidate {
   const keys = new Map(candidates.map((candidate) => [candidate, sortKey(candidate)]));
   return candidates.toSorted((a, b) => {
@@ -111,7 +117,7 @@ function bestOf(candidates: readonly Candidate[]): Candidate {
   })[0]!;
 }
 
-/** Added to each priority, so that a node with few pods of negative priority is not worse than one with many. */
+/** Added to each priority, so that a node with few pods of negative priority does not rank behind one with many. */
 const PRIORITY_OFFSET = 2 ** 31;
 
 function sortKey({ victims, violations }: Candidate): number[] {

@@ -11,7 +11,7 @@ import { interPodAffinity } from './pod-affinity.ts';
 import { podTopologySpread } from './topology-spread.ts';
 import { volumeBinding, volumeRestrictions, volumeZone } from './volume-filters.ts';
 
-/** The filters in upstream's order: the first one that rejects a node gives the reason. */
+/** The filters in upstream's order. The first one that rejects a node provides the reason. */
 export const FILTERS: readonly Filter[] = [
   nodeUnschedulable,
   nodeName,

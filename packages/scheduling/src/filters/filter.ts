@@ -1,22 +1,22 @@
 import type { Pod } from '@podwright/kube-api';
 import type { NodeState, Snapshot } from '../cluster/snapshot.ts';
 
-/** Why a pod cannot run on a node, in upstream's words. `isFinal`: also if other pods were removed from the node. */
+/** Why a pod cannot run on a node, in upstream's wording. `isFinal`: not even if other pods were removed from the node. */
 export type Rejection = { reasons: readonly string[]; isFinal: boolean };
 
-/** Why a pod cannot run on any node, independent of the node. */
+/** Why a pod cannot run on any node, whatever the nodes are like. */
 export type Refusal = { refusal: string };
 
 /** Checks a node; `undefined` if the pod can run there. */
 export type NodeCheck = (node: NodeState) => Rejection | undefined;
 
 /**
- * A filter of upstream's scheduler. It looks at the cluster once, and returns the check of single nodes, a refusal, or `undefined` if it does
- * not concern the pod. Pure.
+ * A filter of upstream's scheduler. Looks at the cluster once, and returns a check for individual nodes, a refusal, or `undefined` if it
+ * does not apply to the pod. Pure.
  */
 export type Filter = (pod: Pod, snapshot: Snapshot) => NodeCheck | Refusal | undefined;
 
 export const final = (...reasons: string[]): Rejection => ({ reasons, isFinal: true });
 
-/** A rejection that the removal of pods may end. */
+/** A rejection that removing pods may resolve. */
 export const removable = (...reasons: string[]): Rejection => ({ reasons, isFinal: false });

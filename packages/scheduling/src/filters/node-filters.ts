@@ -1,4 +1,4 @@
-/** Filters that look at one node and its own pods (upstream's plugins of the same names). */
+/** Filters that look at a single node and its pods (upstream's plugins with the same names). */
 import {
   claimStatusesOf,
   hostPorts,
@@ -28,7 +28,7 @@ export const nodeName: Filter = ({ spec }) => {
 export const taintToleration: Filter = (pod) => (state) =>
   hasUntolerated(pod, state.taints) ? final('node(s) had untolerated taint(s)') : undefined;
 
-/** Whether the pod must not be put on a node with the taints. */
+/** Whether the taints keep the pod off a node. */
 export function hasUntolerated(pod: Pod, taints: readonly Taint[]): boolean {
   const barring = taints.filter(({ effect }) => effect === 'NoSchedule' || effect === 'NoExecute');
   return barring.some((taint) => !toleratesTaint(pod.spec.tolerations, taint));
@@ -45,7 +45,7 @@ export const nodeAffinity: Filter = (pod) => {
   };
 };
 
-/** The only nodes that the pod may run on by their names, as those of a DaemonSet; `undefined` for any. */
+/** The names of the only nodes on which the pod may run, as for pods of a DaemonSet; `undefined` if it may run on any. */
 function wantedNames({ spec }: Pod): Set<string> | undefined {
   const terms = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
   const names = terms.map(({ matchFields = [] }) => {
@@ -53,7 +53,7 @@ function wantedNames({ spec }: Pod): Set<string> | undefined {
     return lists.map(({ values = [] }) => new Set(values));
   });
   if (names.length === 0 || names.some((sets) => sets.length === 0)) return undefined;
-  // the values of one term must all hold, those of any term may
+  // all requirements of a term must match, but only one of the terms
   const common = names.flatMap(([first, ...others]) =>
     [...first!].filter((name) => others.every((set) => set.has(name))),
   );
@@ -84,7 +84,7 @@ export const nodeResourcesFit: Filter = (pod) => {
   };
 };
 
-/** Extended resources that a ResourceClaim of the pod satisfies are accounted for by their driver. */
+/** Extended resources satisfied by a ResourceClaim of the pod are not counted, because their driver accounts for them. */
 function isCounted(pod: Pod, name: string): boolean {
   const mappings = claimStatusesOf(pod).extendedResourceClaimStatus?.requestMappings ?? [];
   return !(isExtendedResource(name) && mappings.some(({ resourceName }) => resourceName === name));

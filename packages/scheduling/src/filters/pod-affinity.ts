@@ -2,7 +2,7 @@ import { type LabelSelector, matchesLabelSelector, type Pod, type PodAffinityTer
 import type { NodeState, Snapshot } from '../cluster/snapshot.ts';
 import { type Filter, final, removable } from './filter.ts';
 
-/** Upstream's InterPodAffinity: required affinity and anti-affinity of the pod, and anti-affinity of pods that run already. */
+/** Upstream's InterPodAffinity: the pod's required affinity and anti-affinity, and the anti-affinity of running pods. */
 export const interPodAffinity: Filter = (pod, snapshot) => {
   const wanted = pod.spec.affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
   const unwanted = pod.spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
@@ -25,7 +25,7 @@ export const interPodAffinity: Filter = (pod, snapshot) => {
   };
 };
 
-/** Returns the domains of the terms that `termsOf` returns for the pods of each node. */
+/** Returns the topology domains of the terms that `termsOf` returns for the pods on each node. */
 function domainsOf(nodes: readonly NodeState[], termsOf: (pod: Pod) => readonly PodAffinityTerm[]): Set<string> {
   const domains = new Set<string>();
   for (const { labels, pods } of nodes) {
@@ -37,7 +37,7 @@ function domainsOf(nodes: readonly NodeState[], termsOf: (pod: Pod) => readonly 
 
 const domainKey = (key: string, value: string | undefined): string => `${key}=${value}`;
 
-/** The terms by which a running pod keeps `pod` away. */
+/** Returns the terms by which a running pod keeps `pod` away. */
 function termsAgainst(owner: Pod, pod: Pod, snapshot: Snapshot): PodAffinityTerm[] {
   const terms = owner.spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
   return terms.filter((term) => matchesTerm({ term, owner }, pod, snapshot));
@@ -60,8 +60,8 @@ export function matchesTerm(
 }
 
 /**
- * The selector of a term with `matchLabelKeys` and `mismatchLabelKeys`. The API server adds them to the selector when a pod is created; adding
- * them again changes nothing.
+ * Returns a term's selector, including `matchLabelKeys` and `mismatchLabelKeys`. The API server already adds these to the selector when a
+ * pod is created; adding them again changes nothing.
  */
 function selectorOf(
   { labelSelector, matchLabelKeys = [], mismatchLabelKeys = [] }: PodAffinityTerm,

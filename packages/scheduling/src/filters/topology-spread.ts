@@ -11,7 +11,7 @@ import { hasUntolerated } from './node-filters.ts';
 
 const NO_MATCH = "node(s) didn't match pod topology spread constraints";
 
-/** Upstream's PodTopologySpread: no domain may have more matching pods than the emptiest one and `maxSkew`. */
+/** Upstream's PodTopologySpread: no domain may exceed the number of matching pods in the emptiest domain by more than `maxSkew`. */
 export const podTopologySpread: Filter = (pod, { nodes }) => {
   const constraints = (pod.spec.topologySpreadConstraints ?? [])
     .filter(({ whenUnsatisfiable }) => whenUnsatisfiable === 'DoNotSchedule')
@@ -48,7 +48,7 @@ export function domainCounts(
   return counts;
 }
 
-/** With fewer domains than `minDomains`, the emptiest one counts as empty. */
+/** If there are fewer domains than `minDomains`, the minimum counts as zero. */
 function leastCount({ minDomains = 1 }: TopologySpreadConstraint, counts: ReadonlyMap<string, number>): number {
   return counts.size < minDomains ? 0 : Math.min(...counts.values());
 }
@@ -70,7 +70,7 @@ function isCounted({ metadata }: Pod, selector: LabelSelector | undefined, { met
 const isEmpty = ({ matchLabels = {}, matchExpressions = [] }: LabelSelector = {}): boolean =>
   Object.keys(matchLabels).length === 0 && matchExpressions.length === 0;
 
-/** The selector, and the pod's own values of `matchLabelKeys`. */
+/** Returns the selector, extended with the pod's own values for `matchLabelKeys`. */
 export function selectorOf(
   { labelSelector, matchLabelKeys = [] }: TopologySpreadConstraint,
   { metadata }: Pod,

@@ -1,4 +1,4 @@
-/** Filters for the claims of a pod (upstream's VolumeRestrictions, VolumeBinding and VolumeZone). */
+/** Filters for a pod's claims (upstream's VolumeRestrictions, VolumeBinding and VolumeZone). */
 import { type Pod, storageClassOf } from '@podwright/kube-api';
 import type { Claim, PersistentVolume } from '../cluster/objects.ts';
 import { podClaims } from '../cluster/pod-claims.ts';
@@ -6,7 +6,7 @@ import type { NodeState, Snapshot } from '../cluster/snapshot.ts';
 import { type Filter, final, type Refusal, removable } from './filter.ts';
 import { planVolumes } from './volume-plan.ts';
 
-/** A claim that only one pod may use is in use. */
+/** Rejects nodes if one of the pod's claims can be used by only one pod (ReadWriteOncePod) and is already in use. */
 export const volumeRestrictions: Filter = (pod, snapshot) => {
   const exclusive = podClaims(pod).filter(({ name }) =>
     snapshot.claim(pod.metadata.namespace, name)?.spec?.accessModes?.includes('ReadWriteOncePod'),
@@ -63,12 +63,12 @@ function refuseClaim({ metadata, spec, status }: Claim, pod: Pod, isEphemeral: b
   return `PVC ${metadata.namespace}/${metadata.name} was not created for pod ${namespace}/${name} (pod is not owner)`;
 }
 
-/** Whether a claim is bound, from both sides. */
+/** Whether a claim is fully bound: the claim and its volume refer to each other. */
 export function isBound({ metadata, spec }: Claim): boolean {
   return (spec?.volumeName ?? '') !== '' && metadata.annotations?.['pv.kubernetes.io/bind-completed'] !== undefined;
 }
 
-/** Whether a claim is bound only once a pod that uses it has a node. */
+/** Whether a claim is bound only once a pod using it has been assigned to a node. */
 function waitsForPod(claim: Claim, snapshot: Snapshot): boolean {
   const binding = snapshot.storageClass(storageClassOf(claim))?.volumeBindingMode;
   return (claim.spec?.volumeName ?? '') === '' && binding === 'WaitForFirstConsumer';
@@ -76,7 +76,7 @@ function waitsForPod(claim: Claim, snapshot: Snapshot): boolean {
 
 const ZONE_LABELS = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region'];
 
-/** The zone and region in the labels of volumes must be the node's, if the node has any. */
+/** The zone and region labels of volumes must match the node's, if the node has any. */
 export const volumeZone: Filter = (pod, snapshot) => {
   const volumes = podClaims(pod).flatMap(({ name }) => {
     const volumeName = snapshot.claim(pod.metadata.namespace, name)?.spec?.volumeName ?? '';
@@ -90,7 +90,7 @@ export const volumeZone: Filter = (pod, snapshot) => {
   };
 };
 
-/** Several zones of a volume are joined by `__`. */
+/** If a volume has several zones, they are joined with `__`. */
 function isInZone({ metadata }: PersistentVolume, label: string, labels: NodeState['labels']): boolean {
   const zones = metadata.labels?.[label];
   return zones === undefined || (labels[label] !== undefined && zones.split('__').includes(labels[label]));

@@ -3,18 +3,18 @@ import type { Claim, PersistentVolume, StorageClass } from '../cluster/objects.t
 import { podClaims } from '../cluster/pod-claims.ts';
 import type { NodeState, Snapshot } from '../cluster/snapshot.ts';
 
-/** What the binding of a pod to a node does with its claims that wait for it, or why it is not possible. */
+/** What happens to a pod's unbound claims when the pod is bound to a node, or why that is not possible. */
 export type VolumePlan = {
   reasons: string[];
-  /** Volumes that exist, for claims. */
+  /** Existing volumes to be bound to claims. */
   bindings: { claim: Claim; volume: PersistentVolume }[];
-  /** Claims whose volumes a provisioner makes for the node. */
+  /** Claims for which a provisioner creates volumes on the node. */
   provisions: Claim[];
 };
 
 const NOT_PROVISIONED = 'kubernetes.io/no-provisioner';
 
-/** Plans the claims of a pod, which all exist, for a node. Pure. */
+/** Plans the claims of a pod, all of which exist, for a node. Pure. */
 export function planVolumes(pod: Pod, snapshot: Snapshot, node: NodeState): VolumePlan {
   const plan: VolumePlan = { reasons: [], bindings: [], provisions: [] };
   const claims = podClaims(pod).flatMap(({ name }) => snapshot.claim(pod.metadata.namespace, name) ?? []);
@@ -51,7 +51,7 @@ function placeClaim(claim: Claim, { snapshot, node, plan }: PlanContext): boolea
   return true;
 }
 
-/** The annotation by which the scheduler asks a provisioner for a volume on a node. */
+/** Annotation with which the scheduler requests a volume on a node from a provisioner. */
 export const SELECTED_NODE = 'volume.kubernetes.io/selected-node';
 
 function canProvision({ provisioner = '', allowedTopologies = [] }: StorageClass, { labels }: NodeState): boolean {
@@ -61,7 +61,7 @@ function canProvision({ provisioner = '', allowedTopologies = [] }: StorageClass
   return allowedTopologies.length === 0 || allowedTopologies.some(isAllowed);
 }
 
-/** Whether the volume is free and fits the claim, or is reserved for it. */
+/** Whether the volume is free and satisfies the claim, or is reserved for it. */
 function isFor(volume: PersistentVolume, claim: Claim): boolean {
   const { metadata, spec = {}, status } = volume;
   const wanted = claim.spec ?? {};
@@ -83,7 +83,7 @@ function isFor(volume: PersistentVolume, claim: Claim): boolean {
   );
 }
 
-/** Whether the node can reach a volume. */
+/** Whether a volume is accessible from the node. */
 function reaches({ name, labels }: NodeState, { spec }: PersistentVolume): boolean {
   const required = spec?.nodeAffinity?.required;
   return required === undefined || required.nodeSelectorTerms.some((term) => matchesTerm(term, { name, labels }));

@@ -1,16 +1,16 @@
 import { namespacedName, type Pod, podPriority } from '@podwright/kube-api';
 import { asksForOther } from './wake-up.ts';
 
-/** Upstream's defaults: the delay after the first failure, doubled with each further one, and its limit. */
+/** Upstream's defaults: the delay after the first failure, which doubles with each further one, and its maximum. */
 const FIRST_BACKOFF_MS = 1000;
 const MAX_BACKOFF_MS = 10_000;
 
-/** How long a pod waits for a change of the cluster before it is tried again anyway. */
+/** How long a pod waits for a cluster change before it is retried anyway. */
 const MAX_WAIT_MS = 5 * 60_000;
 
 /**
- * A pod that waits for a node: `ready` to be tried; `backoff` until a time, then ready; or `waiting` for a change of the cluster, but for
- * some minutes at most.
+ * A pod that needs a node: `ready` to be tried; in `backoff` until a certain time; or `waiting` for a cluster change, for a few minutes at
+ * most.
  */
 type Entry = {
   pod: Pod;
@@ -22,15 +22,15 @@ type Entry = {
   timer?: NodeJS.Timeout;
 };
 
-/** Pods without a node, the most important first. */
+/** Pods without a node, most important first. */
 export class SchedulingQueue {
   readonly #entries = new Map<string, Entry>();
-  /** Changes of the cluster so far: an attempt that began before the last one may have missed it. */
+  /** Number of cluster changes so far: an attempt that started before the latest one may have missed it. */
   #changes = 0;
   #tried: { key: string; changes: number } | undefined;
   #wake: () => void = () => undefined;
 
-  /** Adds a pod or its new state, which is tried again at once if it asks for something else. */
+  /** Adds a pod or its new state. A waiting pod that now asks for something different is retried. */
   put(pod: Pod): void {
     const key = namespacedName(pod);
     const known = this.#entries.get(key);
@@ -54,7 +54,10 @@ export class SchedulingQueue {
     return this.#entries.has(key);
   }
 
-  /** Returns the next pod to try, which stays in the queue until `delete` or `failed`. `undefined` when the signal has aborted. */
+  /**
+   * Returns the next pod to try, or `undefined` once the signal has aborted. The pod stays in the queue until `delete` or `failed` is
+   * called.
+   */
   async next(signal: AbortSignal): Promise<Pod | undefined> {
     while (!signal.aborted) {
       const entry = this.#first();
@@ -69,7 +72,10 @@ export class SchedulingQueue {
     return undefined;
   }
 
-  /** Lets a pod wait after an attempt: for its backoff if the cluster changed meanwhile or `isError`, otherwise for a change. */
+  /**
+   * Makes a pod wait after a failed attempt: for its backoff if the cluster has changed since or `isError` is set, otherwise for a cluster
+   * change.
+   */
   failed(key: string, { isError }: { isError: boolean }): void {
     const entry = this.#entries.get(key);
     if (entry === undefined) return;
@@ -79,7 +85,7 @@ export class SchedulingQueue {
     this.#setTimer(entry, MAX_WAIT_MS);
   }
 
-  /** Tries the waiting pods that `concerns` selects again, after their backoff. */
+  /** Retries the waiting pods selected by `concerns`, once their backoff has ended. */
   clusterChanged(concerns: (pod: Pod) => boolean = () => true): void {
     this.#changes++;
     for (const entry of this.#entries.values())
@@ -126,7 +132,7 @@ export class SchedulingQueue {
   }
 }
 
-/** Pods of higher priority first, then those that wait longer. */
+/** Sorts pods of higher priority first, then those that have been waiting longer. */
 function compare(a: Entry, b: Entry): number {
   return podPriority(b.pod) - podPriority(a.pod) || a.addedMs - b.addedMs;
 }

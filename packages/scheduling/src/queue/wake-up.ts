@@ -1,7 +1,10 @@
-/** Which changes are worth another attempt. Pure. */
+/** Decides which changes are worth another attempt. Pure. */
 import type { Node, Pod } from '@podwright/kube-api';
 
-/** Whether a change of a node may let a pod run there: a new node, or other labels, taints, resources, states of conditions. Heartbeats do not. */
+/**
+ * Whether a node change may allow a pod to run there: a new node, or different labels, taints, resources or condition statuses, but not
+ * heartbeats.
+ */
 export function mayHelp(before: Node | undefined, after: Node): boolean {
   return before === undefined || relevant(before) !== relevant(after);
 }
@@ -12,7 +15,7 @@ function relevant({ metadata, spec, status }: Node): string {
   return JSON.stringify([metadata.labels, unschedulable, taints, status?.allocatable, conditions]);
 }
 
-/** Whether a pod was changed otherwise than by a report of its status. */
+/** Whether more than the status of a pod has changed. */
 export function asksForOther(before: Pod, after: Pod): boolean {
   const asked = ({ metadata, spec }: Pod) => JSON.stringify([metadata.labels, spec]);
   return asked(before) !== asked(after);

@@ -1,4 +1,4 @@
-/** The scores of upstream's default plugins in a first form, with their weights. */
+/** A first version of the scores of upstream's default plugins, with their weights. */
 import {
   matchesTerm as matchesNodeTerm,
   type Pod,
@@ -11,16 +11,16 @@ import { matchesTerm } from '../filters/pod-affinity.ts';
 import { domainCounts, selectorOf } from '../filters/topology-spread.ts';
 import { MAX_SCORE, type Score, scaled } from './score.ts';
 
-/** What a pod without requests counts as, so that such pods are spread too (upstream's defaults for scoring). */
+/** Assumed for pods without requests, so that these are spread too (upstream's defaults for scoring). */
 const LEAST_REQUEST: Readonly<Record<string, bigint>> = { cpu: 100n, memory: 200n << 20n };
 
 const forEach = (nodes: readonly NodeState[], value: (node: NodeState) => number): Map<string, number> =>
   new Map(nodes.map((node) => [node.name, value(node)]));
 
-/** The share of CPU and memory that is left with the pod (LeastAllocated). */
+/** The share of CPU and memory left after adding the pod (LeastAllocated). */
 const leastAllocated: Score = (pod, nodes) => forEach(nodes, (node) => mean(usedShares(pod, node).map(leftScore)));
 
-/** How close the used shares of CPU and memory are (NodeResourcesBalancedAllocation). */
+/** How balanced the used shares of CPU and memory are (NodeResourcesBalancedAllocation). */
 const balancedAllocation: Score = (pod, nodes) =>
   forEach(nodes, (node) => {
     const [one = 0, other = one] = usedShares(pod, node).map((share) => Math.min(share, 1));
@@ -41,7 +41,7 @@ function usedShares(pod: Pod, { pods, allocatable, requests }: NodeState): numbe
   });
 }
 
-/** Few taints PreferNoSchedule that the pod does not tolerate. */
+/** Prefers nodes with few PreferNoSchedule taints that the pod does not tolerate. */
 const preferredTaints: Score = ({ spec }, nodes) => {
   const isUnwanted = ({ node }: NodeState) =>
     (node.spec?.taints ?? []).filter(
@@ -50,7 +50,7 @@ const preferredTaints: Score = ({ spec }, nodes) => {
   return scaled(forEach(nodes, isUnwanted), { isReversed: true });
 };
 
-/** The weights of the pod's preferred node affinity. */
+/** The weights of the pod's preferred node affinity terms. */
 const preferredNodes: Score = ({ spec }, nodes) => {
   const terms = spec.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
   const weight = (node: NodeState) =>
@@ -58,7 +58,7 @@ const preferredNodes: Score = ({ spec }, nodes) => {
   return scaled(forEach(nodes, weight));
 };
 
-/** The weights of preferred affinity and anti-affinity, of the pod and of those that run in the same domain. */
+/** The weights of preferred affinity and anti-affinity, both of the pod and of pods running in the same domain. */
 const preferredPods: Score = (pod, nodes, snapshot) => {
   const weights = forEach(nodes, ({ labels }) =>
     sum(
@@ -90,7 +90,7 @@ function pairWeight({ pod, labels }: Candidate, { one, other }: Running, snapsho
   return ofTerms(pod, one, 1) + ofTerms(pod, one, -1) + ofTerms(one, pod, 1) + ofTerms(one, pod, -1);
 }
 
-/** Domains with few matching pods, for constraints that may be violated. */
+/** Prefers domains with few matching pods, for constraints that may be violated (ScheduleAnyway). */
 const preferredSpread: Score = (pod, nodes, snapshot) => {
   const constraints = (pod.spec.topologySpreadConstraints ?? [])
     .filter(({ whenUnsatisfiable }) => whenUnsatisfiable === 'ScheduleAnyway')

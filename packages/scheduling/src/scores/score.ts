@@ -1,13 +1,13 @@
 import type { Pod } from '@podwright/kube-api';
 import type { NodeState, Snapshot } from '../cluster/snapshot.ts';
 
-/** Scores of nodes, the more the better, by name of the node. */
+/** Scores by node name; higher is better. */
 export type Score = (pod: Pod, nodes: readonly NodeState[], snapshot: Snapshot) => Map<string, number>;
 
-/** The highest score of a plugin, before its weight. */
+/** Maximum score of a plugin, before its weight is applied. */
 export const MAX_SCORE = 100;
 
-/** Scales numbers to 0…100; with `isReversed`, the smallest gets 100 (upstream's DefaultNormalizeScore). */
+/** Scales numbers to 0…100, reversing their order if `isReversed` is set (upstream's DefaultNormalizeScore). */
 export function scaled(numbers: ReadonlyMap<string, number>, { isReversed = false } = {}): Map<string, number> {
   const most = Math.max(0, ...numbers.values());
   const scale = (value: number) => {

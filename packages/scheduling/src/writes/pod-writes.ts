@@ -1,19 +1,19 @@
-/** What the scheduler writes about pods. */
+/** What the scheduler writes to pods. */
 import { findCondition, formatTime, type Pod, type PodCondition } from '@podwright/kube-api';
 import { isApiStatus, type KubeClient, PODS } from '@podwright/kube-client';
 import { nominatedNode } from '../cluster/nominated-node.ts';
 
-/** The scheduler's name, in conditions and events and in the pods that it serves. */
+/** The scheduler's name in conditions and events, and in the pods it handles. */
 export const SCHEDULER_NAME = 'default-scheduler';
 
 type WaitingPod = {
   reason: 'Unschedulable' | 'SchedulerError';
   message: string;
-  /** The node to nominate; null takes the nomination back; undefined changes nothing. */
+  /** The node to nominate; null clears the nomination, undefined leaves it unchanged. */
   nominatedNodeName?: string | null;
 };
 
-/** Writes why a pod has no node. Nothing is written if the status says it already. */
+/** Writes why a pod has no node, unless its status already says so. */
 export async function writeWaiting(
   client: KubeClient,
   pod: Pod,
@@ -28,12 +28,12 @@ export async function writeWaiting(
   });
 }
 
-/** Takes back the nomination of a pod. */
+/** Clears the nomination of a pod. */
 export async function clearNomination(client: KubeClient, pod: Pod): Promise<void> {
   await patchStatus(client, pod, { nominatedNodeName: null });
 }
 
-/** Removes a pod in favour of one of higher priority, with its grace period. A pod that is absent already is no error. */
+/** Removes a pod in favor of one of higher priority, respecting its grace period. No-op if the pod no longer exists. */
 export async function evictVictim(client: KubeClient, victim: Pod): Promise<void> {
   const { namespace, name, uid } = victim.metadata;
   const condition = conditionOf(victim, {
@@ -50,7 +50,7 @@ export async function evictVictim(client: KubeClient, victim: Pod): Promise<void
   }
 }
 
-/** Assigns a pod to a node. */
+/** Binds a pod to a node. */
 export async function bind(client: KubeClient, { metadata }: Pod, node: string): Promise<void> {
   const { namespace, name, uid } = metadata;
   const binding = { apiVersion: 'v1', kind: 'Binding', metadata: { namespace, name, uid } };
@@ -59,7 +59,7 @@ export async function bind(client: KubeClient, { metadata }: Pod, node: string):
   });
 }
 
-/** Returns the condition to write, or `undefined` if the pod has it. The time of transition changes only with the status. */
+/** Returns the condition to write, or `undefined` if the pod already has it. The transition time changes only if the status does. */
 function conditionOf({ metadata, status }: Pod, wanted: PodCondition): PodCondition | undefined {
   const known = findCondition(status?.conditions, wanted.type);
   const isSame = known?.status === wanted.status && known.reason === wanted.reason && known.message === wanted.message;

@@ -17,8 +17,8 @@ export type VolumeBinding = {
 };
 
 /**
- * Reserves the volumes of a plan for its claims, asks provisioners for the others, and waits until all claims are bound. Throws `aborted` if a
- * claim is deleted or its provisioner gives up, `deadline_exceeded` after ten minutes.
+ * Reserves a plan's volumes for its claims, requests the missing ones from provisioners, and waits until all claims are bound. Throws
+ * `aborted` if a claim is deleted or its provisioner gives up, and `deadline_exceeded` after ten minutes.
  */
 export async function bindVolumes({ bindings, provisions }: VolumePlan, parts: VolumeBinding): Promise<void> {
   const { client, node } = parts;
@@ -49,7 +49,7 @@ async function untilBound(claims: readonly Claim[], provisions: readonly Claim[]
         throw new PodwrightError('aborted', `persistentvolumeclaim "${given.metadata.name}" was deleted`);
       const selected = claim.metadata.annotations?.[SELECTED_NODE];
       if (selected !== undefined) seen.add(given.metadata.uid ?? '');
-      // a provisioner removes the annotation to say that the node is of no use
+      // a provisioner removes the annotation to signal that the node cannot be used
       if (provisions.includes(given) && selected === undefined && seen.has(given.metadata.uid ?? ''))
         throw new PodwrightError('aborted', `provisioning failed for persistentvolumeclaim "${given.metadata.name}"`);
       return parts.isBound(claim);

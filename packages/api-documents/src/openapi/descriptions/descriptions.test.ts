@@ -8,7 +8,7 @@ const text = describeKinds();
 
 const KINDS = schema.resources.flatMap((resource) => [resource, ...Object.values(resource.subresources ?? {})]);
 
-/** All structs that objects have, with lists and the kinds of requests. */
+/** Returns all structs reachable from the kinds of resources and subresources, including lists. */
 function structs(): StructType[] {
   const lists = schema.resources.flatMap((one) => schema.kind({ ...one, kind: `${one.kind}List` }) ?? []);
   const meta = ['meta.v1.DeleteOptions', 'meta.v1.Status', 'meta.v1.Condition'].map((name) => schema.type(name));

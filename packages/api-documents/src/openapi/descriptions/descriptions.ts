@@ -10,11 +10,11 @@ import { SHARED_FIELDS } from './shared-fields.ts';
 import { STORAGE } from './storage.ts';
 import { WORKLOADS } from './workloads.ts';
 
-/** The descriptions of a type's fields. The key '' holds the description of the type itself. */
+/** The descriptions of a type's fields by field name. The key '' holds the description of the type itself. */
 type Texts = Map<string, string>;
 
 type Tables = {
-  /** Descriptions by type name without the version, such as `core.Pod`. All versions of a type share them. */
+  /** Descriptions by type name without version, such as `core.Pod`. They apply to all versions of the type. */
   exact: Map<string, Texts>;
   /** Descriptions by type name suffix, longest suffix first. */
   endings: [string, Texts][];
@@ -23,8 +23,8 @@ type Tables = {
 const TABLES = [PODS, CONTAINERS, STORAGE, WORKLOADS, JOBS, NETWORK, CLUSTER, EXTENSIONS, SHARED_FIELDS];
 
 /**
- * Returns a function that looks up descriptions. `type` is a name in the schema, such as `core.v1.Pod`. If `field` is omitted, the function
- * returns the description of the type itself.
+ * Returns a function that looks up descriptions. `type` is a type name in the schema, such as `core.v1.Pod`. If `field` is omitted, the
+ * function returns the description of the type.
  */
 export function describeKinds(): (type: { name: string }, field?: string) => string | undefined {
   const { exact, endings } = parse(TABLES);
@@ -40,7 +40,7 @@ export function describeKinds(): (type: { name: string }, field?: string) => str
   };
 }
 
-/** Returns all types and fields in the description tables. A type that starts with `*` stands for a name suffix. */
+/** Returns all types and fields in the description tables. A type that starts with `*` is a name suffix. */
 export function describedNames(): { type: string; field: string }[] {
   const { exact, endings } = parse(TABLES);
   const all = [...exact, ...endings.map(([ending, texts]) => [`*${ending}`, texts] as const)];

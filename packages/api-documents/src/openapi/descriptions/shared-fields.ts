@@ -1,6 +1,6 @@
 /**
- * Descriptions of fields that mean the same in all types, of metadata, and of what conditions and lists have in common. `*` matches any
- * name prefix.
+ * Descriptions of object metadata, of the common fields of conditions and lists, and of fields that mean the same in all types. `*` matches
+ * any name prefix.
  */
 export const SHARED_FIELDS = `
 meta.ObjectMeta: The data that all objects have: name, labels, owners and so on.
