@@ -82,7 +82,7 @@ export class PluginCaller {
     }
   }
 
-  /** The versions that a plugin supports. A plugin without the VERSION command is older than 0.2.0. */
+  /** Returns the versions that a plugin supports. A plugin without the VERSION command predates 0.2.0. */
   async supportedVersions(
     type: string,
     { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },

@@ -13,7 +13,7 @@ export type PluginFailure = {
   details: string;
 };
 
-/** A plugin's failure, as opposed to one of this client. */
+/** A failure of a plugin, as opposed to one of this client. */
 export class PluginError extends PodwrightError {
   readonly failure: PluginFailure;
 

@@ -7,11 +7,11 @@ import type { GivenField, GivenFields } from './given-fields.ts';
 
 const API_VERSION = 'kubelet.config.k8s.io/v1beta1';
 const KIND = 'KubeletConfiguration';
-/** Far more than any configuration needs. A larger file was probably specified by mistake. */
+/** Far larger than any real configuration. A larger file was probably specified by mistake. */
 export const MAX_CONFIGURATION_BYTES = 1 << 20;
 const MAX_PROBLEMS = 10;
 
-/** Paths of the objects that contain nested fields, such as `authentication` and `authentication.webhook`. */
+/** Paths of objects with nested fields, such as `authentication` and `authentication.webhook`. */
 const GROUPS: ReadonlySet<string> = new Set(
   Object.keys(FILE_FIELDS).flatMap((name) => {
     const steps = name.split('.');
@@ -20,8 +20,8 @@ const GROUPS: ReadonlySet<string> = new Set(
 );
 
 /**
- * Whether a configuration file is in upstream's format (YAML or JSON) rather than Podwright's (TOML). The first line that is neither empty
- * nor a comment decides: in TOML, it is a table header or contains a key and an equals sign.
+ * Whether a configuration file is in upstream's format (YAML or JSON) rather than Podwright's (TOML). Decided by the first line that is
+ * neither empty nor a comment: in TOML, that is a table header or a key with an equals sign.
  */
 export function isKubeletConfiguration(text: string): boolean {
   const first = text.split('\n').find((line) => /^\s*[^\s#]/.test(line));
@@ -92,7 +92,7 @@ function resolvePath(value: unknown, file: string): unknown {
 
 const fieldsWithin = (group: string) => Object.keys(FILE_FIELDS).filter((name) => name.startsWith(`${group}.`));
 
-/** Returns the field names that the object at this path may contain. */
+/** Returns the field names allowed in the object at this path. */
 function knownKeys(path: readonly (string | number)[]): string[] {
   const prefix = path.length === 0 ? '' : `${path.join('.')}.`;
   const names = Object.keys(FILE_FIELDS).filter((name) => name.startsWith(prefix));

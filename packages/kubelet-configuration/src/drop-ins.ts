@@ -7,7 +7,7 @@ import { type GivenFields, layFields } from './given-fields.ts';
 const MAX_FILES = 1000;
 
 /**
- * Merges the `*.conf` files in a directory and its subdirectories into a configuration, in lexical order. Throws `invalid_argument`, naming
+ * Merges the `*.conf` files of a directory and its subdirectories into a configuration, in lexical order. Throws `invalid_argument`, naming
  * the file, line and field at fault.
  */
 export function readDropIns(directory: string, base: GivenFields): GivenFields {

@@ -1,9 +1,9 @@
-/** The feature gates accepted by the Kubernetes 1.36 kubelet (pkg/features and its libraries), and their effect in this kubelet. */
+/** Feature gates accepted by the Kubernetes 1.36 kubelet (pkg/features and its libraries), and their effect in this kubelet. */
 import { didYouMean } from '@podwright/base';
 
 const names = (text: string) => text.trim().split(/\s+/);
 
-/** Gates locked to true, followed by gates locked to false. Upstream rejects any other value for them. */
+/** Gates locked to true, followed by gates locked to false. Upstream rejects any other value. */
 const LOCKED_ON = names(`
   APIServerTracing AggregatedDiscoveryRemoveBetaType AnonymousAuthConfigurableEndpoints AnyVolumeDataSource
   AuthorizeNodeWithSelectors AuthorizeWithSelectors BtreeWatchCache CPUManagerPolicyOptions
@@ -81,12 +81,12 @@ const OFF = names(`
   WorkloadAwarePreemption WorkloadWithJob
 `);
 
-/** Upstream's gates that switch all alpha or all beta gates. */
+/** Upstream's gates that toggle all alpha or all beta gates. */
 const SWITCHES_OF_MANY = ['AllAlpha', 'AllBeta'];
 
 /**
- * Gates for node behavior that is fixed in this kubelet, which rejects any other value. All other gates concern other components, the
- * cluster or upstream's internals and are ignored, except MemoryQoS, which can be switched.
+ * Gates for node behavior that is fixed in this kubelet; any other value is rejected. All other gates concern other components, the cluster
+ * or upstream's internals and are ignored, except MemoryQoS, which is configurable.
  */
 const OF_THE_KUBELET = new Set(
   names(`
@@ -118,7 +118,7 @@ const GATES: ReadonlyMap<string, Gate> = new Map(
   ].flatMap(({ list, ...gate }) => list.map((name) => [name, gate] as const)),
 );
 
-/** Returns why a gate cannot have this value, or `undefined` if it can. */
+/** Returns why a gate cannot be set to this value, or `undefined` if it can. */
 export function refuseGate(name: string, value: boolean): string | undefined {
   const gate = GATES.get(name);
   if (gate === undefined) return `unknown feature gate ${shorten(name)}${didYouMean(name, GATES.keys())}`;
@@ -134,8 +134,7 @@ export function refuseGate(name: string, value: boolean): string | undefined {
 }
 
 /**
- * Returns all gates with upstream's defaults and locks. `behaves` is this kubelet's fixed behavior, or `undefined` if this kubelet ignores
- * the gate.
+ * Returns all gates with upstream's defaults and locks. `behaves` is this kubelet's fixed behavior, or `undefined` if it ignores the gate.
  */
 export function featureGates(): { name: string; initial: boolean; locked: boolean; behaves: boolean | undefined }[] {
   return [...GATES]

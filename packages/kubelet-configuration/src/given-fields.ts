@@ -7,7 +7,7 @@ export type GivenField = { value: unknown; place: string };
 /** The fields that were set by files or flags, by path. */
 export type GivenFields = ReadonlyMap<string, GivenField>;
 
-/** Merges two sources of fields. Fields in `over` win; maps are merged by key, like in a JSON merge patch (RFC 7396). */
+/** Merges two layers of fields. Fields in `over` win; maps are merged by key, as in a JSON merge patch (RFC 7396). */
 export function layFields(under: GivenFields, over: GivenFields): GivenFields {
   const laid = new Map(under);
   for (const [name, given] of over) {
@@ -23,7 +23,7 @@ function merged(field: Field | undefined, before: GivenField, given: GivenField)
   return merge === undefined ? given.value : merge(before.value, given.value);
 }
 
-/** Merges flags over files. As in upstream, a flag replaces a map as a whole, except that feature gates are merged. */
+/** Merges flags over files. As in upstream, a flag replaces an entire map, except that feature gates are merged. */
 export function layFlags(files: GivenFields, flags: GivenFields): GivenFields {
   const gates: FieldName = 'featureGates';
   const gatesAlone = new Map([...flags].filter(([name]) => name === gates));

@@ -46,7 +46,7 @@ function keysOf(table: string): Record<string, z.ZodType> {
   return Object.fromEntries(keys);
 }
 
-/** Returns the values of the fields that the `[kubelet]` table sets, including those set by its defaults. */
+/** Returns the field values set by the `[kubelet]` table, including its defaults. */
 export function fieldsOfTable(table: KubeletTable): Partial<KubeletConfiguration> {
   const fields = [...FIELDS].flatMap(([name, { key }]) => {
     if (key?.schema === undefined) return [];
@@ -59,7 +59,7 @@ export function fieldsOfTable(table: KubeletTable): Partial<KubeletConfiguration
 
 /**
  * Returns the options with the fields of Podwright's own configuration file applied. By default, authenticated callers of the kubelet API
- * are allowed to do everything.
+ * may do everything.
  */
 export function optionsOfTable(
   options: ConfigurableOptions,

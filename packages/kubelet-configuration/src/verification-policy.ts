@@ -1,14 +1,12 @@
 import { parseImageReference, withoutTag } from '@podwright/kube-api';
 
-/**
- * Selects the images already on the node that a pod may use only with its own pull credentials (`imagePullCredentialsVerificationPolicy`).
- */
+/** Which images already on the node a pod may use only with its own pull credentials (`imagePullCredentialsVerificationPolicy`). */
 export type VerificationPolicy =
   | { kind: 'NeverVerify' | 'NeverVerifyPreloadedImages' | 'AlwaysVerify' }
-  /** `allowlist` contains image names without tag or digest, and patterns such as `registry/path/*`. */
+  /** `allowlist`: image names without tag or digest, and patterns such as `registry/path/*`. */
   | { kind: 'NeverVerifyAllowlistedImages'; allowlist: readonly string[] };
 
-/** Whether the pod's credentials must be verified for an image that is already on the node. Pure. */
+/** Whether the pod's credentials must be verified for an image already on the node. Pure function. */
 export function needsVerification(policy: VerificationPolicy, image: string, pulledByKubelet: boolean): boolean {
   switch (policy.kind) {
     case 'NeverVerify':

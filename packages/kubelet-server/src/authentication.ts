@@ -22,8 +22,8 @@ export type TokenSource = { userOf: (token: string) => Promise<User | undefined>
 export const ANONYMOUS: User = { name: 'system:anonymous', groups: ['system:unauthenticated'] };
 
 /**
- * Authenticates a request by its client certificate (CN is the user, O the groups) or, without one, by its bearer token. As in upstream, a
- * request that has only invalid credentials is refused even if anonymous requests are allowed.
+ * Authenticates a request by its client certificate (CN is the user, O the groups) or, if it has none, by its bearer token. As in upstream,
+ * a request that has only invalid credentials is rejected even if anonymous requests are allowed.
  */
 export function authenticator({ anonymous, clientCertificates, tokens, logger }: AuthenticationParts): Authenticator {
   return async (request) => {

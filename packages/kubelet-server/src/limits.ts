@@ -78,5 +78,5 @@ export const TLS_REREAD_MS = 60_000;
 /** Duration of a profile: Go's default, and a maximum, because the samples are kept in memory until the profile ends. */
 export const DEFAULT_PROFILE_SECONDS = 30;
 export const MAX_PROFILE_SECONDS = 120;
-/** Maximum number of entries in a directory listing below `/logs/`. */
+/** Maximum number of entries in a directory listing under `/logs/`. */
 export const MAX_LOG_DIRECTORY_ENTRIES = 10_000;

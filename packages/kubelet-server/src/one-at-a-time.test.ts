@@ -9,7 +9,7 @@ import { withListener } from './http-server.ts';
 const headOf = (path: string, ...lines: string[]) =>
   `${[`GET ${path} HTTP/1.1`, 'host: x', ...lines].join('\r\n')}\r\n\r\n`;
 
-/** Starts a server whose responses the test ends, and a client of it. */
+/** Starts a server whose responses the test finishes, and connects a client. */
 async function start(t: TestContext) {
   const begun: string[] = [];
   const responses: ServerResponse[] = [];

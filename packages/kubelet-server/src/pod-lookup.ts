@@ -8,7 +8,7 @@ export function containerOf({ spec }: Pod, name: string): Container | undefined 
   return everyContainer(spec).find((one) => one.name === name);
 }
 
-/** Returns the pod's running container of the given name. Returns `undefined` if there is none or if `uid` is not the pod's UID. */
+/** Returns the pod's running container with the given name. Returns `undefined` if there is none or if `uid` is not the pod's UID. */
 export function runningContainer(
   kubelet: Kubelet,
   { metadata }: Pod,

@@ -49,7 +49,7 @@ function listedPod({ metadata, spec, status }: Pod): object {
   return { metadata, spec, status: status ?? {} };
 }
 
-/** Returns the pod as seen in the container runtime, or an empty list if it has neither a running container nor a ready sandbox. */
+/** Returns the pod as seen by the container runtime, or an empty list if it has neither a running container nor a ready sandbox. */
 function runningPod({ pod, sandboxes, containers }: RuntimePodStatus): object[] {
   const running = containers.filter(({ state }) => state === 'running');
   if (running.length === 0 && !sandboxes.some(({ ready }) => ready)) return [];

@@ -97,13 +97,13 @@ export async function secureServer(
     background(logger, 'the certificate files are no longer read', following);
   });
   server.on('connection', (socket: Socket) => waiting.add(socket));
-  // a third for authenticated clients, a third for others, and a third so that callers get their shares while a single caller uses the
-  // first third
+  // one third for authenticated clients, one third for unauthenticated ones, and one third so that other callers get their shares even
+  // while a single caller uses up the first third
   withListener(server, listener).maxConnections = MAX_CONNECTIONS * 3;
   return { server, allows: (ends) => limit.allows(ends), onClosed: () => callers.close() };
 }
 
-/** Forwards requests to `listener`, and records which connections are in use: with an unfinished response, or upgraded. */
+/** Forwards requests to `listener`, and tracks which connections are in use, that is, have an unfinished response or have been upgraded. */
 function observed(listener: HttpListener, connections: CallerConnections): HttpListener {
   return {
     upgrades: (request) => listener.upgrades(request),
@@ -128,8 +128,7 @@ async function statesOf(paths: string[]): Promise<string> {
 }
 
 /**
- * `state` returns a text that changes when the result of `read` may have changed, at a much lower cost. Rejects if a file cannot be
- * examined.
+ * `state` returns a cheap fingerprint, which changes whenever the result of `read` may have changed. Rejects if a file cannot be examined.
  */
 type Followed = {
   settings: TlsOptions;

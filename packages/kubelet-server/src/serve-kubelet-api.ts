@@ -88,7 +88,7 @@ export async function serveKubeletApi(input: ServeKubeletApiInput): Promise<Serv
   return { listener: api, serveConnection: connectionServer(api), addresses, close };
 }
 
-/** Creates the server, which has no port, for the first connection. */
+/** Creates the server lazily, for the first connection. It does not listen on a port. */
 function connectionServer(api: HttpListener): ServedKubeletApi['serveConnection'] {
   let server: Server | undefined;
   return (connection) => {

@@ -10,7 +10,7 @@ import { SELF_SIGNED_CERTIFICATE_MS } from './limits.ts';
 /** The node name, the names and addresses for which a self-signed certificate is issued, and its default directory. */
 export type CertificateOwner = { nodeName: string; names: () => string[]; directory: string };
 
-/** Share of a self-signed certificate's validity period; once less than this remains, the certificate is replaced. */
+/** A self-signed certificate is replaced once less than this fraction of its validity period remains. */
 const REMAINING_SHARE = 0.1;
 
 /**

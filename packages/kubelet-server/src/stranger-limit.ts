@@ -98,7 +98,7 @@ const networkOf = (host: string): string =>
   host.includes(':') ? host.split(':').slice(0, 3).join(':') : host.split('.').slice(0, 3).join('.');
 
 /**
- * Returns a map key for a host, which may stand for several addresses: an IPv4 address, an IPv6 /64, or a single key for all loopback
+ * Returns a map key for a host, which may cover several addresses: an IPv4 address, an IPv6 /64, or a single key for all loopback
  * addresses.
  */
 function hostOf(address: string): string {

@@ -122,7 +122,7 @@ export async function openStream(
   }
 }
 
-/** How long the container runtime keeps a request for a stream (cacheTTL in the Go streaming server). */
+/** How long the container runtime retains a stream request (cacheTTL in the Go streaming server). */
 const RETRY_AFTER_SECONDS = 60;
 
 /** Converts a container runtime error to the response for the client (upstream's streaming.WriteError). */

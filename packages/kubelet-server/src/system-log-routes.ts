@@ -15,8 +15,8 @@ export type SystemLogs = {
 };
 
 /**
- * `/logs/` serves files and directory listings from the host's log directory like Go's file server. It opens only regular files below that
- * directory, never FIFOs or devices, even if a pod with access to the directory creates symbolic links.
+ * `/logs/` serves files and directory listings from the host's log directory like Go's file server. It opens only regular files in that
+ * directory tree, never FIFOs or devices, even if a pod with access to the directory creates symbolic links.
  */
 export function systemLogRoutes(logs: SystemLogs): ApiRoute[] {
   const handler = logs.enabled
@@ -57,7 +57,7 @@ async function realPathBelow({ directory, linked }: SystemLogs, path: string): P
 }
 
 /**
- * Opens a file and checks that the opened file is below the log directories, because symbolic links may have changed since the path was
+ * Opens a file and checks that it really is inside the log directories, because symbolic links may have changed since the path was
  * resolved.
  */
 async function openBelow(logs: SystemLogs, path: string): Promise<FileHandle | undefined> {
@@ -107,7 +107,7 @@ function contentType(name: string): string {
   return extname(name) === '.gz' ? 'application/gzip' : 'text/plain; charset=utf-8';
 }
 
-/** Lists a directory as Go's file server does. */
+/** Lists a directory like Go's file server. */
 async function listing(directory: string): Promise<string> {
   const names: string[] = [];
   for await (const entry of await opendir(directory)) {

@@ -3,7 +3,7 @@ import { formatTime } from '@podwright/kube-api';
 import { ANY_METHOD, type ApiCall, type ApiRoute, sendText } from './api-route.ts';
 import { sendJson } from './http/api-call.ts';
 
-/** Facts about the kubelet itself that the z-pages show. */
+/** Information about the kubelet shown on the z-pages. */
 export type KubeletFacts = {
   /** The KubeletConfiguration in effect. Any authorized caller can read it. */
   configuration: object;

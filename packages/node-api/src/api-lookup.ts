@@ -10,7 +10,7 @@ const RESOURCES = {
   RuntimeClass: { base: '/apis/node.k8s.io/v1', plural: 'runtimeclasses', namespaced: false },
 };
 
-/** Reads the objects of the API to which the pods refer. */
+/** Reads the API objects referenced by the pods. */
 export async function readReferences(
   api: Pick<KubernetesApi, 'call'>,
   objects: readonly ManifestObject[],

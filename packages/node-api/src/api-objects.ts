@@ -15,21 +15,21 @@ import type { KubernetesApi, KubernetesObject } from './kubernetes-api.ts';
 import type { ApplyOptions, ApplyResult } from './local-api.ts';
 import { unreachableApi } from './unreachable-api.ts';
 
-/** How long a new namespace may take to get its service account, without which it accepts no pod. */
+/** How long a new namespace may take to get its service account. Until then, it does not accept pods. */
 const ACCOUNT_TIMEOUT_MS = 10_000;
-/** How long the API may take to serve the kinds of a new definition. */
+/** How long the API may take to serve the kinds of a new CustomResourceDefinition. */
 const DEFINITION_TIMEOUT_MS = 10_000;
-/** How much longer than its grace period a replaced pod may take to be removed. */
+/** How much longer than its grace period the removal of a replaced pod may take. */
 const REMOVAL_TIMEOUT_MS = 120_000;
 
-/** The field manager of applied objects. */
+/** Field manager for applied objects. */
 const MANAGER = 'podwright';
 
 type Action = ApplyResult['objects'][number]['action'];
 type Named = { kind: string; apiVersion?: string; namespace: string; name: string };
 type AnyObject = ManifestObject | OtherObject;
 
-/** What an apply does to an object. `ending`: the pod of the same name that must be removed first. */
+/** What an apply does to an object. `ending`: the existing pod with its name, which must be removed first. */
 type Plan = {
   named: Named;
   path: string;
@@ -41,8 +41,8 @@ type Plan = {
 };
 
 /**
- * Applies manifests to the node's own Kubernetes API, with the results that `AppliedObjects` has on a node without: a pod that differs is
- * replaced by a new pod, unless only its CPU and memory differ. Other objects are applied on the server's side.
+ * Applies manifests to the node's own Kubernetes API, with the same results as `AppliedObjects` on a node without it: a changed pod is
+ * replaced by a new one, unless only its CPU and memory differ. Other objects use server-side apply.
  */
 export class ApiObjects {
   readonly #api: KubernetesApi;
@@ -56,7 +56,7 @@ export class ApiObjects {
 
   /**
    * Throws `invalid_argument` listing every error in the manifest. All objects are validated before the first is written; if a later write
-   * fails, the earlier ones stay. Objects of unknown kinds are also errors, unless `leaveOutUnknown` is set.
+   * fails, the earlier ones remain. Objects of unknown kinds are errors too, unless `leaveOutUnknown` is set.
    */
   apply(
     manifest: string,
@@ -79,7 +79,9 @@ export class ApiObjects {
     });
   }
 
-  /** Returns the objects whose kinds neither the API has nor a CustomResourceDefinition of the manifest defines, each with its error. */
+  /**
+   * Returns the objects of kinds that neither the API serves nor a CustomResourceDefinition in the manifest defines, each with its error.
+   */
   async #unknownKinds(others: readonly OtherObject[]): Promise<Map<AnyObject, string>> {
     const unknown = new Map<AnyObject, string>();
     for (const object of others)
@@ -99,7 +101,7 @@ export class ApiObjects {
     });
   }
 
-  /** Plans the objects, except those whose kind is not known yet because its CustomResourceDefinition is in the same manifest. */
+  /** Plans the objects, except those of kinds not known yet because their CustomResourceDefinition is in the same manifest. */
   async #plans(objects: readonly AnyObject[]): Promise<Plan[]> {
     const hasDefinitions = objects.some(({ kind }) => kind === 'CustomResourceDefinition');
     const plans: Plan[] = [];

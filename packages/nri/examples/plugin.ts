@@ -1,6 +1,6 @@
 import { runPlugin } from '@podwright/nri';
 
-// Limits the memory of containers in pods with the annotation memory.example/limit, and reports their ends.
+// Limits the memory of containers in pods annotated with memory.example/limit, and reports when containers exit.
 const [socket] = process.argv.slice(2);
 const plugin = await runPlugin({
   name: 'memory-limit',

@@ -14,48 +14,48 @@ type Awaitable<T> = T | Promise<T>;
 /** A pod of the container runtime. `message` is called only if a plugin has subscribed to the event. */
 export type PodSource = { id: string; isStopped?: boolean; message(): Awaitable<PodSandbox> };
 
-/** A container of the container runtime, and its pod. `message` is called only if a plugin receives the container. */
+/** A container in the container runtime, and its pod. `message` is called only if a plugin receives the container. */
 export type ContainerSource = { id: string; pod: PodSource; message(): Awaitable<Container> };
 
-/** The operations of the container runtime that plugins use. */
+/** The container runtime operations used by plugins. */
 export type RuntimeDomain = {
-  /** Returns the pods and the containers that have not exited, including those whose creation is in progress. */
+  /** Returns all pods, and the containers that have not exited, including those still being created. */
   list(): { pods: PodSource[]; containers: ContainerSource[] };
-  /** Applies an update that a plugin has requested. */
+  /** Applies an update requested by a plugin. */
   update(containerId: string, resources: LinuxResources): Promise<void>;
-  /** Stops a container because a plugin has requested it. */
+  /** Stops a container at a plugin's request. */
   evict(containerId: string, reason: string): Promise<void>;
 };
 
 export type AdaptationOptions = {
-  /** Name and version that are reported to plugins. */
+  /** Name and version reported to plugins. */
   runtime: { name: string; version: string };
   timeouts?: Partial<PluginTimeouts>;
-  /** Settings of the built-in validator. If absent, there is none. */
+  /** Settings of the built-in validator. If absent, the validator is disabled. */
   validator?: DefaultValidatorSettings;
   logger: Logger;
 };
 
 /**
- * The container runtime's side of NRI: it delivers events to the connected plugins and merges the changes that they request.
+ * The container runtime's side of NRI. Delivers events to the connected plugins and merges the changes they request.
  *
- * Plugins receive one event at a time, in order, and each event goes to one plugin after the other; plugins rely on this order of
- * containerd. A new plugin is synchronized between two events. It receives exactly the pods and containers whose creation has been
- * reported to the other plugins, so it neither misses one nor receives one twice. The runtime applies the updates that plugins request
- * after the event, when the next event may already be in progress.
+ * Events are delivered one at a time, in order, and to one plugin after another: plugins rely on this order, which is containerd's. A new
+ * plugin is synchronized between two events. It receives exactly the pods and containers whose creation has been reported to the other
+ * plugins, so it neither misses any nor receives any twice. The runtime applies the updates requested by plugins after the event, when the
+ * next event may already be in progress.
  *
- * The connection of a plugin that does not respond in time is closed, and the event goes to the next plugin.
+ * If a plugin does not respond in time, its connection is closed and the event is delivered to the next plugin.
  */
 export class Adaptation {
   readonly #options: AdaptationOptions;
   readonly #timeouts: PluginTimeouts;
   readonly #events = new KeyedLock();
   readonly #known = new KnownObjects();
-  /** Loaded when the first plugin connects or a validator needs it, because the protobuf messages take several megabytes of memory. */
+  /** Loaded once a plugin connects or a validator needs it, because the protobuf messages take up several megabytes of memory. */
   #delivery: Promise<EventDelivery> | undefined;
-  /** The connections of plugins that have not been synchronized yet. */
+  /** Connections of plugins that have not been synchronized yet. */
   readonly #connecting = new Set<Duplex>();
-  /** The plugins that have been synchronized, in ascending order of their index. */
+  /** Synchronized plugins, in ascending order of their index. */
   #plugins: PluginConnection[] = [];
   #domain: RuntimeDomain | undefined;
   /** Number of events and synchronizations that are queued or in progress. */
@@ -75,12 +75,14 @@ export class Adaptation {
     return this.#plugins.filter(({ isOpen }) => isOpen).map(({ name }) => name);
   }
 
-  /** Whether a plugin or the built-in validator would receive an event. If not, the methods for events return at once. */
+  /** Whether any plugin or the built-in validator would receive an event. If not, the event methods return immediately. */
   get isActive(): boolean {
     return this.#plugins.length > 0 || this.#waiting > 0 || this.#options.validator !== undefined;
   }
 
-  /** Sets the container runtime, whose existing pods and containers plugins receive when they connect. Must be called before `connect`. */
+  /**
+   * Sets the container runtime, whose existing pods and containers are sent to plugins when they connect. Must be called before `connect`.
+   */
   attach(domain: RuntimeDomain): void {
     this.#domain = domain;
     const { pods, containers } = domain.list();
@@ -89,7 +91,7 @@ export class Adaptation {
   }
 
   /**
-   * Accepts a plugin on a connection. Resolves when the plugin has been synchronized. If its registration, configuration or synchronization
+   * Accepts a plugin on a connection. Resolves once the plugin has been synchronized. If registering, configuring or synchronizing it
    * fails, closes the connection and rejects. Rejects with `resource_exhausted` if `MAX_PLUGINS` are connected.
    */
   async connect(stream: Duplex, preinstalled?: { name: PluginName; config: string }): Promise<PluginConnection> {
@@ -113,7 +115,7 @@ export class Adaptation {
     }
   }
 
-  /** Notifies all plugins that the runtime stops, then closes their connections. */
+  /** Notifies all plugins that the runtime is stopping, then closes their connections. */
   async stop(): Promise<void> {
     this.#stopped = true;
     for (const stream of this.#connecting) stream.destroy();
@@ -121,7 +123,7 @@ export class Adaptation {
     this.#plugins = [];
   }
 
-  /** RunPodSandbox: called when the pod has its namespaces and addresses, before clients see it. Throws the error of a plugin. */
+  /** RunPodSandbox: called once the pod has its namespaces and addresses, before it becomes visible to clients. Throws plugins' errors. */
   async runPodSandbox(pod: PodSource): Promise<void> {
     if (this.#isIdle()) return this.#known.set(pod.id, 'running');
     await this.#inOrder(async (delivery) => {
@@ -130,10 +132,7 @@ export class Adaptation {
     });
   }
 
-  /**
-   * UpdatePodSandbox. Throws the error of a plugin. `resources` returns the requested resources; it is called only if a plugin receives
-   * them.
-   */
+  /** UpdatePodSandbox. Throws plugins' errors. `resources` returns the requested resources; it is called only if a plugin receives them. */
   async updatePodSandbox(
     pod: PodSource,
     resources: () => Awaitable<{ overhead: LinuxResources; sum: LinuxResources }>,
@@ -146,13 +145,13 @@ export class Adaptation {
     await this.#inOrder((delivery) => delivery.notify('updatePodSandbox', request));
   }
 
-  /** StopPodSandbox, for the first stop only. Failures are logged, because a plugin must not prevent the stop of a pod. */
+  /** StopPodSandbox, delivered for the first stop only. Failures are logged, because plugins must not prevent pods from being stopped. */
   async stopPodSandbox(pod: PodSource): Promise<void> {
     if (this.#isIdle()) return void this.#known.stop(pod.id);
     await this.#inOrder((delivery) => this.#stopPod(delivery, pod));
   }
 
-  /** RemovePodSandbox, preceded by StopPodSandbox if the pod was not stopped. Failures are logged. */
+  /** RemovePodSandbox, preceded by StopPodSandbox if the pod has not been stopped. Failures are logged. */
   async removePodSandbox(pod: PodSource): Promise<void> {
     if (this.#isIdle()) return this.#known.remove(pod.id);
     await this.#inOrder(async (delivery) => {
@@ -180,7 +179,7 @@ export class Adaptation {
     return adjust;
   }
 
-  /** An event of a container that plugins can only observe. Failures are logged. */
+  /** A container event that plugins can only observe. Failures are logged. */
   async notifyContainer(
     event: 'postCreateContainer' | 'postStartContainer' | 'postUpdateContainer',
     container: ContainerSource,
@@ -196,13 +195,13 @@ export class Adaptation {
     await this.#inOrder((delivery) => delivery.report('postUpdatePodSandbox', request));
   }
 
-  /** StartContainer. Throws the error of a plugin. */
+  /** StartContainer. Throws plugins' errors. */
   async startContainer(container: ContainerSource): Promise<void> {
     if (this.#isIdle()) return;
     await this.#inOrder((delivery) => delivery.notify('startContainer', () => messagesOf(container)));
   }
 
-  /** UpdateContainer: returns the resources to set instead of those that the client requests; `undefined` if no plugin changes them. */
+  /** UpdateContainer: returns the resources to set instead of those requested by the client, or `undefined` if no plugin changes them. */
   async updateContainer(container: ContainerSource, requested: LinuxResources): Promise<LinuxResources | undefined> {
     if (this.#isIdle()) return undefined;
     const { updates, evictions } = await this.#inOrder((delivery) =>
@@ -213,13 +212,13 @@ export class Adaptation {
     return own?.linux?.resources;
   }
 
-  /** StopContainer: called when the container has exited. Plugins receive it once for each container. Failures are logged. */
+  /** StopContainer: called when the container has exited. Delivered once per container. Failures are logged. */
   async stopContainer(container: ContainerSource): Promise<void> {
     if (this.#isIdle()) return void this.#known.stop(container.id);
     this.#applyLater(await this.#inOrder((delivery) => this.#stopContainer(delivery, container)));
   }
 
-  /** RemoveContainer, preceded by StopContainer if that was not delivered. Failures are logged. */
+  /** RemoveContainer, preceded by StopContainer if that has not been delivered. Failures are logged. */
   async removeContainer(container: ContainerSource): Promise<void> {
     if (this.#isIdle()) return this.#known.remove(container.id);
     const updates = await this.#inOrder(async (delivery) => {
@@ -288,7 +287,7 @@ export class Adaptation {
     return this.#known.stop(container.id) ? await delivery.stopContainer(() => messagesOf(container)) : [];
   }
 
-  /** Applies the updates and evictions that plugins have requested in response to an event. Failures are logged, as in containerd. */
+  /** Applies the updates and evictions requested by plugins in response to an event. Failures are logged, as in containerd. */
   async #applyRequested({ updates, evictions }: Requested): Promise<void> {
     for (const { containerId, reason } of evictions) {
       await this.#domain?.evict(containerId, reason).catch((error: unknown) => {
@@ -302,12 +301,12 @@ export class Adaptation {
     await this.#apply(updates);
   }
 
-  /** Applies updates in the background. A caller that waited could deadlock: it may hold a lock that the update needs. */
+  /** Applies updates in the background. Waiting for them could deadlock, because the caller may hold a lock that an update needs. */
   #applyLater(updates: readonly ContainerUpdate[]): void {
     if (updates.length > 0) background(this.#options.logger, 'updates of NRI plugins failed', this.#apply(updates));
   }
 
-  /** Applies updates. Returns those that failed, except updates with `ignoreFailure`. */
+  /** Applies updates. Returns the failed ones, except those with `ignoreFailure`. */
   async #apply(updates: readonly ContainerUpdate[]): Promise<ContainerUpdate[]> {
     const failed: ContainerUpdate[] = [];
     for (const update of updates) {

@@ -5,8 +5,8 @@ import { toNumber } from './to-number.ts';
 type Rule = NonNullable<NriSpecResources['devices']>[number];
 
 /**
- * Applies the resources that plugins set. As in containerd, a memory limit also sets the limit of memory and swap together, unless a plugin
- * sets `swap`. `rules` are the device cgroup rules of the devices that plugins add; `adjust` has those that plugins set themselves.
+ * Applies resources set by plugins. As in containerd, a memory limit also sets the combined limit for memory and swap, unless a plugin sets
+ * `swap`. `rules`: device cgroup rules for the devices added by plugins. `adjust`: contains the rules set by plugins themselves.
  */
 export function adjustResources(
   current: NriSpecResources,

@@ -26,9 +26,8 @@ import { isRemoval, removedKey } from './removal.ts';
 import { toNumber } from './to-number.ts';
 
 /**
- * Applies merged adjustments to an OCI specification. Pure. It leaves out CDI devices and the block I/O and RDT classes, which the
- * container runtime resolves. If plugins adjust mounts, all mounts are sorted by depth, so that each is mounted after its parent
- * directories.
+ * Applies merged adjustments to an OCI specification. Pure. Ignores CDI devices, block I/O classes and RDT classes, which the container
+ * runtime resolves. If plugins adjust mounts, all mounts are sorted by depth, so that parent directories are mounted first.
  */
 export function adjustSpec<S extends NriSpec>(spec: S, adjust: ContainerAdjustment): S {
   const { process, mounts, hooks, annotations, linux } = spec as NriSpec;
@@ -108,7 +107,7 @@ function adjustLinux(
   };
 }
 
-/** Applies changes to a list whose entries have unique keys. A change whose key has the removal marker removes an entry. */
+/** Applies changes to a list whose entries have unique keys. A change whose key has the removal marker removes the entry. */
 function adjustList<T, C>(
   entries: readonly T[],
   changes: readonly C[],
@@ -127,7 +126,7 @@ function adjustList<T, C>(
   );
 }
 
-/** Replaces entries in place, and adds the others at the end. */
+/** Replaces entries in place, and appends new ones. */
 function replaceBy<T>(entries: readonly T[], added: readonly T[], keyOf: (entry: T) => string): T[] {
   const merged = new Map([...entries, ...added].map((entry) => [keyOf(entry), entry]));
   return [...merged.values()];
@@ -149,7 +148,10 @@ function adjustMounts(mounts: readonly NriMount[], changes: readonly Mount[]): N
   }).toSorted((a, b) => depth(a) - depth(b));
 }
 
-/** Returns the propagation of the root file system: `rshared` or `rslave` mounts work only below a root with that propagation. */
+/**
+ * Returns the new propagation of the root file system, or `undefined` to keep the current one: `rshared` and `rslave` mounts only work
+ * under a root with that propagation.
+ */
 function rootPropagation(current: string | undefined, mounts: readonly Mount[]): string | undefined {
   const has = (option: string) => mounts.some(({ options }) => options.includes(option));
   if (has('rshared')) return 'rshared';
@@ -181,7 +183,7 @@ function deviceOf({ type, path, major, minor, fileMode, uid, gid }: LinuxDevice)
   };
 }
 
-/** Returns the device cgroup rule that permits reads and writes, and mknod for block devices, as in containerd. */
+/** Returns the device cgroup rule for a device, which allows reading and writing and, for block devices, mknod, as in containerd. */
 function ruleOf({ type, major, minor }: LinuxDevice) {
   return { allow: true, type, major: Number(major), minor: Number(minor), access: type === 'b' ? 'rwm' : 'rw' };
 }

@@ -4,27 +4,27 @@ import { SecurityProfile_ProfileType as ProfileType } from './gen/nri/v1alpha1/c
 import { Field } from './gen/nri/v1alpha1/owners_pb.js';
 import type { ValidateContainerAdjustmentRequest } from './gen/nri/v1alpha1/services_pb.js';
 
-/** Annotation of a pod: a YAML list of plugins. Containers of the pod are created only while all of these are connected. */
+/** Pod annotation: a YAML list of plugins, all of which must be connected for the pod's containers to be created. */
 export const REQUIRED_PLUGINS_ANNOTATION = 'required-plugins.noderesource.dev';
 
-/** Settings of the built-in validator, with the meanings of containerd's `default_validator`. By default nothing is rejected. */
+/** Settings of the built-in validator, with the same meanings as in containerd's `default_validator`. By default, nothing is rejected. */
 export type DefaultValidatorSettings = {
   rejectOciHooks?: boolean;
   rejectRuntimeDefaultSeccomp?: boolean;
   rejectUnconfinedSeccomp?: boolean;
-  /** Rejects changes of the seccomp policy of containers with a localhost profile. */
+  /** Rejects changes to the seccomp policy of containers with a localhost profile. */
   rejectCustomSeccomp?: boolean;
   rejectNamespaces?: boolean;
   rejectSysctls?: boolean;
-  /** Names of plugins. Containers are created only while all of these are connected. */
+  /** Names of plugins that must be connected for containers to be created. */
   requiredPlugins?: string[];
-  /** Key of a boolean annotation of pods. With `true`, containers are created although required plugins are missing. */
+  /** Key of a boolean pod annotation. If its value is `true`, containers are created even if required plugins are missing. */
   tolerateMissingAnnotation?: string;
 };
 
 type Request = ValidateContainerAdjustmentRequest;
 
-/** Returns why the adjustments are rejected, `undefined` if they are accepted. Pure. */
+/** Returns why the adjustments are rejected, or `undefined` if they are accepted. Pure. */
 export function validateByDefault(settings: DefaultValidatorSettings, request: Request): string | undefined {
   return (
     hooksProblem(settings, request) ??
@@ -84,7 +84,7 @@ function pluginProblem(settings: DefaultValidatorSettings, request: Request): st
   return missing.length === 0 ? undefined : `required plugins are missing: ${missing.join(', ')}`;
 }
 
-/** Returns the names in a YAML list, or why the text is not such a list. */
+/** Returns the names in a YAML list, or an error message if the text is not such a list. */
 function namesIn(text: string): string[] | string {
   try {
     const list: unknown = parse(text) ?? [];
@@ -95,7 +95,7 @@ function namesIn(text: string): string[] | string {
   }
 }
 
-/** Returns the value of a pod's annotation for the container. The key of the container overrides that of the pod. */
+/** Returns a pod annotation's value for the container. A container-specific key overrides the pod's key. */
 function annotation({ pod, container }: Request, key: string): string | undefined {
   const keys = [`${key}/container.${container?.name ?? ''}`, `${key}/pod`, key];
   return keys.map((one) => pod?.annotations[one]).find((value) => value !== undefined);

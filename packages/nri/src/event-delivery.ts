@@ -28,15 +28,15 @@ export type EventDeliveryOptions = {
   logger: Logger;
 };
 
-/** The updates and evictions of containers that plugins request in response to an event. */
+/** Container updates and evictions requested by plugins in response to an event. */
 export type Requested = { updates: ContainerUpdate[]; evictions: ContainerEviction[] };
 
 /** The messages for a container and its pod. */
 export type ContainerMessages = { pod: PodSandbox; container: Container };
 
 /**
- * Delivers each event to one plugin after the other, and merges their responses. This module imports all protobuf messages, so it is loaded
- * only when a plugin connects or a validator is set.
+ * Delivers each event to one plugin after another, and merges their responses. This module imports all protobuf messages, so it is loaded
+ * only once a plugin connects or a validator is set.
  */
 export class EventDelivery {
   readonly #options: EventDeliveryOptions;
@@ -45,7 +45,7 @@ export class EventDelivery {
     this.#options = options;
   }
 
-  /** Creates the connection of a new plugin on a stream. */
+  /** Creates the connection for a new plugin on a stream. */
   connection(stream: Duplex, options: Omit<PluginConnectionOptions, 'stream'>): PluginConnection {
     return new PluginConnection({ ...options, stream });
   }
@@ -124,7 +124,7 @@ export class EventDelivery {
     return { adjust: merged.adjust, updates: updates.list(), evictions };
   }
 
-  /** Delivers UpdateContainer. `updates` contains the container itself only if a plugin changes its resources. */
+  /** Delivers UpdateContainer. `updates` includes the container itself only if a plugin changes its resources. */
   async updateContainer(request: () => Promise<ContainerMessages>, requested: LinuxResources): Promise<Requested> {
     const plugins = this.#subscribers('updateContainer');
     if (plugins.length === 0) return { updates: [], evictions: [] };
@@ -145,14 +145,14 @@ export class EventDelivery {
     return { updates: list, evictions };
   }
 
-  /** Delivers StopContainer. Errors are logged. Returns the updates of other containers. */
+  /** Delivers StopContainer. Errors are logged. Returns the requested updates to other containers. */
   async stopContainer(request: () => Promise<ContainerMessages>): Promise<ContainerUpdate[]> {
     const updates = new UpdateMerge(new FieldOwners());
     await this.report('stopContainer', request, ({ name }, { update }) => updates.add(name, update));
     return updates.list();
   }
 
-  /** Calls the built-in validator, and then the validating plugins at the same time. Throws `failed_precondition` if one rejects. */
+  /** Calls the built-in validator, and then the validating plugins concurrently. Throws `failed_precondition` if any of them rejects. */
   async #validate(request: EventRequest<'validateContainerAdjustment'>): Promise<void> {
     const { validator } = this.#options;
     const message = create(ValidateContainerAdjustmentRequestSchema, request);

@@ -2,10 +2,10 @@ import { PodwrightError } from '@podwright/base';
 import type { Plugin } from './gen/nri/v1alpha1/services_pb.js';
 import { Event } from './gen/nri/v1alpha1/services_pb.js';
 
-/** The name of an event that plugins can subscribe to: that of its RPC. */
+/** Name of an event that plugins can subscribe to, which is also the name of its RPC. */
 export type EventName = Exclude<keyof typeof Plugin.method, 'configure' | 'synchronize' | 'shutdown' | 'stateChange'>;
 
-/** The events and their numbers in subscriptions and in StateChange. */
+/** Events and their numbers in subscriptions and StateChange. */
 export const EVENT_NUMBERS: Readonly<Record<EventName, Event>> = {
   runPodSandbox: Event.RUN_POD_SANDBOX,
   stopPodSandbox: Event.STOP_POD_SANDBOX,
@@ -27,7 +27,7 @@ export const EVENT_NAMES = Object.keys(EVENT_NUMBERS) as EventName[];
 
 const bitOf = (event: EventName) => 1 << (EVENT_NUMBERS[event] - 1);
 
-/** Returns the subscription to these events (`ConfigureResponse.events`). */
+/** Returns the subscription mask for these events (`ConfigureResponse.events`). */
 export const eventMask = (events: Iterable<EventName>): number => {
   let mask = 0;
   for (const event of events) mask |= bitOf(event);
@@ -35,8 +35,8 @@ export const eventMask = (events: Iterable<EventName>): number => {
 };
 
 /**
- * Returns the events of a subscription. 0 means all events except ValidateContainerAdjustment, which needs a response. Throws
- * `invalid_argument` for bits that have no event.
+ * Returns the events in a subscription mask. 0 means all events except ValidateContainerAdjustment, which needs a response. Throws
+ * `invalid_argument` for unknown bits.
  */
 export function eventsOfMask(mask: number): Set<EventName> {
   const unknown = mask & ~eventMask(EVENT_NAMES);

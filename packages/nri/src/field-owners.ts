@@ -3,20 +3,19 @@ import { PodwrightError } from '@podwright/base';
 import { Field, type OwningPlugins, OwningPluginsSchema } from './gen/nri/v1alpha1/owners_pb.js';
 import { isRemoval, markRemoval, removedKey } from './removal.ts';
 
-/** The name of a field that plugins can set, as in NRI's enum `Field`. */
+/** Name of a field that plugins can set, as in NRI's enum `Field`. */
 export type FieldName = Exclude<keyof typeof Field, 'None'>;
 
 type Owners = { simple: Map<FieldName, string>; compound: Map<FieldName, Map<string, string>> };
 
 /**
- * Records which plugin has set which field of which container, to detect that two plugins set the same field. Each entry of a map or of a
- * list with keys counts as a field. When a plugin removes a field, the recorded owner is its name with the removal marker: only this plugin
- * may set the field again.
+ * Tracks which plugin has set which field of which container, to detect conflicts between plugins. Each entry of a map or keyed list counts
+ * as a field. When a plugin removes a field, its name is recorded with the removal marker: only that plugin may then set the field again.
  */
 export class FieldOwners {
   readonly #containers = new Map<string, Owners>();
 
-  /** Makes the plugin the owner. Throws `failed_precondition` if another plugin has set or removed the field. */
+  /** Makes the plugin the field's owner. Throws `failed_precondition` if another plugin has set or removed the field. */
   claim(containerId: string, field: FieldName, { plugin, key }: { plugin: string; key?: string }): void {
     const owner = this.owner(containerId, field, key);
     const other = owner !== undefined && isRemoval(owner) ? removedKey(owner) : owner;
@@ -28,12 +27,12 @@ export class FieldOwners {
     this.#set(containerId, field, { owner: plugin, key });
   }
 
-  /** Records that the plugin has removed the value that an earlier plugin has set. */
+  /** Records that the plugin has removed a value set by an earlier plugin. */
   clear(containerId: string, field: FieldName, { plugin, key }: { plugin: string; key?: string }): void {
     this.#set(containerId, field, { owner: markRemoval(plugin), key });
   }
 
-  /** Adds the plugin to the owners of a field that plugins share. */
+  /** Adds the plugin to the owners of a shared field. */
   share(containerId: string, field: FieldName, plugin: string): void {
     const others = this.owner(containerId, field);
     this.#set(containerId, field, { owner: others === undefined ? plugin : `${others},${plugin}` });

@@ -1,4 +1,4 @@
-/** The Node Resource Interface (containerd/nri): plugins, and the container runtime's side. */
+/** The Node Resource Interface (containerd/nri), for plugins and for container runtimes. */
 export {
   Adaptation,
   type AdaptationOptions,

@@ -1,6 +1,6 @@
 /**
  * The pods and containers whose creation has been reported to plugins, or would have been if a plugin had been connected. A new plugin
- * receives exactly these. Plugins receive the stop and the removal of each only once.
+ * receives exactly these. Each stop and removal is reported to plugins only once.
  */
 export class KnownObjects {
   readonly #states = new Map<string, 'running' | 'stopped'>();
@@ -18,7 +18,7 @@ export class KnownObjects {
     return this.#states.get(id) === 'running';
   }
 
-  /** Records a stop. Returns false if the pod or container is unknown or has been stopped before. */
+  /** Records a stop. Returns false if the pod or container is unknown or has already been stopped. */
   stop(id: string): boolean {
     if (!this.isRunning(id)) return false;
     this.set(id, 'stopped');

@@ -21,12 +21,12 @@ import { type Claimant, mergeList, mergeMap } from './merge-entries.ts';
 import { mergeResources } from './merge-resources.ts';
 import { HOOK_STAGES } from './oci-spec.ts';
 
-/** `container` is the container as the next plugin receives it; `adjust` merges the adjustments of all plugins so far. */
+/** `container`: the container as the next plugin will receive it. `adjust`: the merged adjustments of all plugins so far. */
 export type Merged = { container: Container; adjust: ContainerAdjustment };
 
 type MergedLinux = { container: LinuxContainer; adjust: LinuxContainerAdjustment };
 
-/** Returns an empty merge of adjustments. `mergeAdjustment` changes the message `container` in place. */
+/** Returns an empty merge. `mergeAdjustment` will modify `container` in place. */
 export function beginMerge(container: Container): Merged {
   container.hooks ??= create(HooksSchema);
   container.linux ??= create(LinuxContainerSchema);
@@ -35,7 +35,7 @@ export function beginMerge(container: Container): Merged {
   return { container, adjust: create(ContainerAdjustmentSchema, { hooks: {}, linux }) };
 }
 
-/** Merges the adjustments of one plugin, in place. Throws `failed_precondition` if another plugin has set one of the fields. */
+/** Merges a plugin's adjustments in place. Throws `failed_precondition` if another plugin has already set one of the fields. */
 export function mergeAdjustment(claimant: Claimant, merged: Merged, changes: ContainerAdjustment): void {
   const { owners, containerId, plugin } = claimant;
   const { container, adjust } = merged;
@@ -102,7 +102,7 @@ function mergeLinux(claimant: Claimant, { container, adjust }: MergedLinux, chan
   set('memoryPolicy', 'MemoryPolicy');
 }
 
-/** Merges environment variables, which are strings `NAME=value` in the container but key-value pairs in adjustments. */
+/** Merges environment variables, which are `NAME=value` strings in containers but key-value pairs in adjustments. */
 function mergeEnvironment(claimant: Claimant, { container, adjust }: Merged, changes: KeyValue[]): void {
   const current = container.env.map((entry) => {
     const [key = ''] = entry.split('=', 1);
@@ -113,7 +113,7 @@ function mergeEnvironment(claimant: Claimant, { container, adjust }: Merged, cha
   container.env = current.map(({ key, value }) => `${key}=${value}`);
 }
 
-/** Merges arguments. A plugin that starts its list with '' may replace the arguments that another plugin has set. */
+/** Merges arguments. A plugin whose list starts with '' may replace arguments set by another plugin. */
 function mergeArguments({ owners, containerId, plugin }: Claimant, merged: Merged, changes: string[]): void {
   if (changes.length === 0) return;
   const replaces = changes[0] === '';

@@ -1,25 +1,22 @@
 import type { FieldName, FieldOwners } from './field-owners.ts';
 import { isRemoval, markRemoval, removedKey } from './removal.ts';
 
-/** The plugin that requests changes, the container to change, and the owners of its fields. */
+/** The plugin requesting changes, the container to change, and the owners of its fields. */
 export type Claimant = { owners: FieldOwners; containerId: string; plugin: string };
 
-/**
- * A map or a list with keys: `current` is that of the container as the next plugin receives it, `adjusted` has the changes of all plugins
- * so far.
- */
+/** A map or keyed list. `current`: from the container as the next plugin will receive it. `adjusted`: the changes of all plugins so far. */
 export type Entries<T> = { current: T; adjusted: T };
 
 type Changes = { removed: Set<string>; set: Set<string> };
 
-/** Makes the plugin the owner of the entries that it sets, and records the entries of other plugins that it removes. */
+/** Makes the plugin the owner of the entries it sets, and records which entries of other plugins it removes. */
 function claimEntries({ owners, containerId, plugin }: Claimant, field: FieldName, { removed, set }: Changes): void {
   for (const key of removed)
     if (owners.owner(containerId, field, key) !== undefined) owners.clear(containerId, field, { plugin, key });
   for (const key of set) owners.claim(containerId, field, { plugin, key });
 }
 
-/** Merges a plugin's changes of a map, in place. */
+/** Merges a plugin's changes to a map in place. */
 export function mergeMap<V>(
   claimant: Claimant,
   { field, current, adjusted }: { field: FieldName } & Entries<Record<string, V>>,
@@ -39,7 +36,7 @@ export function mergeMap<V>(
   }
 }
 
-/** Merges a plugin's changes of a list whose entries have unique keys, in place. Later entries replace earlier ones with the same key. */
+/** Merges a plugin's changes to a keyed list in place. Later entries replace earlier ones with the same key. */
 export function mergeList<T>(
   claimant: Claimant,
   { field, current, adjusted, keyOf }: { field: FieldName; keyOf: (entry: T) => string } & Entries<T[]>,

@@ -10,7 +10,7 @@ import {
 } from './gen/nri/v1alpha1/container_pb.js';
 import type { Claimant } from './merge-entries.ts';
 
-/** The fields of a message, each with its name in `FieldOwners`. */
+/** A message's fields, each with its name in `FieldOwners`. */
 type Fields<T> = readonly (readonly [Exclude<keyof T, `$${string}`> & string, FieldName])[];
 
 const MEMORY: Fields<LinuxMemory> = [
@@ -38,7 +38,7 @@ const CLASSES: Fields<LinuxResources> = [
   ['pids', 'PidsLimit'],
 ];
 
-/** Merges the resources that a plugin sets into each of the targets, in place. */
+/** Merges the resources set by a plugin into each of the targets, in place. */
 export function mergeResources(
   claimant: Claimant,
   targets: readonly LinuxResources[],
@@ -71,7 +71,7 @@ export function mergeResources(
 export const copyResources = (resources: LinuxResources | undefined): LinuxResources =>
   resources === undefined ? create(LinuxResourcesSchema) : clone(LinuxResourcesSchema, resources);
 
-/** Copies the fields that are set to all targets, and makes the plugin their owner. */
+/** Copies all fields that have a value to each target, and makes the plugin their owner. */
 function setFields<T extends object>(
   { owners, containerId, plugin }: Claimant,
   fields: Fields<T>,

@@ -5,26 +5,26 @@ import { type ContainerUpdate, ContainerUpdateSchema } from './gen/nri/v1alpha1/
 import type { LinuxResources } from './gen/nri/v1alpha1/container_pb.js';
 import { copyResources, mergeResources } from './merge-resources.ts';
 
-/** Merges the updates of existing containers that plugins request in response to one event. */
+/** Merges the updates to existing containers that plugins request in response to an event. */
 export class UpdateMerge {
   readonly #owners: FieldOwners;
   readonly #creating: string | undefined;
   readonly #updates = new Map<string, ContainerUpdate>();
 
-  /** `creating`: ID of the container that is being created. Plugins may adjust it, but must not update it. */
+  /** `creating`: ID of the container being created, which plugins may adjust but must not update. */
   constructor(owners: FieldOwners, { creating }: { creating?: string } = {}) {
     this.#owners = owners;
     this.#creating = creating;
   }
 
-  /** Adds the resources that a client requests for a container. Updates of plugins may change them. */
+  /** Adds the resources requested by a client for a container, which plugins' updates may change. */
   request(containerId: string, resources: LinuxResources): void {
     this.#updates.set(containerId, create(ContainerUpdateSchema, { containerId, linux: { resources } }));
   }
 
   /**
-   * Merges the updates of a plugin. Throws `failed_precondition` if another plugin has set one of the fields; an update with
-   * `ignoreFailure` is then left out instead.
+   * Merges a plugin's updates. If another plugin has already set one of the fields, throws `failed_precondition`, or skips the update if it
+   * has `ignoreFailure`.
    */
   add(plugin: string, updates: readonly ContainerUpdate[]): void {
     for (const update of updates) {
@@ -47,7 +47,7 @@ export class UpdateMerge {
     }
   }
 
-  /** Returns the merged updates, in the order of the first request for each container. */
+  /** Returns the merged updates, ordered by the first request for each container. */
   list(): ContainerUpdate[] {
     return [...this.#updates.values()];
   }

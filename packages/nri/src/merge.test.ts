@@ -10,7 +10,7 @@ import { beginMerge, mergeAdjustment } from './merge-adjustment.ts';
 
 type Adjust = MessageInitShape<typeof ContainerAdjustmentSchema>;
 
-/** Merges adjustments of plugins `a`, `b`, … of a container with one entry of each kind. */
+/** Merges adjustments by plugins `a`, `b`, … for a container with one entry of each type. */
 function merge(...adjustments: Adjust[]) {
   const container = create(ContainerSchema, {
     id: 'c',

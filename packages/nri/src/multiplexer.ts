@@ -1,31 +1,31 @@
 import { Duplex } from 'node:stream';
 import { PodwrightError } from '@podwright/base';
 
-/** Connection ID of the calls to the plugin (containerd/nri, pkg/net/multiplex). */
+/** Connection ID for calls to the plugin (containerd/nri, pkg/net/multiplex). */
 export const PLUGIN_SERVICE = 1;
-/** Connection ID of the calls to the container runtime. */
+/** Connection ID for calls to the container runtime. */
 export const RUNTIME_SERVICE = 2;
 
-/** Length of a frame header: connection ID and length of the payload, both big endian. */
+/** Size of a frame header: connection ID and payload length, both big-endian. */
 const HEADER_BYTES = 8;
-/** Maximum length of a payload: the largest ttrpc frame, with its header of 10 bytes. */
+/** Maximum payload length: the largest ttrpc frame, including its 10-byte header. */
 const MAX_PAYLOAD_BYTES = 10 + (4 << 20);
 /**
- * Maximum payload of the first frame of a write. The receiver in Go reads each frame by a single read: first into a buffer of this size,
- * then into one for the rest of the message. A longer first frame would not fit.
+ * Maximum payload of a write's first frame. The Go receiver uses a single read per frame, first into a buffer of this size, and then into
+ * one for the rest of the message. A longer first frame would not fit.
  */
 const FIRST_PAYLOAD_BYTES = 4096;
 
 /**
- * Several connections over one stream, as in NRI: the header of each frame has the ID of its connection. Both sides open connections with
- * the same IDs; frames with other IDs are ignored. The end of the stream ends all connections.
+ * Multiplexes connections over one stream, as in NRI: each frame's header contains its connection ID. Both sides open connections with the
+ * same IDs; frames with unknown IDs are ignored. When the stream ends, all connections end.
  */
 export class Multiplexer {
   readonly #trunk: Duplex;
   readonly #connections = new Map<number, MultiplexedConnection>();
   readonly #header = Buffer.alloc(HEADER_BYTES);
   #headerSize = 0;
-  /** The payload that is being read, and the number of its bytes still missing. */
+  /** The payload being received, and the number of bytes still missing. */
   #current: { connection: MultiplexedConnection | undefined; left: number } | undefined;
 
   constructor(trunk: Duplex) {
@@ -36,7 +36,7 @@ export class Multiplexer {
     trunk.on('close', () => this.#end());
   }
 
-  /** Opens a connection. Each ID can be opened once. */
+  /** Opens a connection. Each ID can only be opened once. */
   open(id: number): Duplex {
     const connection = new MultiplexedConnection({
       write: (chunk, written) => this.#write(id, chunk, written),
@@ -110,7 +110,7 @@ type Trunk = {
   close(): void;
 };
 
-/** One connection of a multiplexer. Destroying it closes the multiplexer: NRI's two connections end together. */
+/** A connection of a multiplexer. Destroying it closes the whole multiplexer, because NRI's two connections end together. */
 class MultiplexedConnection extends Duplex {
   readonly #owner: Trunk;
 

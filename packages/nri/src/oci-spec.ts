@@ -15,7 +15,7 @@ export type NriSpec = {
   linux?: NriLinux;
 };
 
-/** OCI's names of hook stages, in NRI's order. */
+/** OCI's names for hook stages, in NRI's order. */
 export const HOOK_STAGES = [
   'prestart',
   'createRuntime',

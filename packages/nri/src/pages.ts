@@ -1,4 +1,4 @@
-/** Divides items, in order, into pages of at most `maxBytes`. A larger item gets its own page. Returns at least one page. */
+/** Splits items, in order, into pages of at most `maxBytes`. A larger item gets a page of its own. Returns at least one page. */
 export function pages<T extends { bytes: number }>(items: readonly T[], maxBytes: number): T[][] {
   const all: T[][] = [[]];
   let size = 0;

@@ -1,4 +1,4 @@
-/** Plugins that send wrong responses: twice, late, to another request, damaged, or over 4 MiB. */
+/** Plugins that send bad responses: duplicate, late, for a different request, corrupt, or larger than 4 MiB. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { errorCode, sleep } from '@podwright/base';
@@ -11,7 +11,7 @@ const TIMEOUT_MS = 300;
 const QUICK = { timeouts: { registrationTimeoutMs: TIMEOUT_MS, requestTimeoutMs: TIMEOUT_MS } };
 const adjusting = (value: string) => ({ adjust: { annotations: { value } } });
 
-/** Sends every event of a pod and its container, from creation to removal. Errors are ignored. */
+/** Sends all events of a pod and its container, from creation to removal. Ignores errors. */
 async function sendAllEvents(host: AdaptationUnderTest, name: string): Promise<void> {
   const { adaptation } = host;
   const [pod, container] = [podSource(name), containerSource(`${name}-c`, {}, podSource(name))];
@@ -194,7 +194,7 @@ test('a thousand events reach a slow plugin in order, and the other plugins too'
   assert.deepEqual([slow, quick], [names, names]);
 });
 
-/** Returns a ttrpc request of this size to the runtime's service, in two frames of the multiplexer. */
+/** Returns a ttrpc request of this size to the runtime's service, split into two multiplexer frames. */
 function largeRequest(size: number): Buffer[] {
   const head = Buffer.alloc(10);
   head.writeUInt32BE(size, 0);

@@ -25,7 +25,7 @@ type Methods = typeof Plugin.method;
 export type EventRequest<E extends EventName> = MessageInitShape<Methods[E]['input']>;
 export type EventResponse<E extends EventName> = MessageShape<Methods[E]['output']>;
 
-/** Events for which a plugin built before version 0.12 has no RPC of its own, but receives StateChange. */
+/** Events for which plugins built before version 0.12 have no RPC; they receive StateChange instead. */
 const STATE_CHANGES: ReadonlySet<EventName> = new Set([
   'runPodSandbox',
   'stopPodSandbox',
@@ -38,7 +38,7 @@ const STATE_CHANGES: ReadonlySet<EventName> = new Set([
   'postUpdatePodSandbox',
 ]);
 
-/** Newer events, which a plugin may lack although it has subscribed to all events. */
+/** Newer events, whose RPCs a plugin may lack even if it has subscribed to all events. */
 const OPTIONAL: ReadonlySet<EventName> = new Set(['updatePodSandbox', 'postUpdatePodSandbox']);
 
 export type PluginTimeouts = { registrationTimeoutMs: number; requestTimeoutMs: number };
@@ -47,7 +47,7 @@ export type PluginConnectionOptions = {
   stream: Duplex;
   runtime: { name: string; version: string };
   timeouts: PluginTimeouts;
-  /** Name of a pre-installed plugin; other plugins report their names when they register. */
+  /** Name of a pre-installed plugin. Other plugins report their names when they register. */
   name?: PluginName;
   /** Content of the plugin's configuration file. */
   config?: string;
@@ -56,14 +56,14 @@ export type PluginConnectionOptions = {
   logger: Logger;
 };
 
-/** A connected plugin, from the container runtime's side. */
+/** A connected plugin, as seen by the container runtime. */
 export class PluginConnection {
   readonly #options: PluginConnectionOptions;
   readonly #multiplexer: Multiplexer;
   readonly #connection: TtrpcConnection;
   readonly #plugin: TtrpcClient<typeof Plugin>;
   readonly #registered = Promise.withResolvers<PluginName>();
-  /** Events for which the plugin has no RPC: it receives them by StateChange, or not at all. */
+  /** Events for which the plugin has no RPC. It receives them through StateChange, or not at all. */
   readonly #withoutRpc = new Set<EventName>();
   #name: PluginName;
   #isRegistered = false;
@@ -101,7 +101,7 @@ export class PluginConnection {
     return this.#connection.isOpen;
   }
 
-  /** Resolves when the connection is closed by either side. */
+  /** Resolves when either side closes the connection. */
   get closed(): Promise<void> {
     return this.#connection.closed;
   }
@@ -137,7 +137,7 @@ export class PluginConnection {
     }
   }
 
-  /** Sends the existing pods and containers, in several messages if necessary. Closes the connection if that fails. */
+  /** Sends the existing pods and containers, in several messages if needed. Closes the connection if that fails. */
   async synchronize(pods: PodSandbox[], containers: Container[]): Promise<ContainerUpdate[]> {
     try {
       const all = pages(
@@ -186,7 +186,7 @@ export class PluginConnection {
     }
   }
 
-  /** Notifies the plugin that the runtime stops, then closes the connection. */
+  /** Notifies the plugin that the runtime is stopping, then closes the connection. */
   async shutDown(): Promise<void> {
     const { requestTimeoutMs } = this.#options.timeouts;
     try {
@@ -223,7 +223,7 @@ export class PluginConnection {
     return undefined;
   }
 
-  /** Accepts only the first registration, because another name would change the owner of adjusted fields and the order of events. */
+  /** Accepts only the first registration: a different name would change the order of events and who owns the adjusted fields. */
   #register(name: PluginName): Record<string, never> {
     if (this.#isRegistered)
       throw new PodwrightError('failed_precondition', `register plugin ${this.name}: it is already registered`);

@@ -1,4 +1,4 @@
-/** Plugins that hang, crash, or send what no plugin should. None of them may stop pods for longer than the timeout. */
+/** Plugins that hang, crash, or send invalid data. None of them may hold up pods for longer than the timeout. */
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';

@@ -1,9 +1,9 @@
 import { PodwrightError } from '@podwright/base';
 
-/** `index` is two digits: plugins receive events in its ascending order. `base` is the rest of the full name. */
+/** `index`: two digits; plugins receive events in ascending order. `base`: the rest of the full name. */
 export type PluginName = { index: string; base: string };
 
-/** Returns the full name of a plugin, such as `10-balloons`. It also names the owner of fields. */
+/** Returns a plugin's full name, such as `10-balloons`, which is also used for the owners of fields. */
 export const fullName = ({ index, base }: PluginName): string => `${index}-${base}`;
 
 /** Throws `invalid_argument` if the name or the index is malformed. */

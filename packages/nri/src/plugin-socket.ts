@@ -7,8 +7,9 @@ import { listenUnix } from '@podwright/host';
 import type { Adaptation } from './adaptation.ts';
 
 /**
- * Accepts plugins on a unix socket that only root can open: a plugin can change every container, which makes it as powerful as root. Throws
- * `already_exists` if another process listens on the socket. Returns a function that removes the socket, and its directory if it was made.
+ * Accepts plugins on a unix socket that only root can open, because plugins can change every container and are therefore as powerful as
+ * root. Throws `already_exists` if another process is listening on the socket. Returns a function that removes the socket, and its
+ * directory if that was created here.
  */
 export async function listenForPlugins(
   adaptation: Adaptation,

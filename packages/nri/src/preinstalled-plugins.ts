@@ -8,15 +8,15 @@ import type { Adaptation } from './adaptation.ts';
 import { MAX_CONFIG_BYTES } from './limits.ts';
 import { fullName, type PluginName, parsePluginFile } from './plugin-name.ts';
 
-/** Directories of the programs and the configuration files of plugins. */
+/** Directories of plugin executables and configuration files. */
 export type PluginDirectories = { pluginPath: string; configPath: string };
 
-/** An executable file `NN-NAME` in the plugin directory, with the content of its configuration file. */
+/** An executable `NN-NAME` in the plugin directory, and the content of its configuration file. */
 export type InstalledPlugin = { name: PluginName; program: string; config: string };
 
 /**
- * Returns the installed plugins in the order of their names. Files that are not executable are ignored; executable ones with a malformed
- * name are logged. The configuration of a plugin is the content of `NN-NAME.conf` or, if it does not exist, of `NAME.conf`.
+ * Returns the installed plugins, sorted by name. Non-executable files are ignored; executables with a malformed name are logged. A plugin's
+ * configuration is the content of `NN-NAME.conf` or, if that does not exist, `NAME.conf`.
  */
 export async function findInstalledPlugins(
   { pluginPath, configPath }: PluginDirectories,
@@ -37,8 +37,8 @@ export async function findInstalledPlugins(
 }
 
 /**
- * Starts the installed plugins concurrently, each with its connection as file descriptor 3. A plugin that fails is logged and killed. The
- * programs are killed when their connections end. Returns a function that waits for the programs to exit.
+ * Starts the installed plugins concurrently, each with its connection as file descriptor 3. If a plugin fails, it is logged and killed. A
+ * plugin is also killed when its connection ends. Returns a function that waits for all plugins to exit.
  */
 export async function startInstalledPlugins(
   adaptation: Adaptation,

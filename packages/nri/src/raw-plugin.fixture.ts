@@ -1,4 +1,4 @@
-/** A plugin that sends ttrpc frames itself, so that tests can send frames which `runPlugin` does not send. */
+/** A plugin that sends ttrpc frames directly, so that tests can send frames that `runPlugin` would not send. */
 import { connect, type Socket } from 'node:net';
 import { Duplex, Transform } from 'node:stream';
 import { silentLogger } from '@podwright/base';
@@ -8,24 +8,24 @@ import { Plugin, Runtime } from './gen/nri/v1alpha1/services_pb.js';
 import { Multiplexer, PLUGIN_SERVICE, RUNTIME_SERVICE } from './multiplexer.ts';
 
 export type RawPluginOptions = {
-  /** The name with its index, such as `50-a`. */
+  /** Name including the index, such as `50-a`. */
   name: string;
-  /** The RPCs that the plugin implements, by their names. */
+  /** The RPCs implemented by the plugin, by name. */
   handlers: Record<string, unknown>;
-  /** The RPCs of the plugin's service, to give them other message types. Default: those of NRI. */
+  /** The RPCs of the plugin's service, for overriding their message types. Default: NRI's. */
   methods?: typeof Plugin.methods;
-  /** Returns what is sent instead of a ttrpc frame with a response. */
+  /** Returns a replacement for a ttrpc frame that contains a response. */
   change?: (frame: Buffer) => Buffer;
 };
 
 export type RawPlugin = {
   socket: Socket;
   runtime: TtrpcClient<typeof Runtime>;
-  /** Resolves when the connection is closed by either side. */
+  /** Resolves when either side closes the connection. */
   closed: Promise<void>;
 };
 
-/** The RPCs that every plugin has. */
+/** The RPCs that every plugin implements. */
 export const basics = { configure: async () => ({}), synchronize: async () => ({}) };
 
 /** Connects a plugin and registers it. */
@@ -46,7 +46,7 @@ export async function registerRaw(
   return { socket, runtime, closed: connection.closed };
 }
 
-/** Connects a plugin, registers it, and waits until it receives events. */
+/** Connects a plugin, registers it, and waits until it is ready to receive events. */
 export async function rawPlugin(host: AdaptationUnderTest, options: RawPluginOptions): Promise<RawPlugin> {
   const plugin = await registerRaw(host, options);
   await host.until(() => host.adaptation.plugins.includes(options.name));

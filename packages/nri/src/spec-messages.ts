@@ -142,7 +142,7 @@ const int = (value: number | undefined): { value: bigint } | undefined =>
   value === undefined ? undefined : { value: BigInt(Math.trunc(value)) };
 const optional = <T>(value: T | undefined): { value: T } | undefined => (value === undefined ? undefined : { value });
 
-/** Returns the number of a name in an enum; 0 if the enum does not have the name. */
+/** Returns an enum's number for a name, or 0 if the enum has no such name. */
 function named<E extends Record<string, string | number>>(names: E, name: string): E[keyof E] & number {
   const number = names[name];
   return (typeof number === 'number' ? number : 0) as E[keyof E] & number;

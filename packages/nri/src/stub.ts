@@ -21,46 +21,46 @@ type EventHandler<E extends EventName> = (
   signal: AbortSignal,
 ) => Promise<Response<E> | undefined> | Response<E> | undefined;
 
-/** What the container runtime reports about itself. Timeouts in milliseconds. */
+/** Information that the container runtime provides about itself. Timeouts are in milliseconds. */
 export type RuntimeFacts = {
   /** Content of the plugin's configuration file; '' if it has none. */
   config: string;
   runtimeName: string;
   runtimeVersion: string;
-  /** Version of NRI in the runtime; '' before 0.12. */
+  /** The runtime's NRI version; '' before 0.12. */
   nriVersion: string;
   requestTimeoutMs: number;
 };
 
-/** Handlers of a plugin. It subscribes to the events that it has handlers for. An error of a handler fails the runtime's request. */
+/** A plugin's handlers. The plugin subscribes to the events it has handlers for. If a handler throws, the runtime's request fails. */
 export type PluginHandlers = { [E in EventName]?: EventHandler<E> } & {
-  /** Called before all other handlers. After an error, the runtime closes the connection. */
+  /** Called before all other handlers. If it throws, the runtime closes the connection. */
   configure?: (facts: RuntimeFacts) => Promise<void> | void;
-  /** Called with all existing pods and containers, after `configure`. Returns updates of containers. */
+  /** Called with all existing pods and containers, after `configure`. Returns updates to containers. */
   synchronize?: (
     pods: PodSandbox[],
     containers: Container[],
   ) => Promise<Response<'synchronize'>['update']> | Response<'synchronize'>['update'];
-  /** Called when the container runtime stops. */
+  /** Called when the container runtime is stopping. */
   shutdown?: () => Promise<void> | void;
 };
 
 export type PluginOptions = {
-  /** Name of the plugin. Default: that given by the runtime that has started it. */
+  /** Name of the plugin. Default: the name provided by the runtime that started it. */
   name?: string;
-  /** Two digits; plugins receive events in ascending order. Default: that given by the runtime that has started it. */
+  /** Two digits; plugins receive events in ascending order. Default: the index provided by the runtime that started the plugin. */
   index?: string;
-  /** Path of the runtime's socket. Default: `DEFAULT_SOCKET`, or the connection given by the runtime that has started the plugin. */
+  /** Path of the runtime's socket. Default: the connection provided by the runtime that started the plugin, otherwise `DEFAULT_SOCKET`. */
   socket?: string;
   handlers: PluginHandlers;
   logger?: Logger;
 };
 
-/** A plugin that is connected to a container runtime. */
+/** A plugin connected to a container runtime. */
 export type RunningPlugin = {
-  /** Resolves when the connection is closed by either side. */
+  /** Resolves when either side closes the connection. */
   readonly closed: Promise<void>;
-  /** Changes resources of existing containers. Returns the updates that failed. */
+  /** Updates the resources of existing containers. Returns the updates that failed. */
   update(
     updates: MessageInitShape<typeof Runtime.method.updateContainers.input>['update'],
   ): Promise<MessageShape<typeof Runtime.method.updateContainers.output>['failed']>;
@@ -68,8 +68,8 @@ export type RunningPlugin = {
 };
 
 /**
- * Connects a plugin to a container runtime and registers it. Resolves when the runtime has accepted its name; from then on, the handlers
- * may be called. Throws `unavailable` if no runtime listens, and `invalid_argument` for a malformed name.
+ * Connects a plugin to a container runtime and registers it. Resolves once the runtime has accepted its name; from then on, the handlers
+ * may be called. Throws `unavailable` if no runtime is listening, and `invalid_argument` for a malformed name.
  */
 export async function runPlugin(options: PluginOptions): Promise<RunningPlugin> {
   const { handlers, logger = silentLogger } = options;
@@ -98,7 +98,7 @@ export async function runPlugin(options: PluginOptions): Promise<RunningPlugin> 
   };
 }
 
-/** Opens the connection that the runtime has passed as a file descriptor, or connects to the socket. */
+/** Opens the connection passed by the runtime as a file descriptor, or connects to the socket. */
 async function openConnection(path: string | undefined, signal: AbortSignal): Promise<Duplex> {
   const passed = process.env.NRI_PLUGIN_SOCKET;
   if (path === undefined && passed !== undefined) return new Socket({ fd: Number(passed) });
@@ -144,7 +144,7 @@ function serviceOf(handlers: PluginHandlers): TtrpcHandlers<typeof Plugin> {
       await handlers.shutdown?.();
       return {};
     },
-    /** Runtimes before version 0.12 report most events in this way. */
+    /** Runtimes before version 0.12 report most events this way. */
     async stateChange({ event, pod, container }, signal) {
       const name = EVENT_NAMES.find((one) => EVENT_NUMBERS[one] === event);
       if (name !== undefined) await on(name)({ pod, container } as never, signal);

@@ -1,9 +1,9 @@
 import type { ContainerAdjustment } from './gen/nri/v1alpha1/adjustment_pb.js';
 import { isRemoval } from './removal.ts';
 
-/** The abilities of the host and of its OCI runtime that adjustments may need. */
+/** Capabilities of the host and its OCI runtime that adjustments may depend on. */
 export type AdjustableHost = {
-  /** The latest version of the runtime specification that the OCI runtime implements, such as `1.1.0`. */
+  /** The latest runtime-spec version implemented by the OCI runtime, such as `1.1.0`. */
   ociVersion: string;
   /** Version of the cgroups that containers are in; 1 on a hybrid host. */
   cgroupVersion: 1 | 2;

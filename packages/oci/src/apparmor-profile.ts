@@ -1,4 +1,7 @@
-/** What the profile depends on: which of the distribution's policy files exist, and the name of the profile that confines the daemon. */
+/**
+ * Host properties that the profile depends on: which of the distribution's policy files exist, and the name of the profile that confines
+ * the daemon.
+ */
 export type AppArmorSurroundings = { abi: boolean; tunables: boolean; base: boolean; daemonProfile: string };
 
 /** Profiles whose processes may send signals to a container's processes, in addition to the container's own profile. */

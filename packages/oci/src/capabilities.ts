@@ -1,7 +1,7 @@
 import { PodwrightError } from '@podwright/base';
 import type { OciProcess } from './spec.ts';
 
-/** Linux capabilities by number (capabilities(7)): bit n of a mask stands for the name at index n. */
+/** Linux capabilities by number (capabilities(7)): bit n of a mask corresponds to the name at index n. */
 export const ALL_CAPABILITIES = [
   'CHOWN DAC_OVERRIDE DAC_READ_SEARCH FOWNER FSETID KILL SETGID SETUID SETPCAP LINUX_IMMUTABLE NET_BIND_SERVICE',
   'NET_BROADCAST NET_ADMIN NET_RAW IPC_LOCK IPC_OWNER SYS_MODULE SYS_RAWIO SYS_CHROOT SYS_PTRACE SYS_PACCT SYS_ADMIN',

@@ -10,10 +10,10 @@ export type SpecMount = {
   destination: string;
   source: string;
   readonly: boolean;
-  /** Whether mounts below the source are also read-only. Requires `readonly`. */
+  /** Whether mounts under the source are also read-only. Requires `readonly`. */
   recursiveReadOnly: boolean;
   propagation: 'private' | 'host-to-container' | 'bidirectional';
-  /** Options of the mount that the source is on: any of `ro`, `nosuid`, `nodev` and `noexec`. */
+  /** Options of the mount containing the source: any of `ro`, `nosuid`, `nodev` and `noexec`. */
   sourceRestrictions: string[];
 };
 

@@ -15,7 +15,7 @@ function kernelMounts({ security, namespaces, host }: MountInput): OciMount[] {
   const strict = ['nosuid', 'noexec', 'nodev'];
   // sysfs shows the devices of a network namespace, and only the owner of that namespace may mount it. In all other cases the host's sysfs
   // is bind-mounted with private propagation: systemd makes the host's mount shared, and crun binds it from the host's mount namespace, so
-  // the container's mounts below it would otherwise show up on the host.
+  // the container's mounts under it would otherwise show up on the host.
   const ownSysfs = namespaces.user === undefined || namespaces.network.kind !== 'host';
   return [
     { destination: '/proc', type: 'proc', source: 'proc', options: strict },

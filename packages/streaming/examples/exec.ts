@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { silentLogger } from '@podwright/base';
 import { openStreamingServer, runRemoteCommand } from '@podwright/streaming';
 
-// The server of a container runtime: each URL is valid once, for a minute.
+// A container runtime's server: each URL is valid once, for a minute.
 const server = await openStreamingServer({ address: '127.0.0.1', port: 0, logger: silentLogger });
 const url = server.url({
   kind: 'exec',
@@ -21,7 +21,7 @@ const url = server.url({
   },
 });
 
-// The client: kubectl's own, or any other that speaks SPDY/3.1 or WebSocket, could run the command as well.
+// The client. kubectl, or any other client that speaks SPDY/3.1 or WebSocket, could run the command as well.
 const exitCode = await runRemoteCommand({ url }, { stdout: process.stdout, stderr: process.stderr, tty: false });
 console.log(`exit code ${exitCode}`);
 await server.close();

@@ -11,8 +11,8 @@ export const PAIR_TIMEOUT_MS = 30_000;
 export const DIAL_TIMEOUT_MS = 30_000;
 
 /**
- * How long the output of an exited process may be idle before the session ends. The process's children may hold the output open; what they
- * write is forwarded while there is any and the client reads it.
+ * How long the output of an exited process may be idle before the session ends. The process's children may hold the output open; their
+ * output is forwarded as long as they produce any and the client reads it.
  */
 export const DRAIN_IDLE_MS = 30_000;
 

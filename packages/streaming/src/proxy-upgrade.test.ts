@@ -99,7 +99,7 @@ test('sessions aborted in any order leak no processes or descriptors', async () 
   await eventually(() => shells.live === 0 && descriptors() <= before);
 });
 
-/** A client joined to a server; `pieces` are the writes to the server. With `isSlow` no write completes before `release`. */
+/** A client joined to a server; `pieces` are the writes to the server. With `isSlow`, no write completes until `release` is called. */
 async function join({ isSlow } = { isSlow: false }) {
   const pieces: string[] = [];
   const released = Promise.withResolvers<void>();

@@ -94,7 +94,10 @@ function passAnswer(response: IncomingMessage, socket: Duplex): void {
   response.pipe(socket, { end: false });
 }
 
-/** Returns the head of a response as it was received, except for the headers `without` (in lower case), and after the headers `extra`. */
+/**
+ * Returns a response's head as received, without the headers `without` (in lower case), and with the lines `extra` inserted before the
+ * headers.
+ */
 export function answerHead(response: IncomingMessage, without: string[] = [], extra: string[] = []): string {
   const lines = [`HTTP/1.1 ${response.statusCode} ${response.statusMessage}`, ...extra];
   for (let index = 0; index < response.rawHeaders.length; index += 2) {

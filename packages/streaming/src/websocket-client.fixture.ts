@@ -7,7 +7,7 @@ import { SpdyConnection } from './spdy/connection.ts';
 
 const MESSAGE_BYTES = 32 << 10;
 
-/** A WebSocket client for a remote command, which behaves like Kubernetes' clients. */
+/** A WebSocket client for a remote command that behaves like Kubernetes' clients. */
 export class WebSocketVisitor {
   readonly protocol: string;
   /** Resolves with the close code of the WebSocket. */
@@ -15,7 +15,7 @@ export class WebSocketVisitor {
   readonly #socket: WebSocket;
   readonly #received = new Map<number, Buffer[]>();
 
-  /** Offers several protocols if given, from which the server chooses; `protocol` is the first. */
+  /** Offers the given protocols to the server. `protocol` is the first of them. */
   constructor(url: string, ...protocols: string[]) {
     this.protocol = protocols[0]!;
     this.#socket = new WebSocket(url.replace(/^http/, 'ws'), protocols);

@@ -1,4 +1,4 @@
-/** Checks for the values of single fields. Each returns the problems it finds. Checks that involve several fields are in `rules`. */
+/** Checks for the values of single fields. Each returns the problems it finds. Checks across fields are in `rules`. */
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { errorMessage } from '@podwright/base';

@@ -63,10 +63,10 @@ const UPSTREAM_FLAGS = `
   vmodule volume-plugin-dir volume-stats-agg-period
 `;
 
-/** Flags of the program itself. */
+/** Flags handled by the program itself. */
 const OWN = ['config', 'config-dir', 'help', 'version'];
 
-/** Podwright's flags that upstream's kubelet does not have. */
+/** Podwright's own flags, which upstream's kubelet does not have. */
 const ADDED = ['token-auth-file'];
 
 const words = (text: string) => text.trim().split(/\s+/).sort();

@@ -1,4 +1,4 @@
-/** Field and flag types: how their values are decoded from files and from the command line. */
+/** Field and flag types: how values are decoded from files and the command line. */
 import { isIP } from 'node:net';
 import {
   anything,
@@ -21,19 +21,19 @@ export type FieldType<T> = {
   values?: readonly string[];
   decode: Decoder<T>;
   /**
-   * Converts a flag's text to the value that a file would contain. `before` is the value of an earlier occurrence of the same flag on the
+   * Converts a flag's text to the value that a file would contain. `before` is the value of an earlier occurrence of the flag on the
    * command line.
    */
   fromFlag: (flag: string, before: unknown) => unknown;
-  /** Whether a value is Go's zero value, which most fields cannot distinguish from an unset field. */
+  /** Whether a value is Go's zero value, which most fields cannot distinguish from unset. */
   isZero: (value: T) => boolean;
-  /** Merges the values from two files. If absent, the later file wins. */
+  /** Merges the values from two files. If unset, the later file wins. */
   merge?: (under: T, over: T) => T;
   /** Set if the field's value is a path. Relative paths are resolved against the configuration file's directory. */
   isPath?: true;
 };
 
-/** Far longer than any shutdown is delayed, and safe for systemd-logind, which uses microseconds. */
+/** Far longer than any shutdown delay, and safe for systemd-logind, which counts in microseconds. */
 const MAX_SHUTDOWN_SECONDS = 1_000_000;
 
 const asText = (flag: string) => flag;
@@ -94,7 +94,7 @@ export function choice<const T extends string>(...values: T[]): FieldType<T | ''
   };
 }
 
-/** A duration in milliseconds. In files and flags, it is written in Go's format. */
+/** A duration in milliseconds, written in Go's format in files and flags. */
 export const duration: FieldType<number> = {
   name: 'duration',
   decode: (value, issues) => {
@@ -134,7 +134,7 @@ export const intList: FieldType<number[]> = {
   isZero: () => false,
 };
 
-/** A map. In a flag, it is written as `a=b,c=d`, with `separator` in place of the equals sign. */
+/** A map, written as `a=b,c=d` in a flag, with `separator` in place of the equals sign. */
 function table<T>(decode: Decoder<Record<string, T>>, separator = '='): FieldType<Record<string, T>> {
   return {
     name: separator === '=' ? 'k=v,…' : `k${separator}v,…`,
@@ -154,7 +154,7 @@ export const boolTable: FieldType<Record<string, boolean>> = {
   },
 };
 
-/** HTTP headers, each with a list of values. In a flag, they are written as `a:hello,b:again`. */
+/** HTTP headers, each with a list of values, written as `a:hello,b:again` in a flag. */
 export const headers: FieldType<Record<string, string[]>> = {
   name: 'k:v,…',
   decode: mapOf(list(text)),
@@ -172,7 +172,7 @@ export const headers: FieldType<Record<string, string[]>> = {
   merge: (under, over) => ({ ...under, ...over }),
 };
 
-/** A list of objects. The objects are not decoded, because only an empty list is supported. */
+/** A list of objects, which are not decoded because only an empty list is supported. */
 export const objects: FieldType<object[]> = {
   name: 'list',
   decode: list(anything) as Decoder<object[]>,
@@ -180,7 +180,7 @@ export const objects: FieldType<object[]> = {
   isZero: () => false,
 };
 
-/** Shutdown grace periods, each for pods of the given priority or higher. */
+/** Shutdown grace periods, each for pods with the given priority or higher. */
 export const shutdownPeriods: FieldType<{ priority?: number; shutdownGracePeriodSeconds?: number }[]> = {
   name: 'list',
   decode: list(
@@ -193,7 +193,7 @@ export const shutdownPeriods: FieldType<{ priority?: number; shutdownGracePeriod
   isZero: () => false,
 };
 
-/** Memory reserved on NUMA nodes. In a flag, it is written as `0:memory=1Gi,hugepages-2Mi=2Mi`, with semicolons between NUMA nodes. */
+/** Memory reserved on NUMA nodes, written as `0:memory=1Gi,hugepages-2Mi=2Mi` in a flag, with semicolons between NUMA nodes. */
 export const memoryReservations: FieldType<{ numaNode: number; limits: Record<string, string> }[]> = {
   name: 'node:k=v,…;…',
   decode: list(

@@ -4,8 +4,8 @@ import type { FieldType } from './field-types.ts';
 import type { TomlKey } from './toml-key.ts';
 
 /**
- * How the kubelet treats a field or flag. The texts appear in the documentation; each is a clause that starts in lower case and has no full
- * stop.
+ * How the kubelet treats a field or flag. The texts appear in the documentation; each is a clause that starts in lowercase and has no
+ * period.
  */
 export type Effect<T> =
   /** Honored: `apply` sets kubelet options. `how` adds a qualification for the documentation. */
@@ -17,7 +17,7 @@ export type Effect<T> =
     }
   /** Ignored: any value is accepted. */
   | { kind: 'nothing'; because: string }
-  /** Rejected, unless the value requests the only behavior that this kubelet supports. */
+  /** Rejected unless the value requests the only behavior this kubelet supports. */
   | { kind: 'only'; allows: (value: T) => boolean; values: string; because: string };
 
 /**
@@ -31,14 +31,14 @@ export type Field<T = unknown, D = unknown> = {
   flag?: string;
   /** The flag's one-letter shorthand, such as `v`. */
   letter?: string;
-  /** The field's meaning, for the help text and the documentation: one phrase that starts in lower case and has no full stop. */
+  /** The field's meaning, for the help text and the documentation: a phrase that starts in lowercase and has no period. */
   about: string;
   /** The equivalent key in Podwright's own configuration file. */
   key?: TomlKey<T>;
-  /** Returns the problems with a value. Checks that involve several fields are in `rules`. */
+  /** Returns the problems with a value. Checks across fields are in `rules`. */
   check?: (value: T | D) => string[];
   effect: Effect<T | D>;
-  /** Set if a zero value differs from an unset field, as it does for a pointer in upstream. */
+  /** Set if a zero value differs from unset, as it does for upstream's pointers. */
   keepsZero?: true;
 };
 
@@ -54,8 +54,7 @@ export function field<T, D extends T | undefined>(type: FieldType<T>, fallback: 
 }
 
 /**
- * Returns an effect that sets an option to the field's value or, if `from` is given, to its result. `from` also receives the option's
- * current value.
+ * Returns an effect that sets an option to the field's value, or to the result of `from`, which also receives the option's current value.
  */
 export function sets<P extends OptionPath>(option: P): Effect<OptionAt<P>>;
 export function sets<P extends OptionPath, T>(
@@ -79,7 +78,7 @@ export function setsAll<T>(...effects: Effect<T>[]): Effect<T> {
   };
 }
 
-/** Returns the effect of a field that, together with other fields, determines an option (`composed-options.ts`). */
+/** Returns the effect of a field that determines an option together with other fields (`composed-options.ts`). */
 export const composes = (composed: OptionPath): Effect<unknown> => ({ kind: 'sets', apply: unchanged, composed });
 
 /** The effect of a field that sets no option but is honored elsewhere: by a rule, the API server client or the logger. */
@@ -99,8 +98,7 @@ export const inCluster = <T>(effect: Effect<T>, how?: string) =>
 export const nothing = (because: string) => ({ kind: 'nothing', because }) as const;
 
 /**
- * Returns the effect of a field for which only some values are supported. `allowed` is a list of these values, or a predicate with a
- * description of them.
+ * Returns the effect of a field that supports only some values. `allowed` lists these values, or is a predicate with a description of them.
  */
 export function only<T>(allowed: T[] | { when: (value: T) => boolean; values: string }, because: string): Effect<T> {
   if (!Array.isArray(allowed)) return { kind: 'only', allows: allowed.when, values: allowed.values, because };

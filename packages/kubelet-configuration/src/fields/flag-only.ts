@@ -7,7 +7,7 @@ import { kubeletKey, otherKey, tomlPath } from './toml-key.ts';
 
 const NO_LOCK = 'the kubelet takes no lock file';
 
-/** Flags that have no corresponding KubeletConfiguration field. The row names are Podwright's. */
+/** Flags without a KubeletConfiguration field. The row names are Podwright's. */
 export const FLAG_ONLY_FIELDS = {
   rootDir: field(path, '', {
     flag: 'root-dir',

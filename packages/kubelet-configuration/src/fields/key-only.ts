@@ -6,7 +6,7 @@ import { field, sets } from './field.ts';
 import { bool, type FieldType, path } from './field-types.ts';
 import { kubeletKey, tomlPath } from './toml-key.ts';
 
-/** Resources reserved for the host. The node chooses any amount that is not set. */
+/** Resources reserved for the host. The node chooses the amounts that are unset. */
 type Reserved = { memory?: string; pid?: number };
 
 const reservedSchema = z.strictObject({ memory: z.string().min(1).optional(), pid: z.int().min(0).optional() });
@@ -19,7 +19,7 @@ const reserved: FieldType<Reserved> = {
   isZero: () => false,
 };
 
-/** Keys of Podwright's configuration file that have no corresponding field or flag in upstream's kubelet, or differ from it in meaning. */
+/** Keys of Podwright's configuration file without an equivalent field or flag in upstream's kubelet, or with a different meaning. */
 export const KEY_ONLY_FIELDS = {
   netRawDefault: field(bool, undefined, {
     about: 'give containers the capability NET_RAW unless they drop it',

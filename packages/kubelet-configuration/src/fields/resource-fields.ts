@@ -18,7 +18,7 @@ import {
 } from './field-types.ts';
 import { convertedKey, kubeletKey, otherKey } from './toml-key.ts';
 
-/** The fields of the KubeletConfiguration for cgroups, reservations and resource managers. */
+/** KubeletConfiguration fields for cgroups, reservations and resource managers. */
 export const RESOURCE_FIELDS = {
   cgroupRoot: field(string, '', {
     flag: 'cgroup-root',
@@ -183,7 +183,7 @@ export const RESOURCE_FIELDS = {
   }),
 };
 
-/** Adds `kubeReserved` to `systemReserved`. A reservation of `auto` is replaced. */
+/** Adds `kubeReserved` to `systemReserved`, replacing reservations of `auto`. */
 function withReserved(amounts: Record<string, string>, before: SystemReserved): SystemReserved {
   const more = reservedAmounts(amounts);
   const sum = (a: number | 'auto', b: number) => (a === 'auto' ? b : a + b);

@@ -1,7 +1,7 @@
 import { type Decoder, list } from '@podwright/kube-api';
 import type { FieldType } from './field-types.ts';
 
-/** A taint that the node is registered with (v1 Taint). */
+/** A taint to register the node with (v1 Taint). */
 export type GivenTaint = { key: string; value?: string; effect: string };
 
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
@@ -17,7 +17,7 @@ const taint: Decoder<GivenTaint> = (value, issues) => {
   return { key, ...(text ? { value: text } : {}), effect } as GivenTaint;
 };
 
-/** A list of taints. In a flag, they are written as `key=value:effect` or `key:effect`, separated by commas. */
+/** A list of taints, written as `key=value:effect` or `key:effect` in a flag, separated by commas. */
 export const taints: FieldType<GivenTaint[]> = {
   name: 'key=value:effect,…',
   decode: list(taint),

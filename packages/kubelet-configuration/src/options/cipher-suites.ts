@@ -1,4 +1,4 @@
-/** OpenSSL's cipher suite names, by IANA name. Contains the suites up to TLS 1.2 in Go's list that OpenSSL still supports. */
+/** OpenSSL's cipher suite names by IANA name: the suites up to TLS 1.2 in Go's list that OpenSSL still supports. */
 export const CIPHER_SUITES: Readonly<Record<string, string>> = {
   TLS_AES_128_GCM_SHA256: 'TLS_AES_128_GCM_SHA256',
   TLS_AES_256_GCM_SHA384: 'TLS_AES_256_GCM_SHA384',

@@ -12,8 +12,8 @@ import type { ShutdownPeriod } from './shutdown-periods.ts';
 import { NOTHING_RESERVED, type SystemReserved } from './system-reserved.ts';
 
 /**
- * The user-configurable options of a kubelet, as plain data. Paths are absolute; kubelets with different paths can run on the same host.
- * Names in parentheses are the equivalent upstream settings: KubeletConfiguration fields or flags.
+ * A kubelet's user-configurable options, as plain data. Paths are absolute; kubelets with different paths can run on the same host.
+ * Parentheses name the equivalent upstream settings: KubeletConfiguration fields or flags.
  */
 export type ConfigurableOptions = {
   /** Directory for persistent data, such as pod volumes and hosts files (`--root-dir`). Default: /var/lib/podwright/kubelet. */
@@ -21,19 +21,19 @@ export type ConfigurableOptions = {
   /** Directory for container logs, `<namespace>_<pod>_<uid>/<container>/<attempt>.log` (`podLogsDir`). Default: /var/log/pods. */
   podLogsDir: string;
   /**
-   * Directory for symbolic links to the container logs, `<pod>_<namespace>_<container>-<id>.log`, which log collectors use (upstream's
-   * /var/log/containers). Default: '', which creates no links.
+   * Directory for symbolic links to the container logs, `<pod>_<namespace>_<container>-<id>.log`, as used by log collectors (upstream's
+   * /var/log/containers). Default: '', no links.
    */
   containerLogsDir: string;
   /** Directory of static pod manifests (`staticPodPath`). Removing a file deletes its pods. */
   manifestDir: string;
-  /** URL to read further manifests from (`staticPodURL`). Default: none. */
+  /** URL of additional manifests (`staticPodURL`). Default: none. */
   manifestUrl?: string;
   /** Headers sent with requests to `manifestUrl` (`staticPodURLHeader`). */
   manifestUrlHeaders: Record<string, string[]>;
   /**
-   * How often the manifest directory is reread even if no change was noticed (`fileCheckFrequency`), and how often the manifest URL is
-   * requested (`httpCheckFrequency`). Default: 20 seconds.
+   * How often the manifest directory is reread even if no change was detected (`fileCheckFrequency`), and how often the manifest URL is
+   * polled (`httpCheckFrequency`). Default: 20 seconds.
    */
   sourcePeriods: { fileMs: number; urlMs: number };
   /**
@@ -42,43 +42,37 @@ export type ConfigurableOptions = {
   runtimeEndpoint: string;
   /** Endpoint of the CRI image service, if it differs from `runtimeEndpoint` (`imageServiceEndpoint`). */
   imageEndpoint?: string;
-  /** CRI API version. Default: `auto`, which uses v1 or, if the container runtime does not support it, v1alpha2. */
+  /** CRI API version. Default: `auto`, v1 or, if the container runtime does not support it, v1alpha2. */
   criApiVersion: CriApiVersion | 'auto';
   /**
-   * Deadline for calls to the container runtime (`runtimeRequestTimeout`). Long-running calls, such as image pulls, have deadlines of their
-   * own. Default: 2 minutes.
+   * Deadline for calls to the container runtime (`runtimeRequestTimeout`). Long-running calls, such as image pulls, have their own.
+   * Default: 2 minutes.
    */
   runtimeRequestTimeoutMs: number;
   /** The node's name (`--hostname-override`). */
   nodeName: string;
   /**
-   * The node's address in pod statuses, or a comma-separated pair with one address per IP family (`--node-ip`). Default: '', which uses the
-   * address of the default route, IPv4 first. `::` and `0.0.0.0` do the same, but put their own IP family first.
+   * The node's address in pod statuses, or a comma-separated pair with one address per IP family (`--node-ip`). Default: '', the address of
+   * the default route, IPv4 first. `::` and `0.0.0.0` do the same, but put their own IP family first.
    */
   nodeIp: string;
-  /** Labels that the Node object gets in addition to the standard ones (`--node-labels`). */
+  /** Labels added to the Node object on top of the standard ones (`--node-labels`). */
   nodeLabels: Record<string, string>;
-  /** Parent cgroup of the pods' cgroups (`cgroupRoot`); '' leaves cgroups to the container runtime. Default: /podwright. */
+  /** Parent cgroup of the pod cgroups (`cgroupRoot`); '' leaves cgroups to the container runtime. Default: /podwright. */
   cgroupRoot: string;
-  /**
-   * Whether cgroups are created as directories or as systemd slices (`cgroupDriver`). Default: `auto`, which uses the container runtime's
-   * driver.
-   */
+  /** Whether to create cgroups as directories or as systemd slices (`cgroupDriver`). Default: `auto`, the container runtime's driver. */
   cgroupDriver: 'auto' | 'cgroupfs' | 'systemd';
-  /** The cgroup driver used for `auto` if the container runtime does not report its own. Default: cgroupfs. */
+  /** Cgroup driver for `auto` if the container runtime does not report one. Default: cgroupfs. */
   cgroupDriverFallback: 'cgroupfs' | 'systemd';
   /** DNS servers for pods with the DNS policy ClusterFirst (`clusterDNS`). Default: none. */
   clusterDns: string[];
   /** The cluster's DNS domain (`clusterDomain`). Default: cluster.local. */
   clusterDomain: string;
-  /** Whether pods with the DNS policy ClusterFirst get upstream's warning event while `clusterDns` is empty. Default: false. */
+  /** Whether pods with the DNS policy ClusterFirst get upstream's warning event if `clusterDns` is empty. Default: false. */
   warnOfMissingClusterDns: boolean;
-  /** File that the pods' DNS settings are taken from (`resolvConf`). Default: /etc/resolv.conf. */
+  /** File to take the pods' DNS settings from (`resolvConf`). Default: /etc/resolv.conf. */
   resolvConf: string;
-  /**
-   * CIDR block for pod IPs, which the kubelet passes to the container runtime (`podCIDR`). Default: '', which lets the container runtime
-   * use its own.
-   */
+  /** CIDR block for pod IPs, passed to the container runtime (`podCIDR`). Default: '', the container runtime's own. */
   podCidr: string;
   /** Maximum number of pods on the node (`maxPods`). Default: 110. */
   maxPods: number;
@@ -86,32 +80,28 @@ export type ConfigurableOptions = {
   allowedUnsafeSysctls: string[];
   /** Whether containers without a seccomp profile get the container runtime's default profile (`seccompDefault`). Default: false. */
   seccompDefault: boolean;
-  /** Whether containers get the NET_RAW capability unless they drop it. If false, only containers that add it get it. Default: true. */
+  /** Whether containers have the NET_RAW capability by default. If false, only containers that add it have it. Default: true. */
   netRawDefault: boolean;
-  /**
-   * Number of host user IDs for each pod that has a user namespace; must be a multiple of 65536 (`userNamespaces.idsPerPod`). Default:
-   * 65536.
-   */
+  /** Number of host user IDs per user-namespaced pod; must be a multiple of 65536 (`userNamespaces.idsPerPod`). Default: 65536. */
   userNamespaceIdsPerPod: number;
-  /** How container requests and limits are enforced by cgroups. */
+  /** How cgroups enforce container requests and limits. */
   containerResources: ResourcePolicy;
-  /** Directory for device plugin sockets and the device assignment checkpoint. Default: '', which uses `rootDir/device-plugins`. */
+  /** Directory for device plugin sockets and the device assignment checkpoint. Default: '', `rootDir/device-plugins`. */
   devicePluginDir: string;
-  /** Policies that assign exclusive CPUs, and memory from single NUMA nodes, to containers. Default: none. */
+  /** Policies for assigning exclusive CPUs, and memory from single NUMA nodes, to containers. Default: none. */
   placement: PlacementOptions;
   /** Maximum number of processes and threads in a pod (`podPidsLimit`). Default: -1, no limit. */
   podPidsLimit: number;
   /** Resources reserved for everything on the node except pods (`systemReserved` and `kubeReserved`). */
   systemReserved: SystemReserved;
   /**
-   * Whether the pods' parent cgroup is limited to the node's capacity minus `systemReserved` (`enforceNodeAllocatable`: pods). Default:
-   * true.
+   * Whether to limit the pods' parent cgroup to the node's capacity minus `systemReserved` (`enforceNodeAllocatable`: pods). Default: true.
    */
   enforceNodeAllocatable: boolean;
-  /** Host cgroups that are limited to their reservations (`systemReservedCgroup`, `kubeReservedCgroup`). Default: none. */
+  /** Host cgroups to limit to their reservations (`systemReservedCgroup`, `kubeReservedCgroup`). Default: none. */
   reservedCgroups: ReservedCgroup[];
   images: {
-    /** Whether images are pulled one at a time (`serializeImagePulls`). Default: false. */
+    /** Whether to pull images one at a time (`serializeImagePulls`). Default: false. */
     serializePulls: boolean;
     /** Maximum number of concurrent image pulls (`maxParallelImagePulls`). Default: 0, no limit. */
     maxParallelPulls: number;
@@ -121,26 +111,23 @@ export type ConfigurableOptions = {
      */
     registryPullQps: number;
     registryBurst: number;
-    /** Backoff after failed pulls of an image. Default: 10 seconds to 5 minutes. */
+    /** Backoff after failed image pulls. Default: 10 seconds to 5 minutes. */
     pullBackoff: { initialMs: number; maxMs: number };
-    /** Docker configuration files that contain registry credentials. */
+    /** Docker configuration files with registry credentials. */
     dockerConfigPaths: string[];
     /**
      * A CredentialProviderConfig file and the directory that contains its plugin binaries (`--image-credential-provider-config`,
      * `--image-credential-provider-bin-dir`). Default: none.
      */
     credentialProviders?: { config: string; directory: string };
-    /**
-     * Selects the images already on the node that a pod may use only if it has credentials to pull them
-     * (`imagePullCredentialsVerificationPolicy`).
-     */
+    /** Which images already on the node a pod may use only with credentials to pull them (`imagePullCredentialsVerificationPolicy`). */
     verification: VerificationPolicy;
   };
   /** Backoff between restarts of a failing container (`crashLoopBackOff`). Default: 10 seconds to 5 minutes. */
   crashLoopBackoff: { initialMs: number; maxMs: number };
   /**
    * Container log rotation: the size at which a file is rotated (-1 for never) and the number of files to keep (`containerLogMaxSize`,
-   * `containerLogMaxFiles`); the number of logs that are compressed concurrently, and how often logs are checked (`containerLogMaxWorkers`,
+   * `containerLogMaxFiles`); the number of logs compressed concurrently, and how often logs are checked (`containerLogMaxWorkers`,
    * `containerLogMonitorInterval`). Default: 10 MiB, 5 files, 1 log, 10 seconds.
    */
   containerLog: { maxSizeBytes: number; maxFiles: number; maxWorkers: number; monitorPeriodMs: number };
@@ -151,14 +138,14 @@ export type ConfigurableOptions = {
      */
     highThresholdPercent: number;
     lowThresholdPercent: number;
-    /** Minimum time that an image must have been unused before it may be removed (`imageMinimumGCAge`). Default: 2 minutes. */
+    /** Minimum time an image must be unused before it may be removed (`imageMinimumGCAge`). Default: 2 minutes. */
     minAgeMs: number;
-    /** Time without use after which an image is removed regardless of disk usage (`imageMaximumGCAge`). Default: 0, never. */
+    /** Time after its last use at which an image is removed regardless of disk usage (`imageMaximumGCAge`). Default: 0, never. */
     maxAgeMs: number;
   };
   /**
    * Maximum number of exited containers to keep per container and in total, -1 for no limit (`--maximum-dead-containers-per-container`,
-   * `--maximum-dead-containers`), and the minimum age before an exited container may be removed (`--minimum-container-ttl-duration`).
+   * `--maximum-dead-containers`), and the minimum age at which one may be removed (`--minimum-container-ttl-duration`).
    */
   containerGc: { maxPerContainer: number; maxContainers: number; minAgeMs: number };
   /** Thresholds for evicting pods when the node runs low on resources (`evictionHard` and others). */
@@ -167,27 +154,27 @@ export type ConfigurableOptions = {
    * oom_score_adj of this process (`oomScoreAdj`). If the value is not permitted, the nearest permitted one is used. Default: unchanged.
    */
   oomScoreAdj?: number;
-  /** Host settings that must be in place for the kubelet to start (`failSwapOn`, `protectKernelDefaults`). Default: none. */
+  /** Host settings required for the kubelet to start (`failSwapOn`, `protectKernelDefaults`). Default: none. */
   requirements: HostRequirements;
-  /** How often each pod is synced even if nothing has changed (`syncFrequency`). Default: 1 minute. */
+  /** How often to sync each pod even if nothing has changed (`syncFrequency`). Default: 1 minute. */
   resyncPeriodMs: number;
   /**
-   * How long a host shutdown is delayed for pods to terminate, lowest priority first (`shutdownGracePeriodByPodPriority`). Default: none;
+   * How long to delay a host shutdown for pods to terminate, lowest priority first (`shutdownGracePeriodByPodPriority`). Default: none;
    * shutdowns are not delayed.
    */
   shutdownPeriods: ShutdownPeriod[];
   /** How often the container runtime's pods are relisted, without and with CRI events. Default: 1 second and 20 seconds. */
   relist: { periodMs: number; eventedPeriodMs: number };
-  /** How often pods that are no longer in any pod source are killed and their files removed. Default: 1 minute. */
+  /** How often pods that have disappeared from all pod sources are killed and their files removed. Default: 1 minute. */
   orphanPeriodMs: number;
   /** Options for the HTTP API served by `serveKubeletApi`. */
   server: KubeletServerOptions;
   /** Settings for the Node object, used only with `cluster`. */
   node: NodeSettings;
-  /** Collector that pod sync traces are sent to, and the fraction of syncs to trace (`tracing`). Default: none. */
+  /** Collector for pod sync traces, and the fraction of syncs to trace (`tracing`). Default: none. */
   tracing: TracingOptions;
   /**
-   * How changes to the API server's ConfigMaps and Secrets are detected: by watching them, by rereading them after some time, or by reading
+   * How to detect changes to the API server's ConfigMaps and Secrets: by watching them, by rereading them after some time, or by reading
    * them on every use (`configMapAndSecretChangeDetectionStrategy`). Default: Watch.
    */
   objectChangeDetection: 'Watch' | 'Cache' | 'Get';
@@ -195,7 +182,7 @@ export type ConfigurableOptions = {
 
 type Required = 'manifestDir' | 'runtimeEndpoint' | 'nodeName';
 
-/** Returns the given options, with defaults filled in for the rest. */
+/** Returns the options, with defaults filled in for unset ones. */
 export function configurableOptions(
   given: Pick<ConfigurableOptions, Required> & Partial<ConfigurableOptions>,
 ): ConfigurableOptions {

@@ -9,11 +9,11 @@ const EVICTION_PERIOD_MS = 10_000;
 
 /** Thresholds and periods for node-pressure eviction: the `eviction*` fields of KubeletConfiguration. */
 export type EvictionOptions = Omit<ThresholdSettings, 'hard'> & {
-  /** `evictionHard`. If absent, upstream's defaults apply in a cluster, and lower disk thresholds on a standalone node. */
+  /** `evictionHard`. If unset, upstream's defaults apply in a cluster, and lower disk thresholds on a standalone node. */
   hard?: ThresholdSettings['hard'];
   /** How long a pressure condition persists after it was last observed, in milliseconds (`evictionPressureTransitionPeriod`). */
   transitionMs: number;
-  /** Maximum grace period of pods that are evicted because of a soft threshold, in seconds (`evictionMaxPodGracePeriod`). */
+  /** Maximum grace period for evictions due to a soft threshold, in seconds (`evictionMaxPodGracePeriod`). */
   maxPodGraceSeconds: number;
   /** How often the thresholds are checked, in milliseconds. */
   periodMs: number;

@@ -1,7 +1,7 @@
-/** Host settings that must be in place for the kubelet to start. */
+/** Host settings required for the kubelet to start. */
 export type HostRequirements = {
-  /** Requires that swap is disabled on the host (`failSwapOn`). */
+  /** Swap must be disabled on the host (`failSwapOn`). */
   noSwap: boolean;
-  /** Requires that the host already has the kernel settings that upstream's kubelet would otherwise set (`protectKernelDefaults`). */
+  /** The host must already have the kernel settings that upstream's kubelet would otherwise set (`protectKernelDefaults`). */
   kernelDefaults: boolean;
 };

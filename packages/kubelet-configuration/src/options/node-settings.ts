@@ -1,10 +1,10 @@
 import type { Taint } from '@podwright/kube-api';
 
-/** Settings for the Node object: KubeletConfiguration fields, and flags of the same names. */
+/** Settings for the Node object. Backquotes name the KubeletConfiguration fields or flags. */
 export type NodeSettings = {
   /** `registerNode`: whether the kubelet creates the Node object. If false, another program must create it. */
   register: boolean;
-  /** `registerWithTaints`: taints that the Node object is created with. They are not added to an existing Node. */
+  /** `registerWithTaints`: taints to create the Node object with. They are not added to an existing Node. */
   taints: Taint[];
   providerId: string;
   /** `--cloud-provider=external`: the cloud controller manager sets the node's addresses and removes the `uninitialized` taint. */
@@ -18,17 +18,16 @@ export type NodeSettings = {
   statusUpdateMs: number;
   statusReportMs: number;
   /**
-   * `nodeLeaseDurationSeconds`: age of the lease after which the node is considered dead. The lease is renewed after a quarter of this
-   * time.
+   * `nodeLeaseDurationSeconds`: age of the lease at which the node is considered dead. The lease is renewed after a quarter of this time.
    */
   leaseDurationSeconds: number;
   /** `nodeStatusMaxImages`: maximum number of images in the node status; -1 for no limit. */
   maxImages: number;
-  /** `evictionHard`: the memory and disk thresholds, which are subtracted from allocatable. */
+  /** `evictionHard`: memory and disk thresholds, which are subtracted from allocatable. */
   evictionHard: Readonly<Record<string, string>>;
 };
 
-/** Returns the given node settings, with upstream's defaults filled in. */
+/** Returns the node settings, with upstream's defaults for unset ones. */
 export function nodeSettings(given: Partial<NodeSettings> = {}): NodeSettings {
   return {
     register: true,

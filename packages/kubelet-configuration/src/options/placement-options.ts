@@ -13,12 +13,12 @@ export type PlacementOptions = {
     options: CpuPolicyOptions;
     /** How often the cpusets of running containers are reconciled, in milliseconds (`cpuManagerReconcilePeriod`). */
     reconcilePeriodMs: number;
-    /** CPUs that are never assigned exclusively (`reservedSystemCPUs`). If empty, the CPU manager chooses as many CPUs as are reserved. */
+    /** CPUs that are never assigned exclusively (`reservedSystemCPUs`). If empty, the CPU manager chooses as many as are reserved. */
     reserved: number[];
   };
   memory: {
     policy: 'None' | 'Static';
-    /** Reserved memory, in bytes by resource name, for each NUMA node (`reservedMemory`). */
+    /** Reserved memory per NUMA node, in bytes by resource name (`reservedMemory`). */
     reserved: { node: number; limits: Record<string, bigint> }[];
   };
   topology: { policy: 'none' | TopologyPolicy; scope: 'container' | 'pod'; options: TopologyPolicyOptions };

@@ -1,4 +1,4 @@
-/** An existing host cgroup that is limited to its reservation (`enforceNodeAllocatable`). */
+/** An existing host cgroup to limit to its reservation (`enforceNodeAllocatable`). */
 export type ReservedCgroup = {
   /** The setting that names the cgroup: `systemReservedCgroup` or `kubeReservedCgroup`. */
   owner: 'System' | 'Kube';
@@ -8,6 +8,6 @@ export type ReservedCgroup = {
   /** Memory limit; `undefined` if no memory is reserved. */
   memoryBytes?: number;
   pids?: number;
-  /** Whether to enforce only CPU. CPU is compressible: a process that exceeds its limit is throttled but does not fail. */
+  /** Whether to enforce only CPU, which is compressible: a process that exceeds its limit is throttled but does not fail. */
   compressibleOnly: boolean;
 };

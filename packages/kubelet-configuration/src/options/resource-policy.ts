@@ -1,4 +1,4 @@
-/** How container requests and limits are enforced. The names in backquotes are KubeletConfiguration fields. */
+/** How container requests and limits are enforced. Backquotes name KubeletConfiguration fields. */
 export type ResourcePolicy = {
   /** `cpuCFSQuota`: whether CPU limits are enforced. */
   cpuCfsQuota: boolean;
@@ -8,9 +8,9 @@ export type ResourcePolicy = {
   singleProcessOomKill: boolean;
   /** `memorySwap.swapBehavior`: with `LimitedSwap`, Burstable pods may use swap in proportion to their memory requests. */
   swapBehavior: 'NoSwap' | 'LimitedSwap';
-  /** Feature gate MemoryQoS: on cgroup v2, containers are throttled before they reach their memory limits. Disabled if `undefined`. */
+  /** Feature gate MemoryQoS: on cgroup v2, throttles containers before they reach their memory limits. Disabled if `undefined`. */
   memoryQos?: {
-    /** `memoryThrottlingFactor`, from 0 to 1: where throttling begins between the memory request (0) and the memory limit (1). */
+    /** `memoryThrottlingFactor`, from 0 to 1: where throttling begins, between the memory request (0) and the memory limit (1). */
     throttlingFactor: number;
     /** `memoryReservationPolicy`: `TieredReservation` protects requested memory from reclaim. */
     reservation: 'None' | 'TieredReservation';

@@ -20,13 +20,13 @@ export type KubeletServerOptions = {
   enableProfilingHandler: boolean;
   /** Whether to serve `/logs/`, the host's log directory. Default: true. */
   enableSystemLogHandler: boolean;
-  /** Idle time in milliseconds after which a stream is closed; 0 means no limit. Default: 4 hours. */
+  /** Idle time after which a stream is closed, in milliseconds; 0 for no limit. Default: 4 hours. */
   streamingConnectionIdleTimeoutMs: number;
 };
 
 export type ServerTls = {
   /**
-   * PEM files that contain the certificate (and its chain) and the private key. If both are absent, a self-signed pair is created in
+   * PEM files with the certificate (and its chain) and the private key. If both are unset, a self-signed pair is created in
    * `certDirectory`.
    */
   certFile?: string;
@@ -34,7 +34,7 @@ export type ServerTls = {
   /** Directory for the self-signed `kubelet.crt` and `kubelet.key`. Default: `<rootDir>/pki`. */
   certDirectory?: string;
   minVersion: TlsVersion;
-  /** Cipher suites up to TLS 1.2, by their Go names. An empty list selects Node.js' default. */
+  /** Cipher suites up to TLS 1.2, by their Go names. If empty, Node.js's defaults are used. */
   cipherSuites: string[];
 };
 
@@ -42,13 +42,13 @@ export type ServerTls = {
 export type TlsVersion = 'VersionTLS10' | 'VersionTLS11' | 'VersionTLS12' | 'VersionTLS13';
 
 /**
- * How the server authenticates clients. Authenticated users may make any request unless `reviews.access` enables authorization by the
- * cluster.
+ * How the server authenticates clients. Authenticated users may make any request unless `reviews.access` delegates authorization to the API
+ * server.
  */
 export type ServerAuthentication = {
   /** Whether requests without credentials are accepted as `system:anonymous`. Default: false. */
   anonymous: boolean;
-  /** PEM file that contains the client CAs. If absent, client certificates are not accepted. */
+  /** PEM file with the client CAs. If unset, client certificates are not accepted. */
   clientCaFile?: string;
   /** File with one bearer token per line: `token`, or `token,user,uid,"group1,group2"`. Changes to the file take effect immediately. */
   tokenFile?: string;
@@ -56,7 +56,7 @@ export type ServerAuthentication = {
   reviews?: ServerReviews;
 };
 
-/** The enabled types of reviews, and how long their results are cached, in milliseconds. */
+/** The enabled reviews, and how long to cache their results, in milliseconds. */
 export type ServerReviews = {
   /** Authentication of bearer tokens (TokenReview). */
   tokens?: { keptMs: number };
@@ -64,7 +64,7 @@ export type ServerReviews = {
   access?: { allowedMs: number; deniedMs: number };
 };
 
-/** Returns the given options, with upstream's defaults filled in for the rest. */
+/** Returns the server options, with upstream's defaults for unset ones. */
 export function kubeletServerOptions(given: Partial<KubeletServerOptions> = {}): KubeletServerOptions {
   return {
     address: '0.0.0.0',

@@ -12,7 +12,7 @@ export type SystemReserved = {
 /** Upstream's default. */
 export const NOTHING_RESERVED: SystemReserved = { memoryBytes: 0, pids: 0, cpuMillis: 0, ephemeralStorageBytes: 0 };
 
-/** Parses a reservation that uses the resource names of KubeletConfiguration. */
+/** Parses a reservation with KubeletConfiguration's resource names. */
 export function reservedAmounts({
   memory = '0',
   pid = '0',

@@ -10,7 +10,7 @@ export type DiskLayout = 'shared' | 'images' | 'split';
 const SAME: Record<DiskLayout, 'nodefs' | 'imagefs'> = { shared: 'nodefs', images: 'imagefs', split: 'nodefs' };
 
 /**
- * Replaces the containerfs thresholds with those of the file system that containerfs is on, even if some are configured
+ * Replaces the containerfs thresholds, even configured ones, with those of the file system that containerfs is on
  * (UpdateContainerFsThresholds).
  */
 export function withContainerFs(thresholds: readonly Threshold[], layout: DiskLayout): Threshold[] {

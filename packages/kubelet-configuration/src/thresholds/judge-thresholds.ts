@@ -4,11 +4,9 @@ import type { Threshold } from './thresholds.ts';
 
 /** State carried over from one eviction round to the next. Times are monotonic milliseconds. */
 export type ThresholdMemory = {
-  /** For each threshold that is met: when it was first met. */
+  /** When each currently met threshold was first met. */
   metSinceMs: ReadonlyMap<Threshold, number>;
-  /**
-   * Thresholds that were met beyond their grace period in the last round. They stay met until their minimum reclaim has been freed as well.
-   */
+  /** Thresholds met for longer than their grace period in the last round. They stay met until their minimum reclaim has been freed too. */
   acute: readonly Threshold[];
   /** When each pressure condition was last observed. */
   seenAtMs: ReadonlyMap<PressureCondition, number>;
@@ -18,9 +16,9 @@ export const NOTHING_MET: ThresholdMemory = { metSinceMs: new Map(), acute: [], 
 
 export type Judgement = {
   memory: ThresholdMemory;
-  /** Pressure conditions that hold now or held within the transition period. */
+  /** Pressure conditions that apply now or applied within the transition period. */
   conditions: PressureCondition[];
-  /** Thresholds for which a pod must be evicted now, memory thresholds first. */
+  /** Thresholds that require evicting a pod now, memory thresholds first. */
   pressing: Threshold[];
 };
 
@@ -32,7 +30,7 @@ export type JudgeInput = {
   transitionMs: number;
 };
 
-/** Decides what one round of the eviction manager does (upstream's synchronize). Pure. */
+/** Decides what one round of the eviction manager does (upstream's synchronize). Pure function. */
 export function judgeThresholds(before: ThresholdMemory, input: JudgeInput): Judgement {
   const { thresholds, observations, nowMs, transitionMs } = input;
   const met = new Set([

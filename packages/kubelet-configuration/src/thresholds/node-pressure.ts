@@ -1,12 +1,12 @@
 import { PRESSURE_CONDITIONS, type PressureCondition } from './signals.ts';
 
-/** The node's pressure conditions, which are set by the eviction manager. */
+/** The node's pressure conditions, set by the eviction manager. */
 export class NodePressure {
   #conditions: readonly PressureCondition[] = [];
-  /** The thresholds that are currently met, as text. */
+  /** The currently met thresholds, as text. */
   #reasons: readonly string[] = [];
   readonly #sinceMs = new Map<PressureCondition, number>();
-  /** What causes each condition, for its message. */
+  /** The cause of each condition, for its message. */
   readonly #details = new Map<PressureCondition, string>();
   readonly #listeners = new Set<(changed: readonly PressureCondition[]) => void>();
 
@@ -15,7 +15,7 @@ export class NodePressure {
     return this.#conditions;
   }
 
-  /** The thresholds that are currently met, as text. Empty if a condition persists only because of its transition period. */
+  /** The currently met thresholds, as text. Empty if a condition persists only because of its transition period. */
   get reasons(): readonly string[] {
     return this.#reasons;
   }
@@ -29,12 +29,12 @@ export class NodePressure {
     return this.#sinceMs.get(condition);
   }
 
-  /** Returns the text about the cause that is part of the condition's message; '' if the cause is unknown or the condition not active. */
+  /** Returns the cause shown in the condition's message; '' if it is unknown or the condition is inactive. */
   detailOf(condition: PressureCondition): string {
     return this.has(condition) ? (this.#details.get(condition) ?? '') : '';
   }
 
-  /** Sets the text about the cause of a condition. Calls the listeners if this changes the message of an active condition. */
+  /** Sets the cause shown in a condition's message. Calls the listeners if this changes the message of an active condition. */
   explain(condition: PressureCondition, detail: string): void {
     const before = this.detailOf(condition);
     this.#details.set(condition, detail);
@@ -51,8 +51,8 @@ export class NodePressure {
   }
 
   /**
-   * Registers a listener, which receives the conditions that have become active or inactive; none if only the text about a cause has
-   * changed. Returns a function that removes the listener.
+   * Registers a listener, which receives the conditions that became active or inactive; none if only a cause has changed. Returns a
+   * function that removes the listener.
    */
   onChange(listener: (changed: readonly PressureCondition[]) => void): () => void {
     this.#listeners.add(listener);

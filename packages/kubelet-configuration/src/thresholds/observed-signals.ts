@@ -3,18 +3,18 @@ import { isInBytes, type Signal } from './signals.ts';
 import { amountOf, binaryText, type Threshold, valueText } from './thresholds.ts';
 
 /**
- * The available amount and the capacity of an eviction signal's resource, in bytes, inodes or processes. `atMs`: when it was observed
- * (monotonic).
+ * The available amount and capacity of an eviction signal's resource, in bytes, inodes or processes. `atMs`: monotonic time of the
+ * observation.
  */
 export type Observation = { available: bigint; capacity: bigint; atMs: number };
 export type Observations = ReadonlyMap<Signal, Observation>;
 
-/** The available amount as a Kubernetes quantity, with binary suffixes for bytes and decimal ones for counts. */
+/** Returns the available amount as a Kubernetes quantity, with binary suffixes for bytes and decimal ones for counts. */
 export function availableText(signal: Signal, { available }: Observation): string {
   return isInBytes(signal) ? binaryText(available) : formatQuantity(available * 1_000_000_000n, '');
 }
 
-/** Returns the thresholds that are met and, with `withReclaim`, also those whose minimum reclaim has not been freed yet. Pure. */
+/** Returns the thresholds that are met and, if `withReclaim` is set, those whose minimum reclaim has not been freed yet. Pure function. */
 export function thresholdsMet(
   thresholds: readonly Threshold[],
   observations: Observations,
@@ -29,15 +29,15 @@ export function thresholdsMet(
 }
 
 /**
- * Returns how far the available amount is below the threshold. Zero or negative if enough is available; zero if the signal was not
- * observed. Pure.
+ * Returns how far the available amount is below the threshold: zero or negative if enough is available, zero if the signal was not
+ * observed. Pure function.
  */
 export function missingOf({ signal, value }: Threshold, observations: Observations): bigint {
   const observed = observations.get(signal);
   return observed === undefined ? 0n : amountOf(value, observed.capacity) - observed.available;
 }
 
-/** Returns the amount in use by pods and by the host; zero if the signal was not observed. Pure. */
+/** Returns the amount used by pods and the host; zero if the signal was not observed. Pure function. */
 export function usedOf({ signal }: Threshold, observations: Observations): bigint {
   const observed = observations.get(signal);
   return observed === undefined ? 0n : observed.capacity - observed.available;

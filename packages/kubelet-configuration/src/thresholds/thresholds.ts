@@ -12,7 +12,7 @@ export type ThresholdSettings = {
 /** An absolute amount in the signal's unit (bytes or a count), or a share of the capacity. */
 export type ThresholdValue = { kind: 'amount'; text: string } | { kind: 'share'; share: number };
 
-/** An eviction threshold. It is met if less than `value` has been available for `gracePeriodMs`. It is a hard threshold if that is 0. */
+/** An eviction threshold. It is met if less than `value` has been available for `gracePeriodMs`, which is 0 for a hard threshold. */
 export type Threshold = {
   signal: Signal;
   value: ThresholdValue;
@@ -33,7 +33,7 @@ export const DEFAULT_HARD_THRESHOLDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The defaults on a node without a cluster. Its owner often fills the disk beyond upstream's thresholds, and evicted pods cannot move to
+ * Defaults for a node without a cluster. Its owner often fills the disk beyond upstream's thresholds, and evicted pods cannot move to
  * another node, so eviction only needs to keep the disk from filling up completely.
  */
 export const STANDALONE_HARD_THRESHOLDS: Readonly<Record<string, string>> = {
@@ -95,7 +95,7 @@ function percentOf(text: string): number | undefined {
 }
 
 /**
- * Parses valid settings into hard and soft thresholds. If the kernel limits all pods together to allocatable, the hard memory threshold
+ * Parses valid settings into hard and soft thresholds. If the kernel limits the pods as a whole to allocatable, the hard memory threshold
  * also applies to allocatable memory. A share of 0% or 100% disables a threshold.
  */
 export function thresholdsOf(settings: ThresholdSettings, pods: { areHeldToAllocatable: boolean }): Threshold[] {
@@ -121,7 +121,7 @@ export function isHard({ gracePeriodMs }: Threshold): boolean {
   return gracePeriodMs === 0;
 }
 
-/** Parses a threshold's value. As in upstream, a share is a 32-bit float, which affects the last digits of computed amounts. */
+/** Parses a threshold's value. As in upstream, shares are 32-bit floats, which affects the last digits of computed amounts. */
 export function thresholdValue(text: string): ThresholdValue {
   if (!text.endsWith('%')) return { kind: 'amount', text };
   return { kind: 'share', share: Math.fround(Math.fround(percentOf(text) ?? 0) / 100) };
@@ -143,7 +143,7 @@ export function valueText(value: ThresholdValue): string {
   return value.kind === 'amount' ? value.text : `${Number((value.share * 100).toPrecision(6))}%`;
 }
 
-/** Formats a number of bytes. Uses binary suffixes from 1024 bytes upwards (resource.BinarySI). */
+/** Formats a number of bytes, with binary suffixes from 1024 bytes up (resource.BinarySI). */
 export function binaryText(amount: bigint): string {
   return formatQuantity(amount * 1_000_000_000n, amount >= 1024n ? 'Ki' : '');
 }

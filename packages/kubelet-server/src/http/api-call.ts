@@ -32,7 +32,7 @@ export function sendJsonText(response: ServerResponse, text: string): void {
   response.writeHead(200, { 'content-type': 'application/json' }).end(text);
 }
 
-/** Sends one line of a JSON stream. Waits while the client reads too slowly. */
+/** Sends one line of a JSON stream. Waits if the client is reading too slowly. */
 export async function sendLine(response: ServerResponse, value: unknown): Promise<void> {
   if (response.write(`${JSON.stringify(value)}\n`)) return;
   const settled = new AbortController(); // removes the listener of the other event: each line would add one

@@ -11,14 +11,14 @@ const MAX_DEVICES = 1000;
 const KIND_PART = /^[A-Za-z](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?$/;
 const NAME_PART = /^[A-Za-z0-9](?:[A-Za-z0-9_.:-]*[A-Za-z0-9])?$/;
 
-/** Parses a qualified device name (CDI, SPEC.md: kind and name). `undefined` if it is invalid. */
+/** Parses a qualified device name (CDI, SPEC.md: kind and name). Returns `undefined` if it is invalid. */
 export function parseDeviceName(text: string): DeviceName | undefined {
   const [, kind = '', name = ''] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
   const parts = parseKind(kind);
   return parts === undefined || !isDeviceName(name) ? undefined : { ...parts, name };
 }
 
-/** Parses the `vendor/class` of a CDI specification. `undefined` if it is invalid. */
+/** Parses the `vendor/class` of a CDI specification. Returns `undefined` if it is invalid. */
 export function parseKind(text: string): Omit<DeviceName, 'name'> | undefined {
   const [vendor = '', deviceClass = '', ...rest] = text.split('/');
   if (rest.length > 0 || !KIND_PART.test(vendor) || !KIND_PART.test(deviceClass)) return undefined;

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { CallerConnections } from './caller-connections.ts';
 
 /**
- * Returns a `CallerConnections` with small limits. `connect` opens a connection of a user with a request, which `end` finishes.
+ * Returns a `CallerConnections` with small limits. `connect` opens a user's connection and starts a request on it, which `end` finishes.
  */
 function connections() {
   const callers = new CallerConnections({ total: 6, perCaller: 4 });

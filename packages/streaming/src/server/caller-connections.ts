@@ -2,9 +2,9 @@ import type { Socket } from 'node:net';
 import { connectionName } from './connection-name.ts';
 
 export type CallerLimits = {
-  /** Number of connections of all callers above which idle ones are closed. */
+  /** Total number of connections above which idle ones are closed. */
   total: number;
-  /** Number of connections of a caller above which its idle ones are closed. */
+  /** Number of connections per caller above which the caller's idle ones are closed. */
   perCaller: number;
 };
 
@@ -17,12 +17,12 @@ type Connection = {
 };
 
 /**
- * Limits the connections of authenticated callers by user name, so that no caller locks out the others. A caller that exceeds its limit
+ * Limits the connections of authenticated callers by user name, so that no caller can lock out the others. A caller that exceeds its limit
  * loses the connection that has been idle the longest. If the overall limit is reached, the caller with the most connections loses one.
  * Connections in use are never closed. If there is no idle connection to close, a new connection is refused unless the caller has less than
- * its share. So a server has at most twice as many admitted connections as `total`.
+ * its share, so there are never more than `2 * total` admitted connections.
  *
- * A socket may also be the TLS socket on top of a connection, or the proxy of it that a node:http2 session has.
+ * A socket argument may also be the TLS socket on top of a connection, or a node:http2 session's proxy for it.
  */
 export class CallerConnections {
   readonly #limits: CallerLimits;
@@ -90,7 +90,7 @@ export class CallerConnections {
     return true;
   }
 
-  /** Takes a connection from its caller. */
+  /** Removes a connection from its caller's connections. */
   #dismiss(connection: Connection): void {
     const { caller } = connection;
     if (caller === undefined) return;
@@ -102,5 +102,5 @@ export class CallerConnections {
   }
 }
 
-/** Whether a connection has been closed, so that it has no name. */
+/** Whether a connection has been closed and therefore no longer has a name. */
 const isClosed = ({ remotePort }: Socket): boolean => remotePort === undefined;

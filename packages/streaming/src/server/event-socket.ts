@@ -5,16 +5,16 @@ import type { UpgradingClient } from './serve-spdy.ts';
 import { acceptWebSocket } from './serve-websocket.ts';
 import { answerPings } from './websocket-channels.ts';
 
-/** Maximum size of a message from the client, which has nothing to say. A larger message closes the connection. */
+/** Maximum size of a message from the client. Clients have nothing to send, so a larger message closes the connection. */
 const MAX_MESSAGE_BYTES = 64 << 10;
 
 /** Maximum size of a message in one piece, and of a fragment of a larger one. */
 const MAX_FRAGMENT_BYTES = 32 << 10;
 
-/** A client that does not read for this long is disconnected. */
+/** How long a client may go without reading before it is disconnected. */
 const MAX_STALL_MS = 60_000;
 
-/** A WebSocket over which the server sends messages. What the client sends is ignored. */
+/** A WebSocket for sending messages to a client. Messages from the client are ignored. */
 export class EventSocket {
   readonly #socket: WebSocket;
   readonly #closed = new AbortController();
@@ -26,7 +26,10 @@ export class EventSocket {
     socket.once('close', () => this.#closed.abort());
   }
 
-  /** Upgrades a connection. A client may name one protocol. Returns undefined if the upgrade was rejected; the client has its answer. */
+  /**
+   * Upgrades a connection. The client may request one subprotocol. Returns undefined if the upgrade was rejected, in which case the client
+   * has already received a response.
+   */
   static accept(client: UpgradingClient): EventSocket | undefined {
     const [protocol = '', ...more] = headerValues(client.request.headers['sec-websocket-protocol']);
     const spoken = more.length === 0 ? [protocol] : [];
@@ -34,7 +37,7 @@ export class EventSocket {
     return accepted && new EventSocket(accepted.socket);
   }
 
-  /** Aborts when the connection has been closed. */
+  /** Aborts when the connection is closed. */
   get closed(): AbortSignal {
     return this.#closed.signal;
   }

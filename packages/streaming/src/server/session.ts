@@ -21,8 +21,7 @@ export type CommandStreams = {
 
 /**
  * Joins a process to its client until the process exits or the client disconnects. All output is forwarded before the exit code is sent.
- * The process that `start` returns is always closed, even if the client has disconnected in the meantime. Never rejects unless `close`
- * throws.
+ * The process returned by `start` is always closed, even if the client has already disconnected. Never rejects unless `close` throws.
  */
 export async function runSession(
   start: (gone: AbortSignal) => Promise<RemoteProcess>,

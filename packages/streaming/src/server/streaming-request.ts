@@ -7,7 +7,7 @@ export type StreamingRequest =
       kind: 'exec' | 'attach';
       choice: StreamChoice;
       /**
-       * Called once, when the client has connected. `signal` aborts when the client disconnects; a process that is returned after that is
+       * Called once, when the client has connected. `signal` aborts when the client disconnects; a process returned after that will be
        * closed. `terminal` is the client's TERM, if it sent one.
        */
       start: (signal: AbortSignal, terminal?: string) => Promise<RemoteProcess>;

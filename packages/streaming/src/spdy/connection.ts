@@ -22,7 +22,7 @@ const MAX_DATA_BYTES = 256 << 10;
 export type SpdyConnectionOptions = {
   /** Determines stream IDs: streams opened by the client have odd IDs, those opened by the server even ones. */
   role: 'client' | 'server';
-  /** Called for each stream that the peer opens. If it refuses a stream, the stream is reset. */
+  /** Called for each stream that the peer opens. If it returns `refuse`, the stream is reset. */
   onStream?: (stream: SpdyStream) => 'accept' | 'refuse';
   /** Bytes received together with the upgrade response. */
   head?: Buffer;

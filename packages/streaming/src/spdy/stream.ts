@@ -8,7 +8,7 @@ export type StreamCarrier = {
   send(streamId: number, payload: Buffer, options: { fin: boolean; done: (error?: Error | null) => void }): void;
   /** Sends the peer a reset for the stream. */
   reset(streamId: number): void;
-  /** Called when the stream's reader has caught up. */
+  /** Called when the stream's reader has caught up after falling behind. */
   resume(stream: SpdyStream): void;
   /** Called when the stream has ended in both directions. */
   forget(stream: SpdyStream): void;
