@@ -1,11 +1,11 @@
 import { connect } from 'node:net';
 
 const TEXT = 'a response of the bench';
-/** The port of the web server in the bench's pods. */
+/** Port of the web server in the benchmark pods. */
 export const WEB_PORT = 8080;
 
 /**
- * Command of a container with a web server that responds with the text. The trap is needed, because process 1 ignores SIGTERM by default.
+ * Command of a container running a web server that responds with the text. It needs the trap because process 1 ignores SIGTERM by default.
  */
 export const WEB_SERVER = [
   'sh',
@@ -14,8 +14,8 @@ export const WEB_SERVER = [
 ];
 
 /**
- * Resolves with `true` if a web server of the bench responds at port 80 within 250 ms, and otherwise with `undefined`. An accepted
- * connection is not enough, because gateways may accept connections to any address.
+ * Resolves with `true` if a benchmark web server responds on port 80 within 250 ms, otherwise with `undefined`. An accepted connection is
+ * not enough, because gateways may accept connections to any address.
  */
 export function answers(host: string): Promise<true | undefined> {
   return new Promise((resolve) => {

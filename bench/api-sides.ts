@@ -1,4 +1,4 @@
-/** API servers under measurement: Podwright's in a process of its own, and kube-apiserver with etcd. */
+/** API servers under measurement: Podwright's in a separate process, and kube-apiserver with etcd. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import type { Bench } from './bench.ts';
 import { PROGRAM } from './sides.ts';
 import { until } from './until.ts';
 
-/** `startMs` is the time from the start of the process to its first answer. */
+/** `startMs` is the time from the start of the process to its first response. */
 export type ApiSide = { client: KubeClient; pids: number[]; startMs: number; stop(): Promise<void> };
 
 export type ApiSides = Record<'upstream' | 'podwright' | 'power', ApiSide>;
@@ -19,7 +19,7 @@ export const TITLES: Record<keyof ApiSides, string> = {
   power: 'Podwright, writes survive a power cut',
 };
 
-/** Starts Podwright's API server with its store below `scratch`. */
+/** Starts Podwright's API server with its store under `scratch`. */
 export async function startOurs(
   { scratch, sides }: Pick<Bench, 'scratch' | 'sides'>,
   { name, durability }: { name: string; durability: 'process' | 'power' },
@@ -49,7 +49,7 @@ export async function startOurs(
   return { client, pids: [child.pid!], startMs, stop };
 }
 
-/** Starts kube-apiserver with etcd, which writes to the disk before it answers. Returns `undefined` if no programs are given. */
+/** Starts kube-apiserver with etcd, which persists writes to disk before it responds. Returns `undefined` if the programs are not set. */
 export async function startUpstream({ sides }: Pick<Bench, 'sides'>): Promise<ApiSide | undefined> {
   const { PODWRIGHT_KUBERNETES_BIN: directory = '', PODWRIGHT_ETCD: etcd = '' } = process.env;
   if (directory === '' || etcd === '') return undefined;
@@ -67,7 +67,7 @@ export async function startUpstream({ sides }: Pick<Bench, 'sides'>): Promise<Ap
   return { client, pids: plane.pids, startMs: plane.serverStartMs, stop };
 }
 
-/** Bytes that processes have made the disk write. */
+/** Number of bytes the processes have caused to be written to disk. */
 export function writtenBytes(pids: number[]): number {
   const bytes = (pid: number) =>
     Number(/^write_bytes: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1] ?? 0);

@@ -1,6 +1,6 @@
 /**
- * The Kubernetes API: Podwright's server against kube-apiserver with etcd, in turns. PODWRIGHT_KUBERNETES_BIN names the directory of
- * kube-apiserver, PODWRIGHT_ETCD the program etcd; without them only Podwright is measured.
+ * The Kubernetes API: Podwright's server against kube-apiserver with etcd, in turns. PODWRIGHT_KUBERNETES_BIN is the directory of
+ * kube-apiserver, PODWRIGHT_ETCD the path of etcd; if they are unset, only Podwright is measured.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ const STORED = 5000;
 const REST_MS = 10_000;
 const STARTS = 3;
 const WATCH_SECONDS = 600;
-/** Time for the servers to return memory and to write what waits. */
+/** Time for the servers to release memory and flush pending writes. */
 const SETTLE_MS = 3000;
 
 const NAMESPACE = 'bench';
@@ -37,7 +37,7 @@ const SERVICE_ACCOUNTS = {
 };
 
 type Names = (keyof ApiSides)[];
-/** A row: what was measured, a text for each side, and the ratio of Podwright to upstream that the goal bounds. */
+/** A row: what was measured, the text for each side, and the ratio of Podwright to upstream, which has an upper bound as its goal. */
 type ApiRow = {
   what: string;
   texts: Partial<Record<keyof ApiSides, string>>;
@@ -78,7 +78,7 @@ async function prepare(client: KubeClient): Promise<void> {
   await client.create(SERVICE_ACCOUNTS, account as never).catch(() => undefined); // a controller may have made it
 }
 
-/** Pods wait for a scheduler, which neither side has. */
+/** Pods stay pending: neither side runs a scheduler. */
 function podOf(name: string): never {
   const env = Array.from({ length: 20 }, (_, index) => ({ name: `NAME_${index}`, value: `value of ${index}` }));
   const container = { name: 'main', image: 'registry.example/bench:1', env, ports: [{ containerPort: 80 }] };
@@ -149,7 +149,7 @@ class Watched {
     return watched;
   }
 
-  /** Resolves when the write has been answered and its event has come. */
+  /** Resolves once the write has been answered and its watch event has arrived. */
   async next(write: () => Promise<unknown>): Promise<void> {
     this.#event = Promise.withResolvers();
     await Promise.all([write(), this.#event.promise]);
@@ -203,7 +203,7 @@ async function atRest(sides: ApiSides, names: Names): Promise<ApiRow[]> {
   ];
 }
 
-/** Time from the start of a node with an API to its Node object that is Ready. */
+/** Time from starting a node with an API until its Node object is Ready. */
 async function nodeReady(bench: Pick<Bench, 'scratch' | 'sides'>): Promise<ApiRow> {
   const samples: number[] = [];
   for (let round = 0; round < STARTS; round++) {

@@ -1,7 +1,7 @@
 import type { Registry } from './registry.ts';
 import type { Side } from './sides.ts';
 
-/** The runtimes under measurement and shared resources, for every part. `scratch` is a directory for files. */
+/** The runtimes under measurement and the resources shared by all parts. `scratch` is a directory for files. */
 export type Bench = {
   scratch: string;
   containerd: Side;
@@ -9,9 +9,9 @@ export type Bench = {
   podwright: Side;
   /** With containerd's CNI configuration and OCI runtime. */
   matched: Side;
-  /** With default settings, but without ready sandboxes (sandboxes that are created in advance). */
+  /** With default settings, but without ready sandboxes (sandboxes created in advance). */
   unready: Side;
   registry: Registry;
-  /** All started sides, which are stopped at the end or at a signal, the last one first. `stop` may be called more than once. */
+  /** All started sides, stopped in reverse order at the end or on a signal. `stop` may be called more than once. */
   sides: Pick<Side, 'stop'>[];
 };

@@ -6,10 +6,10 @@ import { inTurns } from './turns.ts';
 
 const PODS = 10;
 const ROUNDS = 10;
-/** Pause between bursts, in which Podwright refills its ready sandboxes. */
+/** Pause between bursts, while Podwright replenishes its ready sandboxes. */
 const SETTLE_MS = 1500;
 
-/** Ten pods at once. */
+/** Measures ten pods started at once. */
 export async function measureBursts({ containerd, podwright, matched, unready }: Bench): Promise<Table> {
   const samples = await inTurns(
     { rounds: ROUNDS, settleMs: SETTLE_MS },

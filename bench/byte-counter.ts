@@ -39,7 +39,7 @@ export class ByteCounter {
     return `https://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Bytes in both directions so far, of the encrypted stream. */
+  /** Bytes so far in both directions, counted on the encrypted stream. */
   get bytes(): number {
     return this.#bytes;
   }

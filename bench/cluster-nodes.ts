@@ -1,4 +1,6 @@
-/** Nodes of a real control plane under measurement: upstream's kubelet (PODWRIGHT_BENCH_KUBELET names its binary) and Podwright's. */
+/**
+ * Nodes of a real control plane under measurement: upstream's kubelet (PODWRIGHT_BENCH_KUBELET is the path of its binary) and Podwright's.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +19,7 @@ const FIRST_PORT = 11_900;
 export type ClusterNode = {
   name: string;
   runtime: Side;
-  /** Process ids of its daemons: the kubelet, and the runtime if it is another process. */
+  /** PIDs of its daemons: the kubelet, plus the runtime if it is a separate process. */
   pids: number[];
   counter: ByteCounter;
 };
@@ -29,7 +31,7 @@ export type MeasuredCluster = { client: KubeClient; nodes: ClusterNodes };
 
 export type StartedKubelet = { index: number; kubeconfig: string; name: string };
 
-/** Starts a control plane and nodes while `work` runs; upstream's kubelet only if PODWRIGHT_BENCH_KUBELET is set. */
+/** Runs `work` with a control plane and its nodes started; upstream's kubelet only if PODWRIGHT_BENCH_KUBELET is set. */
 export async function withCluster<T>(bench: Bench, work: (measured: MeasuredCluster) => Promise<T>): Promise<T> {
   const { scratch, sides } = bench;
   await using cluster = await startCluster();
@@ -94,7 +96,7 @@ export async function untilReady(client: KubeClient, name: string): Promise<void
   });
 }
 
-/** Settings of Podwright's kubelets, without directories. */
+/** Settings of Podwright's kubelets, apart from directories. */
 const settingsOf = ({ index, kubeconfig }: StartedKubelet) => `[cluster]
 kubeconfig = "${kubeconfig}"
 [kubelet.server]
@@ -141,7 +143,7 @@ ${settingsOf(started)}`,
   return spawn(program, args, { stdio: ['ignore', log, log], env: { ...process.env, PATH } });
 }
 
-/** Starts upstream's kubelet on the containerd of this directory. */
+/** Starts upstream's kubelet with the containerd in `directory`. */
 export async function upstreamKubelet(
   directory: string,
   { index, kubeconfig, name }: StartedKubelet,
@@ -160,7 +162,7 @@ export async function upstreamKubelet(
   return child;
 }
 
-/** Ends a daemon, and waits for its exit. */
+/** Terminates a daemon and waits for it to exit. */
 export async function end(child: ChildProcess): Promise<void> {
   const ended = new Promise((resolve) => child.once('exit', resolve));
   if (child.exitCode === null && child.kill('SIGTERM')) await ended;

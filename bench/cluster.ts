@@ -1,7 +1,7 @@
 /**
- * Nodes of a real control plane, in turns: upstream's kubelet on containerd, `podwright node`, and Podwright's kubelet on
- * containerd.
- * PODWRIGHT_KUBERNETES_BIN names the directory of kube-apiserver, kube-controller-manager and kube-scheduler, PODWRIGHT_ETCD etcd.
+ * Nodes of a real control plane, measured in turns: upstream's kubelet on containerd, `podwright node`, and Podwright's kubelet on
+ * containerd. PODWRIGHT_KUBERNETES_BIN is the directory of kube-apiserver, kube-controller-manager and kube-scheduler, PODWRIGHT_ETCD the
+ * path of etcd.
  */
 import { sleep } from '@podwright/base';
 import type { KubeObject } from '@podwright/kube-api';
@@ -19,7 +19,7 @@ const BURSTS = 5;
 const BURST = 20;
 const FULL_NODE = 110;
 const FULL_ROUNDS = 10;
-/** Interval of a node's unchanged status reports. */
+/** How often a node reports an unchanged status. */
 const REST_MS = 300_000;
 const NAMESPACE = 'default';
 
@@ -99,7 +99,7 @@ function podsOf({ name: nodeName }: ClusterNode, { count, hasToken }: { count: n
       nodeName,
       automountServiceAccountToken: hasToken,
       terminationGracePeriodSeconds: 30,
-      // a shell as process 1 ignores signals without a trap
+      // a shell running as process 1 ignores signals it has no trap for
       containers: [{ name: 'c', image: IMAGE, command: ['sh', '-c', 'trap exit TERM; sleep 3600 & wait'] }],
     },
   }));
@@ -107,7 +107,7 @@ function podsOf({ name: nodeName }: ClusterNode, { count, hasToken }: { count: n
 
 type Pods = ReturnType<typeof podsOf>;
 
-/** Milliseconds from the first POST until a watcher sees all of them Running. */
+/** Milliseconds from the first POST until a watcher sees all pods Running. */
 async function bringUp({ client, seen }: Places, pods: Pods): Promise<number> {
   const beginMs = performance.now();
   await Promise.all(pods.map((pod) => client.create(PODS, pod)));
@@ -118,7 +118,7 @@ async function bringUp({ client, seen }: Places, pods: Pods): Promise<number> {
 const isRunning = (pod: PodObject | undefined) =>
   pod?.status?.phase === 'Running' && (pod.status.containerStatuses ?? []).every(({ ready }) => ready);
 
-/** Milliseconds from the first DELETE until a watcher sees all of them removed. */
+/** Milliseconds from the first DELETE until a watcher sees all pods removed. */
 async function takeDown({ client, seen }: Places, pods: Pods): Promise<number> {
   const beginMs = performance.now();
   await Promise.all(pods.map(({ metadata }) => client.delete(PODS, metadata)));
@@ -153,7 +153,7 @@ async function bytesAtRest(nodes: ClusterNodes) {
   return Object.fromEntries(perMinute) as unknown as Record<keyof ClusterNodes, number[]>;
 }
 
-/** Repeatedly starts and removes the most pods that a node takes, on `podwright node` only. */
+/** Repeatedly starts and removes the maximum number of pods per node, on `podwright node` only. */
 async function fullNode(places: Places): Promise<string> {
   const node = places.nodes.podwright;
   const rounds: string[] = [];

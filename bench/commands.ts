@@ -14,21 +14,24 @@ import { inTurns } from './turns.ts';
 import { until } from './until.ts';
 import { manifest, variedManifests } from './varied-manifests.ts';
 
-/** Rounds and pauses: for commands that take milliseconds, and for those that start pods. */
+/** Rounds and pauses, for commands that take milliseconds and for commands that start pods. */
 const CALLS = { rounds: 30, settleMs: 20 };
 const PODS = { rounds: 15, settleMs: 500 };
 const ALL_VARIED = { rounds: 10, settleMs: 1000 };
 const COLD = { rounds: 10, settleMs: 500 };
-/** How long `run` follows before its memory is measured. */
+/** How long `run` follows its pod before its memory is measured. */
 const FOLLOWED_MS = 5000;
 
-/** A row of the table. `podman` is missing if it has no such command or is not installed. */
+/** A row of the table. `podman` is unset if Podman has no such command or is not installed. */
 type CommandRow = { what: string; unit?: 'ms' | 'MiB'; podwright: number[]; podman?: number[]; goal: Goal };
 
-/** A command on both sides. Each turn also prepares and cleans up, and returns how long only the command took. */
+/** A command on both sides. Each turn includes setup and cleanup but returns only the duration of the command. */
 type Turns = { podwright: () => Promise<number>; podman?: () => Promise<number> };
 
-/** The command `podwright` against Podman's, both with runc and the same image. The node runs already, except for the cold start. */
+/**
+ * Compares the `podwright` command with Podman's, both using runc and the same image. The node is already running, except for the cold
+ * start.
+ */
 export async function measureCommands(bench: Bench): Promise<string> {
   const podman = await openPodman(bench.scratch, 11);
   const setup = { name: 'commands', setup: 'default', settings: `oci_runtime = "${PEER.runc}"` } as const;
@@ -60,7 +63,7 @@ class Commands {
     this.#podman = podman;
   }
 
-  /** Short commands, with one pod on the node. */
+  /** Benchmarks of short-running commands, with one pod on the node. */
   async calls(): Promise<CommandRow[]> {
     const file = this.#file('asked', manifest('asked'));
     await this.#took(this.#podwright('run', '--detach', file));
@@ -79,7 +82,7 @@ class Commands {
     return rows;
   }
 
-  /** Starts and removals of one pod, and of twenty different ones one after the other. */
+  /** Starts and removals of a single pod, and of twenty different pods one after another. */
   async pods(): Promise<CommandRow[]> {
     const file = this.#file('one', manifest('one'));
     const removals = { podwright: [] as number[], podman: [] as number[] };
@@ -118,7 +121,7 @@ class Commands {
     ];
   }
 
-  /** Memory of `run` in the foreground while it follows. */
+  /** Memory of a foreground `run` while it follows its pod. */
   async memory(): Promise<CommandRow> {
     const [program, ...args] = this.#podwright('run', this.#file('followed', manifest('followed')));
     const child = spawn(program!, args, { stdio: 'ignore' });
@@ -138,7 +141,7 @@ class Commands {
     };
   }
 
-  /** From no node to a running pod; the node is stopped afterwards. */
+  /** Time from no node to a running pod; each round stops the node again. */
   async cold(): Promise<CommandRow> {
     const file = this.#file('cold', manifest('cold'));
     const config = join(this.#node.directory, 'config.toml');
@@ -188,7 +191,7 @@ class Commands {
     return this.#took(command('kube', 'play', '--network', network, file));
   }
 
-  /** Removes pods. With private mounts Podman sometimes fails because a mount is busy; retries are not counted. */
+  /** Removes pods. With private mounts, Podman sometimes fails because a mount is busy; the returned time excludes retries. */
   async #removeFromPodman(...names: string[]): Promise<number> {
     const command = this.#podman!.command('pod', 'rm', '--force', '--ignore', '--time', '0', ...names);
     const { tookMs, exitCode } = await this.#call(command);
@@ -196,7 +199,7 @@ class Commands {
     return tookMs;
   }
 
-  /** Runs a command that must succeed, and returns how long it took in ms. */
+  /** Runs a command that must succeed and returns its duration in ms. */
   async #took(command: string[]): Promise<number> {
     const { tookMs, exitCode, stderr } = await this.#call(command);
     if (exitCode !== 0) throw new Error(`${command.join(' ')}: exit code ${exitCode}: ${stderr}`);

@@ -1,4 +1,4 @@
-/** A full node most of whose pods crash repeatedly: how soon the pod of a new manifest runs, and whether memory grows. */
+/** A full node with most of its pods crashing repeatedly: how soon the pod of a new manifest runs, and whether memory grows. */
 import { sleep } from '@podwright/base';
 import type { Bench } from './bench.ts';
 import { type Sides, withKubelets } from './kubelet-sides.ts';
@@ -8,13 +8,13 @@ import type { Goal, Row, Table } from './tables.ts';
 
 const CALM = 24;
 const CRASHING = 64;
-/** New pods, one after the other without removing earlier ones: upstream's kubelet takes 110 pods in all. */
+/** New pods, added one after another without removing earlier ones: upstream's kubelet allows 110 pods in total. */
 const NEW_PODS = 20;
 const EVERY_MS = 2000;
 
 type Samples = Pick<Row, keyof Sides>;
 
-/** The first column is empty without upstream's kubelet. */
+/** The first column is empty if there is no upstream kubelet. */
 export function measureCrashes(bench: Bench): Promise<Table> {
   return withKubelets(bench, { name: 'crashes', indices: [14, 15, 16] }, async (all) => ({
     title: `${CRASHING} of ${CALM + CRASHING} pods crash`,
@@ -22,7 +22,7 @@ export function measureCrashes(bench: Bench): Promise<Table> {
   }));
 }
 
-/** Measures one kubelet after the other, because the crashes on one would take CPU time from the others. */
+/** Measures the kubelets one after another, because crashes on one would take CPU time from the others. */
 async function measure(all: Sides): Promise<Row[]> {
   const samples = (): Samples => ({ podwright: [] });
   const [took, slowest, before, after] = [samples(), samples(), samples(), samples()];

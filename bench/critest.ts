@@ -9,25 +9,25 @@ import type { Row, Table } from './tables.ts';
 import { inTurns } from './turns.ts';
 
 const CRITEST = process.env.PODWRIGHT_BENCH_CRITEST;
-/** Pods of one run, and as many containers in separate pods, one by one or ten at once. */
+/** Pods per run, and as many containers in separate pods, created one by one or ten at once. */
 const RUNS = { 'one by one': { samples: 10, atOnce: 1 }, 'ten at once': { samples: 30, atOnce: 10 } };
 const ROUNDS = 3;
 const SETTLE_MS = 1000;
 
 type Run = (typeof RUNS)[keyof typeof RUNS];
-/** Times of a run's operations in ms, by their names. */
+/** Durations of a run's operations in ms, by operation name. */
 type Operations = Record<string, number[]>;
 /** The output file of a critest benchmark. */
 type Written = { operationsNames: string[]; datapoints: { operationsDurationsNs: number[] }[] };
 
-/** critest's own benchmarks of pods and containers (`-benchmark`), on both sides. */
+/** critest's own pod and container benchmarks (`-benchmark`), on both sides. */
 export async function measureCritest(bench: Bench): Promise<Table> {
   if (CRITEST === undefined)
     throw new PodwrightError(
       'failed_precondition',
       'the part critest needs the program critest: set PODWRIGHT_BENCH_CRITEST',
     );
-  // critest puts pods there if the runtime does not report its cgroup driver, as containerd 1.6
+  // critest puts pods there if the runtime does not report its cgroup driver, as is the case with containerd 1.6
   const slices = cgroupTrees().map((tree) => join(tree, 'system.slice'));
   const made = slices.filter((slice) => !existsSync(slice));
   try {

@@ -1,6 +1,6 @@
 /**
- * The dockershim against cri-dockerd (`PODWRIGHT_BENCH_CRI_DOCKERD` names its binary), each on its own Docker Engine with the same CNI
- * configuration, in turns. A further column has the times of the Engine alone for the same containers.
+ * The dockershim against cri-dockerd (`PODWRIGHT_BENCH_CRI_DOCKERD` is the path of its binary), each on its own Docker Engine with the same
+ * CNI configuration, in turns. Another column shows the times of the Engine alone for the same containers.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,12 +25,12 @@ const LISTED_CONTAINERS = 200;
 const MEMORY_PODS = 50;
 const SETTLE_MS = 300;
 
-/** `engine` is the Engine of `ours`, which is also measured without a dockershim. */
+/** `engine` is the Docker Engine used by `ours`; it is also measured without a dockershim. */
 type Places = { ours: Side; peer: Side | undefined; engine: Engine };
 type Samples = { ours: number[]; peer?: number[]; engine?: number[] };
 type Line = Samples & { what: string; unit?: string; goal: string };
 
-/** Returns the table; the column of cri-dockerd is empty without its binary. */
+/** Returns the table. The cri-dockerd column is empty if its binary is not set. */
 export async function measureDockershim(bench: Bench): Promise<string> {
   const { sides } = bench;
   const before = sides.length;
@@ -56,7 +56,7 @@ export async function measureDockershim(bench: Bench): Promise<string> {
   }
 }
 
-/** Starts a dockershim on an Engine that has the images of the bench's pods and sandboxes. */
+/** Builds the sandbox image on an Engine and starts a dockershim for it. */
 async function startSide(
   docker: DockerEngine,
   { name, index, scratch }: { name: 'ours' | 'peer'; index: number; scratch: string },
@@ -87,8 +87,8 @@ async function startSide(
 }
 
 /**
- * Makes a sandbox image from the image of the bench's pods. Its stop signal is SIGKILL, because `sleep` as process 1 ignores SIGTERM:
- * otherwise cri-dockerd would wait ten seconds before it kills each sandbox.
+ * Builds a sandbox image from the image of the benchmark pods. Its stop signal is SIGKILL because `sleep` ignores SIGTERM when running as
+ * process 1, and cri-dockerd would wait ten seconds before killing each sandbox.
  */
 async function makeSandboxImage(socket: string): Promise<void> {
   const engine = await connectEngine(socket);
@@ -146,7 +146,7 @@ async function cycles(places: Places): Promise<Line[]> {
 
 let bare = 0;
 
-/** Creates and starts a pod's two containers with the Engine alone, without a network. */
+/** Creates and starts a pod's two containers directly on the Engine, without a network. */
 async function bareUp({ containers }: Engine): Promise<{ ids: string[]; times: Omit<Steps, 'down'> }> {
   const name = `bare-${bare++}`;
   const begin = performance.now();
@@ -219,7 +219,7 @@ async function fill(side: Side): Promise<RunningPod[]> {
   return pods;
 }
 
-/** Memory of the daemons with fifty pods, after some lists. */
+/** Memory of the daemons with fifty pods, after a few list calls. */
 async function memory({ ours, peer }: Places): Promise<Line[]> {
   const rssOf = async (side: Side) => {
     const pods: RunningPod[] = [];

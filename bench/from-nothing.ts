@@ -1,6 +1,6 @@
 /**
- * Measures the time from no node to an app that responds: `podwright up`, `load` and `apply`, until the app responds at the address that
- * the cluster's DNS server has for its Service.
+ * Measures the time from no node to a responding app: runs `podwright up`, `load` and `apply`, then waits until the app responds at the
+ * address that the cluster DNS returns for its Service.
  */
 import { Resolver } from 'node:dns/promises';
 import { writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { until } from './until.ts';
 import { apiSettings } from './workload-sides.ts';
 
 const ROUNDS = 3;
-/** The side index of the first round (`subnetOf`). Others are used by the other parts. */
+/** Side index of the first round (`subnetOf`). The other parts use different ones. */
 const FIRST_INDEX = 22;
 const APP = `apiVersion: apps/v1
 kind: Deployment
@@ -32,7 +32,7 @@ metadata: {name: web}
 spec: {selector: {app: web}, ports: [{port: 80, targetPort: ${WEB_PORT}}]}
 `;
 
-/** Returns a time in milliseconds for each round. */
+/** Returns one time per round, in milliseconds. */
 export async function measureFromNothing({ scratch, sides }: Pick<Bench, 'scratch' | 'sides'>): Promise<number[]> {
   const archive = join(scratch, 'app.tar');
   await writeExampleArchive(archive);
@@ -58,7 +58,7 @@ export async function measureFromNothing({ scratch, sides }: Pick<Bench, 'scratc
   return samples;
 }
 
-/** Waits until the DNS server at this address has the Service, and the app responds at the Service's address. */
+/** Waits until the DNS server at this address resolves the Service and the app responds at the Service's address. */
 async function untilResponse(server: string): Promise<void> {
   const resolver = new Resolver({ timeout: 200, tries: 1 });
   resolver.setServers([server]);

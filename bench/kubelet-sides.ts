@@ -1,4 +1,4 @@
-/** Kubelets under measurement: upstream's (PODWRIGHT_BENCH_KUBELET names its binary) and Podwright's. */
+/** Kubelets under measurement: upstream's (PODWRIGHT_BENCH_KUBELET is the path of its binary) and Podwright's. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,11 +9,11 @@ import type { Bench } from './bench.ts';
 import { BRIDGE, loadImage, type Side, startContainerd, startPodwright } from './sides.ts';
 
 const UPSTREAM = process.env.PODWRIGHT_BENCH_KUBELET;
-/** Large enough that a log of a hundred megabytes is not rotated. */
+/** Large enough that a log of a hundred megabytes is never rotated. */
 const MAX_LOG_SIZE = '1Gi';
 const FIRST_PORT = 10_900;
 
-/** A kubelet with a directory of manifests and an HTTP API; each of its pods creates a file in `out` once it runs. */
+/** A kubelet with a manifest directory and an HTTP API. Each of its pods creates a file in `out` once it runs. */
 export type KubeletSide = {
   runtime: Side;
   manifests: string;
@@ -34,8 +34,8 @@ type Begin = (directory: string, setup: Setup) => Promise<ChildProcess>;
 const portsOf = (index: number): Ports => ({ https: FIRST_PORT + 2 * index, healthz: FIRST_PORT + 2 * index + 1 });
 
 /**
- * Starts the kubelets while `work` runs, each on its own runtime; upstream's only if PODWRIGHT_BENCH_KUBELET is set. All serve HTTPS
- * with the same certificate, which this process trusts. `indices` distinguish their bridges, subnets and ports.
+ * Runs `work` with the kubelets started, each on its own runtime; upstream's only if PODWRIGHT_BENCH_KUBELET is set. All serve HTTPS with
+ * the same certificate, which this process trusts. `indices` keep their bridges, subnets and ports apart.
  */
 export async function withKubelets<T>(
   { scratch, sides }: Bench,
@@ -98,7 +98,7 @@ function kubeletSide(runtime: Side, { manifests, ports, child }: SideParts): Kub
   return { runtime, manifests, out, url: `https://127.0.0.1:${ports.https}`, pid: child?.pid ?? runtime.pid, stop };
 }
 
-/** Settings of both of Podwright's kubelets, without directories. */
+/** Settings of both of Podwright's kubelets, apart from directories. */
 const serverSettings = ({ https, healthz }: Ports, { certificate, key }: Certificate) => `[kubelet]
 container_log_max_size = "${MAX_LOG_SIZE}"
 [kubelet.server]
@@ -143,7 +143,7 @@ async function upstreamKubelet(directory: string, { index, ports, certificate }:
     endpoint: `unix://${directory}/c.sock`,
     ports,
     cgroupRoot: `/${BRIDGE}${index}`,
-    // --seccomp-default is Podwright's default
+    // --seccomp-default matches Podwright's default
     flags: [...served, '--container-log-max-size', MAX_LOG_SIZE, '--seccomp-default'],
   });
   return child;

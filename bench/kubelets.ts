@@ -1,4 +1,4 @@
-/** The kubelet alone, against upstream's (PODWRIGHT_BENCH_KUBELET names its binary), each on its own containerd. */
+/** The kubelet alone, against upstream's (PODWRIGHT_BENCH_KUBELET is the path of its binary), each on its own containerd. */
 import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sleep } from '@podwright/base';
@@ -17,7 +17,7 @@ const BURSTS = 5;
 const FULL_NODE = 110;
 const REST_MS = 30_000;
 
-/** The first column is empty without upstream's kubelet. */
+/** The first column is empty if there is no upstream kubelet. */
 export function measureKubelets(bench: Bench): Promise<Table> {
   return withKubelets(bench, { name: 'kubelets', indices: [7, 8, 10] }, async (all) => ({
     title: 'The kubelet',
@@ -47,7 +47,7 @@ async function measure(all: Sides, { containerd, podwright }: Bench): Promise<Ro
   ];
 }
 
-/** In turns, for each kubelet: milliseconds until every pod's process runs. */
+/** Measures each kubelet in turn: milliseconds until the processes of all pods run. */
 function each(all: Sides, turns: { rounds: number; settleMs: number }, count: number) {
   const take = (side: KubeletSide) => async () => {
     const written = await runManifests(side, count);
@@ -80,10 +80,10 @@ async function atRest(all: Sides) {
 
 let counter = 0;
 
-/** `probe`: further fields of the container. `script`: what it runs after it has reported that it runs. */
+/** `probe`: additional container fields. `script`: what the container runs after reporting that it is up. */
 type PodKind = { probe?: string; script?: string };
 
-/** Writes `count` manifests. Returns the milliseconds from the first one until all their processes have run. */
+/** Writes `count` manifests. Returns the milliseconds from the first write until the processes of all pods have started. */
 export async function runManifests(
   { manifests, out }: KubeletSide,
   count: number,
@@ -93,7 +93,7 @@ export async function runManifests(
   const names = Array.from({ length: count }, () => `k${counter++}`);
   const beginMs = performance.now();
   for (const name of names) {
-    // written to a temporary file and renamed, so that the kubelet sees complete manifests only
+    // written to a temporary file and renamed, so the kubelet only sees complete manifests
     const temporary = join(manifests, `.${name}.tmp`);
     writeFileSync(temporary, manifest({ name, out, probe, script }));
     renameSync(temporary, join(manifests, `${name}.yaml`));
@@ -104,7 +104,7 @@ export async function runManifests(
 
 export async function removeManifests({ manifests, out, runtime }: KubeletSide): Promise<void> {
   for (const name of readdirSync(manifests)) rmSync(join(manifests, name));
-  // a kubelet that is killed while it stops a sandbox would leave its network behind
+  // wait, because a kubelet killed while stopping a sandbox would leave its network behind
   const filter = { state: { state: PodSandboxState.SANDBOX_READY } };
   await until(async () => (await runtime.cri.runtime.listPodSandbox({ filter })).items.length === 0 || undefined, 50);
   for (const name of readdirSync(out)) rmSync(join(out, name));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { discoverCgroups, endDelegation, runChecked } from '@podwright/host';
 import { BRIDGE } from './sides.ts';
 
-/** Removes what stopped daemons keep on the host for their next start: links, nftables, mounts, cgroups, `scratch`. */
+/** Removes what stopped daemons leave on the host for their next start: links, nftables, mounts, cgroups, `scratch`. */
 export async function leaveNothing(scratch: string): Promise<void> {
   for (const link of readdirSync('/sys/class/net').filter((name) => name.startsWith(BRIDGE)))
     await runChecked('ip', ['link', 'delete', link]);
@@ -26,7 +26,7 @@ export function cgroupTrees(): string[] {
   return mounts.filter((line) => / - cgroup2? /.test(line)).map((line) => line.split(' ')[4]!);
 }
 
-/** Lists nftables; '' without nft(8). `make setup-dev` installs it; Podwright itself does not need it. */
+/** Lists nftables tables; returns '' if nft(8) is missing. `make setup-dev` installs it; Podwright itself does not need it. */
 const nftTables = () => runChecked('nft', ['list', 'tables']).catch(() => '');
 
 function removeCgroups(path: string): void {

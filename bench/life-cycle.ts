@@ -7,15 +7,15 @@ import type { Row, Table } from './tables.ts';
 import { inTurns } from './turns.ts';
 
 const ROUNDS = 15;
-/** Pause between pods, in which Podwright refills its ready sandboxes: it starts after 200 ms and takes about 40 ms for each. */
+/** Pause between pods, while Podwright replenishes its ready sandboxes: this starts after 200 ms and takes about 40 ms per sandbox. */
 const SETTLE_MS = 500;
 
-/** Times of the steps of one pod with one container, in ms. */
+/** Durations of the steps of one pod with one container, in ms. */
 type LifeCycle = Record<'sandbox' | 'create' | 'start' | 'up' | 'exec' | 'stop' | 'remove' | 'down', number>;
 
 export type RunningPod = { sandboxId: string; containerId: string };
 
-/** One pod after the other, call by call. */
+/** One pod after another, call by call. */
 export async function measureLifeCycle({ containerd, podwright, matched, unready }: Bench): Promise<Table> {
   const samples = await inTurns(
     { rounds: ROUNDS, settleMs: SETTLE_MS },
@@ -72,10 +72,10 @@ async function lifeCycle(side: Side): Promise<LifeCycle> {
 
 let counter = 0;
 
-/** `seccomp`: with the profile RuntimeDefault, as Podwright's kubelet requests by default, and upstream's with `seccompDefault`. */
+/** `seccomp`: use the RuntimeDefault profile, which Podwright's kubelet requests by default and upstream's only with `seccompDefault`. */
 export type PodOptions = { seccomp: boolean };
 
-/** Starts one pod through the CRI, as a kubelet would, and returns the time of each call. */
+/** Starts one pod through the CRI, as a kubelet would, and returns the duration of each call. */
 export async function bringUp(
   { cri, directory }: Side,
   { seccomp }: PodOptions = { seccomp: false },
@@ -83,7 +83,7 @@ export async function bringUp(
   const name = `bench-${process.pid}-${counter++}`;
   const logDirectory = join(directory, 'pod-logs', name);
   mkdirSync(logDirectory, { recursive: true });
-  // as the kubelet requests: a PID namespace per container
+  // a PID namespace per container, as the kubelet requests
   const profile = seccomp ? { seccomp: { profileType: SecurityProfile_ProfileType.RuntimeDefault } } : {};
   const linux = { securityContext: { namespaceOptions: { pid: NamespaceMode.CONTAINER }, ...profile } };
   const metadata = { name, uid: name, namespace: 'bench', attempt: 0 };
@@ -112,7 +112,7 @@ export const sleeper = (name: string) => ({
   command: ['sleep', '3600'],
 });
 
-/** Stops and removes a pod, without a grace period for its container. */
+/** Stops and removes a pod, with no grace period for its container. */
 export async function takeDown({ cri }: Side, pod: RunningPod): Promise<Pick<LifeCycle, 'stop' | 'remove' | 'down'>> {
   const begin = performance.now();
   await cri.runtime.stopContainer({ containerId: pod.containerId, timeout: 0n });

@@ -11,7 +11,7 @@ const CONTAINERS_PER_POD = 100;
 const AT_ONCE = 4;
 const ROUNDS = 25;
 
-/** Times of ListContainers with many containers, most of which are not started. */
+/** Measures ListContainers with many containers, most of which are not started. */
 export async function measureLists({ containerd, podwright }: Bench): Promise<Table> {
   const homes = { containerd: await fill(containerd), podwright: await fill(podwright) };
   const samples = await inTurns(

@@ -6,12 +6,12 @@ import { runChecked } from '@podwright/host';
 
 const FILE_BYTES = 256 << 10;
 
-/** Size of an image; each file has 256 KiB. */
+/** Size of an image. Each file is 256 KiB. */
 export type ImageSize = { layers: number; filesPerLayer: number };
 
 type Blob = { digest: string; size: number };
 
-/** Makes an OCI layout with one image in gzip layers. Deterministic. The files compress to about three quarters of their size. */
+/** Creates an OCI layout containing one image with gzip layers. Deterministic. The files compress to about three quarters of their size. */
 export async function makeImage(layout: string, size: ImageSize): Promise<void> {
   mkdirSync(join(layout, 'blobs/sha256'), { recursive: true });
   const layers: (Blob & { diffId: string })[] = [];
@@ -66,7 +66,7 @@ async function makeLayer(layout: string, index: number, files: number): Promise<
   return { digest, size, diffId };
 }
 
-/** Text that compresses like mixed content: a key stream in base64. */
+/** Returns text that compresses like mixed content: a base64-encoded key stream. */
 function noise(seed: number): string {
   const key = createHash('sha256').update(String(seed)).digest();
   const stream = createCipheriv('aes-256-ctr', key, Buffer.alloc(16)).update(Buffer.alloc((FILE_BYTES * 3) / 4));

@@ -1,10 +1,10 @@
 /**
- * `make bench`: Podwright against containerd with runc, driven by the same client in the same run, in turns. Prints
- * Markdown; `node bench/main.ts life-cycle memory …` measures only the named parts. `PODWRIGHT_BENCH_CONTAINERD` and
- * `PODWRIGHT_BENCH_RUNC` name other programs than those in PATH; a shim and ctr are expected in the directory of containerd.
- * `PODWRIGHT_BENCH_KUBELET` names upstream's kubelet, which the parts `kubelets`, `streams` and `crashes` compare with Podwright's, and
- * `PODWRIGHT_BENCH_CRI_DOCKERD` cri-dockerd, for the part `dockershim`; the part `critest` needs critest (`PODWRIGHT_BENCH_CRITEST`),
- * and the parts `cluster`, `api` and `workloads` the binaries of a control plane.
+ * `make bench`: Podwright against containerd with runc, driven by the same client in the same run, in turns. Prints Markdown; `node
+ * bench/main.ts life-cycle memory …` measures only the given parts. `PODWRIGHT_BENCH_CONTAINERD` and `PODWRIGHT_BENCH_RUNC` override the
+ * programs in PATH; a shim and ctr are expected in containerd's directory. `PODWRIGHT_BENCH_KUBELET` is the path of upstream's kubelet,
+ * which the parts `kubelets`, `streams` and `crashes` compare with Podwright's, and `PODWRIGHT_BENCH_CRI_DOCKERD` that of cri-dockerd, for
+ * the part `dockershim`. The part `critest` needs critest (`PODWRIGHT_BENCH_CRITEST`), and the parts `cluster`, `api` and `workloads` need
+ * the binaries of a control plane.
  */
 import { mkdtempSync } from 'node:fs';
 import { availableParallelism, loadavg, release, tmpdir } from 'node:os';
@@ -41,7 +41,7 @@ import { measureStreams } from './streams.ts';
 import { fullTable, noise, type Row, summary, type Table } from './tables.ts';
 import { measureWorkloads } from './workloads.ts';
 
-/** Parts that start the daemons that they measure, and need none of the runtimes that the other parts share. */
+/** Parts that start the daemons they measure and need none of the runtimes shared by the other parts. */
 const SELF_CONTAINED_PARTS: Record<string, (bench: Pick<Bench, 'scratch' | 'sides'>) => Promise<Table | string>> = {
   api: measureApi,
   workloads: measureWorkloads,
@@ -84,7 +84,7 @@ async function measure(bench: Bench, parts: string[]): Promise<void> {
   console.log(`Load at the end: ${loadavg()[0]!.toFixed(1)}.`);
 }
 
-/** Name and version of the OCI runtime of the default handler, from the runtime's verbose status. */
+/** Name and version of the default handler's OCI runtime, from the runtime's verbose status. */
 async function ociRuntimeOf({ cri }: Side): Promise<string> {
   const { info } = await cri.runtime.status({ verbose: true });
   const { host } = JSON.parse(info.config!) as {

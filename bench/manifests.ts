@@ -7,15 +7,15 @@ import { IMAGE, loadImage, type PodwrightSetup, type Side, startPodwright } from
 import { until } from './until.ts';
 
 /**
- * A node that runs manifests. `started` and `gone`: when the runtime reported starts of containers and removals of sandboxes, in
- * `performance.now()`.
+ * A node that runs manifests. `started` and `gone` are the `performance.now()` times at which the runtime reported container starts and
+ * sandbox removals.
  */
 export type BenchNode = Side & { client: NodeClient; started: number[]; gone: number[] };
 
-/** Written manifests, and how long it took until the container of each ran. */
+/** Written manifests, and how long each took until its container ran. */
 export type Written = { paths: string[]; tookMs: number[] };
 
-/** Starts `podwright node` and follows the events of its runtime instead of polling. */
+/** Starts `podwright node` and follows its runtime's events instead of polling. */
 export async function startNode(
   { scratch, sides }: Pick<Bench, 'scratch' | 'sides'>,
   setup: Omit<PodwrightSetup, 'command'>,
@@ -44,7 +44,7 @@ async function followEvents({ cri, started, gone }: BenchNode): Promise<void> {
 
 let counter = 0;
 
-/** Writes manifests and waits until the runtime has reported the starts of their containers. */
+/** Writes manifests and waits until the runtime reports that their containers have started. */
 export async function runManifests(node: BenchNode, count: number): Promise<Written> {
   const group = `g${counter++}`;
   const names = Array.from({ length: count }, (_, index) => `${group}-${index}`);
@@ -52,7 +52,7 @@ export async function runManifests(node: BenchNode, count: number): Promise<Writ
   node.started.length = 0;
   const beginMs = performance.now();
   const paths = names.map((name) => {
-    // written to a temporary file and renamed, so that the kubelet sees complete manifests only
+    // written to a temporary file and renamed, so the kubelet only sees complete manifests
     const [temporary, path] = [join(directory, `.${name}.tmp`), join(directory, `${name}.yaml`)];
     writeFileSync(temporary, manifest(name));
     renameSync(temporary, path);
@@ -62,7 +62,7 @@ export async function runManifests(node: BenchNode, count: number): Promise<Writ
   return { paths, tookMs: node.started.map((atMs) => atMs - beginMs) };
 }
 
-/** Removes manifests and waits until the runtime has reported the removals of their sandboxes. */
+/** Removes manifests and waits until the runtime reports that their sandboxes are gone. */
 export async function removeManifests(node: BenchNode, { paths }: Written): Promise<void> {
   node.gone.length = 0;
   for (const path of paths) rmSync(path);

@@ -7,7 +7,7 @@ import type { Side } from './sides.ts';
 import { median, type Row, type Table } from './tables.ts';
 
 const HELPED_PODS = 20;
-/** How long a node is idle before it is measured at rest. */
+/** How long a node idles before it is measured at rest. */
 const REST_MS = 30_000;
 const RSS_SAMPLES = 5;
 const SAMPLES_APART_MS = 1000;
@@ -63,7 +63,7 @@ async function nodeAtRest(bench: Bench): Promise<Row[]> {
   }
 }
 
-/** Only its kubelet uses the API. */
+/** Only the node's own kubelet uses the API. */
 async function nodeWithApi(bench: Bench): Promise<Row> {
   const node = await startNode(bench, { name: 'api', setup: 'default', index: 7, settings: '[api]\nenabled = true' });
   try {
@@ -101,7 +101,7 @@ async function rss({ pid }: Side): Promise<number[]> {
   return [median(samples)];
 }
 
-/** The share of one core that an idle daemon uses. */
+/** The fraction of one core used by an idle daemon. */
 async function cpuShare({ pid }: Side): Promise<number> {
   const [cpu, wall] = [cpuTimeMs(pid), performance.now()];
   await sleep(REST_MS);

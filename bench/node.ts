@@ -12,12 +12,14 @@ import { inTurns } from './turns.ts';
 const ROUNDS = 15;
 const BURSTS = 10;
 const HUNDREDS = 3;
-/** Options of bare CRI calls that match the requests of the node's kubelet. */
+/** Options that make bare CRI calls match the requests of the node's kubelet. */
 const AS_KUBELET = { seccomp: true };
-/** Goal for the pod's cgroup and volumes: with cgroup v1, each move of a process may wait for an RCU grace period. */
+/**
+ * Goal in ms for the pod's cgroup and volumes. It is higher with cgroup v1, where each move of a process may wait for an RCU grace period.
+ */
 const CGROUP_GOAL = { limit: existsSync('/sys/fs/cgroup/cgroup.controllers') ? 3 : 15 };
 
-/** Times of one run of manifests on a node, in ms: each pod, the slowest pod, and the cgroup step of each. */
+/** Durations of one run of manifests on a node, in ms: each pod, the slowest pod, and the cgroup step of each pod. */
 type Runs = { tookMs: number[]; all: number; cgroups: number[] };
 
 /** The whole node, against bare CRI calls on containerd. */

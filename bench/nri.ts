@@ -1,4 +1,4 @@
-/** Measures what NRI adds to the start of a pod: disabled, without plugins, and with one and two plugins, each in its own process. */
+/** Measures the overhead of NRI on pod starts: disabled, without plugins, and with one and two plugins, each in its own process. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { inTurns } from './turns.ts';
 const ROUNDS = 25;
 /** Pods that are started without a pause, in which the runtime would drop compiled code that it then compiles again for the next pod. */
 const SUCCESSIVE = 50;
-/** Pause between pods, in which the runtime prepares sandboxes for the next ones. */
+/** Pause between pods, while the runtime prepares sandboxes for the next ones. */
 const SETTLE_MS = 500;
 const START = 'RunPodSandbox + CreateContainer + StartContainer';
 
@@ -113,7 +113,7 @@ async function withPlugins<T>(side: Side, plugins: readonly ChildProcess[], work
 
 const socketOf = ({ directory }: Side) => join(directory, 'run/nri/nri.sock');
 
-/** Makes a plugin process connect to the socket, or disconnect if it is ''. Resolves when the process has done so. */
+/** Makes a plugin process connect to the socket, or disconnect if it is ''. Resolves once that is done. */
 async function reconnect(plugin: ChildProcess, socket: string): Promise<void> {
   const done = once(plugin, 'message');
   plugin.send(socket);
@@ -140,7 +140,7 @@ function servePlugin(index: string): void {
   process.once('disconnect', () => process.exit());
 }
 
-/** Connects a plugin that receives all events and changes nothing. Resolves when it has been synchronized. */
+/** Connects a plugin that receives all events and changes nothing. Resolves once it is synchronized. */
 async function connectPlugin(index: string, socket: string): Promise<RunningPlugin> {
   const ready = Promise.withResolvers<void>();
   const handlers: PluginHandlers = {

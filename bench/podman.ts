@@ -4,10 +4,10 @@ import { findProgram, runChecked } from '@podwright/host';
 import { writeExampleArchive } from '../scripts/example-image.ts';
 import { IMAGE, PEER, writeNetworkList } from './sides.ts';
 
-/** The Podman to compare with: the one in PATH, or the one of PODWRIGHT_BENCH_PODMAN. */
+/** The Podman to compare with: PODWRIGHT_BENCH_PODMAN, or the one in PATH. */
 const PODMAN = process.env.PODWRIGHT_BENCH_PODMAN ?? 'podman';
 
-/** Podman with all its state in a directory of the bench, with runc and a CNI network as containerd's. */
+/** Podman with runc and a CNI network like containerd's; all its state is in a directory of the benchmark. */
 export type Podman = {
   version: string;
   network: string;
@@ -15,7 +15,7 @@ export type Podman = {
   command: (...args: string[]) => string[];
 };
 
-/** `undefined` if Podman is not installed. */
+/** Returns `undefined` if Podman is not installed. */
 export async function openPodman(scratch: string, index: number): Promise<Podman | undefined> {
   const program = findProgram(PODMAN);
   if (program === undefined) return undefined;
@@ -23,7 +23,7 @@ export async function openPodman(scratch: string, index: number): Promise<Podman
   mkdirSync(join(directory, 'cni'), { recursive: true });
   const network = writeNetworkList(directory, index);
   const settings = join(directory, 'containers.conf');
-  // Podman's default of a million is not allowed on every host
+  // some hosts do not allow Podman's default of a million
   writeFileSync(settings, '[containers]\ndefault_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]\n');
   const env = { ...process.env, CONTAINERS_CONF: settings };
   const flags = {

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** User and system time of a process; Linux counts it in hundredths of a second (proc(5), `utime`). */
+/** User plus system time of a process. Linux counts it in hundredths of a second (proc(5), `utime`). */
 export function cpuTimeMs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)!.split(' ');
   return (Number(fields[11]) + Number(fields[12])) * 10;
@@ -16,7 +16,7 @@ export function exactCpuTimeMs(pid: number): number {
   return spent.reduce((sum, nanoseconds) => sum + Number(nanoseconds) / 1e6, 0);
 }
 
-/** Memory of a process in MiB; zeros once it has exited. */
+/** Memory of a process in MiB; zero once it has exited. */
 export function memoryOf(pid: number): { rss: number; pss: number } {
   let text: string;
   try {
@@ -34,7 +34,7 @@ export function processIds(): number[] {
     .map(Number);
 }
 
-/** Whether a process's command line names `directory`, which means that a runtime with its state there has started it. */
+/** Whether a process's command line contains `directory`, which means that it was started by a runtime with its state there. */
 export function commandNames(pid: number, directory: string): boolean {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(directory);

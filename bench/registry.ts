@@ -11,7 +11,7 @@ const SIZES = {
   '300 MB': { layers: 4, filesPerLayer: 300 },
 } satisfies Record<string, ImageSize>;
 
-/** A registry on loopback, which is started and filled on demand. */
+/** A registry on loopback, started and filled on demand. */
 export class Registry {
   readonly #directory: string;
   readonly #port = 20_000 + (process.pid % 10_000);

@@ -18,13 +18,13 @@ export type PodwrightSetup = {
   setup: 'default' | 'matched';
   /** Distinguishes bridges and subnets. */
   index: number;
-  /** Lines at the start of its configuration, before all tables. */
+  /** Lines at the start of its configuration, before any table. */
   top?: string;
-  /** Lines at the end of the table `[runtime]` of its configuration; may start further tables. */
+  /** Lines at the end of the `[runtime]` table of its configuration; they may start further tables. */
   settings?: string;
 };
 
-/** containerd and runc to compare with: those in PATH, or those of the environment. */
+/** containerd and runc to compare with, from the environment or PATH. */
 export const PEER = {
   containerd: process.env.PODWRIGHT_BENCH_CONTAINERD ?? 'containerd',
   runc: process.env.PODWRIGHT_BENCH_RUNC ?? 'runc',
@@ -33,10 +33,10 @@ export const PEER = {
 export const IMAGE = 'localhost/podwright/busybox:1';
 export const PAUSE_IMAGE = 'localhost/podwright/pause:1';
 const CONNECT_TIMEOUT_MS = 30_000;
-/** Part of the names of this run's bridges, tables and cgroups, which are removed by it. Interface names have at most 15 characters. */
+/** Part of the names of this run's bridges, tables and cgroups, all of which it removes. Interface names are limited to 15 characters. */
 export const BRIDGE = `pwb${process.pid}n`;
 
-/** Writes the network configuration of containerd's documentation, with its own bridge and subnet. Returns the network's name. */
+/** Writes the network configuration from containerd's documentation, with its own bridge and subnet. Returns the network's name. */
 export function writeNetworkList(directory: string, index: number): string {
   const bridge = {
     type: 'bridge',
@@ -56,19 +56,19 @@ export function writeNetworkList(directory: string, index: number): string {
   return list.name;
 }
 
-/** The subnet of the pods of a side. */
+/** Pod subnet of a side. */
 export const subnetOf = (index: number) => `10.${201 + index}.0.0/16`;
 
 /**
- * Mounts a tmpfs for a daemon's state. Both sides have their state in /run by default, which is in memory too; on a disk the comparison
- * would measure the disk.
+ * Mounts a tmpfs for a daemon's state. By default both sides keep their state in /run, which is in memory too; on disk, the benchmark would
+ * measure the disk.
  */
 async function makeState(path: string): Promise<void> {
   mkdirSync(path);
   await runChecked('mount', ['-t', 'tmpfs', '-o', 'mode=711', 'tmpfs', path]); // `leaveNothing` unmounts it
 }
 
-/** Starts containerd with runc, all its files in a directory of `scratch`; `index` distinguishes bridges and subnets. */
+/** Starts containerd with runc, with all its files in a subdirectory of `scratch`. `index` distinguishes bridges and subnets. */
 export async function startContainerd(
   scratch: string,
   { name: own, index } = { name: 'containerd', index: 0 },
@@ -118,7 +118,7 @@ ${binaryName}Root = "${directory}/state/runc"
 `;
 }
 
-/** Starts one of Podwright's daemons by its command, without images. */
+/** Starts one of Podwright's daemons by its command, without loading images. */
 export async function startPodwright(scratch: string, setup: PodwrightSetup): Promise<Side> {
   const { directory, config } = await writeConfiguration(scratch, setup);
   const daemon = startDaemon(directory, [PROGRAM, '--config', config, setup.command]);
@@ -128,7 +128,7 @@ export async function startPodwright(scratch: string, setup: PodwrightSetup): Pr
 /** The `podwright` of this checkout. */
 export const PROGRAM = new URL('../bin/podwright', import.meta.url).pathname;
 
-/** Makes the directory of a daemon and writes its configuration. */
+/** Creates a daemon's directory and writes its configuration. */
 export async function writeConfiguration(
   scratch: string,
   setup: PodwrightSetup,
@@ -161,7 +161,7 @@ hard = {} # a full disk of the host must not evict pods
   return { directory, config };
 }
 
-/** Loads the image of the bench's pods into one of Podwright's daemons. */
+/** Loads the image of the benchmark pods into one of Podwright's daemons. */
 export async function loadImage({ cri, directory }: Side): Promise<void> {
   const layout = join(directory, 'layout');
   await makeExampleImage(layout);
@@ -172,11 +172,11 @@ export function startDaemon(directory: string, [file, ...args]: string[]): Child
   const log = openSync(join(directory, 'daemon.log'), 'a');
   const ownDirectory = file!.includes('/') ? `${dirname(file!)}:` : ''; // where containerd finds its shim
   const PATH = `${ownDirectory}${process.env.PATH}:/usr/sbin:/sbin`;
-  // detached: Ctrl-C must reach only the bench, which needs its daemons to remove their pods
+  // detached, so that Ctrl-C reaches only the benchmark, which still needs its daemons to remove their pods
   return spawn(file!, args, { stdio: ['ignore', log, log], env: { ...process.env, PATH }, detached: true });
 }
 
-/** Stops a side that may still be starting, as soon as it has started. */
+/** Returns a `stop` for a side that may still be starting; it stops the side as soon as it has started. */
 export function startedOrStarting(side: Promise<Pick<Side, 'stop'>>): Pick<Side, 'stop'> {
   let stopped: Promise<void> | undefined;
   const stop = () => {
@@ -216,8 +216,8 @@ export async function connected(daemon: ChildProcess, directory: string, socket:
 }
 
 /**
- * Removes all sandboxes, because monitors and shims outlive their daemon. Lists again afterwards, because calls that were under way at a
- * signal may have created further sandboxes.
+ * Removes all sandboxes, because monitors and shims outlive their daemon. Lists them again afterwards, because calls in flight when a
+ * signal arrived may have created more.
  */
 async function removeSandboxes({ runtime }: CriClient): Promise<void> {
   for (let look = 1; ; look++) {

@@ -1,4 +1,4 @@
-/** The kubelet's HTTP API: streams, logs and statistics of Podwright's and upstream's kubelet, by one client in turns. */
+/** The kubelet's HTTP API: streams, logs and statistics of Podwright's and upstream's kubelets, requested by the same client in turns. */
 import { EventEmitter, once } from 'node:events';
 import { renameSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
@@ -23,19 +23,19 @@ const CHUNK = Buffer.alloc(64 << 10, 'x');
 const LOG_LINE = 'a line of a log, a hundred characters long with its end, as servers write many of them all day long';
 const PORTS = { hello: 8080, source: 8081, sink: 8082 };
 
-/** A pod on a kubelet whose streams are measured. */
+/** A pod whose streams are measured, and its kubelet. */
 type Target = {
   side: KubeletSide;
   name: string;
-  /** Emits `line` for each chunk of the followed log of the container `lines`. */
+  /** Emits `line` for each chunk of the followed log of container `lines`. */
   followed: EventEmitter;
   forwarder: PortForwarder;
-  /** Commands whose exit code was lost: containerd 1.6 may reset the connection before upstream's kubelet has read it. */
+  /** Number of commands whose exit code was lost: containerd 1.6 may reset the connection before upstream's kubelet has read it. */
   lost: number;
 };
 type Measure = (target: Target) => Promise<unknown>;
 
-/** The first column is empty without upstream's kubelet. */
+/** The first column is empty if there is no upstream kubelet. */
 export function measureStreams(bench: Bench): Promise<Table> {
   return withKubelets(bench, { name: 'streams', indices: [11, 12, 13] }, async (sides) => ({
     title: "The kubelet's HTTP API",
@@ -46,7 +46,7 @@ export function measureStreams(bench: Bench): Promise<Table> {
 const STREAMS: Record<string, Measure> = {
   'exec `true`': (target) => exec(target, ['true']),
   'exec, 100 MiB out': (target) => exec(target, ['dd', 'if=/dev/zero', 'bs=64k', `count=${MANY_BYTES >> 16}`]),
-  // `wc` and not `cat > /dev/null`, of which containerd 1.6 reports the exit before all input is read
+  // `wc` instead of `cat > /dev/null`, because containerd 1.6 reports the exit of the latter before all input is read
   'exec, 100 MiB in': (target) => exec(target, ['wc', '-c'], Readable.from(chunks())),
   'logs, 100 MB': (target) => page(target, logPath(target, 'long')),
   'logs, the last 100 lines of them': (target) => page(target, logPath(target, 'long', 'tailLines=100')),
@@ -135,7 +135,7 @@ async function open({ url }: KubeletSide, path: string): Promise<IncomingMessage
   throw new Error(`${url}${path}: ${answer.statusCode} ${await text(answer)}`);
 }
 
-/** Reads a page and returns its last chunk. */
+/** Reads a response body and returns its last chunk. */
 async function page({ side }: Pick<Target, 'side'>, path: string): Promise<string> {
   let last: Buffer = Buffer.alloc(0);
   for await (const chunk of (await open(side, path)) as AsyncIterable<Buffer>) last = chunk;
@@ -175,8 +175,8 @@ function writeManifest({ manifests }: KubeletSide, name: string, yaml: string): 
 }
 
 /**
- * A pod of three containers: `long` has a long log, `lines` logs each line that the bench writes to a pipe, and `server` greets, sends
- * and receives on a port each.
+ * A pod with three containers: `long` has a long log, `lines` logs every line that the benchmark writes to a pipe, and `server` greets,
+ * sends and receives on one port each.
  */
 function targetManifest(out: string): string {
   const long = `yes '${LOG_LINE}' | head -c ${MANY_BYTES}; echo end; exec sleep 36000`;

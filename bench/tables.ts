@@ -5,8 +5,8 @@ type Unit = 'ms' | 'MiB' | 'KiB' | '%';
 export type Goal = { ratio: number } | { limit: number };
 
 /**
- * A row of the report, with the samples of each side. `podwright` has default settings, `matched` containerd's CNI configuration
- * and OCI runtime.
+ * A row of the report, with each side's samples. `podwright` uses default settings, `matched` uses containerd's CNI configuration and OCI
+ * runtime.
  */
 export type Row = {
   what: string;
@@ -15,13 +15,13 @@ export type Row = {
   podwright: number[];
   matched?: number[];
   goals?: { podwright?: Goal; matched?: Goal };
-  /** Whether the row is in the short table, which the README has. Default: if it has goals. */
+  /** Whether the row is in the short table shown in the README. Default: whether it has goals. */
   inShort?: boolean;
 };
 
 export type Table = { title: string; rows: Row[]; below?: string };
 
-/** The quantile `share` (0 to 1) of the samples. */
+/** Returns the quantile `share` (0 to 1) of the samples. */
 export function quantile(samples: number[], share: number): number {
   const sorted = samples.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
@@ -33,7 +33,7 @@ export const median = (samples: number[]): number => quantile(samples, 0.5);
 export const spread = (samples: number[]): number =>
   (quantile(samples, 0.9) - quantile(samples, 0.1)) / median(samples);
 
-/** Every row with each side's median, 10th and 90th percentile, ratios and goals. */
+/** All rows with each side's median, 10th and 90th percentiles, ratios and goals. */
 export function fullTable({ title, rows, below = '' }: Table): string {
   const head = [
     ...['what', 'containerd', 'Podwright', 'ratio', 'goal'],
@@ -51,7 +51,7 @@ export function fullTable({ title, rows, below = '' }: Table): string {
   return `### ${title}\n\n${markdown([head, ...lines])}\n${below}`;
 }
 
-/** The short table, which the README has: medians of selected rows. */
+/** The short table shown in the README: medians of selected rows. */
 export function summary(rows: Row[], peer: string): string {
   const head = [
     ...['what (medians)', peer, 'Podwright', 'ratio'],
@@ -67,7 +67,7 @@ export function summary(rows: Row[], peer: string): string {
   return markdown([head, ...lines]);
 }
 
-/** How noisy the host was, by the spread of containerd's figures over all rows. */
+/** How noisy the host was, judged by the spread of containerd's figures over all rows. */
 export function noise(rows: Row[]): string {
   const spreads = rows.flatMap(({ containerd = [] }) => (containerd.length < 10 ? [] : [spread(containerd)]));
   if (spreads.length === 0) return '';
@@ -107,10 +107,10 @@ function short(samples: number[] | undefined, unit: Unit = 'ms'): string {
   return unit === 'ms' && value >= 1000 ? `${(value / 1000).toFixed(1)} s` : `${digits(value)} ${unit}`;
 }
 
-/** A number with about three significant digits. */
+/** Formats a number with about three significant digits. */
 export const digits = (value: number) => value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0);
 
-/** A Markdown table with padded columns; the first row is the head. */
+/** A Markdown table with padded columns; the first row is the header. */
 export function markdown(rows: string[][]): string {
   const widths = rows[0]!.map((_, column) => Math.max(3, ...rows.map((row) => row[column]!.length)));
   const line = (cells: string[]) => `| ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join(' | ')} |`;

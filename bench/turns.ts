@@ -1,8 +1,8 @@
 import { sleep } from '@podwright/base';
 
 /**
- * Runs each of `turns` once to warm up and then `rounds` times, one after the other; each round starts with another one. After each
- * turn it waits `settleMs` for deferred work of the kernel, such as removing links and writing back pages.
+ * Runs each of `turns` once as a warm-up and then `rounds` times, in rotation: each round starts with a different one. Waits `settleMs`
+ * after each turn for deferred kernel work, such as removing links and writing back pages.
  */
 export async function inTurns<Name extends string, T>(
   { rounds, settleMs }: { rounds: number; settleMs: number },

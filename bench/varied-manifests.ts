@@ -1,13 +1,13 @@
 import { IMAGE } from './sides.ts';
 
-/** Changes of a pod with one container of the bench's image; `more` are further containers. */
+/** Changes to a pod with one container of the benchmark image; `more` are additional containers. */
 type Fields = { container?: object; spec?: object; metadata?: object; more?: object[] };
 
 const volume = (mountPath: string) => ({ volumeMounts: [{ name: 'v', mountPath }] });
 
 /**
- * Twenty different pods with common features, all supported by Podman 4.3. Without readiness probes, because the time until the
- * containers have started is measured.
+ * Twenty different pods with common features, all supported by Podman 4.3. They have no readiness probes, because the benchmark measures
+ * the time until containers have started.
  */
 const VARIED: Record<string, Fields> = {
   plain: {},
@@ -43,7 +43,7 @@ const VARIED: Record<string, Fields> = {
   port: { container: { ports: [{ containerPort: 80, hostPort: 18_080 }] } },
 };
 
-/** The manifests in JSON (which is valid YAML), by the names of their pods. */
+/** The manifests as JSON (which is valid YAML), by pod name. */
 export function variedManifests(): Map<string, string> {
   return new Map(
     Object.entries(VARIED).map(([name, fields]) => [`varied-${name}`, manifest(`varied-${name}`, fields)]),

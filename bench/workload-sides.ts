@@ -1,6 +1,4 @@
-/**
- * Starts the clusters of one node that are compared: `podwright node`, and upstream's control plane, kubelet and kube-proxy on containerd.
- */
+/** Starts the single-node clusters to compare: `podwright node`, and upstream's control plane, kubelet and kube-proxy on containerd. */
 import { type ChildProcess, spawnSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,19 +11,19 @@ import { end, untilReady, upstreamKubelet } from './cluster-nodes.ts';
 import { loadImage, PROGRAM, startContainerd, startDaemon, startPodwright, subnetOf } from './sides.ts';
 import { until } from './until.ts';
 
-/** A cluster of one node. `pids` are its daemons, without the helper processes of pods (shims and the like). */
+/** A single-node cluster. `pids` are its daemons, without the helper processes of pods (shims and the like). */
 export type WorkloadSide = { client: KubeClient; pids: number[]; stop(): Promise<void> };
 
 const OURS = { name: 'workloads', index: 20 };
 const UPSTREAM = { name: 'workloads-upstream', index: 21 };
-/** The ranges of Services of both clusters. They run on the same host, maybe next to a node with the default range. */
+/** Service CIDRs of the two clusters. They run on the same host, possibly next to a node with the default range. */
 const [OUR_CIDR, UPSTREAM_CIDR] = ['10.91.0.0/20', '10.90.0.0/16'];
 
-/** Returns the settings of a node with a Kubernetes API and a port for it. */
+/** Returns the settings for a node with a Kubernetes API, including a port for it. */
 export const apiSettings = (serviceCidr: string): string =>
   `[api]\nenabled = true\nlisten = "127.0.0.1:0"\nservice_cidr = "${serviceCidr}"`;
 
-/** Port of kube-proxy's health checks; its metrics have the next one. kube-proxy does not accept port 0. */
+/** Port for kube-proxy's health checks; the next port is for its metrics. kube-proxy does not accept port 0. */
 const FIRST_PROXY_PORT = 11_990;
 
 type Sides = Pick<Bench, 'scratch' | 'sides'>;
@@ -55,7 +53,10 @@ export async function startOurNode({ scratch, sides }: Sides): Promise<WorkloadS
   return { client, pids: [side.pid], stop };
 }
 
-/** Starts upstream's programs, and waits until the node is ready. Returns `undefined` unless environment variables name the programs. */
+/**
+ * Starts upstream's programs and waits until the node is ready. Returns `undefined` unless environment variables give the paths of the
+ * programs.
+ */
 export async function startUpstreamNode({ scratch, sides }: Sides): Promise<WorkloadSide | undefined> {
   const { PODWRIGHT_KUBERNETES_BIN: directory = '', PODWRIGHT_ETCD: etcd = '' } = process.env;
   if (directory === '' || etcd === '' || process.env.PODWRIGHT_BENCH_KUBELET === undefined) return undefined;
@@ -95,7 +96,7 @@ export async function startUpstreamNode({ scratch, sides }: Sides): Promise<Work
   return { client, pids: [...plane.pids, containerd.pid, kubelet.pid!, proxy.pid!], stop };
 }
 
-/** Starts kube-proxy in its nftables mode, with its default intervals. */
+/** Starts kube-proxy in nftables mode with its default intervals. */
 function startKubeProxy(
   program: string,
   { directory, kubeconfig }: { directory: string; kubeconfig: string },

@@ -1,7 +1,7 @@
 /**
- * Measures Deployments and Services on one node: `podwright node` with its API, in turns with upstream's control plane, kubelet and
- * kube-proxy on containerd. PODWRIGHT_KUBERNETES_BIN names the directory of upstream's programs, PODWRIGHT_ETCD etcd and
- * PODWRIGHT_BENCH_KUBELET the kubelet; without them only Podwright is measured.
+ * Measures Deployments and Services on a single node: `podwright node` with its API, in turns with upstream's control plane, kubelet and
+ * kube-proxy on containerd. PODWRIGHT_KUBERNETES_BIN is the directory of upstream's programs, PODWRIGHT_ETCD the path of etcd and
+ * PODWRIGHT_BENCH_KUBELET that of the kubelet; if they are unset, only Podwright is measured.
  */
 import { sleep } from '@podwright/base';
 import type { KubeObject } from '@podwright/kube-api';
@@ -19,10 +19,10 @@ import { startOurNode, startUpstreamNode, type WorkloadSide } from './workload-s
 
 const ROUNDS = 6;
 const BURST_ROUNDS = 3;
-/** Replicas of a Deployment that is created at once, and of one that is updated. */
+/** Replicas of the Deployment that is created, and of the one that is updated. */
 const BURST = 20;
 const UPDATED = 10;
-/** Deployments of the measurements at rest, and how long those last. */
+/** Number of Deployments for the measurements at rest, and how long those last. */
 const IDLE_DEPLOYMENTS = 10;
 const REST_MS = 30_000;
 const NAMESPACE = 'default';
@@ -32,9 +32,9 @@ type Deployment = KubeObject & {
   status?: { observedGeneration?: number; replicas?: number; updatedReplicas?: number; availableReplicas?: number };
 };
 type PodObject = KubeObject & { status?: { conditions?: { type: string; status: string }[] } };
-/** A cluster, and watches of its Deployments and pods. */
+/** A cluster, with watches of its Deployments and pods. */
 type Place = WorkloadSide & { deployments: Informer<Deployment>; pods: Informer<PodObject> };
-/** The clusters, and the samples of a row, by column of the table. */
+/** The clusters, and the samples of a row, by table column. */
 type Places = { containerd?: Place; podwright: Place };
 type Samples = { containerd?: number[]; podwright: number[] };
 
@@ -110,7 +110,7 @@ const nothingRow = (samples: Samples): Row => ({
   goals: { podwright: { limit: 2000 } },
 });
 
-/** Takes a measurement on the clusters in turns. */
+/** Takes a measurement on each cluster, in turns. */
 async function each(
   places: Places,
   turns: { rounds: number; settleMs: number },
@@ -156,7 +156,7 @@ async function timeOfUpdate(place: Place): Promise<number> {
   return tookMs;
 }
 
-/** Waits until the watch reports that all replicas of this generation are available, and that there are no others. */
+/** Waits until the watch reports that all replicas of this generation are available and that no others remain. */
 async function untilAvailable({ deployments }: Place, { metadata, spec }: Made, generation = 1): Promise<void> {
   const isAvailable = () => {
     const {
@@ -171,7 +171,7 @@ async function untilAvailable({ deployments }: Place, { metadata, spec }: Made, 
   await until(isAvailable, 1);
 }
 
-/** Deletes a Deployment, and waits until it and its pods no longer exist. */
+/** Deletes a Deployment and waits until it and its pods are gone. */
 async function takeDown({ client, deployments, pods }: Place, { metadata }: Made): Promise<void> {
   await client.delete(DEPLOYMENTS, metadata, { propagationPolicy: 'Background' });
   const isRemoved = () =>
@@ -190,7 +190,7 @@ async function createService(client: KubeClient): Promise<string> {
   return (await client.create<Service>(SERVICES, service)).spec.clusterIP;
 }
 
-/** Returns the times from the report that a pod is ready to the first response at its Service, in milliseconds; at least 0. */
+/** Returns the times, in milliseconds, from a pod being reported ready to the first response from its Service; at least 0. */
 async function timesOfEndpoints(places: Places, turns: { rounds: number; settleMs: number }): Promise<Samples> {
   const addresses = new Map<Place, string>();
   for (const place of Object.values(places)) addresses.set(place, await createService(place.client));
@@ -211,7 +211,7 @@ async function timesOfEndpoints(places: Places, turns: { rounds: number; settleM
 const isReady = (pod: PodObject | undefined): boolean =>
   pod?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
 
-/** Returns the time from `beginMs`, before upstream's programs were started, to the first response of an app at its Service. */
+/** Returns the time from `beginMs`, before upstream's programs were started, to an app's first response through its Service. */
 async function upstreamFromNothing({ client }: WorkloadSide, beginMs: number): Promise<number> {
   const made = deploymentOf(1);
   const { spec, metadata } = made;
@@ -228,7 +228,7 @@ async function upstreamFromNothing({ client }: WorkloadSide, beginMs: number): P
 }
 
 /**
- * Returns the memory in MiB and the CPU use in percent of a core of all daemons of a cluster, while the pods of its Deployments are idle.
+ * Returns the total memory in MiB and CPU use in percent of one core of each cluster's daemons, while the pods of its Deployments are idle.
  */
 async function measureAtRest(places: Places): Promise<{ rss: Samples; cpu: Samples }> {
   const all = Object.entries(places) as [keyof Places, Place][];

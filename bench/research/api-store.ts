@@ -1,4 +1,7 @@
-/** Times and memory of the API server's store in a file: `node bench/research/api-store.ts [DIRECTORY]`, which is on the disk to measure. */
+/**
+ * Measures latency and memory of the API server's file-backed store: `node bench/research/api-store.ts [DIRECTORY]`, where DIRECTORY is on
+ * the disk to measure.
+ */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -22,7 +25,7 @@ function pod(index: number, phase = 'Pending'): ApiObject {
   return object;
 }
 
-/** The times of `ROUNDS` calls in microseconds, as a row of a table. */
+/** Prints the latencies of `ROUNDS` calls in microseconds, as a table row. */
 async function measure(name: string, call: (round: number) => unknown): Promise<void> {
   const times: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {

@@ -1,6 +1,6 @@
 /**
- * What a call of the CRI costs more through `podwright cri-proxy`: `node bench/research/cri-proxy.ts`. Client, proxy and a runtime in memory
- * are three processes. The goal is at most 0.3 ms a call.
+ * Measures the overhead of `podwright cri-proxy` per CRI call: `node bench/research/cri-proxy.ts`. The client, the proxy and an in-memory
+ * runtime are three separate processes. The goal is at most 0.3 ms per call.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -31,7 +31,7 @@ type Role = 'runtime' | 'proxy' | 'recording';
 
 const socketOf = (directory: string, role: Role) => join(directory, `${role}.sock`);
 
-/** Serves one of the sockets until the parent ends. */
+/** Serves one of the sockets until the parent exits. */
 async function serve(role: Role, directory: string): Promise<void> {
   const socket = socketOf(directory, role);
   if (role === 'runtime') {

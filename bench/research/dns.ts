@@ -1,6 +1,6 @@
 /**
- * Answers a second of the DNS server, their latencies, and the processor time that they cost, with 1,000 services and 2,000 endpoints:
- * `node bench/research/dns.ts [QUERIES_A_SECOND] [SECONDS]`. The server is a process of its own, on the loopback interface.
+ * Measures the DNS server's answers per second, their latency and the CPU time they cost, with 1,000 services and 2,000 endpoints: `node
+ * bench/research/dns.ts [QUERIES_A_SECOND] [SECONDS]`. The server runs in a separate process, on the loopback interface.
  */
 import { fork } from 'node:child_process';
 import { createSocket, type Socket } from 'node:dgram';
@@ -14,7 +14,7 @@ import { FakeKubeClient } from '@podwright/kube-client/testing';
 const SERVICE_COUNT = 1000;
 const ENDPOINTS_EACH = 2;
 const SOCKETS = 16;
-/** A query that is not answered within this time counts as lost. */
+/** A query not answered within this time counts as lost. */
 const LOST_MS = 1000;
 
 const core = (plural: string, kind: string): Resource => ({ group: '', version: 'v1', plural, kind, namespaced: true });
@@ -23,7 +23,7 @@ const SLICES = { ...core('endpointslices', 'EndpointSlice'), group: 'discovery.k
 
 type Usage = { cpuMs: number; rssMb: number };
 
-/** The server's process: it sends its port, then its usage whenever asked. */
+/** The server process: sends its port, then its usage whenever asked. */
 async function serve(): Promise<void> {
   const client = new FakeKubeClient();
   client.put(NAMESPACES, { metadata: { name: 'default' } });
@@ -55,7 +55,7 @@ function queryFor(index: number): Buffer {
   return Buffer.from([0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, ...name, 0, 0, 1, 0, 1]);
 }
 
-/** Sends queries at a steady rate and notes how long each answer took. */
+/** Sends queries at a steady rate and records how long each answer took. */
 class Load {
   readonly latenciesMs: number[] = [];
   sent = 0;

@@ -1,6 +1,6 @@
 /**
- * What each fast path of the runtime brings: `node bench/research/fast-paths.ts [ROUNDS [VARIANT…]]` runs one pod after the other on
- * runtimes that lack one of them each, in turns, and prints the difference to a runtime with all of them within each round.
+ * Measures the benefit of each fast path of the runtime: `node bench/research/fast-paths.ts [ROUNDS [VARIANT…]]` runs one pod after another
+ * on runtimes that each lack one fast path, in turns, and prints the difference, within each round, to a runtime with all of them.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { mkdirSync, mkdtempSync } from 'node:fs';
@@ -19,7 +19,7 @@ import { BRIDGE, loadImage, type Side } from '../sides.ts';
 import { digits, markdown, median } from '../tables.ts';
 import { inTurns } from '../turns.ts';
 
-/** Ready sandboxes are made again within this time. */
+/** Enough time to replenish the ready sandboxes. */
 const SETTLE_MS = 400;
 const STEPS = ['up', 'exec', 'down'] as const;
 type Times = Record<(typeof STEPS)[number], number>;
@@ -28,7 +28,7 @@ const all = fastPathsOf({ readySandboxes: 8 });
 const withOci = (changes: Partial<OciFastPaths>): FastPaths => ({ ...all, oci: { ...all.oci, ...changes } });
 const { seccompFilters, starter, expectedFormat } = plainOci;
 
-/** The first one is compared with the others. Names of `oci` keep cached trials apart. */
+/** The first one is the baseline for the others. A `name` in `oci` keeps cached trials apart. */
 const VARIANTS: Record<string, FastPaths> = {
   all,
   'without seccomp filters': withOci({ seccompFilters }),
@@ -46,7 +46,7 @@ const VARIANTS: Record<string, FastPaths> = {
 if (process.send === undefined) await measure(Number(process.argv[2] ?? 30), process.argv.slice(3));
 else await serve(JSON.parse(process.argv[2]!) as { variant: string; options: RuntimeOptions });
 
-/** The child process: a runtime with one variant, until the parent ends it. */
+/** The child process: serves a runtime of one variant until the parent terminates it. */
 async function serve({ variant, options }: { variant: string; options: RuntimeOptions }): Promise<void> {
   const composition = { openParts: openBuiltins, fastPaths: VARIANTS[variant]! };
   const runtime = await startRuntimeOf({ ...options, logger: createLogger({ level: 'warn' }) }, composition);
@@ -108,7 +108,7 @@ async function measure(rounds: number, wanted: string[]): Promise<void> {
   }
 }
 
-/** The medians in ms, and the median of the differences to the first variant in percent of it. */
+/** The medians in ms, and the median difference to the first variant in percent of its median. */
 function table(samples: Record<string, Times[]>): string {
   const base = samples.all!;
   const rows = Object.entries(samples).map(([name, times]) => [

@@ -5,10 +5,10 @@ import { runChecked } from '@podwright/host';
 const TRACEFS = '/sys/kernel/tracing';
 const BUFFER_KB = 16_384;
 
-/** An event of the kernel (tracefs, Documentation/trace/events.rst). `atMs` has the clock of `process.hrtime`. */
+/** A kernel trace event (tracefs, Documentation/trace/events.rst). `atMs` uses the clock of `process.hrtime`. */
 export type KernelEvent = { atMs: number; name: string; thread: number; fields: string };
 
-/** Records starts, exits and scheduling of all processes and the system calls of one thread, in its own trace instance. */
+/** Traces starts, exits and scheduling of all processes, and the system calls of one thread, in its own trace instance. */
 export class KernelTrace implements Disposable {
   readonly #directory = join(TRACEFS, `instances/podwright-bench-${process.pid}`);
 
@@ -26,7 +26,7 @@ export class KernelTrace implements Disposable {
       this.#write(`events/sched/sched_${event}/enable`, '1');
   }
 
-  /** Clears the buffer and starts recording, with the system calls of `thread`. */
+  /** Clears the buffer and starts recording, including the system calls of `thread`. */
   start(thread: number): void {
     for (const event of ['sys_enter', 'sys_exit']) {
       this.#write(`events/raw_syscalls/${event}/filter`, `common_pid == ${thread}`);

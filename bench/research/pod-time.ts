@@ -8,15 +8,15 @@ import { digits, markdown, median } from '../tables.ts';
 import { type KernelEvent, KernelTrace } from './kernel-trace.ts';
 
 const ROUNDS = 10;
-/** Between a pod's start and its end, and between pods. */
+/** Pause between a pod's start and its end, and between pods. */
 const PAUSE_MS = 300;
 
-/** Parts of a time span, in ms. Simultaneous activities count for the first of them. */
+/** Breakdown of a time span, in ms. Simultaneous activities count once, in the order given in the report. */
 type Parts = Record<'own' | 'systemCalls' | 'programs' | 'noProcessor' | 'waiting', number> & {
   byProgram: Map<string, number>;
 };
 
-/** How the time of a pod's start (manifest written until its process runs) and end is spent. */
+/** How the time of a pod's start (from the manifest being written until its process runs) and end is spent. */
 export async function whereTimeGoes(bench: Bench): Promise<string> {
   const setups = [
     ['by default', { name: 'time', setup: 'default', index: 7 }],
@@ -77,7 +77,7 @@ const nameOf = (pid: number, thread: number) => readFileSync(`/proc/${pid}/task/
 
 type Threads = { node: number; pool: number[] };
 
-/** How each of `spans` was spent. */
+/** Returns how each of `spans` was spent. */
 function divide(events: KernelEvent[], threads: Threads, spans: [fromMs: number, toMs: number][]): Parts[] {
   const parts: Parts[] = spans.map(() => ({
     ...{ own: 0, systemCalls: 0, programs: 0, noProcessor: 0, waiting: 0 },
@@ -96,14 +96,14 @@ function divide(events: KernelEvent[], threads: Threads, spans: [fromMs: number,
   return parts;
 }
 
-/** State of a thread: `ready` waits for a processor, `blocked` is in uninterruptible sleep. */
+/** State of a thread: `ready` is waiting for a processor, `blocked` is in uninterruptible sleep. */
 type ThreadState = 'running' | 'ready' | 'blocked' | 'asleep';
 
-/** Tracks the state of threads; a thread without an event yet counts as asleep. */
+/** Tracks the states of threads. A thread without events so far counts as asleep. */
 class Activity {
   readonly #threads: Threads;
   readonly #states = new Map<number, ThreadState>();
-  /** Processes that were started for the pod and their children, with the name of their program. */
+  /** Processes started for the pod and their descendants, with the names of their programs. */
   readonly #programs = new Map<number, string>();
   #main: 'own' | 'systemCalls' = 'systemCalls';
 
@@ -152,13 +152,13 @@ class Activity {
     if (name !== undefined) this.#programs.set(child, name);
   }
 
-  /** A program that executes itself again, by a descriptor or /proc/self/exe, keeps its name. */
+  /** A program that re-executes itself, through a file descriptor or /proc/self/exe, keeps its name. */
   #exec(pid: number, name: string): void {
     if (this.#programs.has(pid) && !/^(\d+|exe)$/.test(name)) this.#programs.set(pid, name);
   }
 }
 
-/** proc_pid_stat(5), `state`. The node's thread sleeps in epoll_wait as S; as D it is blocked in a system call. */
+/** proc_pid_stat(5), `state`. The node's thread is in state S while it sleeps in epoll_wait; in state D it is blocked in a system call. */
 function stateOf(letter: string): ThreadState {
   if (letter.startsWith('R')) return 'ready';
   return /^[DI]/.test(letter) ? 'blocked' : 'asleep';

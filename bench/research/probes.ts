@@ -1,4 +1,4 @@
-/** How exactly the kubelet makes 500 probes a second, and their CPU time: `node bench/research/probes.ts [SECONDS]`. */
+/** Measures how precisely the kubelet times 500 probes per second, and their CPU time: `node bench/research/probes.ts [SECONDS]`. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -11,7 +11,7 @@ const SECONDS = Number(process.argv[2] ?? 20);
 if (process.send === undefined) await measure();
 else serve();
 
-/** The child process: answers probes and reports each to the parent. */
+/** The child process: answers probes and reports each one to the parent. */
 function serve(): void {
   const server = createServer((request, response) => {
     process.send!(request.url);
@@ -38,7 +38,7 @@ async function measure(): Promise<void> {
   report(askedMs, (user + system) / 1e6);
 }
 
-/** Adds a container with an HTTP liveness probe once a second, whose first run is at a random time in the first second. */
+/** Adds a container with an HTTP liveness probe that runs every second, starting at a random time within the first second. */
 function watch(manager: ProberManager, index: number, port: number): void {
   const id = String(index);
   const livenessProbe = { httpGet: { path: `/${index}`, port }, periodSeconds: 1, timeoutSeconds: 1 };

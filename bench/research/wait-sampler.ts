@@ -1,28 +1,28 @@
 /**
- * A worker thread that samples, twice a millisecond, what each process of a runtime waits for, and sums the times. Started by
- * `waits.ts` with a `SamplerInput`; answers any message with its `Sample`s and exits.
+ * A worker thread that samples twice per millisecond what each process of a runtime is waiting for, and adds up the times. `waits.ts`
+ * starts it with a `SamplerInput`; it answers any message with its `Sample`s and exits.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 
-/** `phase[0]` is the number of the current phase, -1 between phases. */
+/** `phase[0]` is the number of the current phase, or -1 between phases. */
 export type SamplerInput = { runtime: number; marker: string; phase: Int32Array };
 
-/** Time that a process was seen in one wait; `wait` is `runs` while it runs or is runnable. */
+/** How long a process was seen in a given wait; `wait` is `runs` while it is running or runnable. */
 export type Sample = { phase: number; process: string; wait: string; ms: number };
 
 const INTERVAL_MS = 0.5;
-/** Most new processes that are inspected per sample: a runtime does not start more. */
+/** Maximum number of new processes inspected per sample; a runtime does not start more. */
 const MAX_NEW = 500;
 
-/** Frames of a kernel stack without information: of sleeping itself, and of the path from a system call to a file system. */
+/** Uninformative kernel stack frames: those of sleeping itself, and of the path from a system call to a file system. */
 const NOISE =
   /^(__)?(schedule|wait_for|do_wait|down_|rwsem|mutex_lock|vfs_|ksys_|kernfs_fop|cgroup_file_write|seq_|new_sync|do_syscall|entry_|x64_sys|do_fast|ret_from|do_sys_openat|path_openat|do_filp|link_path|walk_comp|wait_rcu_gp|usleep|hrtimer|poll_schedule|schedule_)/;
-/** Waits for another process, whose own waits are counted. */
+/** Waits for another process, whose own waits are counted instead. */
 const FOR_OTHERS =
   /poll|epoll|futex|pipe|do_wait|fifo|unix_stream|skb_recv|ptrace|wait4|kernel_clone|vfork|nanosleep|sigsuspend|signal/;
 
-/** Samples the processes that a runtime has started, and its own threads. */
+/** Samples the processes started by a runtime, and the runtime's own threads. */
 class WaitSampler {
   readonly #input: SamplerInput;
   readonly #tracked = new Map<number, string>();
@@ -59,7 +59,7 @@ class WaitSampler {
     return [...this.#sums.values()];
   }
 
-  /** Adds children of known processes, and orphans whose command line names the runtime's directory. */
+  /** Adds children of tracked processes, and orphans whose command line contains the runtime's directory. */
   #findNew(): void {
     const last = readNumber('/proc/sys/kernel/ns_last_pid');
     for (let pid = Math.max(this.#lastPid + 1, last - MAX_NEW); pid <= last; pid++) {
@@ -82,8 +82,8 @@ class WaitSampler {
 }
 
 /**
- * The wait of a process or thread: `runs`, the first and the last informative frame of its kernel stack, or '' if it waits for another
- * process.
+ * Returns what a process or thread is waiting for: `runs` if it is running, '' if it waits for another process, otherwise the first and
+ * last informative frames of its kernel stack.
  */
 function waitOf(directory: string, state: string): string {
   if (state === 'R') return 'runs';
@@ -111,7 +111,7 @@ function threadsOf(pid: number): number[] {
 
 const readNumber = (path: string) => Number(readText(path));
 
-/** The text of a file, '' if it does not exist (the process has exited). */
+/** Returns the text of a file, or '' if it does not exist because the process has exited. */
 function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8');

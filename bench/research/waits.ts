@@ -1,6 +1,6 @@
 /**
- * `node bench/research/waits.ts [PODS]`: in which kernel functions processes sleep while pods are started and removed one after the
- * other on Podwright's runtime with default settings. Prints Markdown: the waits except for other processes, in ms per pod.
+ * `node bench/research/waits.ts [PODS]`: shows in which kernel functions processes sleep while pods are started and removed one after
+ * another on Podwright's runtime with default settings. Prints Markdown with the waits in ms per pod, excluding waits for other processes.
  */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { median } from '../tables.ts';
 import type { Sample, SamplerInput } from './wait-sampler.ts';
 
 const PHASES = ['start', 'exec', 'stop + remove'];
-/** Shorter waits per pod are not printed. */
+/** Shorter waits per pod are omitted. */
 const LEAST_MS = 0.3;
 
 async function onePod(runtime: Side, phase: Int32Array): Promise<number[]> {

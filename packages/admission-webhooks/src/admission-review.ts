@@ -11,10 +11,10 @@ import type { WebhookAnswer } from './webhook-client.ts';
 const KNOWN_VERSIONS = ['v1', 'v1beta1'];
 const GROUP = 'admission.k8s.io';
 
-/** An AdmissionReview. `body`: the object to send. `uid`: the response must repeat it. */
+/** An AdmissionReview. `body` is the object to send. The response must echo `uid`. */
 export type Review = { version: string; uid: string; body: object };
 
-/** Returns the AdmissionReview for a request. Throws `CallError` if the webhook reads no version that the server writes. */
+/** Returns the AdmissionReview for a request. Throws `CallError` if the webhook accepts none of the versions that the server supports. */
 export function reviewOf(webhook: Webhook, attributes: AdmissionAttributes, resource: Resource): Review {
   const version = webhook.reviewVersions.find((one) => KNOWN_VERSIONS.includes(one));
   if (version === undefined)
@@ -42,7 +42,7 @@ export type Verdict = {
   patch: readonly unknown[];
   auditAnnotations: Readonly<Record<string, string>>;
   warnings: readonly string[];
-  /** The Status with the reason of a refusal. */
+  /** The Status giving the reason for a rejection. */
   result: Record<string, unknown> | undefined;
 };
 
@@ -81,11 +81,11 @@ const undecodable = (field: string, value: unknown, type: string): CallError =>
 const typeInJson = (value: unknown): string =>
   Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
 
-/** Writes an API version as Go does: `/v1` for the group ''. */
+/** Formats an API version as Go does: `/v1` for the core group. */
 const shownVersion = (apiVersion: unknown): string =>
   String(apiVersion).includes('/') ? String(apiVersion) : `/${apiVersion}`;
 
-/** Parses the body of a response. Throws `CallError` unless it is a JSON object. */
+/** Parses a response body. Throws `CallError` unless it is a JSON object. */
 function parsed(status: number, body: Buffer): Record<string, unknown> {
   let value: unknown;
   if (body.length === 0)
@@ -103,7 +103,10 @@ function parsed(status: number, body: Buffer): Record<string, unknown> {
   );
 }
 
-/** Throws `CallError` if a response has another kind or version than `version`. One without a kind or version passes this check. */
+/**
+ * Throws `CallError` if a response has a kind other than AdmissionReview or a version other than `version`. A response without a kind or
+ * version passes this check.
+ */
 function checkKind({ kind, apiVersion }: { kind: unknown; apiVersion: unknown }, version: string): void {
   if (kind === '' || apiVersion === '') return;
   if (kind === 'AdmissionReview' && apiVersion === `${GROUP}/${version}`) return;
@@ -118,7 +121,7 @@ function checkKind({ kind, apiVersion }: { kind: unknown; apiVersion: unknown },
   );
 }
 
-/** Returns a field, or `absent` if the response does not have it. Throws `CallError` if it has another type than `absent`. */
+/** Returns a field, or `absent` if the response lacks it. Throws `CallError` if its type differs from that of `absent`. */
 function typed<T extends boolean | string>(response: Record<string, unknown>, name: string, absent: T): T {
   const value = response[name] ?? absent;
   if (typeof value !== typeof absent)
@@ -142,7 +145,7 @@ function patchOf(response: Record<string, unknown>, { isMutating, version }: Pat
   return patch;
 }
 
-/** Throws `CallError` if a patch is not allowed, or lacks its type. Reviews of v1beta1 are not checked. */
+/** For v1 reviews only: throws `CallError` if a patch is not allowed, or if the patch or its type is missing without the other. */
 function checkPatch(text: string, type: unknown, isMutating: boolean): void {
   if (!isMutating && text !== '') throw invalid('validating webhook may not return response.patch');
   if (!isMutating && type !== undefined) throw invalid('validating webhook may not return response.patchType');
@@ -154,7 +157,7 @@ function checkPatch(text: string, type: unknown, isMutating: boolean): void {
 const undecodablePatch = (why: string): CallError =>
   new CallError(`received undecodable patch in webhook response: ${why}`);
 
-/** Returns the JSON value of a patch in base64. */
+/** Decodes a base64-encoded patch and returns its JSON value. */
 function decodedPatch(text: string): unknown {
   const valid = /^[A-Za-z0-9+/\r\n]*={0,2}[\r\n]*/.exec(text)![0].length;
   if (valid < text.length) throw new CallError(`failed to call webhook: illegal base64 data at input byte ${valid}`);
@@ -201,10 +204,10 @@ const STATUS_MESSAGES: Readonly<Record<number, string>> = {
   504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
 };
 
-/** Maximum number of bytes of a response that a message quotes, as in upstream. */
+/** Maximum number of response bytes quoted in a message, as upstream. */
 const MAX_QUOTED = 2048;
 
-/** Returns the error for a response with an HTTP status other than success. */
+/** Returns the error for a response with an unsuccessful HTTP status. */
 function statusProblem(status: number, body: Buffer): CallError {
   const text = body.subarray(0, MAX_QUOTED).toString().trim();
   const quoted = `an error on the server (${JSON.stringify(text)}) has prevented the request from succeeding`;
@@ -214,7 +217,7 @@ function statusProblem(status: number, body: Buffer): CallError {
   return new CallError(`failed to call webhook: ${message}`, status);
 }
 
-/** Returns the message of a body that is a Status; `undefined` for another body. */
+/** Returns the message of a Status body; `undefined` for any other body. */
 function statusMessage(body: Buffer): string | undefined {
   try {
     const { kind, message } = JSON.parse(body.toString());
@@ -224,7 +227,7 @@ function statusMessage(body: Buffer): string | undefined {
   }
 }
 
-/** Returns the error for the client after a webhook has refused the request (apiserver, plugin/webhook/errors/statuserror.go). */
+/** Returns the error for the client when a webhook has rejected the request (apiserver, plugin/webhook/errors/statuserror.go). */
 export function rejectionAnswer(webhook: string, result: Record<string, unknown> = {}): ApiError {
   const denied = `admission webhook ${JSON.stringify(webhook)} denied the request`;
   const { message, reason, code, details } = result;
@@ -236,5 +239,8 @@ export function rejectionAnswer(webhook: string, result: Record<string, unknown>
   });
 }
 
-/** Returns the HTTP status of a refusal: that of the webhook, if it is an error. HTTP has none above 599. */
+/**
+ * Returns the HTTP status of a rejection: the webhook's if it is an error status, otherwise 400, or 500 if it is above 599, where HTTP has
+ * none.
+ */
 const answerCode = (code: number): number => (code < 400 ? 400 : code > 599 ? 500 : code);

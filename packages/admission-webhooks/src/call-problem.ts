@@ -7,7 +7,10 @@ const CONNECT_ERRORS: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'i/o timeout',
 };
 
-/** Describes why a request to a webhook failed: as Go's packages net and crypto/tls, or as Node.js for errors that Go does not have. */
+/**
+ * Describes why a request to a webhook failed, in the words of Go's net and crypto/tls packages, or of Node.js for errors that have no
+ * equivalent in Go.
+ */
 export function callProblem(
   error: unknown,
   { host, port, serverName }: { host: string; port: number; serverName: string },
@@ -24,6 +27,6 @@ export function callProblem(
 
 type NodeError = { code?: string; hostname?: string };
 
-/** Returns the first error of an AggregateError: Node.js has one error for each address that it tried. */
+/** Returns the first error of an AggregateError: Node.js collects one error per address it tried. */
 const first = (error: unknown): NodeError =>
   error instanceof AggregateError && error.errors.length > 0 ? (error.errors[0] as NodeError) : (error as NodeError);

@@ -1,4 +1,4 @@
-/** Records a call of a webhook in metrics, in annotations of the audit event and, if it failed, in the log. */
+/** Records a webhook call in metrics, in audit annotations and, if it failed, in the log. */
 import type { AdmissionAttributes } from '@podwright/api-machinery';
 import type { Logger } from '@podwright/base';
 import { CallError, Rejection } from './call-error.ts';
@@ -12,16 +12,16 @@ type RecordParts = {
   logger: Pick<Logger, 'warn'>;
 };
 
-/** The beginnings of the keys of annotations. */
+/** Prefixes of annotation keys. */
 const MUTATION = 'mutation.webhook.admission.k8s.io/';
 const PATCH = 'patch.webhook.admission.k8s.io/';
-/** For calls that failed but did not refuse the request. */
+/** Prefixes for calls that failed open, that is, without rejecting the request. */
 const FAILED_OPEN = {
   admit: `failed-open.${MUTATION}`,
   validating: 'failed-open.validating.webhook.admission.k8s.io/',
 };
 
-/** The record of one call, which begins when it is created. */
+/** The record of one call, which starts when the record is created. */
 export class CallRecord {
   readonly #call: Call;
   readonly #parts: RecordParts;
@@ -32,12 +32,12 @@ export class CallRecord {
     this.#parts = parts;
   }
 
-  /** The webhook has admitted the request. */
+  /** Records that the webhook admitted the request. */
   admitted(): void {
     this.#parts.metrics.called(this.#result(200, false));
   }
 
-  /** Annotates the audit event after a call of a mutating webhook, also a failed one. `mutated`: whether the webhook changed the object. */
+  /** Annotates the audit event after a call to a mutating webhook, even if it failed. `mutated`: whether the webhook changed the object. */
   mutated(patch: readonly unknown[], mutated: boolean): void {
     const { annotate } = this.#parts.attributes;
     const { configuration, name: webhook } = this.#call.webhook;
@@ -50,7 +50,9 @@ export class CallRecord {
       );
   }
 
-  /** The webhook has refused the request, or the call failed. Throws the error for the client, unless it is a failure that is ignored. */
+  /**
+   * Records that the webhook rejected the request or that the call failed. Throws the error for the client, unless the failure is ignored.
+   */
   failed(error: unknown): void {
     const { attributes, metrics, logger, type } = this.#parts;
     attributes.signal?.throwIfAborted();
@@ -82,7 +84,7 @@ export class CallRecord {
     return `${prefix}round_${this.#call.round}_index_${this.#call.index}`;
   }
 
-  /** Returns the result of the call until now, for the metrics. */
+  /** Returns the result of the call so far, for the metrics. */
   #result(code: number, rejected: boolean): CallResult {
     const { attributes, type } = this.#parts;
     const seconds = (performance.now() - this.#startMs) / 1000;

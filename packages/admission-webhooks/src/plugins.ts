@@ -1,4 +1,4 @@
-/** The admission plugins of webhooks. To save memory, the code that calls webhooks is loaded once a configuration exists. */
+/** The webhook admission plugins. To save memory, the code that calls webhooks is only loaded once a webhook configuration exists. */
 import { checkedStrategy } from '@podwright/admission-policies/plugins';
 import type { AdmissionAttributes } from '@podwright/api-machinery';
 import type { Undo } from '@podwright/base';
@@ -14,7 +14,7 @@ type WithObject = AdmissionAttributes & { object: ApiObject };
 export function webhookPlugins(parts: WebhookEngineParts, undo: Undo) {
   let engine: WebhookEngine | undefined;
   undo.add('close the connections to webhooks', () => engine?.close());
-  // no webhook is called for webhook configurations and policies, so that a wrong one can always be deleted
+  // webhooks are never called for webhook configurations and policies, so that a broken one can always be deleted
   const applies = (configurations: string, { resource }: AdmissionAttributes): boolean =>
     resource.group !== GROUP && parts.store.list(configurations, { limit: 1 }).objects.length > 0;
   const opened = async (): Promise<WebhookEngine> => {
@@ -40,7 +40,7 @@ export function webhookPlugins(parts: WebhookEngineParts, undo: Undo) {
   };
 }
 
-/** Returns the strategies of webhook configurations, which also check that the match conditions compile. */
+/** Returns the strategies for webhook configurations, which also check that match conditions compile. */
 export const webhookStrategies = (): Strategies =>
   Object.fromEntries(
     [MUTATING, VALIDATING].map((name) => [

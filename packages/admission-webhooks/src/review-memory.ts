@@ -2,22 +2,26 @@ import { tooManyRequests } from '@podwright/api-machinery';
 
 /** Reviews up to this size are not counted. */
 const SMALL_BYTES = 64 << 10;
-/** Maximum size of the large reviews of all requests that wait for webhooks. */
+/** Maximum total size of the large reviews of all requests waiting for webhooks. */
 const MAX_BYTES = 64 << 20;
 
-/** The reviews of a request. Those for several webhooks are almost the same and are counted once. */
+/** The reviews of a request. Reviews for several webhooks are almost identical, so they are counted once. */
 type Waiting = { caller: string; bytes: number; reviews: number };
 
 /**
- * Bounds the memory of requests that wait for webhooks: a small patch of a large object makes a large review, and a webhook may take half a
- * minute to answer. A caller may hold as many bytes as are free, so one caller leaves half of them to others, and two leave a third.
+ * Bounds the memory of requests waiting for webhooks: a small patch to a large object makes a large review, and a webhook may take half a
+ * minute to answer. A caller may hold as many bytes as are still free, so a single caller leaves half of them to others, and two callers
+ * leave a third.
  */
 export class ReviewMemory {
   readonly #waiting = new Map<object, Waiting>();
   readonly #bytesByCaller = new Map<string, number>();
   #bytes = 0;
 
-  /** Counts a review of a caller's request until the returned value is disposed. Throws 429 if the caller has too many. */
+  /**
+   * Counts a review against its caller until the returned value is disposed; small reviews are not counted. Throws 429 if the caller holds
+   * too much.
+   */
   hold(request: object, caller: string, bytes: number): Disposable | undefined {
     if (bytes <= SMALL_BYTES) return undefined;
     const waiting = this.#waiting.get(request) ?? this.#begin(request, caller, bytes);
@@ -28,7 +32,7 @@ export class ReviewMemory {
   #begin(request: object, caller: string, bytes: number): Waiting {
     const held = this.#bytesByCaller.get(caller) ?? 0;
     const free = MAX_BYTES - this.#bytes;
-    // not an error of the webhook, whose failure policy may ignore those
+    // not reported as an error of the webhook, because a failure policy may ignore those
     if (bytes > free || (held > 0 && held + bytes > free))
       throw tooManyRequests('Too many large objects wait for admission webhooks, please try again later.', 1);
     this.#add(caller, bytes);

@@ -1,4 +1,4 @@
-/** Sends reviews to webhooks over HTTPS, and keeps connections open for the next review. */
+/** Sends reviews to webhooks over HTTPS and keeps connections open for later reviews. */
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest, type RequestOptions } from 'node:https';
 import { isIP } from 'node:net';
@@ -7,25 +7,25 @@ import { CallError } from './call-error.ts';
 import { callProblem } from './call-problem.ts';
 import type { WebhookTarget } from './webhook-target.ts';
 
-/** More than a patch of the largest object in base64. */
+/** Larger than a base64-encoded patch of the largest object. */
 const MAX_RESPONSE_BYTES = 8 << 20;
 
-/** Number of webhooks to which connections are kept, as in upstream (apiserver, util/webhook/client.go). */
+/** Maximum number of webhooks with open connections, as upstream (apiserver, util/webhook/client.go). */
 const MAX_AGENTS = 200;
 /**
- * Maximum number of connections to one webhook. More than the server's concurrent requests: a caller who makes a webhook slow, as by the
- * name of an image in a registry that does not answer, must not hold all connections to it.
+ * Maximum number of connections to one webhook. It exceeds the server's limit on concurrent requests, so that a caller who makes a webhook
+ * slow (for example with the name of an image in an unresponsive registry) cannot occupy all connections to it.
  */
 const MAX_SOCKETS = 1000;
 const MAX_IDLE_SOCKETS = 25;
-/** The maximum of `timeoutSeconds` in the API. */
+/** The maximum for `timeoutSeconds` in the API. */
 const MAX_TIMEOUT_MS = 30_000;
-/** After this time an idle connection is closed, as in Go's default transport. */
+/** Idle connections are closed after this time, as in Go's default transport. */
 const IDLE_TIMEOUT_MS = 90_000;
-/** Maximum number of repeated calls that a webhook requests by `Retry-After`, as in upstream (client-go, rest/with_retry.go). */
+/** Maximum number of retries a webhook can request with `Retry-After`, as upstream (client-go, rest/with_retry.go). */
 const MAX_RETRIES = 10;
 
-/** The response of a webhook. `retryAfter`: the value of its header `Retry-After`. */
+/** The response of a webhook. `retryAfter` is the value of its `Retry-After` header. */
 export type WebhookAnswer = { status: number; body: Buffer; retryAfter?: string | undefined };
 
 export class WebhookClient {
@@ -33,7 +33,7 @@ export class WebhookClient {
 
   /**
    * Sends a review and returns the response, whatever its status. Rejects with `CallError` if the webhook cannot be reached or does not
-   * answer within `timeoutSeconds`, and with the signal's reason if the signal aborts.
+   * respond within `timeoutSeconds`, and with the signal's reason if the signal aborts.
    */
   async post(
     target: WebhookTarget,
@@ -53,7 +53,7 @@ export class WebhookClient {
     }
   }
 
-  /** Calls a webhook again if it says when, as an overloaded one does. */
+  /** Retries a call if the response says when to, as that of an overloaded webhook does. */
   async #repeat(target: WebhookTarget, body: Buffer, signal: AbortSignal): Promise<WebhookAnswer> {
     for (let retries = 0; ; retries++) {
       const answer = await this.#send(target, body, signal);
@@ -69,7 +69,7 @@ export class WebhookClient {
       try {
         return await exchange.answer;
       } catch (error) {
-        // the webhook has closed an idle connection: a new one is tried, within the same timeout
+        // the webhook closed an idle connection: retry on another one, within the same timeout
         const isStale = exchange.isReused && ['ECONNRESET', 'EPIPE'].includes((error as { code?: string }).code ?? '');
         if (!isStale || exchange.isAnswered) throw error;
       }
@@ -95,7 +95,7 @@ export class WebhookClient {
     if (this.#agents.size > MAX_AGENTS) {
       const [oldest, other] = this.#agents.entries().next().value!;
       this.#agents.delete(oldest);
-      // connections with a running request close once they are idle for too long
+      // connections with a request in flight are closed later, by the idle timeout
       for (const socket of Object.values(other.freeSockets).flat()) socket?.destroy();
     }
     return agent;
@@ -129,7 +129,7 @@ function newAgent(authorities: string): Agent {
 class Exchange {
   readonly answer: Promise<WebhookAnswer>;
   readonly #request: ClientRequest;
-  /** Whether the response has begun. */
+  /** Whether the response has started. */
   isAnswered = false;
 
   constructor(options: RequestOptions, body: Buffer, signal: AbortSignal) {
@@ -153,7 +153,7 @@ class Exchange {
     this.#request.end(body);
   }
 
-  /** Whether the request was sent on a connection that had been idle. */
+  /** Whether the request was sent on a previously idle connection. */
   get isReused(): boolean {
     return this.#request.reusedSocket;
   }

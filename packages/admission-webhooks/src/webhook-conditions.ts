@@ -15,8 +15,8 @@ import type { WebhookMetrics, WebhookType } from './webhook-metrics.ts';
 type Conditions = { webhook: Webhook; resource: Resource; type: WebhookType; metrics: WebhookMetrics };
 
 /**
- * Whether all match conditions of a webhook are true. If they cannot be evaluated, throws 403 with `failurePolicy: Fail`, and returns false
- * with `Ignore`.
+ * Whether all match conditions of a webhook are true. If they cannot be evaluated, throws 403 under `failurePolicy: Fail` and returns false
+ * under `Ignore`.
  */
 export async function isConditionMet(
   { webhook, resource, type, metrics }: Conditions,

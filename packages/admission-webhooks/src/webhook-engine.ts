@@ -27,13 +27,13 @@ const MUTATING_PLUGIN = 'MutatingAdmissionWebhook';
 
 export type WebhookEngineParts = MatchingParts & {
   authorizer: PolicyAuthorizer;
-  /** Returns whose limits apply to a user. */
+  /** Returns the caller whose limits apply to a user. */
   callerOf: (username: string) => string;
   metrics: Registry;
   logger: Pick<Logger, 'warn'>;
 };
 
-/** Calls the stored webhooks, and records the calls in metrics, the audit event and the log. */
+/** Calls the stored webhooks and records the calls in metrics, the audit event and the log. */
 export class WebhookEngine {
   readonly #parts: WebhookEngineParts;
   readonly #metrics: WebhookMetrics;
@@ -53,8 +53,8 @@ export class WebhookEngine {
   }
 
   /**
-   * Calls the mutating webhooks one after the other, each with the object as the ones before it have changed it. Returns the object;
-   * `undefined` for a deletion. Throws an `ApiError` if a webhook refuses the request, or fails with `failurePolicy: Fail`.
+   * Calls the mutating webhooks one after another, each with the object as changed by the previous ones. Returns the object, or `undefined`
+   * for a deletion. Throws an `ApiError` if a webhook rejects the request or fails under `failurePolicy: Fail`.
    */
   async mutate<T extends ApiObject | undefined>(attributes: AdmissionAttributes & { object?: T }): Promise<T> {
     const webhooks = this.#mutating.of(this.#parts.store.list(MUTATING).objects);
@@ -75,8 +75,8 @@ export class WebhookEngine {
   }
 
   /**
-   * Calls the validating webhooks at the same time, and waits for all. Throws the `ApiError` of the first one that refuses the request, or
-   * fails with `failurePolicy: Fail`.
+   * Calls the validating webhooks concurrently and waits for all of them. Throws the `ApiError` of the first one that rejects the request
+   * or fails under `failurePolicy: Fail`.
    */
   async validate(attributes: AdmissionAttributes): Promise<void> {
     const webhooks = this.#validating.of(this.#parts.store.list(VALIDATING).objects);
@@ -96,9 +96,9 @@ export class WebhookEngine {
     if (errors.length > 0) throw errors[0];
   }
 
-  /** Returns the resource that a rule of the webhook matches; `undefined` if the webhook is not called. Throws `ApiError`. */
+  /** Returns the resource matched by a rule of the webhook; `undefined` if the webhook is not to be called. Throws `ApiError`. */
   async #matched(webhook: Webhook, attributes: AdmissionAttributes, type: WebhookType): Promise<Resource | undefined> {
-    // no matcher is shared among webhooks: the object is not the same after a mutating one
+    // each webhook gets its own matcher, because mutating webhooks change the object
     const { config, rules } = webhook;
     const resource = new RequestMatcher(attributes, this.#parts).matched({ criteria: config, rules });
     if (resource === undefined) return undefined;
@@ -106,7 +106,7 @@ export class WebhookEngine {
     return (await isConditionMet(conditions, attributes, this.#parts)) ? resource : undefined;
   }
 
-  /** Calls a mutating webhook. Returns the object after its patch; the same object if the patch changes nothing. */
+  /** Calls a mutating webhook. Returns the patched object, or the same object if nothing changed. */
   async #callMutating(call: Call, attributes: AdmissionAttributes): Promise<ApiObject | undefined> {
     const record = new CallRecord(call, {
       attributes,
@@ -129,7 +129,7 @@ export class WebhookEngine {
     }
   }
 
-  /** Calls a validating webhook. Throws `ApiError` if the request is refused. */
+  /** Calls a validating webhook. Throws `ApiError` if the request is rejected. */
   async #callValidating(call: Call, attributes: AdmissionAttributes): Promise<void> {
     const { logger } = this.#parts;
     const record = new CallRecord(call, { attributes, type: 'validating', metrics: this.#metrics, logger });
@@ -142,9 +142,9 @@ export class WebhookEngine {
   }
 
   /**
-   * Sends a review to a webhook. Adds the warnings to the response and the audit annotations to the audit event. Throws `Rejection` if the
-   * webhook refuses the request, `CallError` if the call fails, the signal's reason if the signal aborts, and `ApiError` for a dry run that
-   * the webhook does not support.
+   * Sends a review to a webhook. Adds its warnings to the response and its audit annotations to the audit event. Throws `Rejection` if the
+   * webhook rejects the request, `CallError` if the call fails, the signal's reason if the signal aborts, and `ApiError` for a dry run if
+   * the webhook does not support that.
    */
   async #review({ webhook, resource }: Call, attributes: AdmissionAttributes, isMutating: boolean): Promise<Verdict> {
     const { name, timeoutSeconds, config, hasSideEffects } = webhook;
@@ -164,14 +164,14 @@ export class WebhookEngine {
     return verdict;
   }
 
-  /** Throws 429 if the user has too many large reviews. Administrators are not limited. */
+  /** Throws 429 if the user has too many large reviews in flight. Administrators are exempt. */
   #hold(attributes: AdmissionAttributes, bytes: number): Disposable | undefined {
     const { user } = attributes;
     if (user.groups.includes(MASTERS)) return undefined;
     return this.#memory.hold(attributes, this.#parts.callerOf(user.username), bytes);
   }
 
-  /** Applies the patch of a webhook to the object. Returns the result in the storage version. Throws `ApiError`. */
+  /** Applies a webhook's patch to the object. Returns the result in the storage version. Throws `ApiError`. */
   #patched({ webhook, resource }: Call, attributes: AdmissionAttributes, patch: readonly unknown[]): ApiObject {
     const { object } = attributes;
     const { schema } = this.#parts;

@@ -2,8 +2,8 @@ import { compileConditions, expressionError, policyFunctions } from '@podwright/
 import { type ApiObject, type FieldError, isSameValue, objectsAt } from '@podwright/kube-kinds';
 
 /**
- * Returns the errors of match conditions that do not compile. `old`: the configuration before an update, which has no errors if the match
- * conditions are the same.
+ * Returns errors for match conditions that do not compile. `old` is the configuration before an update; if the match conditions are
+ * unchanged, there are no errors.
  */
 export function webhookErrors(configuration: ApiObject, old?: ApiObject): FieldError[] {
   const conditions = (one: ApiObject) =>

@@ -1,27 +1,27 @@
 import { Counter, Histogram, type Registry } from '@podwright/base';
 
-/** The buckets of upstream's metrics. */
+/** Upstream's histogram buckets. */
 const SECONDS = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25];
 const CONDITION_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25];
-/** Higher status codes are counted as this one, as in upstream. */
+/** Higher status codes are counted as this one, as upstream. */
 const MAX_CODE = 600;
 
-/** The label `type`: `admit` for mutating webhooks, as in upstream. */
+/** The `type` label: `admit` for mutating webhooks, as upstream. */
 export type WebhookType = 'admit' | 'validating';
 
-/** A completed call of a webhook. */
+/** A completed webhook call. */
 export type CallResult = {
   name: string;
   type: WebhookType;
   operation: string;
   seconds: number;
-  /** Whether the call refused the request. */
+  /** Whether the call led to the request being rejected. */
   rejected: boolean;
-  /** The HTTP status code of the rejection or failure; 200 if there is none, 0 if it is not known. */
+  /** The HTTP status code of the rejection or failure; 200 if there is none, 0 if it is unknown. */
   code: number;
 };
 
-/** Metrics of webhooks with the names and labels of upstream's (apiserver, admission/metrics). */
+/** Webhook metrics with upstream's names and labels (apiserver, admission/metrics). */
 export class WebhookMetrics {
   readonly #durations;
   readonly #requests;
@@ -73,7 +73,7 @@ export class WebhookMetrics {
     this.#requests.inc({ name, type, operation, code: shownCode(code), rejected: String(rejected) });
   }
 
-  /** Counts a call that refused the request. `errorType`: `no_error` if the webhook itself refused it. */
+  /** Counts a call that rejected the request. `errorType` is `no_error` if the webhook itself rejected it. */
   rejected(
     { name, type, operation, code }: CallResult,
     errorType: 'calling_webhook_error' | 'no_error' | 'apiserver_internal_error',
@@ -81,12 +81,12 @@ export class WebhookMetrics {
     this.#rejections.inc({ name, type, operation, error_type: errorType, rejection_code: shownCode(code) });
   }
 
-  /** Counts a failed call that did not refuse the request (`failurePolicy: Ignore`). */
+  /** Counts a failed call that did not reject the request (`failurePolicy: Ignore`). */
   failedOpen({ name, type }: CallResult): void {
     this.#failedOpen.inc({ name, type });
   }
 
-  /** Counts an evaluation of match conditions. `result`: whether they are true, or the errors. */
+  /** Counts an evaluation of match conditions. `result`: whether all are true, or the errors. */
   conditions(
     { name, type, operation, seconds }: Pick<CallResult, 'name' | 'type' | 'operation' | 'seconds'>,
     result: boolean | readonly string[],

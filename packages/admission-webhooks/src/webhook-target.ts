@@ -1,24 +1,24 @@
-/** Finds the address of a webhook, which has a URL or a Service (apiserver, util/proxy, ResolveEndpoint). */
+/** Resolves the address of a webhook, which has either a URL or a Service (apiserver, util/proxy, ResolveEndpoint). */
 import { NoEndpoint, type ObjectStore, serviceEndpoint } from '@podwright/api-machinery';
 import { type JsonObject, numberAt, objectAt, textAt } from '@podwright/kube-kinds';
 import { CallError } from './call-error.ts';
 
 export type WebhookTarget = {
-  /** The host and port as in the URL, for the header `Host` and for messages. */
+  /** The host and port as in the URL, for the `Host` header and for messages. */
   authority: string;
-  /** The name that the certificate must have. */
+  /** The name that the certificate must be valid for. */
   serverName: string;
   /** The name or address to connect to. */
   host: string;
   port: number;
   path: string;
-  /** The trusted certificate authorities, in PEM. '': those that Node.js trusts. */
+  /** The trusted certificate authorities in PEM; '' to use Node.js's defaults. */
   authorities: string;
 };
 
 const HTTPS_PORT = 443;
 
-/** Returns where to send reviews for a webhook. Throws `CallError` if its Service has no ready endpoint. */
+/** Returns where to send a webhook's reviews. Throws `CallError` if its Service has no ready endpoint. */
 export function webhookTarget(config: JsonObject, store: ObjectStore): WebhookTarget {
   const client = objectAt(config, 'clientConfig') ?? {};
   const authorities = Buffer.from(textAt(client, 'caBundle'), 'base64').toString();

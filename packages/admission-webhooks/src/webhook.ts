@@ -8,30 +8,30 @@ export type Webhook = {
   /** Identifies the webhook among all mutating or all validating ones. */
   readonly key: string;
   readonly name: string;
-  /** The name of the configuration that has the webhook. */
+  /** Name of the configuration that contains the webhook. */
   readonly configuration: string;
-  /** The webhook's fields in the configuration. */
+  /** The webhook's entry in the configuration. */
   readonly config: JsonObject;
   readonly rules: readonly JsonObject[];
   readonly conditions: readonly CompiledExpression[];
-  /** `failurePolicy: Ignore`: a failed call does not refuse the request. */
+  /** `failurePolicy: Ignore`: a failed call does not reject the request. */
   readonly ignoresFailures: boolean;
   /** `reinvocationPolicy: IfNeeded`: the webhook may be called twice for a request. */
   readonly isRepeatable: boolean;
-  /** Whether the webhook may not be called for a dry run. */
+  /** Whether the webhook must not be called for a dry run. */
   readonly hasSideEffects: boolean;
   readonly timeoutSeconds: number;
-  /** The versions of AdmissionReview that the webhook reads, preferred ones first. */
+  /** The AdmissionReview versions that the webhook accepts, in order of preference. */
   readonly reviewVersions: readonly string[];
 };
 
-/** A call of a webhook for a request. */
+/** A webhook call for a request. */
 export type Call = {
   readonly webhook: Webhook;
-  /** The resource that a rule of the webhook matched. */
+  /** The resource matched by a rule of the webhook. */
   readonly resource: Resource;
   /**
-   * The number in the keys of audit annotations: that of the webhook among all mutating ones, or among the validating ones that are called
+   * The webhook's number in the keys of audit annotations: its index among all mutating webhooks, or among the validating webhooks called
    * for the request.
    */
   readonly index: number;
@@ -41,12 +41,12 @@ export type Call = {
 
 const DEFAULT_TIMEOUT_SECONDS = 10;
 
-/** Reads webhooks from the stored configurations, and keeps their compiled match conditions. */
+/** Reads webhooks from the stored configurations and caches their compiled match conditions. */
 export class WebhookList {
-  /** The webhooks of each configuration, by its name. An entry is valid while the configuration's revision is the same. */
+  /** The webhooks of each configuration, by name. An entry is valid until the configuration's revision changes. */
   readonly #known = new Map<string, { revision: number; webhooks: readonly Webhook[] }>();
 
-  /** Returns the webhooks of the configurations, sorted by the names of these. */
+  /** Returns the webhooks of the configurations, sorted by configuration name. */
   of(configurations: readonly StoredObject[]): Webhook[] {
     const names = new Set(configurations.map(({ key }) => key));
     for (const name of this.#known.keys()) if (!names.has(name)) this.#known.delete(name);

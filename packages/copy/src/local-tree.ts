@@ -12,8 +12,8 @@ import {
 import { CONTAINER_DIRECTORY, isErrno, PodwrightError, PRIVATE_DIRECTORY } from '@podwright/base';
 
 /**
- * The components of the path of an archive entry, with the file name last. They are decoded as latin1 (one character per byte), because
- * file names do not have to be UTF-8.
+ * The components of an archive entry's path, with the file name last. They are decoded as latin1 (one character per byte), because file
+ * names need not be UTF-8.
  */
 export type Names = string[];
 
@@ -23,9 +23,9 @@ export const showNames = (names: Names): string => Buffer.from(names.join('/'), 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
 
 /**
- * The destination directory of a copy. The names below it come from a container and are not trusted: each one is opened relative to a
- * directory that is already open, and symbolic links are neither followed nor created. Nothing outside the directory is therefore written,
- * even if another process changes the tree in the meantime.
+ * The destination directory of a copy. The names in it come from a container and are untrusted: each one is opened relative to a directory
+ * that is already open, and symbolic links are neither followed nor created. Nothing is written outside the directory, even if another
+ * process changes the tree concurrently.
  *
  * Calls are synchronous: the command has nothing else to do, and going through the thread pool takes longer than writing a small file.
  */
@@ -39,13 +39,13 @@ export class LocalTree implements Disposable {
     this.#open = [{ name: '', fd }];
   }
 
-  /** Opens the tree at `path`, which is given by the user: symbolic links in it are followed, and missing directories are created. */
+  /** Opens the tree at `path`, which is given by the user: symbolic links in `path` are followed, and missing directories are created. */
   static open(path: string, mode: number = CONTAINER_DIRECTORY): LocalTree {
     mkdirSync(path, { recursive: true, mode: directoryMode(mode) });
     return new LocalTree(path, openSync(path, O_RDONLY | O_DIRECTORY));
   }
 
-  /** Creates a directory and missing parents. An existing one is left unchanged. */
+  /** Creates a directory and any missing parents. An existing directory is left unchanged. */
   makeDirectory(names: Names, mode: number): void {
     this.#enter(names, directoryMode(mode));
   }
@@ -56,7 +56,7 @@ export class LocalTree implements Disposable {
     await writeBody(openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode & 0o777), body);
   }
 
-  /** Creates a hard link to a file of the tree. Throws `invalid_argument` unless `target` is a regular file. */
+  /** Creates a hard link to a file in the tree. Throws `invalid_argument` unless `target` is a regular file. */
   linkFile(names: Names, target: Names): void {
     const directory = openSync(this.#enter(target.slice(0, -1)), O_RDONLY | O_DIRECTORY);
     try {

@@ -28,7 +28,7 @@ function directories(t: TestContext) {
 
 const whole = (archive: Iterable<Buffer>) => Buffer.concat([...archive]);
 
-/** Implementations of tar in containers. */
+/** tar implementations found in containers. */
 const READERS = [['tar'], ['busybox', 'tar']];
 
 test('GNU tar and busybox unpack an archive to the same tree', (t) => {
@@ -108,7 +108,7 @@ test('a directory that is replaced by a link while it is read is not followed', 
     const archive = packTree({ path: from, name: 'copy', onSkipped: assert.fail });
     const started = [];
     for (let taken = 0; taken < headers; taken++) started.push(archive.next().value);
-    // the reader of the archive is slow, and another process changes the tree
+    // another process changes the tree while the reader of the archive is slow
     renameSync(join(from, 'inner'), join(to, 'moved'));
     symlinkSync(to, join(from, 'inner'));
     const rest = whole(archive);

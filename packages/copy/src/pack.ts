@@ -15,7 +15,7 @@ import { isErrno, PodwrightError } from '@podwright/base';
 import { ARCHIVE_END, tarHeader, tarPadding } from '@podwright/images/tar';
 
 export type PackOptions = {
-  /** The file or directory to pack. If this is a symbolic link, it is followed; links below it are packed as links. */
+  /** The file or directory to pack. If it is a symbolic link, it is followed; links inside it are packed as links. */
   path: string;
   /** Its name in the archive. */
   name: string;
@@ -39,7 +39,7 @@ const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 
 /**
  * Packs a file or directory tree into a tar archive. Files outside the tree are never read, even if another process adds symbolic links to
- * the tree in the meantime: the receiving container may be slow and may be able to write to the tree. Throws disk errors, `aborted` if a
+ * the tree during packing: the receiving container may be slow and may be able to write to the tree. Throws disk errors, `aborted` if a
  * file changes while it is being read, and `failed_precondition` if `path` is neither a file nor a directory.
  *
  * Files are read synchronously: the command has nothing else to do, and going through the thread pool takes longer than reading a small
@@ -97,7 +97,7 @@ function* packFile(entry: Entry, header: Header): Generator<Buffer, void, void> 
   if (!facts.isFile()) throw changed(path);
   const { size } = facts;
   yield tarHeader({ ...header, type: 'file', size });
-  // data appended in the meantime is skipped, because the tar header already contains the size
+  // data appended since then is skipped, because the tar header already contains the size
   for (let left = size; left > 0; ) {
     const chunk = Buffer.allocUnsafe(Math.min(left, PIECE_BYTES));
     const readBytes = readSync(file.fd, chunk);

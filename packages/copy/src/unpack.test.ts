@@ -18,7 +18,7 @@ import { unpackInto } from './unpack.ts';
 const top = mkdtempSync('/tmp/copy-unpack-');
 after(() => rmSync(top, { recursive: true }));
 let round = 0;
-/** A new directory for each test with the destination `inside` and a file `secret` next to it. */
+/** A new directory for each test, containing the destination `inside` and a file `secret` next to it. */
 let scratch = '';
 beforeEach(() => {
   scratch = join(top, String(round++));
@@ -26,7 +26,7 @@ beforeEach(() => {
   writeFileSync(join(scratch, 'secret'), 'untouched');
 });
 
-/** Unpacks an archive as the answer to a request of `./data`. Returns the messages about skipped entries. */
+/** Unpacks an archive as the response to a request for `./data`. Returns the messages about skipped entries. */
 async function unpack(entries: FixtureEntry[], destination = join(scratch, 'inside')): Promise<string[]> {
   const skipped: string[] = [];
   const chunks = (async function* () {

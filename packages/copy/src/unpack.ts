@@ -18,7 +18,7 @@ export type UnpackOptions = {
 };
 
 /**
- * Unpacks an archive received from a container, which is not trusted: names outside the destination are errors, symbolic links are skipped,
+ * Unpacks an archive received from a container, which is untrusted: names outside the destination are errors, symbolic links are skipped,
  * only the permission bits of modes are applied, and a file is created only if it fits on the disk. Rejects with `invalid_argument`,
  * `failed_precondition`, `resource_exhausted` or disk errors.
  */
@@ -96,7 +96,7 @@ class Copy implements Disposable {
     }
   }
 
-  /** Returns the path components below the requested path. Throws if the entry is not inside it. */
+  /** Returns the path components relative to the requested path. Throws if the entry is not inside it. */
   #namesOf(bytes: Buffer): Names {
     const path = bytes.toString('latin1');
     const names = path.split('/').filter((name) => name !== '' && name !== '.');

@@ -1,4 +1,4 @@
-/** The kinds that a CustomResourceDefinition defines. */
+/** The kinds defined by a CustomResourceDefinition. */
 import { type ApiObject, booleanAt, objectAt, objectsAt, textAt, textsAt } from '@podwright/kube-kinds';
 import {
   type CustomColumn,
@@ -18,8 +18,8 @@ const SUBRESOURCE_VERBS = ['get', 'patch', 'update'];
 export type DefinedKinds = { versions: readonly CustomVersion[]; stored: CustomVersion };
 
 /**
- * Returns the served versions of a definition, and the version in which objects are stored, which may not be served. `isEnding`: the
- * definition is being deleted, so that its objects can only be read and deleted.
+ * Returns the served versions of a definition and its storage version, which may not be served. `isEnding`: the definition is being
+ * deleted, so its objects can only be read and deleted.
  */
 export function definedKinds(definition: ApiObject, isEnding = false): DefinedKinds | undefined {
   const versions = objectsAt(definition, 'spec', 'versions');
@@ -55,7 +55,7 @@ function customVersion(definition: ApiObject, version: object, isEnding: boolean
   };
 }
 
-/** Returns the warning of a deprecated version. Unless the definition has one, it names the newest version that is not deprecated. */
+/** Returns the warning for a deprecated version: the definition's own, or one that names the newest version that is not deprecated. */
 function deprecationWarning(definition: ApiObject, version: object): string {
   const given = textAt(version, 'deprecationWarning');
   if (given !== '') return given;

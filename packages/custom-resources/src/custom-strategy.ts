@@ -1,4 +1,4 @@
-/** The rules of a custom kind in one version (apiextensions-apiserver, registry/customresource). */
+/** The rules of one version of a custom kind (apiextensions-apiserver, registry/customresource). */
 
 import { Patterns } from '@podwright/cel/patterns';
 import {
@@ -23,7 +23,7 @@ type RuleParameters = Parameters<NonNullable<Strategy['validateRules']>>;
 
 export type CustomRules = { strategy: Strategy; conversion: Conversion };
 
-/** A version of a definition, with what its rules need. */
+/** A version of a definition, with the data its rules need. */
 export type CustomVersion = CustomKind & {
   hasStatus: boolean;
   scale: { specReplicasPath: string; statusReplicasPath: string; labelSelectorPath?: string } | undefined;
@@ -31,7 +31,7 @@ export type CustomVersion = CustomKind & {
   replicasPaths: ScaleStrategy['replicasPaths'];
 };
 
-/** Errors after which CEL rules are not evaluated, because values may have types that the rules do not expect, or be too large. */
+/** Errors that prevent CEL rules from being evaluated: values may have types that the rules do not expect, or be too large. */
 const BLOCKING = [
   'FieldValueNotSupported',
   'FieldValueRequired',
@@ -42,7 +42,7 @@ const BLOCKING = [
 const UNCHECKED =
   'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';
 
-/** Returns the strategy of a custom kind. `rules`: its validation rules in CEL. */
+/** Returns the strategy of a custom kind. `rules`: its CEL validation rules. */
 export function customStrategy(version: CustomVersion, rules?: ObjectRules): Strategy {
   const { resource, type, hasStatus, scale } = version;
   const { selectablePaths = [] } = type;
@@ -65,7 +65,7 @@ export function customStrategy(version: CustomVersion, rules?: ObjectRules): Str
     if (outcome.warnings.length > 0) warned.set(object, outcome.warnings);
     return [...errors, ...outcome.errors];
   };
-  /** Validates an update of the status: only the status. As upstream, `validateRules` still evaluates the rules of the whole object. */
+  /** Validates only the status in a status update. As upstream does, `validateRules` still evaluates the rules of the whole object. */
   const validateStatus = (object: ApiObject, old: ApiObject): FieldError[] => {
     const { status } = schema.properties ?? {};
     if (status === undefined || object.status === undefined) return [];
@@ -90,7 +90,7 @@ export function customStrategy(version: CustomVersion, rules?: ObjectRules): Str
   };
 }
 
-/** A status update changes only the status, and the metadata's managed fields. */
+/** A status update only changes the status and `metadata.managedFields`. */
 const statusRules = (validate: (object: ApiObject, old: ApiObject) => FieldError[]) => ({
   prepareForUpdate: (object: ApiObject, old: ApiObject): ApiObject => {
     const { managedFields: _, ...metadata } = old.metadata;
@@ -106,7 +106,7 @@ const statusRules = (validate: (object: ApiObject, old: ApiObject) => FieldError
   resetFields: [['spec'], ['metadata']],
 });
 
-/** Returns a selectable field as text. Absent fields are ''. */
+/** Returns a function that reads a selectable field as text; '' if it is absent. */
 function valueAtPath(path: string): (object: ApiObject) => string {
   const find = jsonPath(path) ?? (() => []);
   return (object) => {
@@ -116,8 +116,8 @@ function valueAtPath(path: string): (object: ApiObject) => string {
 }
 
 /**
- * Converts between a version and the stored version, which differ only in their names, schemas and defaults. Fields that only another
- * version declares are validated and tracked, but not stored.
+ * Converts between a version and the storage version, which differ only in their names, schemas and defaults. Fields not declared in the
+ * storage version are validated and tracked, but not stored.
  */
 export function customConversion(
   own: CustomKind,

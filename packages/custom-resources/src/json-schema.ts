@@ -1,6 +1,6 @@
 import type { CustomSchema } from '@podwright/kube-schema';
 
-/** A schema with all the rules for values (apiextensions v1, JSONSchemaProps). */
+/** A schema with all its validation rules (apiextensions v1, JSONSchemaProps). */
 export type JsonSchema = CustomSchema & {
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly additionalProperties?: JsonSchema | boolean;
@@ -28,7 +28,7 @@ export type JsonSchema = CustomSchema & {
   readonly 'x-kubernetes-validations'?: readonly object[];
 };
 
-/** Whether a schema, or one within it, meets a condition. */
+/** Whether a schema, or any schema nested in it, meets a condition. */
 export function someSchema(schema: JsonSchema, meets: (one: JsonSchema) => boolean): boolean {
   if (meets(schema)) return true;
   const { additionalProperties: more, items, not } = schema;

@@ -1,7 +1,7 @@
 import { isRecord } from '@podwright/base';
 import type { JsonSchema } from './json-schema.ts';
 
-/** Returns a function that finds the old state of a list element by its keys. Only elements of lists of the type `map` have one. */
+/** Returns a function that finds the old state of a list element by its keys. Only elements of `map` lists have one. */
 export function oldElements(schema: JsonSchema, old: unknown): (element: unknown) => unknown {
   if (schema['x-kubernetes-list-type'] !== 'map' || !Array.isArray(old)) return () => undefined;
   const keys = schema['x-kubernetes-list-map-keys'] ?? [];

@@ -1,4 +1,4 @@
-/** The FlowSchemas and priority levels that each cluster has, with their specifications (apiserver, apis/flowcontrol/bootstrap). */
+/** The FlowSchemas and priority levels that every cluster has, with their specs (apiserver, apis/flowcontrol/bootstrap). */
 import {
   type ApiObject,
   type JsonObject,
@@ -7,17 +7,19 @@ import {
 } from '@podwright/kube-kinds';
 
 const API_VERSION = 'flowcontrol.apiserver.k8s.io/v1';
-/** The annotation of an object whose specification the server keeps up to date if its value is `true`. */
+/** If this annotation of an object is `true`, the server keeps the object's spec up to date. */
 export const AUTO_UPDATE = 'apf.kubernetes.io/autoupdate-spec';
-/** The FlowSchema of requests that no other FlowSchema matches. */
+/** The FlowSchema for requests that no other FlowSchema matches. */
 export const CATCH_ALL = 'catch-all';
-/** The FlowSchema and the priority level of requests that need no seat. */
+/** The FlowSchema and priority level of requests that need no seat. */
 export const EXEMPT = 'exempt';
 
-/** The objects that configure priority and fairness. */
+/** The objects that configure API priority and fairness. */
 export type FlowObjects = { schemas: readonly ApiObject[]; levels: readonly ApiObject[] };
 
-/** The mandatory objects, without which a request could have no level. The server restores them if a user changes or deletes them. */
+/**
+ * The mandatory objects, without which a request might have no priority level. The server restores them if a user changes or deletes them.
+ */
 export function mandatoryFlowObjects(): FlowObjects {
   const named = (kind: string, specs: ReadonlyMap<string, JsonObject>) =>
     [...specs].map(([name, spec]) => objectOf(kind, name, spec));
@@ -27,7 +29,7 @@ export function mandatoryFlowObjects(): FlowObjects {
   };
 }
 
-/** The suggested objects. The server restores those that are deleted, and the specifications of those with `AUTO_UPDATE`. */
+/** The suggested objects. The server recreates deleted ones, and restores the specs of those with `AUTO_UPDATE`. */
 export const suggestedFlowObjects = (): FlowObjects => ({ schemas: suggestedSchemas(), levels: suggestedLevels() });
 
 function suggestedLevels(): ApiObject[] {

@@ -9,7 +9,7 @@ export type FlowCondition = {
 };
 
 /**
- * Returns the condition that the server must add to a FlowSchema's status; undefined if the status has it already. `levels`: the names of
+ * Returns the condition that the server must add to a FlowSchema's status; undefined if the status already has it. `levels`: the names of
  * all priority levels.
  */
 export function danglingCondition(schema: ApiObject, levels: ReadonlySet<string>): FlowCondition | undefined {

@@ -1,10 +1,10 @@
 /**
- * Shuffle sharding (apiserver, util/shufflesharding): a hash of its name gives each flow a few queues of its level, its hand. Two flows
- * rarely have the same hand, so a flow that fills its queues leaves other flows queues that are not full.
+ * Shuffle sharding (apiserver, util/shufflesharding): a hash of the flow's name selects a few of its level's queues, its hand. Two flows
+ * rarely have the same hand, so a flow that fills its queues leaves other flows some queues with room.
  */
 import { hash } from 'node:crypto';
 
-/** Returns the hand of a flow: `handSize` different numbers below `queues`. A flow has always the same hand. */
+/** Returns a flow's hand: `handSize` distinct numbers less than `queues`. A flow always has the same hand. */
 export function dealHand(flow: string, { queues, handSize }: { queues: number; handSize: number }): number[] {
   let entropy = Buffer.from(hash('sha256', flow, 'buffer')).readBigUInt64LE();
   const taken: number[] = []; // ascending

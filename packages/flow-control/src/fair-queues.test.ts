@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { FairQueues, type FairQueuesConfig, type Ticket } from './fair-queues.ts';
 
-/** Queues with a clock that the test moves. The name of a request is its flow and a number, such as `a1`. */
+/** Queues with a manual clock. A request is named after its flow plus a number, such as `a1`. */
 function queues(config: FairQueuesConfig) {
   let nowMs = 0;
   const fair = new FairQueues(config, () => nowMs);

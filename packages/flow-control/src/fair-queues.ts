@@ -1,39 +1,39 @@
 import { dealHand } from './deal-hand.ts';
 
-/** The queues for requests that find no free seat. `queueLengthLimit`: maximum number of requests that wait in each queue. */
+/** Queues for requests that find no free seat. `queueLengthLimit`: maximum number of requests waiting in each queue. */
 export type Queuing = { queues: number; handSize: number; queueLengthLimit: number };
 
 export type FairQueuesConfig = {
-  /** Maximum number of requests that run at a time. */
+  /** Maximum number of concurrently running requests. */
   seats: number;
-  /** Undefined: requests that find no free seat are refused. */
+  /** If undefined, requests that find no free seat are rejected. */
   queuing?: Queuing;
 };
 
-/** A request that waits, or runs. */
+/** A waiting or running request. */
 export type Ticket = {
   readonly flow: string;
   readonly queue: Queue | undefined;
-  /** The number of requests in the queue when this one was added, including it. 0 without a queue. */
+  /** Length of the queue when this request was added, including it; 0 without a queue. */
   readonly length: number;
   /** The value of R when the request arrived. */
   readonly arrivalR: number;
-  /** Called when the request leaves its queue to run. */
+  /** Called when the request starts to run. */
   readonly start: () => void;
-  /** When the request began to run, in milliseconds; undefined while it waits. */
+  /** When the request started to run, in milliseconds; undefined while it is waiting. */
   startMs: number | undefined;
 };
 
 type Queue = {
   readonly number: number;
-  /** In the order of their arrival. */
+  /** In order of arrival. */
   readonly waiting: Set<Ticket>;
   running: number;
   /** The value of R at which the next request would start if all queues ran at the same rate. */
   nextR: number;
 };
 
-/** The estimated duration of a request, in seconds, as in upstream. It is corrected when the request has ended. */
+/** Estimated duration of a request in seconds, as upstream; corrected when the request ends. */
 const ESTIMATED_SECONDS = 0.003;
 
 /**
@@ -43,51 +43,51 @@ const ESTIMATED_SECONDS = 0.003;
 const FLOW_SHARE = 1 / 2;
 
 /**
- * Shares the seats of a priority level fairly among flows, by fair queuing (apiserver, util/flowcontrol/fairqueuing/queueset). A request
- * waits in the shortest queue of its flow's hand (`dealHand`).
+ * Shares a priority level's seats fairly among flows, by fair queuing (apiserver, util/flowcontrol/fairqueuing/queueset). A request waits
+ * in the shortest queue of its flow's hand (`dealHand`).
  *
- * Which queue gets a free seat is decided by a simulation in which all queues run at the same time and share the seats equally. R is the
- * number of seconds of seat time that each queue has had in the simulation. The queue whose next request would start at the lowest R is
- * next. Queues without requests are not kept in memory.
+ * A simulation in which all queues run at the same time, sharing the seats equally, decides which queue gets a free seat. R is the seat
+ * time in seconds that each queue has received in the simulation. The next seat goes to the queue whose next request would start at the
+ * lowest R. Idle queues are not kept in memory.
  */
 export class FairQueues {
   readonly #now: () => number;
   readonly #queues = new Map<number, Queue>();
-  /** The number of running requests of each flow. */
+  /** The number of running requests per flow. */
   readonly #runningByFlow = new Map<string, number>();
   #config: FairQueuesConfig;
   #waiting = 0;
   #running = 0;
   #arrivals = 0;
   #r = 0;
-  /** When R was computed, in milliseconds. */
+  /** When R was last computed, in milliseconds. */
   #lastMs: number;
 
-  /** `now` returns milliseconds of a monotonic clock. */
+  /** `now` returns the time of a monotonic clock in milliseconds. */
   constructor(config: FairQueuesConfig, now: () => number) {
     this.#config = config;
     this.#now = now;
     this.#lastMs = now();
   }
 
-  /** The number of queues with requests. */
+  /** The number of queues with waiting or running requests. */
   get activeQueues(): number {
     return this.#queues.size;
   }
 
-  /** Whether requests that find no seat wait. */
+  /** Whether requests that find no free seat are queued. */
   get hasQueues(): boolean {
     return this.#config.queuing !== undefined;
   }
 
-  /** Changes the seats and queues. Running requests keep their seats, waiting ones their places, also in queues that are removed. */
+  /** Changes the seats and queues. Running requests keep their seats and waiting requests their places, even in queues that are removed. */
   configure(config: FairQueuesConfig): void {
     this.#advance();
     this.#config = config;
     this.#dispatch();
   }
 
-  /** Adds a request. Calls `start` once it has a seat, maybe before the call returns. Returns undefined if the request is refused. */
+  /** Adds a request. Calls `start` once it has a seat, possibly before returning. Returns undefined if the request is rejected. */
   enter(flow: string, start: () => void): Ticket | undefined {
     this.#advance();
     const { seats, queuing } = this.#config;
@@ -112,7 +112,7 @@ export class FairQueues {
     return ticket;
   }
 
-  /** Removes a request. Must be called once for each ticket, when the request has ended or has stopped waiting. */
+  /** Removes a request. Must be called once per ticket, when the request has ended or stopped waiting. */
   leave(ticket: Ticket): void {
     this.#advance();
     const { queue, flow, startMs } = ticket;
@@ -134,7 +134,7 @@ export class FairQueues {
     this.#dispatch();
   }
 
-  /** Computes R: since the last call, the queues with requests have shared the occupied seats equally. Called before each change. */
+  /** Advances R: since the last call, the queues with requests have shared the occupied seats equally. Called before every change. */
   #advance(): void {
     const nowMs = this.#now();
     const seats = Math.min(this.#running + this.#waiting, this.#config.seats);
@@ -142,7 +142,10 @@ export class FairQueues {
     this.#lastMs = nowMs;
   }
 
-  /** Returns the shortest queue of a flow's hand; a new one if it has no requests. Each call begins with another queue of the hand. */
+  /**
+   * Returns the shortest queue of a flow's hand, or a new one in place of an idle queue. Each call starts with a different queue of the
+   * hand.
+   */
   #chooseQueue(flow: string, queuing: Queuing): Queue {
     const hand = dealHand(flow, queuing);
     const offset = this.#arrivals++ % hand.length;
@@ -155,12 +158,12 @@ export class FairQueues {
     return best!;
   }
 
-  /** Whether a new request of a flow gets no seat now. */
+  /** Whether a new request of the flow would not get a seat now. */
   #hasNoSeatFor(flow: string): boolean {
     return this.#running >= this.#config.seats || this.#isAtLimit(flow);
   }
 
-  /** Whether a flow has the maximum number of seats of one flow. */
+  /** Whether a flow occupies as many seats as one flow may. */
   #isAtLimit(flow: string): boolean {
     const most = Math.max(1, Math.ceil(this.#config.seats * FLOW_SHARE));
     return (this.#runningByFlow.get(flow) ?? 0) >= most;
@@ -183,7 +186,7 @@ export class FairQueues {
     }
   }
 
-  /** Returns the request that gets the next free seat; undefined if each waiting request is of a flow with the maximum number of seats. */
+  /** Returns the request that gets the next free seat; undefined if all waiting requests belong to flows at their limit. */
   #next(): Ticket | undefined {
     let next: Ticket | undefined;
     for (const queue of this.#queues.values()) {
@@ -207,7 +210,7 @@ export class FairQueues {
 
 const isIdle = ({ waiting, running }: Queue): boolean => waiting.size === 0 && running === 0;
 
-/** In the simulation too, a request starts no earlier than it arrives: a queue gets no seat time for the time when it was empty. */
+/** Even in the simulation, a request starts no earlier than it arrives: a queue gets no credit for the time it was empty. */
 function boundNext(queue: Queue): void {
   const [oldest] = queue.waiting;
   if (oldest !== undefined) queue.nextR = Math.max(queue.nextR, oldest.arrivalR);

@@ -10,11 +10,11 @@ export type Level = {
   readonly retryAfter: RetryAfter;
 };
 
-/** The FlowSchema, the priority level and the flow to which a request belongs. An object that is not stored has the UID ''. */
+/** The FlowSchema, priority level and flow of a request. Objects that are not stored have the UID ''. */
 export type FlowClass = {
   readonly schema: { readonly name: string; readonly uid: string };
   readonly level: Level;
-  /** The name of the flow: the FlowSchema, and the user or namespace if the FlowSchema distinguishes them. */
+  /** The name of the flow: the FlowSchema, plus the user or namespace if the FlowSchema distinguishes them. */
   readonly flow: string;
   /** Whether the request runs without a seat. */
   readonly isExempt: boolean;

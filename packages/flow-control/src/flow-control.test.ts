@@ -58,7 +58,7 @@ function small(limitResponse: object, seats = 4) {
     const text = await metricsText(registry, (one) => one === `apiserver_flowcontrol_${name}`);
     return text.split('\n').filter((line) => line.startsWith('apiserver'));
   };
-  /** Returns the numbers of a histogram's observations by the value of its last label. */
+  /** Returns a histogram's observation counts by the value of its last label. */
   const counts = async (name: string) => {
     const lines = (await metric(name)).filter((line) => line.includes('_count{'));
     return lines.map((line) => /="([^"]*)"\} (\d+)$/.exec(line)!.slice(1).join(' ')).sort();

@@ -9,7 +9,7 @@ import { matcherOf } from './flow-rules.ts';
 import { RetryAfter } from './retry-after.ts';
 import { divideSeats, isExempt, queuesConfig } from './seats.ts';
 
-/** Upstream's number of concurrent requests of all levels: 400 that read, and 200 that write. */
+/** Upstream's total number of concurrent requests: 400 read-only and 200 mutating. */
 const DEFAULT_SEATS = 600;
 
 type Schema = {
@@ -20,7 +20,7 @@ type Schema = {
   matches: ReturnType<typeof matcherOf>;
 };
 
-/** The server has too many requests: it answers 429 with the header `Retry-After`. */
+/** The server has too many requests and responds with 429 and a `Retry-After` header. */
 export class FlowRefused extends PodwrightError {
   readonly retryAfterSeconds: number;
 
@@ -31,24 +31,24 @@ export class FlowRefused extends PodwrightError {
 }
 
 export type FlowControlOptions = {
-  /** Maximum number of requests that run at a time, without those of exempt levels. Default: 600. */
+  /** Maximum number of concurrently running requests, not counting those of exempt levels. Default: 600. */
   seats?: number;
-  /** Milliseconds of a monotonic clock. */
+  /** Returns the time of a monotonic clock in milliseconds. */
   nowMs?: () => number;
   observer?: FlowObserver;
 };
 
 /**
- * API priority and fairness. The first FlowSchema that matches a request assigns it to a priority level and to a flow. A priority level has
- * a share of the server's seats. A request that finds no free seat waits in one of the queues of its flow, or is refused, as its priority
- * level says. Mandatory FlowSchemas and levels that are missing from the configuration have their default specifications.
+ * API priority and fairness. The first FlowSchema that matches a request assigns it to a priority level and a flow. Each priority level has
+ * a share of the server's seats. A request that finds no free seat waits in one of its flow's queues or is rejected, depending on its
+ * priority level. Mandatory FlowSchemas and levels missing from the configuration are added with their default specs.
  */
 export class FlowControl {
   readonly #seats: number;
   readonly #nowMs: () => number;
   readonly #observer: FlowObserver | undefined;
   #levels = new Map<string, Level>();
-  /** By precedence, then by name: the first one that matches a request applies. */
+  /** Sorted by precedence, then by name: the first match applies. */
   #schemas: readonly Schema[] = [];
 
   constructor({ seats = DEFAULT_SEATS, nowMs = () => performance.now(), observer }: FlowControlOptions = {}) {
@@ -59,8 +59,8 @@ export class FlowControl {
   }
 
   /**
-   * Replaces the configuration. The requests of a removed level keep their seats and their places in its queues. A FlowSchema whose level
-   * does not exist matches no request.
+   * Replaces the configuration. Requests of a removed level keep their seats and their places in its queues. A FlowSchema whose level does
+   * not exist matches no requests.
    */
   configure(schemas: readonly ApiObject[], levels: readonly ApiObject[]): void {
     const mandatory = mandatoryFlowObjects();
@@ -87,8 +87,8 @@ export class FlowControl {
   }
 
   /**
-   * Gives a request a seat, which it has until the returned value is disposed. Waits at most `maxWaitMs` for a free seat. Rejects with
-   * `FlowRefused` if the request may not wait or has waited that long, and with the signal's reason if the signal aborts.
+   * Waits at most `maxWaitMs` for a free seat, which the request holds until the returned value is disposed. Rejects with `FlowRefused` if
+   * the request may not wait or the wait times out, and with the signal's reason if the signal aborts.
    */
   async enter(
     flowClass: FlowClass,
@@ -125,7 +125,7 @@ export class FlowControl {
     return { name, uid, queues, retryAfter: new RetryAfter() };
   }
 
-  /** Applies to users who are in no group: the rules of the mandatory FlowSchemas match groups only. */
+  /** Fallback for users without groups: the rules of the mandatory FlowSchemas match only groups. */
   #catchAll(): Schema {
     return this.#schemas.find(({ name }) => name === CATCH_ALL)!;
   }
@@ -139,7 +139,7 @@ export class FlowControl {
     const beginMs = this.#nowMs();
     this.#observer?.queued(flowClass, 1);
     const ended = new AbortController();
-    // true after `maxWaitMs`, false once the request has a seat, otherwise the reason of the signal
+    // true after `maxWaitMs`, false once the request has a seat, otherwise the signal's reason
     const outcome: unknown = await raceAbort(
       Promise.race([started.then(() => false), pause(maxWaitMs, ended.signal).then(() => true)]),
       signal,
@@ -176,7 +176,7 @@ export class FlowControl {
 
 const nameOf = ({ metadata }: ApiObject): string => metadata.name ?? '';
 
-/** Returns the objects, with the mandatory ones that are missing. */
+/** Returns the objects plus any missing mandatory ones. */
 function withMissing(objects: readonly ApiObject[], mandatory: readonly ApiObject[]): readonly ApiObject[] {
   const names = new Set(objects.map(nameOf));
   return [...objects, ...mandatory.filter((one) => !names.has(nameOf(one)))];

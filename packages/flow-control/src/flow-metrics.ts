@@ -4,11 +4,11 @@ import type { FlowObserver } from './flow-observer.ts';
 
 const SUBSYSTEM = 'apiserver_flowcontrol';
 const LABELS = ['priority_level', 'flow_schema'] as const;
-/** The buckets of upstream's metrics. */
+/** Upstream's histogram buckets. */
 const SECONDS = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30];
 const LENGTHS = [0, 10, 25, 50, 100, 250, 500, 1000];
 
-/** Metrics with the names and labels of upstream's (apiserver, util/flowcontrol/metrics). */
+/** Metrics with upstream's names and labels (apiserver, util/flowcontrol/metrics). */
 export class FlowMetrics implements FlowObserver {
   readonly #nominal;
   readonly #current;

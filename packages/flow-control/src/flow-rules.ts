@@ -1,4 +1,4 @@
-/** Matches requests with the rules of a FlowSchema (apiserver, util/flowcontrol/rule.go). */
+/** Matches requests against the rules of a FlowSchema (apiserver, util/flowcontrol/rule.go). */
 import { type ApiObject, booleanAt, type JsonObject, objectsAt, textAt, textsAt } from '@podwright/kube-kinds';
 import type { FlowRequest } from './flow-request.ts';
 
@@ -56,7 +56,7 @@ function resourceMatcher(rule: JsonObject): Matches {
     (namespace === '' ? hasClusterScope : isNamespace(namespace));
 }
 
-/** A path of a rule matches itself and all paths below it. One with `*` at its end matches only the paths below it. */
+/** A path in a rule matches itself and all paths under it. With a trailing `*`, it matches only the paths under it. */
 function pathMatcher(rule: JsonObject): Matches {
   const isVerb = oneOf(rule, 'verbs');
   const paths = textsAt(rule, 'nonResourceURLs').map((path) => {

@@ -1,4 +1,4 @@
-/** Limits the number of requests without a timeout, such as watches and logs, that each caller may have at a time. They need no seats. */
+/** Limits how many requests without a timeout, such as watches and logs, each caller may have at a time. They do not occupy seats. */
 export class LongRunning {
   readonly #maxOfCaller: () => number;
   readonly #max: number;

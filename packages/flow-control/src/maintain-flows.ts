@@ -1,4 +1,4 @@
-/** Compares the stored FlowSchemas and priority levels with those that each cluster has (kube-apiserver, registry/flowcontrol/ensurer). */
+/** Compares the stored FlowSchemas and priority levels with those that every cluster has (kube-apiserver, registry/flowcontrol/ensurer). */
 import { type ApiObject, isSameValue, objectAt, withValue } from '@podwright/kube-kinds';
 import {
   AUTO_UPDATE,
@@ -8,13 +8,13 @@ import {
   suggestedFlowObjects,
 } from './bootstrap-flows.ts';
 
-/** The objects to create, to update and to remove, in the order in which the server does it. */
+/** The objects to create, update and remove, in the order in which the server does so. */
 export type FlowChanges = { create: ApiObject[]; update: ApiObject[]; remove: ApiObject[] };
 
 /**
- * Returns the changes to the stored objects. The server creates missing objects. It restores changed specifications, except those of
- * suggested objects that an administrator maintains, whose annotation is `false`. It removes objects with the annotation `true` that this
- * version does not know: an earlier version created them.
+ * Returns the changes to make to the stored objects. Missing objects are created. Changed specs are restored, except in suggested objects
+ * that an administrator maintains, whose annotation is `false`. Objects with the annotation `true` that are unknown to this version are
+ * removed: an earlier version created them.
  */
 export function flowChanges(present: FlowObjects): FlowChanges {
   const mandatory = mandatoryFlowObjects();
@@ -39,9 +39,9 @@ export function flowChanges(present: FlowObjects): FlowChanges {
   return changes;
 }
 
-/** Returns the stored object with the right specification and annotation; undefined if it has both already. */
+/** Returns the stored object with the correct spec and annotation; undefined if it already has both. */
 function revisedFlow(current: ApiObject, wanted: ApiObject, isMandatory: boolean): ApiObject | undefined {
-  // without an annotation, the generation shows whether a user has changed the specification
+  // without an annotation, the generation shows whether a user has changed the spec
   const updates = isMandatory || (mayUpdate(current) ?? current.metadata.generation === 1);
   const isSame = !updates || isSameSpec(current, wanted);
   if (isSame && mayUpdate(current) === updates) return undefined;
@@ -49,14 +49,14 @@ function revisedFlow(current: ApiObject, wanted: ApiObject, isMandatory: boolean
   return { ...current, metadata: { ...current.metadata, annotations }, ...(isSame ? {} : { spec: wanted.spec }) };
 }
 
-/** Whether a specification needs no update. `exempt` of the level of that name may differ, because administrators may change it. */
+/** Whether a spec needs no update. The `exempt` field of the level of that name may differ, because administrators may change it. */
 function isSameSpec(current: ApiObject, wanted: ApiObject): boolean {
   const isExempt = wanted.metadata.name === EXEMPT && objectAt(current, 'spec', 'exempt') !== undefined;
   const compared = isExempt ? withValue(current, ['spec', 'exempt'], objectAt(wanted, 'spec', 'exempt')) : current;
   return isSameValue(compared.spec, wanted.spec);
 }
 
-/** Returns the value of the annotation, which Go's `ParseBool` reads; undefined if it is absent or has another value. */
+/** Returns the annotation's value as parsed by Go's `ParseBool`; undefined if it is absent or invalid. */
 function mayUpdate({ metadata }: ApiObject): boolean | undefined {
   const value = metadata.annotations?.[AUTO_UPDATE] ?? '';
   if (['1', 't', 'T', 'true', 'TRUE', 'True'].includes(value)) return true;

@@ -1,22 +1,22 @@
-/** The maximum of the header `Retry-After`. */
+/** Maximum value of the `Retry-After` header. */
 const MAX_SECONDS = 32;
 
 /**
- * Computes the header `Retry-After` of refused requests, in seconds (apiserver, util/flowcontrol/dropped_requests_tracker.go). The time
- * doubles while many requests are refused. In each second in which few are refused, it becomes one second shorter.
+ * Computes the `Retry-After` header of rejected requests, in seconds (apiserver, util/flowcontrol/dropped_requests_tracker.go). The delay
+ * doubles while many requests are rejected, and drops by one second in each second with few rejections.
  */
 export class RetryAfter {
-  /** The number of refused requests by second, oldest first. */
+  /** The number of rejected requests per second, oldest first. */
   readonly #history = new Map<number, number>();
   #seconds = 1;
-  /** The second in which the time was doubled. */
+  /** The second in which the delay was last doubled. */
   #raisedAt = 0;
 
   get seconds(): number {
     return this.#seconds;
   }
 
-  /** Counts a refused request. */
+  /** Counts a rejected request. */
   refused(nowMs: number): void {
     const second = Math.floor(nowMs / 1000);
     const count = this.#history.get(second);
@@ -24,7 +24,7 @@ export class RetryAfter {
     if (count === undefined) this.#adjust(second);
   }
 
-  /** Changes the time. Called for the first refused request of a second, so at most once in a second. */
+  /** Adjusts the delay. Called for the first rejected request of a second, so at most once per second. */
   #adjust(second: number): void {
     let refused = 0;
     for (const [at, count] of this.#history) {

@@ -1,16 +1,19 @@
-/** Divides the server's seats among the priority levels (apiserver, util/flowcontrol/apf_controller.go). Levels lend no seats to others. */
+/**
+ * Divides the server's seats among the priority levels (apiserver, util/flowcontrol/apf_controller.go). Levels do not lend seats to each
+ * other.
+ */
 import { type ApiObject, numberAt, objectAt, textAt } from '@podwright/kube-kinds';
 import type { FairQueuesConfig } from './fair-queues.ts';
 
-/** Returns the number of shares of a level. Its seats are to all seats as its shares are to the shares of all levels. */
+/** Returns the number of shares of a level. The seats are divided in proportion to the shares. */
 function sharesOf(level: ApiObject): number {
   return numberAt(level, 'spec', isExempt(level) ? 'exempt' : 'limited', 'nominalConcurrencyShares') ?? 0;
 }
 
-/** Whether all requests of a level run at once, without seats. */
+/** Whether all requests of a level run immediately, without seats. */
 export const isExempt = (level: ApiObject): boolean => textAt(level, 'spec', 'type') === 'Exempt';
 
-/** Returns the number of seats of each level, by name. Each number is rounded up, so the sum may be a few more than `seats`. */
+/** Returns the number of seats per level, by name. Each number is rounded up, so the sum may slightly exceed `seats`. */
 export function divideSeats(levels: readonly ApiObject[], seats: number): Map<string, number> {
   const sum = levels.reduce((total, level) => total + sharesOf(level), 0);
   const share = (level: ApiObject) => (sum === 0 ? 0 : Math.ceil((seats * sharesOf(level)) / sum));

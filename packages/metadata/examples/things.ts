@@ -2,7 +2,7 @@ import { migrate, openDatabase, RecordTable } from '@podwright/metadata';
 
 type Thing = { id: string; name: string; color: string };
 
-/** Validates a stored record. A row for which this throws is deleted and reported to `onDamaged`. */
+/** Validates a stored record. Rows for which this throws are deleted and reported to `onDamaged`. */
 function decode(value: unknown): Thing {
   const { id, name, color } = value as Record<keyof Thing, unknown>;
   if (typeof id === 'string' && typeof name === 'string' && typeof color === 'string') return { id, name, color };

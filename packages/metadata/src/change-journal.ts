@@ -6,8 +6,8 @@ import { writeFileAtomicSync } from '@podwright/host';
 export type Change = { sql: string; values?: unknown[]; replaces?: string };
 
 /**
- * The changes of one transaction. They supersede any earlier transaction whose first change has the same `replaces`; that transaction then
- * no longer needs to be written.
+ * The changes of one transaction. They supersede any earlier transaction whose first change has the same `replaces`, which then no longer
+ * needs to be written.
  */
 export type Changes = Change[];
 
@@ -18,13 +18,13 @@ export class DamagedJournal extends Error {}
 const SPARE_ENTRIES = 64;
 
 /**
- * A file on another file system that holds the changes that could not be written to the database yet. Its first line contains the journal's
- * number; each further line is one `Changes` as JSON. Superseded entries stay in the file until there are many of them.
+ * A file on another file system that holds the changes not yet written to the database. Its first line contains the journal number; each
+ * further line is one `Changes` as JSON. Superseded entries stay in the file until there are many of them.
  */
 export class ChangeJournal {
   readonly #path: string | undefined;
   #descriptor: number | undefined;
-  /** The entries that are in the file; `#bytes` is the file's size. */
+  /** The entries in the file; `#bytes` is the file's size. */
   #saved = new Set<Changes>();
   #bytes = 0;
 
@@ -50,7 +50,7 @@ export class ChangeJournal {
     return all;
   }
 
-  /** Appends the changes that are not in the file yet. Throws if that fails; the next call tries again. */
+  /** Appends the changes not yet in the file. Throws if that fails; the next call tries again. */
   save(number: number, all: readonly Changes[]): void {
     if (this.#path === undefined) return;
     const isNew = this.#bytes === 0;

@@ -44,7 +44,7 @@ function openVersions(database: MetadataDatabase): void {
   if (sql) database.writeEvenIfFull(() => database.exec(sql));
 }
 
-/** Throws unless records can be written. A full disk is not an error, because pods can still be removed. */
+/** Throws unless records can be written. A full disk is tolerated, because pods can still be removed. */
 export function checkWritable(database: MetadataDatabase): void {
   try {
     database.exec('UPDATE schema_versions SET version = version');

@@ -12,7 +12,7 @@ import { MetadataDatabase } from './metadata-database.ts';
 const LONG = 'x'.repeat(20_000);
 const FULL = { code: 'resource_exhausted', message: /the disk is full/ };
 
-/** Creates a database with a table `things`, on a simulated disk that the test can fill up and free. */
+/** Creates a database with a table `things`, on a simulated disk that the test can fill and free. */
 function makeDatabase(context: TestContext) {
   const directory = mkdtempSync(join(tmpdir(), 'podwright-records-'));
   context.after(() => rmSync(directory, { recursive: true }));

@@ -9,9 +9,9 @@ const RETRY_MS = 1000;
 export type MetadataDatabaseOptions = {
   /** Path of the database file, or `:memory:`. */
   name: string;
-  /** Opens the database for writing. If the disk has no space for that, throws an error for which `isRefusedWrite` returns true. */
+  /** Opens the database for writing. Throws an error recognized by `isRefusedWrite` if the disk has no space for that. */
   open: () => Database.Database;
-  /** Reads the database into memory. Called if it cannot be opened for writing. */
+  /** Reads the database into memory. Called if the database cannot be opened for writing. */
   read: () => Database.Database;
   journal: ChangeJournal;
   logger: Logger;
@@ -72,7 +72,7 @@ export class MetadataDatabase {
     }
   }
 
-  /** Prepares a statement. It prepares itself again whenever the records have moved to or from the in-memory copy. */
+  /** Returns a prepared statement, which is prepared again whenever the records have moved to or from the in-memory copy. */
   prepare(sql: string): MetadataStatement {
     return new MetadataStatement(sql, {
       database: () => this.#current(),
@@ -248,7 +248,7 @@ export class MetadataDatabase {
     }
   }
 
-  /** Returns the number of the next journal: that of the last applied journal plus one. */
+  /** Returns the number of the next journal: one more than that of the last applied journal. */
   #journalNumber(): number {
     const database = this.#file ?? this.#copy!;
     return (database.pragma('user_version', { simple: true }) as number) + 1;

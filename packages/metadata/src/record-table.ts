@@ -10,7 +10,7 @@ export type DamagedRecord = { table: string; id: string; reason: string };
 export type RecordTableOptions<T> = {
   /** Name of the table, whose columns are id, name and record (JSON). */
   table: string;
-  /** What messages call a record, for example `sandbox`. */
+  /** The noun for a record in messages, for example `sandbox`. */
   noun: string;
   /** Version of the record format, stored in each record. */
   version: number;

@@ -116,8 +116,8 @@ export class ApiObjects {
   }
 
   /**
-   * Writes the objects: first the namespaces and CustomResourceDefinitions, and then the others, which are planned again if they need
-   * those.
+   * Writes the objects: namespaces and CustomResourceDefinitions first, then the others, which are planned again if some of them could not
+   * be planned before.
    */
   async #makeAll(plans: Plan[], all: readonly AnyObject[]): Promise<AppliedManifest['done']> {
     const ground = all.filter(isGround);
@@ -130,7 +130,7 @@ export class ApiObjects {
     return done;
   }
 
-  /** Plans objects whose definitions have just been written. The API needs a moment to serve them. */
+  /** Plans objects whose CustomResourceDefinitions have just been written. Retries, because the API needs a moment to serve them. */
   #plansOfDefined(objects: readonly AnyObject[]): Promise<Plan[]> {
     using signal = withTimeout(undefined, DEFINITION_TIMEOUT_MS, 'look up the kinds that the manifest defines');
     let failure: unknown;
@@ -190,7 +190,7 @@ export class ApiObjects {
     return { ...base, action: 'replaced', ending: existing };
   }
 
-  /** Returns what an apply would change in the pod. If the API refuses the apply, it would change what cannot be changed. */
+  /** Returns what an apply would change in the pod: `spec` if the API rejects the apply, because it would change immutable fields. */
   async #difference(plan: Omit<Plan, 'action'>, existing: KubernetesObject): Promise<'none' | 'metadata' | 'spec'> {
     const after = await this.#applied({ ...plan, action: 'unchanged' }, true).catch(refusedAsInvalid);
     if (after === undefined) return 'spec';
@@ -202,7 +202,10 @@ export class ApiObjects {
     return (await this.#resize(plan, true).catch(refusedAsInvalid)) !== undefined;
   }
 
-  /** A namespace that does not exist yet, or a pod that is replaced, cannot be tried. */
+  /**
+   * Validates a plan with a dry run, unless it replaces a pod. An object in a namespace that does not exist yet cannot be validated this
+   * way.
+   */
   async #validate(plan: Plan): Promise<void> {
     if (plan.action !== 'created' || plan.ending !== undefined) return;
     await this.#applied(plan, true).catch((error: unknown) => {
@@ -225,7 +228,7 @@ export class ApiObjects {
     return waitFor(attempt, { intervalMs: 10, signal });
   }
 
-  /** Without the API a pod may name any namespace, so here a missing one is created. */
+  /** Creates the namespace if it is missing, because on a node without the API, pods may use any namespace. */
   async #ensureNamespace(name: string): Promise<void> {
     const path = '/api/v1/namespaces';
     if ((await this.#find(`${path}/${encodeURIComponent(name)}`)) !== undefined) return;
@@ -236,7 +239,7 @@ export class ApiObjects {
     });
   }
 
-  /** Deletes a pod unless it is being deleted, and waits until it has been removed. */
+  /** Deletes a pod unless its deletion is already in progress, and waits until it has been removed. */
   async #end({ path, named }: Plan, { metadata, ...pod }: KubernetesObject): Promise<void> {
     const { uid, deletionTimestamp } = metadata;
     const what = `replace Pod ${named.namespace}/${named.name}`;
@@ -292,7 +295,7 @@ function planned({ named, action, existing }: Plan): AppliedManifest['done'][num
   return { ...named, ...(!isNew && hasUid(named) && { uid: existing?.metadata.uid }), action };
 }
 
-/** Returns the results for objects whose definitions do not exist yet. */
+/** Returns the results for objects whose CustomResourceDefinitions do not exist yet. */
 function unplanned(objects: readonly AnyObject[], plans: readonly Plan[]): AppliedManifest['done'] {
   const isPlanned = ({ kind, metadata: { name } }: AnyObject) =>
     plans.some(({ named }) => named.kind === kind && named.name === name);
@@ -305,7 +308,7 @@ function unplanned(objects: readonly AnyObject[], plans: readonly Plan[]): Appli
 
 type Definition = { group?: unknown; names?: { kind?: unknown }; versions?: { name?: unknown }[] };
 
-/** Whether the definition is a CustomResourceDefinition of the object's kind and version. */
+/** Whether the first object is a CustomResourceDefinition of the second one's kind and version. */
 function defines({ kind, spec }: OtherObject, object: OtherObject): boolean {
   if (kind !== 'CustomResourceDefinition') return false;
   const { group, names, versions } = (spec ?? {}) as Definition;
@@ -313,7 +316,7 @@ function defines({ kind, spec }: OtherObject, object: OtherObject): boolean {
   return names?.kind === object.kind && Array.isArray(versions) && versions.some(isVersion);
 }
 
-/** Whether results have the UID of the object: of those that run, and of those that make pods. */
+/** Whether results include the object's UID: for pods, and for kinds that only the API has, because these may create pods. */
 const hasUid = ({ kind, apiVersion }: Named): boolean => kind === 'Pod' || apiVersion !== undefined;
 
 const isPod = (object: AnyObject): object is Pod => object.kind === 'Pod' && isNodeObject(object);

@@ -1,10 +1,10 @@
 import { isNotFound, PodwrightError } from '@podwright/base';
 import type { ApiCall, KubernetesApi } from './kubernetes-api.ts';
 
-/** Where the objects of a kind are in the API. */
+/** Where the API serves the objects of a kind. */
 export type ApiResource = { base: string; plural: string; namespaced: boolean };
 
-/** Looks up the resources of kinds in the discovery documents, each of which is read once. */
+/** Looks up the resources of kinds in the discovery documents, each of which is read only once. */
 export class ApiResources {
   readonly #api: Pick<KubernetesApi, 'text'>;
   readonly #read = new Map<string, Promise<DiscoveredResource[]>>();
@@ -13,7 +13,7 @@ export class ApiResources {
     this.#api = api;
   }
 
-  /** Rejects with `invalid_argument` if the API has no such kind. */
+  /** Returns the resource of a kind. Rejects with `invalid_argument` if the API does not have it. */
   async of({ apiVersion, kind }: { apiVersion: string; kind: string }): Promise<ApiResource> {
     const base = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
     const found = (await this.#resources(base, apiVersion)).find((one) => one.kind === kind && !one.name.includes('/'));
@@ -22,12 +22,12 @@ export class ApiResources {
     throw unknownKind(kind, apiVersion, await this.#advice(apiVersion));
   }
 
-  /** Makes later calls read the documents again, because the API may have new kinds. */
+  /** Makes later calls reread the documents, because the API may have new kinds. */
   forget(): void {
     this.#read.clear();
   }
 
-  /** Returns what a user can do about a kind that the API does not have. */
+  /** Returns advice on a kind that the API does not have. */
   async #advice(apiVersion: string): Promise<string> {
     const [group = '', version] = apiVersion.split('/');
     if (version === undefined) return '';
@@ -71,7 +71,7 @@ const unknownKind = (kind: string, apiVersion: string, advice: string) =>
     `the Kubernetes API of this node has no kind "${kind.slice(0, 60)}" in ${apiVersion.slice(0, 60)}${advice}`,
   );
 
-/** Returns the path of an object, or that of the collection if the name is empty. */
+/** Returns the path of an object, or of the collection if the name is empty. */
 export function pathIn({ base, plural, namespaced }: ApiResource, namespace: string, name = ''): string {
   const collection = namespaced ? `${base}/namespaces/${encodeURIComponent(namespace)}/${plural}` : `${base}/${plural}`;
   return name === '' ? collection : `${collection}/${encodeURIComponent(name)}`;

@@ -1,19 +1,19 @@
-/** Objects as they are sent to the Kubernetes API with server-side apply, and compared with its objects. Pure. */
+/** Prepares objects for server-side apply, and compares them with the API's. Pure functions. */
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
 import type { KubernetesObject } from './kubernetes-api.ts';
 
-/** Fields that only the server sets. An object that a client has read and sends again has them. */
+/** Fields that only the server sets. They are present in an object that a client has read and sends back. */
 const SYSTEM_FIELDS = new Set([
   ...['uid', 'resourceVersion', 'generation', 'creationTimestamp', 'selfLink', 'managedFields'],
   ...['deletionTimestamp', 'deletionGracePeriodSeconds'],
 ]);
 
-/** Matches annotations that the kubelet sets. */
+/** Matches annotations set by the kubelet. */
 const KUBELET_ANNOTATION = /^(kubernetes\.io|podwright\.dev)\/config\./;
 
-/** Returns the object without its status, and without what the server and the kubelet add. */
+/** Returns the object without its status and without what the server and the kubelet add. */
 export function configurationOf(given: object): KubernetesObject {
   const { status: _, metadata, ...rest } = JSON.parse(JSON.stringify(given)) as KubernetesObject & { status?: unknown };
   const { annotations, ...others } = metadata;
@@ -25,7 +25,7 @@ export function configurationOf(given: object): KubernetesObject {
   };
 }
 
-/** Whether an apply leaves an object as it is, except for the owners of its fields. */
+/** Whether an apply left an object unchanged, except for field ownership. */
 export function isUnchanged(before: KubernetesObject, after: KubernetesObject): boolean {
   return isDeepStrictEqual(comparable(before), comparable(after));
 }
@@ -39,7 +39,7 @@ const COUNTED = new Set(['managedFields', 'resourceVersion', 'generation']);
 
 type Resourced = { name: string; resources?: unknown };
 
-/** Returns a pod's configuration with the resources of the existing containers, and the patch that changes them. */
+/** Returns a pod's configuration with the existing containers' resources, and the patch that changes these to the wanted ones. */
 export function withoutResize(wanted: Pod, existing: Pod): { pod: KubernetesObject; resize: object } {
   const resize: Record<string, Resourced[]> = {};
   const spec: Record<string, unknown> = { ...wanted.spec };
@@ -56,6 +56,6 @@ export function withoutResize(wanted: Pod, existing: Pod): { pod: KubernetesObje
   return { pod: configurationOf({ ...wanted, spec }), resize: { spec: resize } };
 }
 
-/** Whether an object is the mirror of a pod from a manifest in the directory. */
+/** Whether an object is the mirror pod of a static pod. */
 export const isMirror = ({ metadata }: KubernetesObject): boolean =>
   isRecord(metadata.annotations) && Object.hasOwn(metadata.annotations, 'kubernetes.io/config.mirror');

@@ -1,4 +1,4 @@
-/** The objects that a node without a Kubernetes API had: where they were, and how they get into the API. */
+/** Imports the objects of a node that had no Kubernetes API into the API it has now. */
 import { createHash } from 'node:crypto';
 import { mkdir, rename } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -19,22 +19,22 @@ type Complete = {
 
 export type AppliedImportParts = {
   manifestDir: string;
-  /** The kubelet's root directory, with the statuses of pods and the directories of claims. */
+  /** The kubelet's root directory, which contains pod statuses and the directories of claims. */
   kubeletRoot: string;
   nodeName: string;
-  /** Where files are moved whose object has the name of another object of the API. */
+  /** Where to move files of objects whose names are already taken in the API. */
   asideDir: string;
   onAside: (path: string) => void;
-  /** Marks that the objects of the node are in the API. */
+  /** Records that the API now has the node's objects. */
   begin: () => Promise<void>;
-  /** Used only in tests. The stage is `import/file-removed`. */
+  /** For tests only. The stage is `import/file-removed`. */
   failpoint?: Failpoint;
 };
 
-/** What a claim without an object gets; it was a directory without a size. */
+/** Spec for a claim without an object, which was a directory without a size. */
 const BARE_CLAIM = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
 
-/** Reads the applied objects of a manifest directory for the API, and removes their files once they are there. */
+/** Reads the applied objects of a manifest directory for import into the API, and removes their files afterward. */
 export class AppliedImport {
   readonly manager = 'podwright';
   readonly #parts: AppliedImportParts;
@@ -72,12 +72,14 @@ export class AppliedImport {
     return this.#parts.begin();
   }
 
-  /** Labels and annotations that clients have set are not those of the manifest: its next apply keeps them. */
+  /**
+   * Returns the labels and annotations from the object's manifest. Those set by clients are excluded, so that its next apply keeps them.
+   */
   appliedMetadata({ metadata: { uid = '' } }: { metadata: { uid?: string } }): MetadataPatch {
     return this.#applied.get(uid) ?? {};
   }
 
-  /** Removes the files. A crash in between leaves files of objects that are in the API with the same UIDs. */
+  /** Removes the files. After a crash midway, files of objects remain that the API already has, with the same UIDs. */
   async moved(objects: readonly object[], taken: readonly object[]): Promise<void> {
     const { asideDir, onAside, failpoint = noFailpoint } = this.#parts;
     for (const object of objects as readonly Complete[]) {
@@ -95,7 +97,7 @@ export class AppliedImport {
     }
   }
 
-  /** A pod that has ended must not run again, so it has its last status. */
+  /** Adds the pod's last status, because a pod that has terminated must not run again. */
   async #pod(object: Complete, nodeName: string): Promise<Complete> {
     const path = join(this.#parts.kubeletRoot, 'pod-statuses', `${object.metadata.uid}.json`);
     const record = (await readObject(path)) as { status?: Pod['status'] } | undefined;
@@ -103,7 +105,7 @@ export class AppliedImport {
     return { ...object, spec, ...(record?.status !== undefined && { status: record.status }) } as Complete;
   }
 
-  /** The claims with a directory, which pods may use without an object. */
+  /** Returns the claims that have a directory. Pods may use these without an object. */
   async #directories(): Promise<string[]> {
     const root = join(this.#parts.kubeletRoot, 'claims');
     const namespaces = (await namesIn(root)).filter((name) => !name.startsWith('.'));
@@ -111,7 +113,7 @@ export class AppliedImport {
     return (await Promise.all(found)).flat();
   }
 
-  /** Returns the claim and the volume that it is bound to: its directory. */
+  /** Returns the claim and the volume it is bound to, which is its directory. */
   #bound(claim: Complete): Complete[] {
     const { namespace = '', name, uid } = claim.metadata;
     const { accessModes, resources, storageClassName = '' } = (claim as unknown as PersistentVolumeClaim).spec;
@@ -141,7 +143,7 @@ function bareClaim(key: string): object {
   return { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { namespace, name }, spec: BARE_CLAIM };
 }
 
-/** Objects other than pods have no UID on a node without the API. They get the same one at each attempt to move them. */
+/** On a node without the API, only pods have UIDs. Other objects get a deterministic one, which is the same in every import attempt. */
 function complete(given: object): Complete {
   const { apiVersion, kind, metadata } = given as Complete;
   const { namespace = '', name, creationTimestamp } = metadata;

@@ -26,8 +26,8 @@ import type { ObjectName } from './node-backend.ts';
 import { type ResizePatch, resizedPod } from './pod-patch.ts';
 
 /**
- * Maximum size of an applied object's file: the object of the longest possible manifest, plus an annotation that repeats the manifest's
- * text, both with escapes.
+ * Maximum size of an applied object's file: the object of the longest possible manifest, plus an annotation with the manifest's text, both
+ * escaped.
  */
 const MAX_OBJECT_BYTES = 16 * MAX_MANIFEST_BYTES;
 
@@ -36,8 +36,8 @@ export type Applicable = Pod | LocalObject;
 
 /**
  * What an apply did to each object of a manifest, and warnings about ignored parts of the manifest. `planOnly`: nothing was written, either
- * because it was a dry run or because an object would have been replaced without permission. `unknown`: the errors of
- * objects that were left out because their kinds are unknown.
+ * because it was a dry run or because an object would have been replaced without permission. `unknown`: errors for objects left out because
+ * their kinds are unknown.
  */
 export type AppliedManifest = {
   done: Applied[];
@@ -53,9 +53,9 @@ export type Written = { uid: string | undefined };
 /** A patch, and the write that applied it. */
 type Patched<P> = { patch: P; written: Written };
 
-/** Looks up the pods that an apply must not conflict with. */
+/** Looks up pods that an apply must not conflict with. */
 export interface ExistingPods {
-  /** Returns the pod with this UID, either from a manifest or still present in the container runtime. */
+  /** Returns the pod with this UID, whether from a manifest or still present in the container runtime. */
   podOfUid(uid: string): ExistingPod | undefined;
   /** Returns the pod with this name from the manifests. */
   wantedPod(namespace: string, name: string): ExistingPod | undefined;
@@ -66,9 +66,9 @@ const PREFIX = 'applied-';
 const MAX_FILE_NAME = 233;
 
 /**
- * The objects that clients have applied, stored one per file in the manifest directory, next to the users' own manifests. The directory is
- * the only source of the node's pods, so applied objects survive restarts. Each pod is assigned a UID, and a new one whenever its manifest
- * changes: a changed pod is a new pod.
+ * Objects applied by clients, stored one per file in the manifest directory, next to the users' own manifests. The directory is the only
+ * source of the node's pods, so applied objects survive restarts. Each pod is assigned a UID, and a new one whenever its manifest changes:
+ * a changed pod is a new pod.
  */
 export class AppliedObjects {
   readonly #directory: string;
@@ -82,7 +82,7 @@ export class AppliedObjects {
     this.#existing = existing;
   }
 
-  /** Removes temporary files left by a node that was killed. Must not run during an apply. */
+  /** Removes temporary files left behind by a killed process. Must not run during an apply. */
   async removeUnfinished(): Promise<void> {
     if (isOneManifest(this.#directory)) return;
     await mkdir(this.#directory, { recursive: true, mode: PRIVATE_DIRECTORY });
@@ -99,7 +99,7 @@ export class AppliedObjects {
   apply(manifest: string, { dryRun = false, replace = true }: ApplyOptions = {}): Promise<AppliedManifest> {
     const decoded = decodeManifest(manifest, { file: 'manifest' });
     if (decoded.errors.length > 0) throw new PodwrightError('invalid_argument', decoded.errors.map(String).join('\n'));
-    // pods come last: they refer to the other objects
+    // pods come last, because they refer to the other objects
     const objects = [
       ...decoded.configMaps,
       ...decoded.secrets,
@@ -139,8 +139,8 @@ export class AppliedObjects {
   }
 
   /**
-   * Patches the labels and annotations of an applied object; returns `undefined` if the object has no file. `change` is called with the
-   * object while the lock that serializes all writes is held. Throws `invalid_argument` for an invalid label.
+   * Patches the labels and annotations of an applied object; returns `undefined` if it has no file. `change` is called with the object
+   * under the lock that serializes all writes. Throws `invalid_argument` for an invalid label.
    */
   patch(name: ObjectName, change: (before: Applicable) => MetadataPatch): Promise<Patched<MetadataPatch> | undefined> {
     return this.#lock.run('apply', async () => {
@@ -174,7 +174,7 @@ export class AppliedObjects {
     });
   }
 
-  /** Whether `written` is the last write of the object's file, which has not been removed since. */
+  /** Whether `written` is still the last write of the object's file, and the file has not been removed since. */
   isLast(object: ObjectName, written: Written): boolean {
     return this.#written.get(fileName(object)) === written;
   }
@@ -210,7 +210,7 @@ export class AppliedObjects {
     }
   }
 
-  /** Returns the applied pod with this UID, whose file the kubelet may not have read yet. */
+  /** Returns the applied pod with this UID, even if the kubelet has not read its file yet. */
   async #unreadPod(uid: string): Promise<ExistingPod | undefined> {
     const name = [...this.#written].find(([, written]) => written.uid === uid)?.[0];
     if (name === undefined) return undefined;
@@ -262,7 +262,7 @@ export class AppliedObjects {
   }
 }
 
-/** An object to write, and the previously applied version of it. */
+/** An object to write, and its previously applied version. */
 type Change = { object: Applicable; name: ObjectName; before: Applicable | undefined };
 
 const isReplacement = ({ before, object }: Change) => before !== undefined && !sameSpec(before, object);
@@ -276,7 +276,10 @@ function refuseImmutable(changes: Change[]): void {
   if (problems.length > 0) throw new PodwrightError('failed_precondition', problems.join('\n'));
 }
 
-/** Throws if the kubelet could not read `text` back from a file. YAML aliases expand, so the JSON may be much larger than the manifest. */
+/**
+ * Throws if the kubelet could not read `text` back from a file. YAML aliases are expanded, so the JSON may be much larger than the
+ * manifest.
+ */
 function checkReadable(text: string, what: string): void {
   if (Buffer.byteLength(text) > MAX_MANIFEST_BYTES)
     throw new PodwrightError('invalid_argument', `${what}: it is larger than ${MAX_MANIFEST_BYTES >> 20} MiB as JSON`);
@@ -285,7 +288,8 @@ function checkReadable(text: string, what: string): void {
 }
 
 /**
- * Returns an object's file name. Object names may have 253 characters; if the file name would be too long, its end is replaced by a digest.
+ * Returns an object's file name. Object names may have 253 characters, so the end of a file name that would be too long is replaced by a
+ * digest.
  */
 function fileName({ kind, namespace, name }: ObjectName): string {
   const whole = `${PREFIX}${kind.toLowerCase()}_${namespace}_${name}`;
@@ -305,13 +309,13 @@ export async function readObject(path: string): Promise<Applicable | undefined> 
   }
 }
 
-/** Whether the two pods differ only in CPU and memory, which can be changed in place. */
+/** Whether two pods differ only in CPU and memory, which can be changed in place. */
 function isResize(before: Applicable, after: Applicable): boolean {
   if (before.kind !== 'Pod' || after.kind !== 'Pod') return false;
   return sameSpec(unresizable(before) as Applicable, unresizable(after) as Applicable);
 }
 
-/** Whether `given` is `before` plus what the node adds to it, such as the output of `get -o yaml`. Applying it then changes nothing. */
+/** Whether `given` is `before` plus what the node adds to it, such as the output of `get -o yaml`. Applying it is then a no-op. */
 function isAsShown(given: Applicable, before: Applicable, file: string): boolean {
   if (given.kind !== 'Pod' || before.kind !== 'Pod' || given.spec.nodeName === undefined) return false;
   const identity = { source: 'file', nodeName: given.spec.nodeName, seenAtMs: 0 } as const;
@@ -324,7 +328,7 @@ function isAsShown(given: Applicable, before: Applicable, file: string): boolean
   return sameSpec(comparable(shown), comparable(given));
 }
 
-/** Compares objects, ignoring the creation time and version, which the node sets. The UID is compared only if `after` has one. */
+/** Compares objects, ignoring the creation time and resource version, which the node sets. The UID is compared only if `after` has one. */
 function sameSpec(before: Applicable, after: Applicable): boolean {
   if (after.metadata.uid && after.metadata.uid !== before.metadata.uid) return false;
   const own = { uid: '', creationTimestamp: '', resourceVersion: '' };

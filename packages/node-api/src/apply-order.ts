@@ -1,6 +1,6 @@
-/** The order in which the objects of a manifest are applied, so that each finds what it needs. */
+/** The order for applying a manifest's objects, so that dependencies come first. */
 
-/** Kinds in their order; others come last. It follows the order in which Helm installs. */
+/** Kinds in apply order, following Helm's install order; all other kinds come last. */
 const ORDER = [
   ...['PriorityClass', 'RuntimeClass', 'StorageClass', 'IngressClass', 'GatewayClass', 'CSIDriver', 'NetworkPolicy'],
   ...['ResourceQuota', 'LimitRange', 'PodDisruptionBudget', 'ServiceAccount', 'Secret', 'ConfigMap'],
@@ -12,7 +12,7 @@ const RANKS = new Map(ORDER.map((kind, index) => [kind, index]));
 
 type Kind = { kind: string };
 
-/** Whether objects of other kinds may need this one before they can be looked up or tried. */
+/** Whether other objects may need this one before they can be looked up or validated. */
 export const isGround = ({ kind }: Kind): boolean => kind === 'Namespace' || kind === 'CustomResourceDefinition';
 
 export function inApplyOrder<T extends Kind>(objects: readonly T[]): T[] {

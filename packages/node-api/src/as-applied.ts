@@ -8,8 +8,8 @@ import { plain } from './sent-patch.ts';
 const KUBELET_ANNOTATION = /^kubernetes\.io\/config\./;
 
 /**
- * Returns an object the way clients will see it once the kubelet has read its file. Until then it has no `resourceVersion`, so a JSON patch
- * that tests for the previous version fails.
+ * Returns an object as clients will see it once the kubelet has read its file. Until then it has no `resourceVersion`, so that a JSON patch
+ * testing for the previous version fails.
  */
 export function asApplied(shown: ApiObject, file: Applicable): ApiObject {
   const { uid, labels, annotations } = file.metadata;
@@ -28,7 +28,7 @@ function withoutVersion<T extends ApiObject>(object: T): T {
   return { ...object, metadata: { ...object.metadata, resourceVersion: undefined } };
 }
 
-/** Returns the pod with its ephemeral containers replaced by these. */
+/** Returns the pod with these ephemeral containers in place of its own. */
 export function withEphemeral({ spec, ...pod }: Pod, ephemeralContainers: EphemeralContainer[]): Pod {
   return {
     ...pod,

@@ -6,7 +6,7 @@ export type DiscoveredResource = {
   kind: string;
   apiVersion: string;
   plural: string;
-  /** Defaults to the lowercased kind; '' for a subresource. */
+  /** Default: the lowercased kind; '' for a subresource. */
   singular?: string;
   shortNames: string[];
   namespaced: boolean;
@@ -35,7 +35,7 @@ export function discoveryRoutes(resources: DiscoveredResource[]): Route[] {
   ];
 }
 
-/** The first version of a group is the preferred one. */
+/** A group's first version is the preferred one. */
 function groupOf([name, groupVersions]: [string, string[]]): object {
   const versions = groupVersions.map((groupVersion) => ({
     groupVersion,

@@ -9,7 +9,7 @@ const MAX_OPERATIONS = 10_000;
 type Json = Record<string, unknown>;
 type Operation = { op: string; path: string; from: string; value: unknown };
 
-/** Applies a patch's operations, in order, to a copy of the object. Throws `invalid_argument`. */
+/** Applies a patch's operations in order to a copy of the object. Throws `invalid_argument`. */
 export function jsonPatch(object: object, text: string): Json {
   const root: Json = { '': JSON.parse(JSON.stringify(object)) };
   const operations = readOperations(text);
@@ -28,7 +28,7 @@ export function jsonPatch(object: object, text: string): Json {
   throw refusal('the result is not an object');
 }
 
-/** Returns the merge patch that turns `before` into `after`; it contains null for every removed value. */
+/** Returns the merge patch that turns `before` into `after`, with null for every removed value. */
 export function mergePatchBetween(before: Json, after: Json): Json {
   const patch: Json = {};
   for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
@@ -66,7 +66,7 @@ function readOperations(text: string): Operation[] {
 
 const isPointer = (text: unknown): text is string => text === '' || (typeof text === 'string' && text.startsWith('/'));
 
-/** Applies an operation, and returns how many bytes it copied. */
+/** Applies an operation and returns the number of bytes it copied. */
 function apply(root: Json, { op, path, from, value }: Operation): number {
   if (value === undefined && (op === 'add' || op === 'replace')) throw new Misfit('it has no value');
   if (op === 'add') add(root, path, value);
@@ -87,7 +87,7 @@ function apply(root: Json, { op, path, from, value }: Operation): number {
   return 0;
 }
 
-/** Splits a JSON pointer (RFC 6901) into its keys. The first key is '', under which `root` holds the object. */
+/** Splits a JSON pointer (RFC 6901) into its keys. The first key is '', where `root` holds the object. */
 const parts = (path: string) => path.split('/').map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 
 function parentOf(root: Json, path: string): { parent: Json | unknown[]; key: string } {
@@ -106,7 +106,7 @@ function own(parent: Json, name: string): unknown {
   return Object.hasOwn(parent, name) ? parent[name] : undefined;
 }
 
-/** Sets a field. A plain assignment to `__proto__` would set the prototype instead. */
+/** Sets a field. Assigning to `__proto__` would set the prototype instead. */
 function define(parent: Json, name: string, value: unknown): void {
   Object.defineProperty(parent, name, { value, enumerable: true, writable: true, configurable: true });
 }
@@ -126,7 +126,7 @@ function add(root: Json, path: string, value: unknown): void {
   parent.splice(index, 0, value);
 }
 
-/** Replaces a value. Like the API server, also adds the field if the map does not have it. */
+/** Replaces a value. Like the API server, adds the field to a map that does not have it. */
 function replace(root: Json, path: string, value: unknown): void {
   const { parent, key } = parentOf(root, path);
   if (!Array.isArray(parent)) return define(parent, key, value);

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** A request to the API server in this process. `what` names the operation and its object in errors. */
+/** A request to the in-process API server. `what` names the operation and its object in errors. */
 export type ApiCall = {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   path: string;
@@ -23,11 +23,11 @@ export type KubernetesObject = {
   };
 };
 
-/** The node's own Kubernetes API, with the rights of an administrator. */
+/** The node's own Kubernetes API, with administrator permissions. */
 export interface KubernetesApi {
   handle(request: IncomingMessage, response: ServerResponse): void;
-  /** Rejects with the code `not_found` if the object does not exist, `aborted` for a conflict, and `invalid_argument` for an invalid object. */
+  /** Rejects with `not_found` if the object does not exist, `aborted` on a conflict, and `invalid_argument` for an invalid object. */
   call(call: ApiCall): Promise<KubernetesObject>;
-  /** Returns the body of a response that is no object, such as a discovery document. */
+  /** Returns the body of a response that is not an object, such as a discovery document. */
   text(call: ApiCall): Promise<string>;
 }

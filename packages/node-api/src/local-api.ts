@@ -44,11 +44,11 @@ export type ImageTransfer = {
   reference: string;
   phase: string;
   doneBytes: number;
-  /** 0 while unknown; the same goes for `layersTotal`. */
+  /** 0 if unknown, like `layersTotal`. */
   totalBytes: number;
   layersDone: number;
   layersTotal: number;
-  /** The failure reason, in phase `failed`. */
+  /** Why the transfer failed, in phase `failed`. */
   error: string;
 };
 
@@ -56,12 +56,12 @@ export type ApplyOptions = {
   /** Report the actions without writing anything. Default: false. */
   dryRun?: boolean;
   /**
-   * Whether existing objects with different content may be replaced. If not, and the manifest would replace one, nothing is written.
-   * Default: true.
+   * Whether to replace existing objects with different content. If not, and the manifest would replace one, nothing is written. Default:
+   * true.
    */
   replace?: boolean;
   /**
-   * Whether objects of kinds that the Kubernetes API does not have are left out, as `kubectl apply` does, instead of refusing the whole
+   * Whether to leave out objects of kinds that the Kubernetes API does not have, like `kubectl apply`, instead of rejecting the whole
    * manifest. Default: false.
    */
   leaveOutUnknown?: boolean;
@@ -71,41 +71,40 @@ export type ApplyOptions = {
 export type ApplyResult = {
   objects: {
     kind: string;
-    /** Set for kinds that only a node with a Kubernetes API has. */
+    /** Set for kinds that exist only on a node with a Kubernetes API. */
     apiVersion?: string;
     namespace: string;
     name: string;
-    /** Set for pods, and for the kinds with an `apiVersion`, unless nothing was written. */
+    /** Set for pods and for kinds with an `apiVersion`, unless nothing was written. */
     uid?: string;
-    /** `configured`: labels or annotations of the pod were changed, only on a node with a Kubernetes API. */
+    /** `configured`: the pod's labels or annotations were changed; only on a node with a Kubernetes API. */
     action: 'created' | 'replaced' | 'resized' | 'configured' | 'unchanged';
   }[];
   /**
-   * Problems that the pods will have on this host, and fields that this node ignores. With `dryRun=All`, also problems with the pods'
-   * images.
+   * Problems the pods will have on this host, and fields that this node ignores; with `dryRun=All`, also problems with the pods' images.
    */
   findings: Finding[];
   /** Ignored parts of the manifest, with their positions in it. */
   warnings: string[];
-  /** With `leaveOutUnknown`: an error message for each object that was left out. Nodes of earlier versions omit this field. */
+  /** With `leaveOutUnknown`: an error message for each object left out. Earlier versions omit this field. */
   unknown?: string[];
 };
 
-/** How the daemon stops. */
+/** How to stop the daemon. */
 export type StopOptions = {
   /** If the node is empty, also remove its state from the host. */
   removeHostState: boolean;
-  /** First terminate the pods from manifests gracefully; they are created again the next time the daemon starts. */
+  /** First terminate the pods from manifests gracefully; they are recreated when the daemon next starts. */
   endPods: boolean;
-  /** Grace period for terminating the pods; defaults to each pod's own. A second stop request can shorten it. */
+  /** Grace period for terminating the pods. Default: each pod's own. A second stop request can shorten it. */
   gracePeriodSeconds?: number;
-  /** Also terminate the pods from an API server; they are created again on the next start unless they have been deleted there. */
+  /** Also terminate the pods from an API server; they are recreated on the next start unless they have been deleted there. */
   endApiPods?: boolean;
-  /** After stopping, execute the program again in the same process. It may have been replaced by another version in the meantime. */
+  /** After stopping, execute the program again in the same process. It may have been replaced by another version by then. */
   restart?: boolean;
 };
 
-/** Version of the API under `/podwright/v1`. Increased by changes that an earlier client or node would misunderstand. */
+/** Version of the API under `/podwright/v1`. Incremented by changes that an earlier client or node would misunderstand. */
 export const LOCAL_API_VERSION = 1;
 
 /** The containers that are being restarted. */
@@ -115,12 +114,12 @@ export type RestartAnswer = { containers: string[] };
 export type NodeInfo = {
   name: string;
   version: string;
-  /** `commit`: the source commit; `build`: a digest of the sources. Nodes of earlier versions omit them, as well as `localApiVersion`. */
+  /** `commit`: the source commit; `build`: a digest of the sources. Earlier versions omit them, as well as `localApiVersion`. */
   commit?: string;
   build?: string;
   localApiVersion?: number;
   pid: number;
-  /** In RFC 3339 format. Nodes of earlier versions omit this field and the directories. */
+  /** In RFC 3339 format. Earlier versions omit this field and the directories. */
   startedAt?: string;
   rootDir?: string;
   stateDir?: string;
@@ -128,15 +127,15 @@ export type NodeInfo = {
   manifestDir: string;
   podLogsDir: string;
   podDefaults?: PodDefaults;
-  /** Set if the node has a Kubernetes API of its own, with all built-in kinds. */
+  /** Set if the node has its own Kubernetes API, with all built-in kinds. */
   kubernetesApi?: true;
   /**
-   * The node's pressure conditions, and the eviction thresholds that are currently met, as text. While there are any, the node rejects and
-   * evicts pods. `detail`: what uses the disk, as text; '' if that is unknown.
+   * The node's pressure conditions and the currently met eviction thresholds, as text. Under pressure, the node rejects and evicts pods.
+   * `detail`: what uses the disk, as text; '' if unknown.
    */
   pressure?: { conditions: readonly string[]; reasons: readonly string[]; detail?: string };
   /** Why pods cannot get a network, or a note about the network. */
   network?: string;
-  /** Errors in the files of the manifest directory, each with its position. At most the first hundred. */
+  /** Errors in the files of the manifest directory, with their positions; at most the first hundred. */
   manifestErrors?: string[];
 };

@@ -47,10 +47,13 @@ import type {
 import { NodeObjects } from './node-objects.ts';
 import { type EphemeralPatch, patchedContainers, type ResizePatch, showsResize } from './pod-patch.ts';
 
-/** How long an apply waits for the kubelet to read the written files. */
+/** How long an apply waits for the kubelet to read the files it has written. */
 const SEEN_TIMEOUT_MS = 5000;
 
-/** How long an apply to the Kubernetes API waits for the kubelet. A pod that no node can take yet is not waited for any longer. */
+/**
+ * How long an apply to the Kubernetes API waits for the kubelet to receive the pods. It then gives up without an error, because no node may
+ * be able to run them yet.
+ */
 const RECEIVED_TIMEOUT_MS = 1000;
 
 /** Maximum number of manifest errors in `NodeInfo`. */
@@ -59,9 +62,9 @@ const MAX_MANIFEST_ERRORS = 100;
 export type LocalNodeParts = {
   kubelet: Kubelet;
   applied: AppliedObjects;
-  /** Set on a node with a Kubernetes API, which then has the objects. */
+  /** Set on a node with a Kubernetes API, which then stores the objects. */
   api?: { objects: ApiObjects; client: Pick<KubernetesApi, 'call'> };
-  /** The parts of `NodeInfo` that are known before the node runs. */
+  /** The parts of `NodeInfo` known before the node runs. */
   info: Omit<NodeInfo, 'pid' | 'runtime' | 'podDefaults' | 'pressure'>;
   stop: (options: StopOptions) => void;
   logger: Logger;
@@ -69,7 +72,7 @@ export type LocalNodeParts = {
 
 type PodName = { namespace: string; name: string };
 
-/** The backend of the local API: a kubelet, plus the objects that clients have applied. */
+/** The backend of the local API: a kubelet, plus the objects applied by clients. */
 export class LocalNode implements NodeBackend {
   readonly #parts: LocalNodeParts;
   readonly #objects: NodeObjects;
@@ -115,7 +118,7 @@ export class LocalNode implements NodeBackend {
     const { done, planOnly, objects, ...notes } = await applying;
     if (planOnly) return { objects: done, ...notes, findings: await this.#findings(objects, { withImages: true }) };
     await (api === undefined ? this.#seen(done) : this.#received(done));
-    // images are not checked: problems with them show up when the pods start
+    // images are not checked, because problems with them show up when the pods start
     const findings = await this.#findings(objects, { withImages: false }).catch((error: unknown) => {
       this.#parts.logger.warn({ error: errorMessage(error) }, 'failed to check the host after an apply');
       return [];
@@ -128,7 +131,7 @@ export class LocalNode implements NodeBackend {
     const removed = await applied.remove(object, () => {
       if (object.kind === 'PersistentVolumeClaim') kubelet.refuseUsedClaim(object);
     });
-    // look up the object only after its file has been removed: until then, an apply may replace the pod
+    // look up the object only after removing its file: until then, an apply may replace the pod
     const found = this.#objects.find(object);
     if (found === undefined) {
       if (!removed) this.#objects.get(object); // throws
@@ -136,7 +139,7 @@ export class LocalNode implements NodeBackend {
     }
     // an earlier call may have removed an applied pod's file without the kubelet having noticed yet
     const file = found.metadata.annotations?.[CONFIG_FILE_ANNOTATION];
-    // a claim that pods use without a manifest has no file
+    // a claim used by pods without a manifest has no file
     const isBare = found.kind === 'PersistentVolumeClaim' && !this.#objects.isStaticObject(object);
     const isDeletable =
       removed || isBare || found.metadata.deletionTimestamp !== undefined || file === applied.pathOf(object);
@@ -205,7 +208,7 @@ export class LocalNode implements NodeBackend {
     return kubelet.patchConditions(kubelet.pod(namespace, name), patch);
   }
 
-  /** Returns the error for an object that has no applied file, because it is being deleted or comes from a user's manifest. */
+  /** Returns the error for an object without an applied file, because it is being deleted or comes from a user's manifest. */
   #fromFile(verb: string, object: ApiObject, advice: string): PodwrightError {
     const { kind, metadata } = object;
     const file = metadata.annotations?.[CONFIG_FILE_ANNOTATION] ?? `a file in ${this.#parts.info.manifestDir}`;
@@ -264,7 +267,10 @@ export class LocalNode implements NodeBackend {
     return (await allFindings(objects, { ...host, node })).filter(holdsWithApi);
   }
 
-  /** Waits until the kubelet has received the new pods, so that the next command finds them. They may have to wait for the node. */
+  /**
+   * Waits until the kubelet has received the new pods, so that the next command finds them. Gives up without an error, because no node may
+   * be able to run them yet.
+   */
   async #received(objects: ApplyResult['objects']): Promise<void> {
     const { kubelet } = this.#parts;
     const uids = objects.flatMap(({ kind, uid = '', action }) => (kind === 'Pod' && action === 'created' ? [uid] : []));
@@ -274,7 +280,7 @@ export class LocalNode implements NodeBackend {
     while (!areReceived() && performance.now() < endMs) await sleep(2);
   }
 
-  /** Waits until the kubelet has read these pods, except those that another call has since replaced or deleted. */
+  /** Waits until the kubelet has read these pods, except those that another call has replaced or deleted since. */
   async #seen(objects: ApplyResult['objects']): Promise<void> {
     const { kubelet, applied } = this.#parts;
     let missing = objects.filter(({ uid }) => uid !== undefined);

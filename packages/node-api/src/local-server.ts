@@ -32,12 +32,12 @@ export type LocalServerOptions = {
   socketPath: string;
   backend: NodeBackend;
   logger: Logger;
-  /** The node's own Kubernetes API, if it has one. It handles the requests for objects. */
+  /** The node's own Kubernetes API, if any. It handles requests for objects. */
   kubernetesApi?: Pick<KubernetesApi, 'handle'>;
-  /** The kubelet's own API, which handles all paths that do not belong to the local API. */
+  /** The kubelet's own API, which handles all paths outside the local API. */
   kubeletApi?: HttpListener;
   serveStream?: ServeStream;
-  /** Counts the buffers of streams that are proxied to other servers. */
+  /** Counts the buffers of streams proxied to other servers. */
   countBuffer?: CountBuffer;
 };
 
@@ -155,10 +155,10 @@ export class LocalServer {
   }
 }
 
-/** Matches the paths of the Kubernetes API. The kubelet's own API has none of them. */
+/** Matches the paths of the Kubernetes API, none of which the kubelet's own API has. */
 const OF_KUBERNETES = /^\/(api|apis|openapi|version)([/?]|$)/;
 
-/** Deletes pods in the Kubernetes API, except the mirrors of pods from manifests. */
+/** Deletes pods through the Kubernetes API, but refuses to delete the mirror pods of manifests. */
 function deleteRoute(backend: NodeBackend, api: Pick<KubernetesApi, 'handle'>): Route {
   const handler: Handler = async ({ request, response, params }) => {
     backend.refuseFromFile({ namespace: params.namespace!, name: params.name! });
@@ -167,7 +167,7 @@ function deleteRoute(backend: NodeBackend, api: Pick<KubernetesApi, 'handle'>): 
   return { method: 'DELETE', path: '/api/v1/namespaces/:namespace/pods/:name', handler };
 }
 
-/** Throws `invalid_argument` if the request target is not a URL. */
+/** Parses the request target. Throws `invalid_argument` if it is not a URL. */
 function requestUrl(request: IncomingMessage): URL {
   const url = URL.parse(request.url ?? '/', 'http://node');
   if (url === null) throw new PodwrightError('invalid_argument', 'the request target is not a URL');

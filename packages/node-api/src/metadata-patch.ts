@@ -7,9 +7,9 @@ export type MetadataPatch = {
   annotations?: Record<string, string | null>;
 };
 
-/** Records clients' patches in an applied object, so that applying its manifest again does not undo them. */
+/** Records clients' patches in an applied object, so that reapplying its manifest does not undo them. */
 const PATCH_ANNOTATION = 'podwright.dev/metadata-patch';
-/** Matches annotations that the node sets itself: a pod's source, and the recorded patch. */
+/** Matches annotations set by the node itself: a pod's source and the recorded patch. */
 const RESERVED = /^(podwright\.dev\/|kubernetes\.io\/config\.)/;
 const MAPS = ['labels', 'annotations'] as const;
 
@@ -36,7 +36,7 @@ function readMap(value: unknown, path: string): Record<string, string | null> {
   return map as Record<string, string | null>;
 }
 
-/** Patches the metadata, and records the patch in an annotation, merged with the earlier ones. */
+/** Patches the metadata and records the patch in an annotation, merged with earlier ones. */
 export function patchMetadata(metadata: ObjectMeta, patch: MetadataPatch): ObjectMeta {
   const recorded = recordedPatch(metadata);
   const all = {
@@ -48,14 +48,14 @@ export function patchMetadata(metadata: ObjectMeta, patch: MetadataPatch): Objec
   return { ...patched, annotations };
 }
 
-/** Applies the patches recorded in the existing object to the metadata of its new manifest. */
+/** Applies the patches recorded in the existing object to its new manifest's metadata. */
 export function keepPatch(manifest: ObjectMeta, existing: ObjectMeta | undefined): ObjectMeta {
   const { [PATCH_ANNOTATION]: _, ...annotations } = manifest.annotations ?? {};
   const own = manifest.annotations === undefined ? manifest : { ...manifest, annotations };
   return existing?.annotations?.[PATCH_ANNOTATION] === undefined ? own : patchMetadata(own, recordedPatch(existing));
 }
 
-/** Returns the metadata without the record of patches, and which of its labels and annotations are not from patches. */
+/** Returns the metadata without the recorded patches, and the labels and annotations that do not come from patches. */
 export function separatePatch(metadata: ObjectMeta): { metadata: ObjectMeta; applied: MetadataPatch } {
   const patch = recordedPatch(metadata);
   const { [PATCH_ANNOTATION]: _, ...annotations } = metadata.annotations ?? {};
@@ -75,7 +75,7 @@ export function showsPatch(metadata: ObjectMeta, patch: MetadataPatch): boolean 
   );
 }
 
-/** Reads an own property of the map; a key may be `constructor`, for example. */
+/** Reads an own property of the map, because a key may be, for example, `constructor`. */
 function ownValue(map: Record<string, string> | undefined, key: string): string | undefined {
   return map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined;
 }
@@ -90,7 +90,7 @@ function merge(metadata: ObjectMeta, patch: MetadataPatch): ObjectMeta {
   return merged;
 }
 
-/** Reads the patches recorded so far. An invalid record (edited by hand) is ignored. */
+/** Returns the patches recorded so far, ignoring an invalid record (edited by hand). */
 function recordedPatch(metadata: ObjectMeta): MetadataPatch {
   try {
     return parseMetadataPatch(`{"metadata":${metadata.annotations?.[PATCH_ANNOTATION] ?? '{}'}}`);

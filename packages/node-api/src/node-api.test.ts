@@ -1,4 +1,4 @@
-/** Lists, watches and patches of the local API, on a kubelet with a runtime in memory. */
+/** Tests lists, watches and patches of the local API, on a kubelet with an in-memory runtime. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
@@ -28,7 +28,7 @@ data: {key: ${value}}
 type Served = { fake: FakeKubelet; manifests: string; call: Call };
 type Metadata = Record<'name' | 'creationTimestamp' | 'resourceVersion', string> &
   Record<'labels' | 'annotations', Record<string, string>>;
-/** Fields of the responses: of lists, objects, results and errors. */
+/** Fields of the responses: lists, objects, results and errors. */
 type Body = {
   apiVersion: string;
   kind: string;
@@ -42,7 +42,7 @@ type Body = {
 type Answer = { status: number; body: Body };
 type Call = (method: string, path: string, body?: object | string) => Promise<Answer>;
 
-/** The `Accept` header of kubectl when it prints a table. */
+/** kubectl's `Accept` header for printing a table. */
 const TABLES =
   'application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json';
 type Table = { columnDefinitions: { name: string; priority: number }[]; rows: { cells: string[]; object?: object }[] };

@@ -12,7 +12,7 @@ export class NodeObjects {
     this.#kubelet = kubelet;
   }
 
-  /** Lists the objects of a kind, sorted by namespace and name like the API server's lists; events are listed in order of arrival. */
+  /** Lists a kind's objects, sorted by namespace and name like the API server's lists; events in order of arrival. */
   list(kind: ApiKind): ApiObject[] {
     if (kind === 'Event') return this.#kubelet.events();
     if (kind === 'Node') return [this.#kubelet.node()];
@@ -26,7 +26,7 @@ export class NodeObjects {
     return this.#kubelet.objects.list().filter((object) => object.kind === kind);
   }
 
-  /** Finds an object. If two pods have the same name, returns the one that is not being deleted. */
+  /** Finds an object. If two pods have this name, returns the one that is not being deleted. */
   find({ kind, namespace, name }: ObjectName<ApiKind>): ApiObject | undefined {
     const named = this.list(kind).filter(({ metadata }) => metadata.name === name && metadata.namespace === namespace);
     return named.find(({ metadata }) => metadata.deletionTimestamp === undefined) ?? named[0];
@@ -40,7 +40,7 @@ export class NodeObjects {
     );
   }
 
-  /** Returns an object. Throws `not_found`, naming the namespaces that contain an object with that name. */
+  /** Returns an object. Throws `not_found`, naming the namespaces that have an object with that name. */
   get(object: ObjectName<ApiKind>): ApiObject {
     const found = this.find(object);
     if (found !== undefined) return found;
@@ -48,7 +48,7 @@ export class NodeObjects {
   }
 
   watch(kind: ApiKind, signal: AbortSignal): ObjectWatch {
-    // subscribe and list in the same turn of the event loop, so that no change is missed or reported twice
+    // subscribe and list in the same event loop turn, so that no change is missed or reported twice
     const changes = this.#changes(kind, signal);
     return { present: this.list(kind), changes };
   }
@@ -83,7 +83,7 @@ async function* ofKind(source: Subscription<LocalObjectEvent>, kind: ApiKind): A
   for await (const event of source) if (event.object.kind === kind) yield event;
 }
 
-/** Yields the only change to the Node object: when the node becomes ready. */
+/** Yields the Node object's only change: when the node becomes ready. */
 async function* nodeChanges(kubelet: Kubelet, signal: AbortSignal): AsyncGenerator<WatchEvent<ApiObject>> {
   const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
   const wasReady = kubelet.areSourcesReady;

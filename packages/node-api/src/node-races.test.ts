@@ -1,6 +1,6 @@
 /**
- * Runs every pair of verbs concurrently on the same pod. The results and the final state must equal those of a sequential execution, in
- * either order. `TEST_RACES=1000` sets the number of rounds.
+ * Runs every pair of verbs concurrently on one pod. The results and the final state must equal those of a sequential execution, in either
+ * order. `TEST_RACES=1000` sets the number of rounds.
  */
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -20,7 +20,7 @@ const ROUNDS = Number(process.env.TEST_RACES ?? 2);
 const AT_ONCE = 16;
 const PATIENCE_MS = 20_000;
 
-/** The observable state of a pod; `isNew` if it has replaced the first one. `undefined` if there is no pod. */
+/** A pod's observable state; `undefined` if there is no pod. `isNew`: it has replaced the first one. */
 type Seen = {
   image: string;
   cpu: string;
@@ -34,7 +34,7 @@ type Seen = {
 type State = Seen | undefined;
 type Result = { ok: boolean; action?: string };
 
-/** A call, and a model of its results and its next state in a sequential execution. */
+/** A call, and a model of its results and the next state in a sequential execution. */
 type Verb = {
   call: (name: string) => Promise<{ action?: string } | undefined>;
   model: (state: State) => { state: State; answers: Result[] };
@@ -88,7 +88,7 @@ function apply(image: string): Verb {
   };
 }
 
-/** A verb that changes an existing pod; it is refused if `alter` returns `undefined`. */
+/** A verb that changes an existing pod; rejected if `alter` returns `undefined`. */
 function change(call: (name: string) => Promise<unknown>, alter: (state: Seen) => Seen | undefined): Verb {
   return {
     call: async (name) => void (await call(name)),
@@ -158,10 +158,10 @@ const VERBS: Record<string, Verb> = {
       const patch = JSON.stringify([{ op: 'add', path: '/spec/ephemeralContainers', value }]);
       return node.addEphemeralContainers(podName(name), ephemeralChange('json', patch));
     },
-    // a list without the existing containers is refused
+    // a list without the existing containers is rejected
     (state) => (state.added.every((one) => one === 'three') ? { ...state, added: ['three'] } : undefined),
   ),
-  // the container of a replaced pod may not run yet
+  // a replaced pod's container may not be running yet
   restart: {
     call: async (name) => void node.restart(podName(name), undefined),
     model: (state) => ({ state, answers: state === undefined || state.isNew ? [OK, FAILED] : [OK] }),
@@ -210,7 +210,7 @@ test('an apply succeeds even if the check of the host after it fails', async (t)
   await node.remove(objectName('looked'), undefined);
 });
 
-/** Runs two verbs concurrently on a new pod; returns its state, and the problem if no sequential execution gives it. */
+/** Runs two verbs concurrently on a new pod. Returns its state, and a problem if no sequential execution explains it. */
 async function race(
   name: string,
   [first, second]: readonly [string, string],
@@ -238,7 +238,7 @@ async function race(
 type Settled = PromiseSettledResult<{ action?: string } | undefined>;
 const shown = (_: string, value: unknown) => (value instanceof Error ? value.message : value);
 
-/** Whether a sequential execution in this order gives these results. */
+/** Whether a sequential execution in this order yields these results. */
 function explains(
   a: [Verb, Settled],
   b: [Verb, Settled],
@@ -257,7 +257,7 @@ function explains(
 
 const podOf = (name: string): Pod | undefined => fake.handle.findPod('default', name);
 
-/** The state once the kubelet shows the content of the file. */
+/** Returns the state once the kubelet shows the file's content. */
 async function settled(name: string, firstUid: string, what: string): Promise<{ state: State }> {
   using signal = withTimeout(undefined, PATIENCE_MS, `${what}: show pod ${name} as its file has it`);
   const path = applied.pathOf(objectName(name));

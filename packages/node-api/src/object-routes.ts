@@ -106,7 +106,7 @@ const RESOURCES: Resource[] = [
   { kind: 'Node', apiVersion: 'v1', plural: 'nodes', short: 'no', namespaced: false, applied: false, fields: NAMES },
 ];
 
-/** The status subresource, through which clients set their own conditions (`kubectl patch --subresource=status`). */
+/** The status subresource, for clients to set their own conditions (`kubectl patch --subresource=status`). */
 const POD_STATUS = {
   kind: 'Pod',
   apiVersion: 'v1',
@@ -117,7 +117,7 @@ const POD_STATUS = {
   verbs: ['get', 'patch'],
 };
 
-/** The resource types of the resource metrics API, which `usageRoutes` serves. */
+/** The resource types of the resource metrics API, served by `usageRoutes`. */
 const METRICS = METRICS_VERSIONS.flatMap((apiVersion) => [
   { apiVersion, kind: 'PodMetrics', plural: 'pods', namespaced: true, shortNames: [], verbs: ['list'] },
   { apiVersion, kind: 'NodeMetrics', plural: 'nodes', namespaced: false, shortNames: [], verbs: ['list'] },
@@ -200,7 +200,7 @@ async function list(resource: Resource, backend: NodeBackend, call: Call): Promi
   sendJson(call.response, { apiVersion, kind: `${kind}List`, metadata: {}, items });
 }
 
-/** Returns a filter for the namespace in the path and the selectors in the query. */
+/** Returns a filter for the path's namespace and the query's selectors. */
 function selectorOf({ fields }: Resource, { query, params }: Call): (object: ApiObject) => boolean {
   const byLabels = parseLabelSelector(query.get('labelSelector') ?? '');
   const byFields = parseFieldSelector(query.get('fieldSelector') ?? '', fields);
@@ -213,8 +213,8 @@ function selectorOf({ fields }: Resource, { query, params }: Call): (object: Api
 type Watched = { resource: Resource; backend: NodeBackend; selects: (object: ApiObject) => boolean };
 
 /**
- * Sends the existing objects as ADDED, then the changes. A change that makes an object match the selectors is sent as ADDED; one that makes
- * it stop matching is sent as DELETED. With `sendInitialEvents=true`, a BOOKMARK follows the existing objects (streaming lists).
+ * Sends the existing objects as ADDED, then the changes. An object that starts to match the selectors is sent as ADDED; one that stops
+ * matching is sent as DELETED. With `sendInitialEvents=true`, a BOOKMARK follows the existing objects (streaming lists).
  */
 async function watch(
   { resource, backend, selects }: Watched,
@@ -242,7 +242,7 @@ async function watch(
   response.end();
 }
 
-/** Ends the watch of a client that reads too slowly with 410 Expired, upon which Kubernetes clients list and watch again. */
+/** Ends the watch of a client that reads too slowly with 410 Expired, which makes Kubernetes clients relist and watch again. */
 async function* untilOverflow<T>(changes: AsyncIterable<T>, response: ServerResponse): AsyncGenerator<T> {
   try {
     yield* changes;
@@ -253,8 +253,8 @@ async function* untilOverflow<T>(changes: AsyncIterable<T>, response: ServerResp
 }
 
 /**
- * Returns a function that formats the objects of a watch: either plain objects or one table per object, of which only the first has the
- * column definitions.
+ * Returns a function that formats the objects of a watch: either plain objects, or one table per object, with column definitions only in
+ * the first.
  */
 function shownObjects(kind: ApiKind, included: IncludedObject | undefined): (object: ApiObject) => object {
   if (included === undefined) return (object) => object;
@@ -266,7 +266,7 @@ function shownObjects(kind: ApiKind, included: IncludedObject | undefined): (obj
   };
 }
 
-/** Includes the UID, because a pod that has the same name as an earlier pod is a different object. */
+/** Includes the UID, because a pod with the name of an earlier one is a different object. */
 function keyOf({ metadata: { uid, namespace, name } }: ApiObject): string {
   return `${uid} ${namespace}/${name}`;
 }

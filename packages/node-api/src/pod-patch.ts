@@ -16,7 +16,7 @@ import {
   string,
 } from '@podwright/kube-api';
 
-/** Whether the list in a patch replaces the existing one or is merged into it by element name. */
+/** Whether a patch's list replaces the existing one or is merged into it by element name. */
 export type PatchKind = 'merge-by-name' | 'replace';
 
 /** A patch of a pod's ephemeral containers. */
@@ -37,7 +37,7 @@ export function parseEphemeralPatch(text: string, kind: PatchKind): EphemeralPat
   return { kind, containers: decoded };
 }
 
-/** Pod-level requests and limits, and those of containers by name. */
+/** Requests and limits of the pod, and of containers by name. */
 export type ResizePatch = { pod?: ResourceRequirements; containers: Map<string, ResourceRequirements> };
 
 /**
@@ -59,7 +59,7 @@ export function parseResizePatch(text: string): ResizePatch {
   return { pod, containers: new Map(decoded.map(({ name, resources = {} }) => [name, resources])) };
 }
 
-/** Returns the pod with a patch's requests and limits. Those that the patch does not contain are kept. */
+/** Returns the pod with a patch's requests and limits. Others are unchanged. */
 export function resizedPod(pod: Pod, { pod: whole, containers: named }: ResizePatch): Pod {
   const resize = (container: Container): Container => withAmounts(container, named.get(container.name));
   const { initContainers, containers } = pod.spec;
@@ -92,7 +92,7 @@ const resized: Decoder<Resized> = (value, issues) =>
   RESIZED(isRecord(value) ? { name: value.name, resources: value.resources } : value, issues);
 const RESIZED = object<Resized>({ name: string, resources }, { required: ['name'] });
 
-/** Returns a pod's ephemeral containers as they are after a patch. */
+/** Returns a pod's ephemeral containers after a patch. */
 export function patchedContainers(before: EphemeralContainer[], { kind, containers }: EphemeralPatch) {
   if (kind === 'replace') return containers;
   const named = new Map(before.map((one) => [one.name, one]));

@@ -63,7 +63,7 @@ export function applyOptions(query: URLSearchParams): ApplyOptions {
   return { dryRun: isDryRun(query), replace: query.get('replace') !== 'false', leaveOutUnknown };
 }
 
-/** Decodes `dryRun`, which must be `All` or absent, as in the Kubernetes API. */
+/** Decodes `dryRun`, which must be `All` or unset, as in the Kubernetes API. */
 function isDryRun(query: URLSearchParams): boolean {
   const value = query.get('dryRun');
   if (value !== null && value !== 'All')

@@ -1,3 +1,3 @@
-/** What clients of a node's Kubernetes API need to find objects of any kind. */
+/** Exports for clients of a node's Kubernetes API that look up objects of any kind. */
 export { ApiResources, pathIn } from './api-resources.ts';
 export { inApplyOrder, isGround } from './apply-order.ts';

@@ -2,13 +2,13 @@
 import { didYouMean, PodwrightError } from '@podwright/base';
 import { IssueList, labelValue, qualifiedName } from '@podwright/kube-api';
 
-/** Maximum number of characters in a selector; neither people nor clients write longer ones. */
+/** Maximum length of a selector. Neither people nor clients write longer ones. */
 export const MAX_SELECTOR_LENGTH = 4096;
 
-/** Whether an object's labels match. */
+/** Returns whether an object's labels match. */
 export type LabelSelector = (labels: Record<string, string> | undefined) => boolean;
 
-/** The selectable fields of an object; each function returns a field's value as text. */
+/** An object's selectable fields; each function returns a field's value as text. */
 export type SelectableFields<T> = Record<string, (object: T) => string>;
 
 /** A single requirement `key operator values`, with Kubernetes' operators. */
@@ -63,7 +63,7 @@ function isMet({ key, operator, values }: Requirement, labels: Record<string, st
 
 /**
  * Parses `metadata.name=a,status.phase!=Running`. In values, `\` escapes a comma, an equals sign or a backslash. Throws `invalid_argument`
- * for a field that is not selectable.
+ * if a field is not selectable.
  */
 export function parseFieldSelector<T>(text: string, fields: SelectableFields<T>): (object: T) => boolean {
   const terms = (bounded(text, 'field selector').match(/(?:\\.|[^\\,])+/gs) ?? []).map((term) =>

@@ -1,4 +1,4 @@
-/** Decodes clients' patches according to their content type. */
+/** Decodes clients' patches by content type. */
 import { isDeepStrictEqual } from 'node:util';
 import { didYouMean, isRecord, PodwrightError } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
@@ -22,7 +22,7 @@ const TYPES: Record<string, SentKind> = {
   'application/json-patch+json': 'json',
 };
 
-/** Returns the patch type for a request's content type; `others` are additional types. Throws `invalid_argument`. */
+/** Returns the patch type for a request's content type. `others`: additional types. Throws `invalid_argument`. */
 export function sentKind(contentType: string | undefined, others: Record<string, SentKind> = {}): SentKind {
   const known = { ...TYPES, ...others };
   const type = (contentType ?? '').split(';')[0]!.trim();
@@ -33,11 +33,10 @@ export function sentKind(contentType: string | undefined, others: Record<string,
 }
 
 /**
- * Decodes a patch of labels and annotations. Throws `invalid_argument`, except that an invalid JSON patch throws only once it is applied to
- * the object.
+ * Decodes a patch of labels and annotations. Throws `invalid_argument`; for an invalid JSON patch, only when it is applied to the object.
  */
 export function metadataChange(kind: SentKind, text: string): PatchOf<object, MetadataPatch> {
-  // labels and annotations contain no lists, so both kinds of merge patches are equivalent
+  // labels and annotations contain no lists, so both types of merge patch are equivalent
   return changeBy(kind, {
     json: (current) => parseMetadataPatch(asMergePatch(text, current)),
     other: () => parseMetadataPatch(text),
@@ -58,7 +57,7 @@ export function resizeChange(kind: SentKind, text: string): PatchOf<Pod, ResizeP
   return changeBy(kind, { json: (current) => jsonResizePatch(text, current), other: () => parseResizePatch(text) });
 }
 
-/** Defers a JSON patch until the current object is known; decodes any other patch immediately. */
+/** Defers a JSON patch until the current object is known; decodes all others immediately. */
 function changeBy<O, P>(kind: SentKind, { json, other }: { json: PatchOf<O, P>; other: () => P }): PatchOf<O, P> {
   if (kind === 'json') return json;
   const patch = other();
@@ -70,7 +69,7 @@ export function asMergePatch(text: string, object: object): string {
   return JSON.stringify(mergePatchBetween(plain(object), jsonPatch(object, text)));
 }
 
-/** Converts a JSON patch of a pod's conditions to a strategic merge patch that contains only the changed conditions. */
+/** Converts a JSON patch of a pod's conditions to a strategic merge patch with only the changed conditions. */
 export function asStatusPatch(text: string, pod: Pod): string {
   const after = jsonPatch(pod, text);
   const { status = {}, ...patch } = mergePatchBetween(plain(pod), after);
@@ -110,7 +109,7 @@ export function jsonEphemeralPatch(text: string, pod: Pod): EphemeralPatch {
   throw new PodwrightError('invalid_argument', 'read the ephemeral containers: no other field can be changed here');
 }
 
-/** Copies an object without its undefined fields, the way clients see it. */
+/** Copies an object as clients see it, without undefined fields. */
 export function plain(object: object): Record<string, unknown> {
   return JSON.parse(JSON.stringify(object)) as Record<string, unknown>;
 }

@@ -15,9 +15,9 @@ export type LocalApiOptions = {
   /** Called when a client asks the daemon to stop. */
   onStop: (options: StopOptions) => void;
   logger: Logger;
-  /** The node's own Kubernetes API, if it has one. It then has the objects, instead of files in the manifest directory. */
+  /** The node's own Kubernetes API, if any. It then stores the objects, instead of files in the manifest directory. */
   kubernetesApi?: KubernetesApi;
-  /** The kubelet's own API, which handles all paths that do not belong to the local API. */
+  /** The kubelet's own API, which handles all paths outside the local API. */
   kubeletApi?: HttpListener;
   serveStream?: ServeStream;
   countBuffer?: CountBuffer;
@@ -36,7 +36,7 @@ export async function serveLocalApi(options: LocalApiOptions): Promise<LocalServ
   return server;
 }
 
-/** Loads the code for objects in the API only on a node that has one. */
+/** Loads the code for objects in the API lazily, only on a node that has one. */
 async function apiOf(client: KubernetesApi): Promise<LocalNodeParts['api']> {
   const { ApiObjects } = await import('./api-objects.ts');
   return { objects: new ApiObjects(client), client };

@@ -14,10 +14,10 @@ import { type ConditionsPatch, MAX_CONDITION_REASON_LENGTH } from '@podwright/ku
 
 const MAX_CONDITION_MESSAGE_LENGTH = 32_768;
 
-/** Maximum number of conditions in one patch. Their field lengths are limited as in meta/v1's Condition. */
+/** Maximum number of conditions in a patch. Field lengths are limited as in meta/v1's Condition. */
 const MAX_PATCHED_CONDITIONS = 50;
 
-/** An element of the condition list in a patch; in a strategic merge patch, `$patch: delete` removes the condition. */
+/** An element of a patch's condition list. In a strategic merge patch, `$patch: delete` removes the condition. */
 type PatchedCondition = {
   type: string;
   status?: 'True' | 'False' | 'Unknown';
@@ -78,7 +78,7 @@ export function parseStatusPatch(text: string, kind: 'merge' | 'strategic'): Con
   };
 }
 
-/** Whether the patch contains the conditions field at all. The decoder drops an empty list or null. */
+/** Whether the patch contains the conditions field at all; the decoder drops an empty list or null. */
 const hasConditions = (sent: unknown): boolean =>
   isRecord(sent) && isRecord(sent.status) && sent.status.conditions !== undefined;
 

@@ -30,7 +30,7 @@ function nameOf({ params }: Call): { namespace: string; name: string } {
   return { namespace: params.namespace!, name: params.name! };
 }
 
-/** Returns the patch type; a plain JSON body is a whole pod (PUT). */
+/** Returns the patch type; a plain JSON body is a complete pod (PUT). */
 function kindOf({ request }: Call): SentKind {
   return sentKind(request.headers['content-type'] ?? 'application/json', { 'application/json': 'whole' });
 }

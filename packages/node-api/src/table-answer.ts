@@ -15,7 +15,7 @@ import {
 import type { NodeObject } from '@podwright/kubelet';
 import type { ApiKind, ApiObject } from './node-backend.ts';
 
-/** A meta/v1 Table. It describes its own columns; later tables in a watch omit the column definitions. */
+/** A meta/v1 Table. It includes its column definitions, which later tables in a watch omit. */
 type Table = {
   apiVersion: 'meta.k8s.io/v1';
   kind: 'Table';
@@ -25,7 +25,7 @@ type Table = {
 };
 
 type Cell = string | number;
-/** A table column. `wide` columns are shown only with `-o wide`. */
+/** A table column. `wide`: shown only with `-o wide`. */
 type Column<T> = { name: string; wide: boolean; cell: (object: T, nowMs: number) => Cell };
 
 const NONE = '<none>';
@@ -110,7 +110,7 @@ const NODE: Column<NodeObject>[] = [
   wide('Container-Runtime', ({ status }) => status.nodeInfo.containerRuntimeVersion || '<unknown>'),
 ];
 
-/** The API server's columns for each kind (from its internal printers). */
+/** The API server's columns by kind (from its internal printers). */
 const COLUMNS = {
   Pod: POD,
   ConfigMap: CONFIG_MAP,
@@ -121,12 +121,12 @@ const COLUMNS = {
   Node: NODE,
 } as unknown as Record<ApiKind, Column<ApiObject>[]>;
 
-/** How much of each object a table row includes; defaults to the metadata (meta/v1 TableOptions). */
+/** How much of each object a table row includes. Default: its metadata (meta/v1 TableOptions). */
 export type IncludedObject = 'None' | 'Metadata' | 'Object';
 
 /**
- * Decodes `includeObject` if the client prefers tables, that is, lists them first in `Accept` as kubectl does; otherwise returns
- * `undefined`. Throws `invalid_argument`.
+ * Decodes `includeObject` if the client prefers tables by listing them first in `Accept`, as kubectl does; otherwise returns `undefined`.
+ * Throws `invalid_argument`.
  */
 export function requestedTable(
   { accept = '' }: IncomingHttpHeaders,
@@ -147,7 +147,7 @@ export function requestedTable(
   );
 }
 
-/** Formats objects of one kind as a table. With `columnsKnown` it omits the column definitions. */
+/** Formats objects of one kind as a table, without column definitions if `columnsKnown` is set. */
 export function tableOf(
   kind: ApiKind,
   objects: ApiObject[],

@@ -5,8 +5,8 @@ const BINDINGS = new Set(['RoleBinding', 'ClusterRoleBinding']);
 const SLICE = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes';
 
 /**
- * Returns a warning if the objects give service accounts rights on the API, but pods cannot reach it, because the node could
- * not claim its range of Services: operators and ingress controllers would never start to work. `find` reads an object by its path.
+ * Returns a warning if the objects grant service accounts permissions on the API but pods cannot reach it, because the node could not claim
+ * its Service range: operators and ingress controllers would never work. `find` reads an object by its path.
  */
 export async function unreachableApi(
   objects: readonly OtherObject[],

@@ -15,7 +15,7 @@ const FIELDS: SelectableFields<Named> = {
   'metadata.namespace': ({ metadata }) => metadata.namespace ?? '',
 };
 
-/** Serves the resource usage of the node and its pods at the paths of the Kubernetes resource metrics API. */
+/** Serves the resource usage of the node and its pods at the paths of Kubernetes' resource metrics API. */
 export function usageRoutes(backend: NodeBackend): Route[] {
   return METRICS_VERSIONS.flatMap((apiVersion) => usageRoutesOf(backend, apiVersion));
 }
@@ -51,7 +51,7 @@ function usageRoutesOf(backend: NodeBackend, apiVersion: string): Route[] {
   ];
 }
 
-/** Returns a PodMetrics object, or nothing for a pod without running containers, which is omitted from lists. */
+/** Returns a PodMetrics object, or nothing for a pod without running containers, so that lists omit it. */
 function podMetrics({ metadata, status }: Pod, { containers, atMs, windowMs }: UsageReport): object[] {
   const statuses = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
   const used = statuses.flatMap(({ name, containerID, state }) => {

@@ -196,7 +196,7 @@ function textIn(path: string): string {
   }
 }
 
-/** Starts a source as a kubelet does whose predecessor may have been killed. */
+/** Starts a source like a kubelet whose predecessor may have been killed. */
 async function start(context: TestContext, path: string, savedDirectory: string) {
   const snapshots: SourceSnapshot[] = [];
   const stop = new AbortController();

@@ -34,8 +34,8 @@ const MANIFEST_PATIENCE_MS = 300;
 const MANIFEST_QUIET_MS = 3;
 
 /**
- * If objects in a file are missing or have changed, the file may be being rewritten in place, from its beginning. Its old objects are kept
- * until it has not changed for this long.
+ * If objects in a file are missing or have changed, the file may be in the middle of an in-place rewrite. Its old objects are kept until it
+ * has not changed for this long.
  */
 const MANIFEST_REWRITE_QUIET_MS = 500;
 
@@ -103,7 +103,7 @@ export class ManifestDirectory {
       await this.#scan(signal);
     }
     using limited = withTimeout(signal, MANIFEST_START_PATIENCE_MS, 'wait for manifests that are being written');
-    // the first report is taken as complete: running pods that are not in it are killed
+    // the first report is treated as complete: running pods missing from it are killed
     await waitFor(() => this.#undecided.size === 0 || undefined, { intervalMs: 5, signal: limited }).catch(
       () => undefined,
     );
@@ -208,7 +208,7 @@ export class ManifestDirectory {
         if (file === 'unchanged') return;
         if (file === undefined && path.includes('\ufffd') && (await isNotUtf8(path)))
           throw new PodwrightError('invalid_argument', 'its name is not UTF-8: rename it');
-        // if the directory itself is missing, that does not mean that its files were deleted
+        // a missing directory does not mean that its files were deleted
         if (file === undefined && (moved || (await isDirectory(dirname(path))))) await this.#forget(path);
         else if (file !== undefined) await this.#consider(path, file, signal);
       } catch (error) {

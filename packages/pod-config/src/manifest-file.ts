@@ -22,7 +22,7 @@ export type ManifestFile = {
 };
 
 /**
- * Reads and decodes a manifest file. Returns `undefined` if there is no regular file with that name, and `unchanged` if its stamp is
+ * Reads and decodes a manifest file. Returns `undefined` if there is no regular file with that name, and `unchanged` if its stamp equals
  * `knownStamp`. Errors in the content are in `manifest.errors`.
  */
 export async function readManifestFile(

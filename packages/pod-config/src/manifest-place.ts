@@ -14,7 +14,7 @@ export type ManifestPlace = {
 
 /**
  * Determines whether a manifest path is a directory or a single file. A missing path counts as a file if its name looks like one or
- * `wasFile` is set; otherwise, rejects with ENOENT. Also rejects with ENOENT if the file's parent directory is missing.
+ * `wasFile` is set; otherwise this rejects with ENOENT. Also rejects with ENOENT if the file's parent directory is missing.
  */
 export async function manifestPlace(path: string, wasFile = false): Promise<ManifestPlace> {
   const there = await stat(path).catch((error: unknown) => {

@@ -1,7 +1,7 @@
 import { type ExistingPod, namespacedName, type Pod } from '@podwright/kube-api';
 
 /**
- * Decides which pod gets a name or UID that several manifests claim: the pod that already has it, regardless of its file name. A name gives
+ * Decides which pod gets a name or UID claimed by several manifests: the pod that already has it, regardless of its file name. A name gives
  * access to addresses and logs, and a UID to volumes and containers, so neither may pass to another pod that merely claims it.
  */
 export class PodClaims {

@@ -220,8 +220,8 @@ function ignoredIn(placed: PlacedObject, nodeName: string): ManifestError[] {
 }
 
 /**
- * Returns the updates that lead from one set of desired pods to another, removals first. If the pod with a given UID has a new name, it is
- * a different pod. The same goes for a pod whose QoS class changes, because it needs a different cgroup.
+ * Returns the updates that turn one set of desired pods into another, removals first. A pod with the same UID but a new name is a different
+ * pod. So is a pod whose QoS class changes, because it needs a different cgroup.
  */
 function changes(before: Map<string, Desired>, after: Map<string, Desired>): PodUpdate[] {
   const isSamePod = (uid: string) => {
@@ -266,7 +266,7 @@ function differs(before: Desired, after: Desired): boolean {
   return before.pod !== after.pod && content(before) !== content(after);
 }
 
-/** Converts a pod from a source to what `PodClaims` compares. */
+/** Reduces a pod from a source to the fields that `PodClaims` compares. */
 export function existingPod({ metadata }: Pod): ExistingPod {
   const { uid, namespace, name, annotations } = metadata;
   return { uid, namespace, name, file: annotations?.[CONFIG_FILE_ANNOTATION] ?? '' };

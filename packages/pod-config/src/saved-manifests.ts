@@ -5,7 +5,7 @@ import { errorMessage, isRecord, type Logger, PRIVATE_DIRECTORY } from '@podwrig
 import { namesIn, readJsonFile, writeFileAtomic } from '@podwright/host';
 import { MAX_MANIFEST_BYTES, type PlacedObject } from '@podwright/kube-api';
 
-/** Maximum size of a saved file. Default values and JSON quotation marks make objects larger than their manifest. */
+/** Maximum size of a saved file. Default values and JSON quoting make objects larger than their manifest. */
 const MAX_SAVED_BYTES = 4 * MAX_MANIFEST_BYTES;
 
 const SUFFIX = '.json';

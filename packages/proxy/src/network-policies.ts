@@ -10,8 +10,8 @@ import type { NetworkPolicyOptions, RunningProxy } from './proxy.ts';
 import { RuleLoop } from './rule-loop.ts';
 
 /**
- * Enforces the NetworkPolicies of an API server on the pods of this node, by rules in one nf_tables table. Connections that are established
- * when a policy is created stay. Requires `CAP_NET_ADMIN`.
+ * Enforces an API server's NetworkPolicies on the pods of this node, using rules in one nf_tables table. Connections established before a
+ * policy is created are not cut. Requires `CAP_NET_ADMIN`.
  */
 export function startNetworkPolicies(options: NetworkPolicyOptions): RunningProxy {
   const enforcer = new PolicyEnforcer({ ...options, sockets: options.sockets ?? new NetlinkSockets() });
@@ -78,7 +78,7 @@ class PolicyEnforcer implements RunningProxy {
     if (this.#model.isolates !== before) this.#loop.frameChanged();
   }
 
-  /** Makes policies apply between pods of the bridge too. Runs at each check, because the bridge may have been created again. */
+  /** Makes policies apply between pods on the bridge too. Runs at each check, because the bridge may have been recreated. */
   async #filterBridge(): Promise<void> {
     const { bridge, sockets, logger } = this.#options;
     if (bridge === undefined || !this.#model.isolates) return;

@@ -4,42 +4,41 @@ import type { NetlinkSockets } from '@podwright/system';
 
 export type ProxyOptions = {
   client: KubeClient;
-  /** The name of this node's Node object. Endpoints with this node name are local. */
+  /** Name of this node's Node object. Endpoints with this node name are local. */
   nodeName: string;
   logger: Logger;
-  /** Stops the proxy, as `stop` does. */
+  /** Stops the proxy, like `stop`. */
   signal?: AbortSignal;
-  /** Default: new ones. The rules apply to the network namespace in which the proxy is started. */
+  /** Default: new ones. Rules apply to the network namespace in which the proxy is started. */
   sockets?: NetlinkSockets;
-  /** The addresses of pods, as CIDR blocks. Default: those in the Node object. */
+  /** Pod addresses, as CIDR blocks. Default: those in the Node object. */
   podCidrs?: string[];
   /**
-   * Subnets whose pods are on one bridge. While the kernel does not pass bridged packets to the packet filter of the host, connections
+   * Subnets whose pods are on one bridge. As long as the kernel does not pass bridged packets to the host's packet filter, connections
    * within such a subnet through a Service are masqueraded. Default: none.
    */
   bridgedCidrs?: string[];
   /**
-   * The bridge of `bridgedCidrs`. If `br_netfilter` is loaded, the proxy makes the kernel pass the packets of the bridge to the packet
-   * filter, and the connections keep the addresses of their clients. Default: unknown, so connections are masqueraded.
+   * The bridge of `bridgedCidrs`. If `br_netfilter` is loaded, the proxy makes the kernel pass the bridge's packets to the packet filter,
+   * so that connections keep their client addresses. Default: unknown; connections are masqueraded.
    */
   bridge?: string;
   /**
-   * The node's addresses at which node ports are reachable: the first internal address of each IP family in the Node object (default), or
-   * all addresses of interfaces in these CIDR blocks. Never a loopback address.
+   * The node's addresses at which node ports are served: the first address of each IP family in the Node object, preferring internal ones
+   * (default), or all interface addresses in these CIDR blocks. Never a loopback address.
    */
   nodePortAddresses?: 'primary' | string[];
   /**
-   * The ranges of cluster IPs. If they are given, external and load balancer addresses of Services are not served if they are in these
-   * ranges, belong to pods or to the node, or are loopback, link-local or multicast addresses: a user who may create Services could
-   * otherwise receive the connections to another Service, to the DNS server or to the node. Default: all addresses are served, as by
-   * kube-proxy.
+   * The cluster IP ranges. If set, external and load balancer addresses of Services are not served if they are in these ranges, belong to
+   * pods or the node, or are loopback, link-local or multicast addresses: otherwise, a user who may create Services could intercept
+   * connections to another Service, the DNS server or the node. Default: all addresses are served, as by kube-proxy.
    */
   serviceCidrs?: string[];
-  /** Masquerades every connection to a cluster IP. Default: only those from outside `podCidrs`. */
+  /** Whether to masquerade every connection to a cluster IP. Default: only those from outside `podCidrs`. */
   masqueradeAll?: boolean;
-  /** The name of the nf_tables table of family `inet`. Default: `podwright-services`. */
+  /** Name of the nf_tables table (family `inet`). Default: `podwright-services`. */
   table?: string;
-  /** Interval of the check that another program has not changed the table. Default: 5000. */
+  /** How often to check whether another program has changed the table, in ms. Default: 5000. */
   checkIntervalMs?: number;
 };
 
@@ -47,18 +46,18 @@ export type NetworkPolicyOptions = Pick<
   ProxyOptions,
   'client' | 'nodeName' | 'logger' | 'signal' | 'sockets' | 'checkIntervalMs'
 > & {
-  /** The bridge of this node's pods. Its packets are passed to the packet filter of the host as soon as a policy isolates a pod. */
+  /** The bridge of this node's pods. Its packets are passed to the host's packet filter once a policy isolates a pod. */
   bridge?: string;
-  /** The name of the nf_tables table of family `inet`. Default: `podwright-policies`. */
+  /** Name of the nf_tables table (family `inet`). Default: `podwright-policies`. */
   table?: string;
 };
 
-/** What keeps rules in the kernel in line with the objects of an API server. */
+/** Keeps rules in the kernel in sync with an API server's objects. */
 export interface RunningProxy {
-  /** Resolves once the rules of all objects that existed at the start are in force. Rejects if it is stopped before that. */
+  /** Resolves once the rules for all objects that existed at the start are in effect. Rejects if stopped before that. */
   readonly synced: Promise<void>;
-  /** Returns why the current rules are not in force; `undefined` while they are. */
+  /** Returns why the current rules are not in effect; `undefined` if they are. */
   problem(): string | undefined;
-  /** Ends the updates. Connections and rules stay, as with kube-proxy; `removeRules` removes the table. */
+  /** Stops updating. Connections and rules remain, as with kube-proxy; `removeRules` removes the table. */
   stop(options?: { removeRules?: boolean }): Promise<void>;
 }

@@ -6,28 +6,30 @@ import { OwnedTable } from './kernel/owned-table.ts';
 import type { RuleLedger } from './ledger/rule-ledger.ts';
 
 export type RuleLoopOptions = {
-  /** The name of the table. */
+  /** The table's name. */
   table: string;
   socket: NetlinkSocket;
   ledger: RuleLedger;
   logger: Logger;
   checkIntervalMs: number | undefined;
-  /** Computes the rules of what has changed into the ledger. */
+  /** Updates the ledger with the rules of what has changed. */
   refresh: () => void | Promise<void>;
-  /** Returns the chains that no owner of rules needs. */
+  /** Returns the chains that exist without an owner. */
   frame: () => NftChain[];
-  /** Called once the rules are in force. */
+  /** Called once the rules are in effect. */
   onApplied?: () => Promise<void>;
-  /** Looks, at each check, for changes that have no events. */
+  /** Called at each check, to look for changes that have no events. */
   onCheck?: () => void;
 };
 
-/** Time in which further changes join the same transaction. */
+/** Time window for batching changes into one transaction. */
 const BATCH_MS = 5;
 const DEFAULT_CHECK_INTERVAL_MS = 5000;
 const RETRY = { initialMs: 500, maxMs: 30_000 } as const;
 
-/** Keeps a table in the kernel as a ledger says: applies changes in batches, checks the table at intervals, and retries after failures. */
+/**
+ * Keeps a table in the kernel in sync with a ledger: applies changes in batches, checks the table periodically, and retries after failures.
+ */
 export class RuleLoop {
   readonly synced: Promise<void>;
   readonly #options: RuleLoopOptions;
@@ -47,7 +49,7 @@ export class RuleLoop {
     ignoreFailure(this.synced, 'callers need not wait for it');
   }
 
-  /** Begins once the informers have read all objects. Must be called once. */
+  /** Starts once the informers have synced. Must be called only once. */
   start(informers: readonly Informer<KubeObject>[]): void {
     this.#work = this.#run(informers);
   }
@@ -64,12 +66,12 @@ export class RuleLoop {
     this.changed();
   }
 
-  /** Returns why the rules in the kernel are not the current ones; `undefined` while they are. */
+  /** Returns why the rules in the kernel are not current; `undefined` if they are. */
   problem(): string | undefined {
     return this.#problem;
   }
 
-  /** Stops after the current transaction, and closes the socket. The informers must have been stopped. Idempotent. */
+  /** Stops after the current transaction and closes the socket. The informers must already be stopped. Idempotent. */
   async stop({ removeRules }: { removeRules: boolean }): Promise<void> {
     const reason = new PodwrightError('cancelled', `the rules of the table ${this.#options.table} are no longer kept`);
     this.#stopping.abort(reason);
@@ -101,7 +103,7 @@ export class RuleLoop {
     }
   }
 
-  /** Waits for a change, and a little longer for those that follow it; at most this time. */
+  /** Waits up to `limitMs` for a change, and then a little longer for further ones. */
   async #waitForChange(limitMs: number): Promise<void> {
     const { signal } = this.#stopping;
     if (!this.#isChanged) {
@@ -113,7 +115,7 @@ export class RuleLoop {
     if (this.#isChanged) await pause(BATCH_MS, signal);
   }
 
-  /** Brings the kernel's rules up to date. Returns the time after which to try again, if it failed. */
+  /** Brings the kernel's rules up to date. If this fails, returns the delay before a retry. */
   async #apply(isCheck: boolean): Promise<number | undefined> {
     const { ledger, logger, table, refresh, frame, onApplied } = this.#options;
     this.#isChanged = false;

@@ -15,7 +15,7 @@ import { frameChains } from './table/frame.ts';
 import { ServicesModel } from './table/services-model.ts';
 import { mergeUdpChanges, noUdpChange } from './table/udp-frontends.ts';
 
-/** The proxy: informers feed the model, whose rules a loop keeps in the kernel. */
+/** The proxy: informers feed the model, and a loop keeps its rules in the kernel. */
 export class ServiceProxy implements RunningProxy {
   readonly #options: ProxyOptions & { sockets: NetlinkSockets };
   readonly #model: ServicesModel;
@@ -25,7 +25,7 @@ export class ServiceProxy implements RunningProxy {
   #informers: Informer<KubeObject>[] = [];
   #node: Node | undefined;
   #udp = noUdpChange();
-  /** Subnets whose bridged packets do not pass through the packet filter, so that connections within them must be masqueraded. */
+  /** Subnets whose bridged packets bypass the packet filter, so that connections within them must be masqueraded. */
   #bypassed: readonly string[];
 
   constructor(options: ProxyOptions & { sockets: NetlinkSockets }) {
@@ -98,7 +98,7 @@ export class ServiceProxy implements RunningProxy {
     this.#loop.changed();
   }
 
-  /** Recomputes all rules if the node changed in a way that matters; its status changes all the time. */
+  /** Recomputes all rules if a relevant part of the node has changed; its status changes all the time. */
   #updateNode(): void {
     const before = this.#model.node;
     const facts = this.#facts();
@@ -124,7 +124,7 @@ export class ServiceProxy implements RunningProxy {
     };
   }
 
-  /** Brings flows and health check ports in line with the rules in force. */
+  /** Updates flows and health check ports to match the rules in effect. */
   async #followRules(): Promise<void> {
     const change = this.#udp;
     this.#udp = noUdpChange();
@@ -138,7 +138,8 @@ export class ServiceProxy implements RunningProxy {
   }
 
   /**
-   * Makes the kernel filter packets of the bridge, also replies between its pods. It is called often, as the bridge may be created later.
+   * Makes the kernel filter the bridge's packets, including replies between its pods. Called often, because the bridge may be created
+   * later.
    */
   async #filterBridge(): Promise<void> {
     const { bridge, bridgedCidrs = [], sockets, logger } = this.#options;

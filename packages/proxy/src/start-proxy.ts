@@ -3,8 +3,8 @@ import type { ProxyOptions, RunningProxy } from './proxy.ts';
 import { ServiceProxy } from './service-proxy.ts';
 
 /**
- * Starts a proxy: it makes the Services of an API server reachable on this node, as kube-proxy does, by rules in one nf_tables table. Requires
- * `CAP_NET_ADMIN`, and forwarding of packets to be enabled.
+ * Starts a proxy, which makes an API server's Services reachable on this node like kube-proxy, using rules in one nf_tables table. Requires
+ * `CAP_NET_ADMIN` and enabled packet forwarding.
  */
 export function startProxy(options: ProxyOptions): RunningProxy {
   const proxy = new ServiceProxy({ ...options, sockets: options.sockets ?? new NetlinkSockets() });

@@ -2,7 +2,7 @@
 
 /** How long a shim's binary may take to start a shim, or to clean up after one. */
 export const PROGRAM_TIMEOUT_MS = 30_000;
-/** Maximum number of characters of a shim binary's output that an error message quotes. */
+/** Maximum number of characters of a shim binary's output quoted in an error message. */
 export const PROGRAM_ERROR_CHARACTERS = 2_000;
 /** How long a shim may take to accept a connection or to respond to a liveness check. */
 export const CONNECT_TIMEOUT_MS = 10_000;

@@ -17,7 +17,7 @@ after(() => rmSync(directory, { recursive: true }));
 const home = { namespace: 'space', events: '/run/events.sock', publisher: '/run/publish' };
 const bound = () => AbortSignal.timeout(60_000);
 
-/** Parameters of a call of a shim whose binary is this script. */
+/** Parameters for invoking a shim whose binary is this script. */
 function scripted(name: string, script: string) {
   const [path, bundle] = [join(directory, `${name}.sh`), join(directory, name)];
   mkdirSync(bundle);

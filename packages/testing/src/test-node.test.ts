@@ -12,7 +12,7 @@ test('without the program the error names it and how to give another one', async
   });
 });
 
-/** A program whose command `node` runs, and whose other commands print their last argument. */
+/** A program whose `node` command keeps running, and whose other commands print their last argument. */
 const PROGRAM = `#!/bin/sh
 for last; do :; done
 [ "$last" != node ] || exec sleep 60

@@ -25,8 +25,8 @@ const LOG_TAIL_BYTES = 2000;
 const OUTPUT_LIMIT_BYTES = 64 << 20;
 
 /**
- * Starts a node that has its own directories, cgroup and bridge, and can run next to other nodes on the host. Requires root, and the host
- * programs that `podwright doctor` lists. Throws if the node does not start; nothing is left behind then.
+ * Starts a node with its own directories, cgroup and bridge, which can run next to other nodes on the host. Requires root, and the host
+ * programs that `podwright doctor` lists. Throws if the node does not start, leaving nothing behind.
  */
 export async function startTestNode(options: TestNodeOptions = {}): Promise<TestNode> {
   const node = new TestNode(options);

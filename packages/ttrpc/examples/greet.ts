@@ -8,7 +8,7 @@ import {
 import { silentLogger } from '@podwright/base';
 import { TtrpcConnection, TtrpcServer } from '@podwright/ttrpc';
 
-// Usually protoc-gen-es generates a service and its type from a .proto file; this one is described here.
+// Services and their types are usually generated from a .proto file by protoc-gen-es; this one is written by hand.
 type Text = typeof StringValueSchema;
 type GreeterService = GenService<{ greet: { methodKind: 'unary'; input: Text; output: Text } }>;
 const text = '.google.protobuf.StringValue';

@@ -6,5 +6,5 @@ export const CALL_TIMEOUT_MS = 30_000;
 export const MAX_CALLS = 1024;
 /** Maximum number of response bytes that a client may leave unread. Above it, the client is disconnected. */
 export const MAX_UNSENT_BYTES = 16 << 20;
-/** Maximum length of an error message. Longer ones are truncated, both those that are sent and those that are received. */
+/** Maximum length of an error message. Longer ones are truncated, when sent as well as when received. */
 export const MAX_ERROR_CHARACTERS = 4096;

@@ -1,4 +1,4 @@
-/** Defaults must be valid values of their schemas, and have no undeclared fields (apiextensions-apiserver, defaulting). */
+/** Defaults must be valid for their schemas and must not contain undeclared fields (apiextensions-apiserver, defaulting). */
 
 import { Patterns } from '@podwright/cel/patterns';
 import { type FieldError, invalidValue, isSameValue } from '@podwright/kube-kinds';

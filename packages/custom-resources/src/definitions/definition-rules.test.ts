@@ -16,7 +16,7 @@ function definition(spec: JsonSchema, more: object = {}, name = 'foos'): ApiObje
   return { metadata, spec: { group: 'example.com', scope: 'Namespaced', names, versions } } as never;
 }
 
-/** Checks the errors below the schema of `spec`. */
+/** Checks the errors in the schema of `spec`. */
 function check(spec: JsonSchema, ...expected: string[]): void {
   const start = 'spec.validation.openAPIV3Schema.properties[spec].';
   const errors = definitionSchemaErrors(definition(spec)).map(({ field, message }) => `${field}: ${message}`);
@@ -26,7 +26,7 @@ function check(spec: JsonSchema, ...expected: string[]): void {
   );
 }
 
-// observed on a kube-apiserver 1.36.2
+// observed on kube-apiserver 1.36.2
 test('schemas that are not structural have the errors of upstream', () => {
   check({ type: 'object' });
   check({}, 'type: Required value: must not be empty for specified object fields');

@@ -13,7 +13,7 @@ import { defaultErrors } from './default-rules.ts';
 import { schemaErrors } from './schema-rules.ts';
 import { structuralErrors } from './structural-rules.ts';
 
-/** Validates the schemas of a definition. A schema that an update does not change is not validated again. */
+/** Validates the schemas of a definition. Schemas unchanged by an update are not validated again. */
 export function definitionSchemaErrors(definition: ApiObject, old?: ApiObject): FieldError[] {
   const versions = objectsAt(definition, 'spec', 'versions');
   const schemas = versions.map((version) => objectAt(version, 'schema', 'openAPIV3Schema') as JsonSchema | undefined);
@@ -26,7 +26,7 @@ export function definitionSchemaErrors(definition: ApiObject, old?: ApiObject): 
   });
 }
 
-/** Requires selectable fields to be scalars that the schema declares. */
+/** Requires selectable fields to be scalars declared in the schema. */
 export function selectableErrors(definition: ApiObject): FieldError[] {
   const versions = objectsAt(definition, 'spec', 'versions');
   const isShared = versions.every((one) => isSameValue(one.selectableFields, versions[0]?.selectableFields));
@@ -57,7 +57,7 @@ function errorsOf(field: string, schema: JsonSchema): FieldError[] {
   return [...nullable, ...structural, ...defaults, ...schemaErrors(field, schema)];
 }
 
-/** Whether a schema of a definition has rules in CEL. */
+/** Whether any schema of a definition has CEL rules. */
 export function hasRules(definition: ApiObject): boolean {
   return objectsAt(definition, 'spec', 'versions').some((version) => {
     const schema = (objectAt(version, 'schema', 'openAPIV3Schema') ?? {}) as JsonSchema;
@@ -65,7 +65,7 @@ export function hasRules(definition: ApiObject): boolean {
   });
 }
 
-/** Objects are converted between versions only by their names. */
+/** Rejects conversion webhooks: conversion between versions only changes the `apiVersion`. */
 export function conversionErrors(definition: ApiObject): FieldError[] {
   const strategy = objectAt(definition, 'spec', 'conversion')?.strategy;
   if (strategy !== 'Webhook') return [];

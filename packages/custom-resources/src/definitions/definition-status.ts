@@ -18,7 +18,7 @@ export const hasCondition = (definition: ApiObject, type: string): boolean =>
     (one) => textAt(one, 'type') === type && textAt(one, 'status') === 'True',
   );
 
-/** Returns the definition with this condition. The time changes only with the status. */
+/** Returns the definition with this condition set. The transition time only changes if the status does. */
 function withCondition(definition: ApiObject, condition: Condition, now: string): ApiObject {
   const conditions = objectsAt(definition, 'status', 'conditions');
   const old = conditions.find((one) => textAt(one, 'type') === condition.type);
@@ -29,7 +29,7 @@ function withCondition(definition: ApiObject, condition: Condition, now: string)
   return { ...definition, status: { ...objectAt(definition, 'status'), conditions: list } };
 }
 
-/** Returns the definition with its accepted names and conditions. `others`: all other definitions. */
+/** Returns the definition with its accepted names and conditions set. `others`: all other definitions. */
 export function withAcceptedNames(definition: ApiObject, others: readonly ApiObject[], now: string): ApiObject {
   const names = objectAt(definition, 'spec', 'names') ?? {};
   const accepted = objectAt(definition, 'status', 'acceptedNames') ?? {};
@@ -54,7 +54,7 @@ const NOT_ACCEPTED: Condition = {
 
 type Used = { resources: ReadonlySet<string>; kinds: ReadonlySet<string> };
 
-/** The names that other definitions of the group use. */
+/** Returns the names used by other definitions of the group. */
 function usedNames(definition: ApiObject, others: readonly ApiObject[]): Used {
   const group = textAt(definition, 'spec', 'group');
   const names = others
@@ -104,7 +104,7 @@ function conflictOf(field: string, names: string): Condition {
 const APPROVAL = 'api-approved.kubernetes.io';
 const PROTECTED = /(?:^|\.)(?:k8s|kubernetes)\.io$/;
 
-/** Definitions in Kubernetes' own groups state whether they are approved. */
+/** Adds a condition to definitions in Kubernetes' own groups that states whether they are approved. */
 function withApproval(definition: ApiObject, now: string): ApiObject {
   if (!PROTECTED.test(textAt(definition, 'spec', 'group'))) return definition;
   const value = textAt(definition, 'metadata', 'annotations', APPROVAL);
@@ -118,7 +118,7 @@ function withApproval(definition: ApiObject, now: string): ApiObject {
   return withCondition(definition, condition, now);
 }
 
-/** Returns the definition when its deletion is first requested: it remains until its objects are deleted. */
+/** Returns the definition as updated when its deletion is first requested: it remains until its objects are deleted. */
 export function withCleanup(definition: ApiObject, now: string): ApiObject {
   const { finalizers = [] } = definition.metadata;
   const next = finalizers.includes(CLEANUP_FINALIZER) ? finalizers : [...finalizers, CLEANUP_FINALIZER];
@@ -129,7 +129,7 @@ export function withCleanup(definition: ApiObject, now: string): ApiObject {
   return withCondition({ ...definition, metadata: { ...definition.metadata, finalizers: next } }, pending, now);
 }
 
-/** Returns the definition when its objects have been deleted. */
+/** Returns the definition as updated once its objects have been deleted. */
 export function withoutCleanup(definition: ApiObject): ApiObject {
   const { finalizers = [], ...metadata } = definition.metadata;
   const others = finalizers.filter((one) => one !== CLEANUP_FINALIZER);

@@ -66,7 +66,7 @@ function mapRules(field: string, schema: JsonSchema): FieldError[] {
   ];
 }
 
-/** The keys of map elements must always be set. */
+/** The key fields of map elements must always be set. */
 function keyFieldRules(field: string, schema: JsonSchema): FieldError[] {
   const { properties = {}, required: names = [] } = schema.items ?? {};
   const keys = schema['x-kubernetes-list-map-keys'] ?? [];

@@ -1,4 +1,4 @@
-/** The rules for the schemas of definitions, with the errors of upstream (apiextensions-apiserver, apis/apiextensions/validation). */
+/** The schema rules for definitions, with upstream's errors (apiextensions-apiserver, apis/apiextensions/validation). */
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '@podwright/kube-kinds';
 import type { JsonSchema } from '../json-schema.ts';
 import { ruleFieldPath } from '../rules/field-paths.ts';
@@ -11,7 +11,7 @@ const OBJECT_FIELDS = ['apiVersion', 'kind', 'metadata'];
 /** How a schema is used. */
 export type SchemaUse = {
   isRoot?: boolean;
-  /** Why defaults are forbidden. */
+  /** Why defaults are forbidden; unset if they are allowed. */
   forbidsDefaults?: string;
   isInMetadata?: boolean;
 };
@@ -101,7 +101,7 @@ const REASONS = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvali
 
 const hasBreaks = (text: string): boolean => text.includes('\n');
 
-/** Checks only the form of rules in CEL. */
+/** Checks only the form of CEL rules. */
 function validationRules(field: string, schema: JsonSchema): FieldError[] {
   const rules = (schema['x-kubernetes-validations'] ?? []) as readonly RuleForm[];
   return rules.flatMap((rule, index) => {

@@ -13,7 +13,7 @@ const NO_TYPE: Readonly<Record<Level, string>> = {
   field: 'must not be empty for specified object fields',
 };
 
-/** Returns the errors in upstream's order: sorted by their texts. */
+/** Returns the errors in upstream's order: sorted by text. */
 export function structuralErrors(field: string, schema: JsonSchema): FieldError[] {
   const errors = invariants(field, schema, 'root');
   const text = (error: FieldError) => `${error.field}: ${error.message}`;
@@ -70,7 +70,7 @@ function typeRules(field: string, schema: JsonSchema, level: Level): FieldError[
   ];
 }
 
-/** Schemas of `kind`, `apiVersion` and `metadata` cannot change what these fields are. */
+/** Schemas must not redefine `kind`, `apiVersion` and `metadata`. */
 function objectFieldRules(field: string, { properties = {} }: JsonSchema, level: Level): FieldError[] {
   const texts = ['kind', 'apiVersion'].flatMap((name) => {
     const property = properties[name];
@@ -114,7 +114,7 @@ function patternErrors(field: string, pattern: string): FieldError[] {
   }
 }
 
-/** The fields that schemas within `anyOf`, `allOf`, `oneOf` and `not` cannot have, with what they must be. */
+/** The fields forbidden in schemas within `anyOf`, `allOf`, `oneOf` and `not`, and what they must be instead. */
 const FORBIDDEN: readonly (readonly [string, string])[] = [
   ['type', 'must be empty to be structural'],
   ['additionalProperties', 'must be undefined to be structural'],

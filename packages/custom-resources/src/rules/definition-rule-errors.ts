@@ -11,10 +11,10 @@ import {
 import { type JsonSchema, someSchema } from '../json-schema.ts';
 import { type RuleNode, rulesOf, ruleTree, type ValidationRule } from './rule-tree.ts';
 
-/** Maximum number of characters of all expressions of a definition together, which bounds the time to compile them. */
+/** Maximum total length of a definition's expressions in characters, which bounds the time to compile them. */
 const MAX_LENGTH = 300_000;
 
-/** Returns the errors of rules in the schemas of a definition. Schemas that an update does not change are not compiled again. */
+/** Returns the errors of CEL rules in a definition's schemas. Schemas unchanged by an update are not compiled again. */
 export function definitionRuleErrors(definition: ApiObject, old?: ApiObject): FieldError[] {
   const schemas = schemasOf(definition);
   if (isSameValue(schemas, schemasOf(old))) return [];
@@ -46,7 +46,7 @@ const schemasOf = (definition: ApiObject | undefined): (JsonSchema | undefined)[
     (version) => objectAt(version, 'schema', 'openAPIV3Schema') as JsonSchema | undefined,
   );
 
-/** `forbids`: path of the enclosing list in which `oldSelf` is forbidden, because its elements have no old state. */
+/** `forbids`: path of the enclosing list that forbids `oldSelf` because its elements have no old state. */
 type Place = { field: string; forbids: string | undefined };
 
 function nodeErrors(
@@ -85,7 +85,7 @@ const untyped = (field: string): FieldError => ({
     'Internal error: internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations',
 });
 
-/** Returns a rule with the field names of upstream's Go struct, as errors print it. */
+/** Returns a rule with the field names of upstream's Go struct, as printed in errors. */
 const shownRule = (rule: ValidationRule = {}): object => ({
   Rule: rule.rule ?? '',
   Message: rule.message ?? '',

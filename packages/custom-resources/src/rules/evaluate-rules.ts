@@ -8,7 +8,7 @@ import { oldElements } from '../old-elements.ts';
 import type { RuleOutcome } from './rule-outcome.ts';
 import type { CompiledRule, RuleNode } from './rule-tree.ts';
 
-/** Maximum cost of all rules for one object (apiserver, pkg/apis/cel: RuntimeCELCostBudget). */
+/** Maximum total cost of all rules for one object (apiserver, pkg/apis/cel: RuntimeCELCostBudget). */
 const MAX_OBJECT_COST = 10_000_000;
 const MAX_MESSAGE_BYTES = 5 * 1024;
 /** Maximum number of errors for one object. */
@@ -19,16 +19,16 @@ const NO_BUDGET = 'validation failed due to running out of cost budget, no furth
 type Pair = { readonly value: unknown; readonly old: unknown };
 
 /**
- * The values that decide whether an error is only a warning: it is if an update did not change the value itself or, if that has no old
- * state, the nearest enclosing value that has one (ratcheting).
+ * The values that decide whether an error is demoted to a warning (ratcheting). It is if an update did not change the value itself or, if
+ * that has no old state, the nearest enclosing value that has one.
  */
 type Ratchet = { readonly current?: Pair | undefined; readonly parent?: Pair | undefined };
 
 type Place = Pair & { readonly path: string; readonly ratchet: Ratchet };
 
 /**
- * Evaluates the rules for an object. `old`: the object before an update. The rules of an object can take seconds together, so other work
- * runs between two rules.
+ * Evaluates the rules for an object. `old` is the object before an update. Evaluating all rules of an object can take seconds, so it yields
+ * to other work between rules.
  */
 export async function evaluateRules(
   tree: RuleNode,
@@ -47,7 +47,7 @@ class RuleRun {
   #budget = MAX_OBJECT_COST;
   #isEnded = false;
 
-  /** Evaluates the rules for a value and for all values in it. Yields after each rule, so that the caller can let other work run. */
+  /** Evaluates the rules for a value and all values in it. Yields after each rule, so that the caller can let other work run. */
   *visit(node: RuleNode, place: Place): Generator<void> {
     const { value, old } = place;
     if (value === null || value === undefined) return;
@@ -131,7 +131,7 @@ class RuleRun {
     if (typeof detail !== 'string') this.#isEnded = true;
   }
 
-  /** Returns the message of a rule that is violated, or a problem after which no further rules are evaluated. */
+  /** Returns the message for a violated rule, or a problem that ends the evaluation of rules. */
   #detail({ message, rule }: CompiledRule, variables: Variables): string | { problem: string } {
     const plain = rule.message ? rule.message.trim() : `failed rule: ${(rule.rule ?? '').trim()}`;
     if (message === undefined) return plain;

@@ -1,4 +1,4 @@
-/** The field paths of rules, such as `.spec.replicas` and `.labels['example.com/name']` (apiextensions-apiserver, ValidFieldPath). */
+/** Field paths of rules, such as `.spec.replicas` and `.labels['example.com/name']` (apiextensions-apiserver, ValidFieldPath). */
 import type { JsonSchema } from '../json-schema.ts';
 
 const STEP = /\.([^.[\]]+)|\['((?:[^'\\]|\\[\s\S])*)'\]/y;
@@ -6,7 +6,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   ...{ a: '\u0007', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v', "'": "'", '\\': '\\' },
 };
 
-/** Returns the path as errors show it; `undefined` for a path that names no field of the schema. */
+/** Returns the path as printed in errors; `undefined` if it does not name a field of the schema. */
 export function ruleFieldPath(path: string, schema: JsonSchema): string | undefined {
   let shown = '';
   let at: JsonSchema | undefined = schema;

@@ -1,3 +1,3 @@
-/** Rules in CEL. A server loads this module when the first definition with such rules exists, to save memory. */
+/** CEL rules. To save memory, a server only loads this module once a definition with such rules exists. */
 export { definitionRuleErrors } from './definition-rule-errors.ts';
 export { objectRules } from './object-rules.ts';

@@ -23,17 +23,17 @@ export type ValidationRule = {
 
 export type CompiledRule = {
   readonly rule: ValidationRule;
-  /** Undefined for a rule that is empty or cannot be compiled. */
+  /** Undefined if the rule is empty or does not compile. */
   readonly program: Program | undefined;
   readonly problem: string | undefined;
   readonly message: Program | undefined;
   readonly messageProblem: string | undefined;
   readonly usesOldSelf: boolean;
-  /** The field to which errors refer, relative to the value; '' for the value itself. */
+  /** The field that errors refer to, relative to the value; '' for the value itself. */
   readonly fieldPath: string;
 };
 
-/** The rules of a schema, and of its parts. It exists only if the schema or a part has rules. */
+/** The rules of a schema and its subschemas. Exists only if any of them has rules. */
 export type RuleNode = {
   readonly schema: JsonSchema;
   readonly values: SchemaValues | undefined;
@@ -48,7 +48,7 @@ type Functions = ReturnType<typeof kubernetesFunctions>;
 export const rulesOf = (schema: JsonSchema): readonly ValidationRule[] =>
   (schema['x-kubernetes-validations'] ?? []) as readonly ValidationRule[];
 
-/** Compiles the rules of a schema and of its parts; `undefined` if there are none. */
+/** Compiles the rules of a schema and its subschemas; `undefined` if there are none. */
 export function ruleTree(schema: JsonSchema, isResource = true): RuleNode | undefined {
   return nodeOf(schema, { isResource, functions: kubernetesFunctions() });
 }

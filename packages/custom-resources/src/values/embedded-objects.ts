@@ -1,8 +1,8 @@
-/** Validates objects within objects (apiextensions-apiserver, objectmeta). */
+/** Validates objects embedded in objects (apiextensions-apiserver, objectmeta). */
 import { type FieldError, required } from '@podwright/kube-kinds';
 import type { JsonSchema } from '../json-schema.ts';
 
-/** Requires objects of `x-kubernetes-embedded-resource` to have a kind and a version. */
+/** Requires objects with `x-kubernetes-embedded-resource` to have a kind and an apiVersion. */
 export function embeddedErrors(value: unknown, schema: JsonSchema, path: string): FieldError[] {
   const { items, properties = {}, additionalProperties } = schema;
   if (Array.isArray(value))

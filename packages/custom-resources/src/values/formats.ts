@@ -1,4 +1,4 @@
-/** The formats of strings that the server checks (kube-openapi, strfmt). Formats that it does not know allow any string. */
+/** String formats checked by the server (kube-openapi, strfmt). Unknown formats allow any string. */
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 
 const matches = (expression: RegExp) => (text: string) => expression.test(text);
@@ -59,6 +59,6 @@ const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   'k8s-long-name': isLabels,
 };
 
-/** Whether a string has a format. */
+/** Whether a string conforms to a format. */
 export const hasFormat = (text: string, format: string): boolean =>
   !Object.hasOwn(FORMATS, format) || FORMATS[format]!(text);

@@ -1,4 +1,4 @@
-/** The JSON paths of columns, scales and selectable fields (client-go, util/jsonpath), as far as definitions use them. */
+/** JSON paths of printer columns, scales and selectable fields (client-go, util/jsonpath), limited to the syntax used by definitions. */
 
 type Step =
   | { kind: 'field'; name: string }
@@ -8,7 +8,7 @@ type Step =
 
 const MAX_LENGTH = 1000;
 
-/** Returns a function that finds the values at a path, or `undefined` for a path that is not supported. */
+/** Returns a function that finds the values at a path, or `undefined` if the path is not supported. */
 export function jsonPath(text: string): ((object: unknown) => unknown[]) | undefined {
   const steps = text.length > MAX_LENGTH ? undefined : stepsOf(text);
   return (

@@ -3,7 +3,7 @@ import { type FieldError, invalidValue } from '@podwright/kube-kinds';
 import type { JsonSchema } from '../json-schema.ts';
 import { goNumber } from './go-number.ts';
 
-/** The formats of numbers that schemas of custom resources may have. Others are ignored. */
+/** The number formats allowed in schemas of custom resources. Others are ignored. */
 const FORMATS: Readonly<Record<string, readonly string[]>> = {
   integer: ['int32', 'int64'],
   number: ['float', 'double'],
@@ -11,7 +11,7 @@ const FORMATS: Readonly<Record<string, readonly string[]>> = {
 
 const MAX_FLOAT32 = 3.4028234663852886e38;
 
-/** Returns the format of the schema's numbers, '' if it has none that is known for its type. */
+/** Returns the number format of the schema, or '' if it has none known for its type. */
 export function numberFormat({ type = '', format = '' }: JsonSchema): string {
   return Object.hasOwn(FORMATS, type) && FORMATS[type]!.includes(format) ? format : '';
 }
@@ -40,7 +40,7 @@ export function numberErrors(number: number, schema: JsonSchema, path: string): 
   return errors;
 }
 
-/** Requires a value or limit to be a number of the schema's type and format. Upstream's error has no path. */
+/** Requires a value or limit to fit the type and format of the schema. Upstream's error has no path. */
 function rangeErrors(number: number, schema: JsonSchema, { prefix, path }: { prefix: string; path: string }) {
   const { type } = schema;
   const format = numberFormat(schema);
@@ -55,7 +55,7 @@ function isInRange(number: number, type: string | undefined, format: string): bo
   return format === 'int32' ? (number | 0) === number : -(2 ** 63) <= number && number < 2 ** 63;
 }
 
-/** As in upstream, the factor for integers has no fraction. */
+/** As upstream, the factor is truncated if the number is an integer. */
 function multipleErrors(number: number, multipleOf: number, path: string): FieldError[] {
   const isInteger = Number.isInteger(number);
   const factor = isInteger ? Math.trunc(multipleOf) : multipleOf;

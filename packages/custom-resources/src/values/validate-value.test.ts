@@ -17,7 +17,7 @@ function errors(spec: unknown, schema: JsonSchema, old?: unknown): string[] {
   ].map(({ field, message }) => `${field}: ${message}`);
 }
 
-// observed on a kube-apiserver 1.36.2
+// observed on kube-apiserver 1.36.2
 test('invalid values have the errors of upstream', () => {
   const cases: [schema: JsonSchema, value: unknown, ...expected: string[]][] = [
     [{ type: 'integer' }, 'x', 'Invalid value: "string": spec in body must be of type integer: "string"'],

@@ -1,4 +1,4 @@
-/** Validates values against schemas, with the errors of upstream (kube-openapi, validate; apiextensions-apiserver, validation). */
+/** Validates values against schemas, with upstream's errors (kube-openapi, validate; apiextensions-apiserver, validation). */
 import { isRecord } from '@podwright/base';
 import type { MatchBudget, Patterns } from '@podwright/cel/patterns';
 import {
@@ -18,20 +18,20 @@ import { numberErrors, numberFormat } from './number-errors.ts';
 
 export type Validation = {
   patterns: Patterns;
-  /** Of the whole object, from its first value on. */
+  /** Shared by all values of the object; created at the first one. */
   budget?: MatchBudget;
-  /** The path of the value, such as `spec.a[0]`. '' for the object itself. */
+  /** The path of the value, such as `spec.a[0]`; '' for the object itself. */
   path: string;
-  /** The value before an update. An invalid value may remain as it is. */
+  /** The value before an update. An invalid value is accepted if it is unchanged. */
   old?: unknown;
 };
 
 type Budgeted = Validation & { budget: MatchBudget };
 
-/** Errors that are returned of an object: one with more is not looked at further. */
+/** Maximum number of errors returned for an object; validation stops when it is reached. */
 const MAX_ERRORS = 100;
 
-/** An error of a combination of schemas has no path. */
+/** Errors of combined schemas have no path. */
 const combined = (message: string): FieldError => invalidValue('<nil>', '', message);
 
 export function validateValue(value: unknown, schema: JsonSchema, options: Validation): FieldError[] {
@@ -65,7 +65,7 @@ function typeErrors(value: unknown, schema: JsonSchema, { path }: Validation): F
   if (value === null && schema.nullable === true) return [];
   const format = numberFormat(schema);
   const isNumberOrBoolean = typeof value === 'number' || typeof value === 'boolean';
-  // upstream names the formats, but not those of numbers in quotes and of lists
+  // upstream names the format for numbers and booleans, but the type for other values, such as quoted numbers and lists
   if (format !== '' && isNumberOrBoolean) return [wrongType(path, format, typeof value === 'number' ? 'float64' : '')];
   return [wrongType(path, types.join(','), type)];
 }

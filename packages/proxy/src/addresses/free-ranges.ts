@@ -1,21 +1,21 @@
-/** Chooses unused ranges of addresses for an ephemeral node (`podwright up --ephemeral`), which has no configuration file. */
+/** Chooses unused address ranges for an ephemeral node (`podwright up --ephemeral`), which has no configuration file. */
 import { randomInt } from 'node:crypto';
 import { PodwrightError } from '@podwright/base';
 import { NetlinkSockets } from '@podwright/system';
 import { readHostNetwork } from './host-network.ts';
 import { overlap, prefixOf, rangesOfNodes } from './service-range.ts';
 
-/** The subnet of the pods and the range of Services, as CIDR blocks. */
+/** The pod subnet and the Service range, as CIDR blocks. */
 export type NodeRanges = { subnet: string; serviceCidr: string };
 
-/** How many random blocks of a private network are tried. On most hosts, the first one is unused. */
+/** How many random blocks of a private network to try. On most hosts, the first one is unused. */
 const MAX_TRIES = 500;
 /**
- * Routes with a shorter prefix are ignored; each value is tried if the one before it leaves no unused block. Many hosts route whole private
- * networks to a company's network (10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16), and use only narrower routes themselves.
+ * Routes with a shorter prefix are ignored; each value is tried if the previous one leaves no unused block. Many hosts route entire private
+ * networks (10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16) to a company network, but themselves use only narrower routes.
  */
 const MIN_ROUTE_PREFIXES = [0, 9, 13, 17];
-/** The private networks (RFC 1918), as functions that return the first two bytes of a random /24 block. */
+/** The private networks (RFC 1918), as functions returning the first two bytes of a random /24 block. */
 const PRIVATE_NETWORKS = [() => `10.${randomInt(256)}`, () => `172.${randomInt(16, 32)}`, () => '192.168'] as const;
 
 /**

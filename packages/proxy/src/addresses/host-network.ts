@@ -11,12 +11,12 @@ import {
 export const LOOPBACK = 1;
 
 /**
- * The addresses of the host's interfaces, and the destinations of its main routing table as CIDR blocks, without default and loopback
+ * The addresses of the host's interfaces, and the destinations in its main routing table as CIDR blocks, except for default and loopback
  * routes.
  */
 export type HostNetwork = { addresses: LinkAddress[]; routed: string[] };
 
-/** Reads the addresses and routes through a netlink socket of the protocol `route`. */
+/** Reads the addresses and routes through a netlink socket for the protocol `route`. */
 export async function readHostNetwork(socket: NetlinkSocket): Promise<HostNetwork> {
   const [addresses = []] = await socket.request([listAddresses()]); // the kernel answers one list request of a socket at a time
   const [routes = []] = await socket.request([listRoutes()]);

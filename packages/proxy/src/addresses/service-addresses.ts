@@ -1,4 +1,4 @@
-/** The addresses that a standalone node itself uses in its range of Services. They are on the loopback interface while the node runs. */
+/** A standalone node's own addresses in its Service range. They are on the loopback interface while the node runs. */
 import { type Logger, PodwrightError } from '@podwright/base';
 import { addAddress, type LinkAddress, type NetlinkSocket, NetlinkSockets, removeAddress } from '@podwright/system';
 import { LOOPBACK, readHostNetwork } from './host-network.ts';
@@ -34,8 +34,8 @@ export class ServiceAddresses {
   /** The cluster IP of the DNS server. */
   readonly dns: string;
   /**
-   * CIDR blocks within the ranges to which the host has routes. Services may get addresses in these blocks, whose hosts this node
-   * then cannot reach.
+   * CIDR blocks within the ranges that the host routes elsewhere. Services may get addresses in these blocks, which makes the hosts there
+   * unreachable from this node.
    */
   routedElsewhere: readonly string[] = [];
   readonly #options: ClaimOptions;
@@ -135,7 +135,7 @@ export class ServiceAddresses {
     this.#added.delete(address);
   }
 
-  /** Checks that the host does not use the node's addresses. Returns the value of `routedElsewhere`. */
+  /** Checks that the host does not use the node's addresses. Returns the value for `routedElsewhere`. */
   async #checkRoutes(): Promise<string[]> {
     const { addresses, routed } = await readHostNetwork(this.#socket);
     const own = [this.api, this.dns];

@@ -55,8 +55,8 @@ export function addressIn(range: string, offset: number): string {
 }
 
 /**
- * Returns the routes of the host that lead into a range of Services: `taken` are those that contain one of the node's `own` addresses.
- * Wider routes than the range are ignored: hosts often route a whole private network, such as 10.0.0.0/8, of which the range is a part.
+ * Returns the host's routes into a Service range; `taken` are those that contain one of the node's `own` addresses. Routes wider than the
+ * range are ignored, because hosts often route an entire private network, such as 10.0.0.0/8, that contains the range.
  */
 export function routesInto(
   range: string,
@@ -71,17 +71,17 @@ export function routesInto(
 /** The CIDR block of a single address. */
 export const blockOf = (address: string): string => `${address}/${isIP(address) === 6 ? 128 : 32}`;
 
-/** The length of the prefix of a CIDR block. */
+/** The prefix length of a CIDR block. */
 export const prefixOf = (block: string): number => Number(block.split('/')[1]);
 
-/** Whether two CIDR blocks have an address in common; false if one of the texts is not a CIDR block. */
+/** Whether two CIDR blocks overlap; false if either text is not a CIDR block. */
 export function overlap(a: string, b: string): boolean {
   const [first, second] = [bounds(a), bounds(b)];
   if (first === undefined || second === undefined || first.width !== second.width) return false;
   return first.from <= second.to && second.from <= first.to;
 }
 
-/** Returns the first and the last address of a CIDR block as numbers of `width` bits; `undefined` for another text. */
+/** Returns the first and last address of a CIDR block as `width`-bit numbers; `undefined` for any other text. */
 function bounds(cidr: string): { from: bigint; to: bigint; width: number } | undefined {
   const [address = '', length = ''] = cidr.split('/');
   const width = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0;

@@ -5,17 +5,17 @@ import type { HealthCheck } from '../services/health-check.ts';
 type Running = { port: number; addresses: string; servers: Server[]; localEndpoints: number };
 
 export type HealthCheckServersOptions = {
-  /** Whether the proxy itself works. */
+  /** Whether the proxy itself is healthy. */
   isHealthy: () => boolean;
   logger: Logger;
 };
 
-/** Time within which a request must be complete. Requests have no body. */
+/** Maximum time for receiving a request. Requests have no body. */
 const REQUEST_TIMEOUT_MS = 5000;
-/** A load balancer opens a connection now and then. */
+/** Ample, because a load balancer connects only now and then. */
 const MAX_CONNECTIONS = 256;
 
-/** The servers of health check ports: one for each Service and address of the node. */
+/** Servers for health check ports: one per Service and node address. */
 export class HealthCheckServers {
   readonly #options: HealthCheckServersOptions;
   readonly #running = new Map<string, Running>();
@@ -24,7 +24,7 @@ export class HealthCheckServers {
     this.#options = options;
   }
 
-  /** Starts, updates and stops servers, so that these checks are answered at these addresses. A port in use is tried again at the next call. */
+  /** Starts, updates and stops servers so that these checks are served at these addresses. A port in use is retried at the next call. */
   async update(checks: HealthCheck[], addresses: string[]): Promise<void> {
     const wanted = new Map(checks.map((check) => [`${check.namespace}/${check.name}`, check]));
     const joined = addresses.join(' ');
@@ -62,7 +62,7 @@ export class HealthCheckServers {
     }
   }
 
-  /** Answers as kube-proxy does: 200 if this node has ready endpoints and the proxy works, otherwise 503. */
+  /** Responds like kube-proxy: 200 if this node has ready endpoints and the proxy works, otherwise 503. */
   #answer({ namespace, name }: HealthCheck, { localEndpoints }: Running, response: ServerResponse): void {
     const serviceProxyHealthy = this.#options.isHealthy();
     response.writeHead(localEndpoints > 0 && serviceProxyHealthy ? 200 : 503, {

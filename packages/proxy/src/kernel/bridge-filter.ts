@@ -2,17 +2,17 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { filterBridgedPackets, type IpVersion, type NetlinkSockets } from '@podwright/system';
 
-/** This directory exists if the module `br_netfilter`, which passes bridged packets to the packet filter of the host, is loaded. */
+/** Exists if the module `br_netfilter`, which passes bridged packets to the host's packet filter, is loaded. */
 const ALL_BRIDGES = '/proc/sys/net/bridge';
 const LINKS = '/sys/class/net';
 const SWITCHES: Record<IpVersion, string> = { 4: 'iptables', 6: 'ip6tables' };
 
 export type BridgeFilterPlaces = { allBridges: string; links: string };
 
-/** Whether the kernel can pass bridged packets to the packet filter: whether `br_netfilter` is loaded. */
+/** Whether `br_netfilter` is loaded, so that the kernel can pass bridged packets to the packet filter. */
 export const canFilterBridges = (): boolean => existsSync(ALL_BRIDGES);
 
-/** Makes the kernel pass the packets of a bridge to the packet filter of the host. Does nothing if the bridge does not exist. */
+/** Makes the kernel pass a bridge's packets to the host's packet filter. Does nothing if the bridge does not exist. */
 export async function filterBridge(sockets: NetlinkSockets, bridge: string): Promise<void> {
   const socket = sockets.open('route');
   try {
@@ -22,7 +22,7 @@ export async function filterBridge(sockets: NetlinkSockets, bridge: string): Pro
   }
 }
 
-/** Returns whether the kernel passes the packets of the bridge, or of all bridges, to the packet filter. */
+/** Returns whether the kernel passes the packets of this bridge, or of all bridges, to the packet filter. */
 export function isBridgeFiltered(
   bridge: string,
   version: IpVersion,

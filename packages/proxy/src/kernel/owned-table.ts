@@ -15,24 +15,23 @@ import { isEmptyChange, type RuleChange, type RuleLedger } from '../ledger/rule-
 export type OwnedTableOptions = { name: string; socket: NetlinkSocket; logger: Logger };
 
 /**
- * Time after which an unused chain or set is removed. Kernels before 6.2 count a removed map element as a use of its chain for a short time
- * longer.
+ * How long a chain or set must be unused before it is removed. Kernels before 6.2 briefly keep counting a removed map element as a use of
+ * its chain.
  */
 const UNUSED_MS = 1000;
 
 /**
- * The table in the kernel. It belongs to the network namespace in which the socket was opened. Each change is one transaction. Calls must not
- * overlap.
+ * A table in the kernel, in the network namespace in which the socket was opened. Each change is one transaction. Calls must not overlap.
  */
 export class OwnedTable {
   readonly #name: string;
   readonly #socket: NetlinkSocket;
   readonly #logger: Logger;
-  /** The generation of the ruleset after this object's last transaction; undefined if the table must be replaced. */
+  /** Ruleset generation after this object's last transaction; undefined if the table must be replaced. */
   #generation: number | undefined;
-  /** The number of rules by chain, as it should be. */
+  /** Expected number of rules by chain. */
   readonly #rules = new Map<string, number>();
-  /** Unused chains and sets that are still in the table, with the time at which they became unused. */
+  /** Unused chains and sets still in the table, with the time they became unused. */
   readonly #unused = { chains: new Map<string, number>(), sets: new Map<string, number>() };
 
   constructor({ name, socket, logger }: OwnedTableOptions) {
@@ -41,7 +40,7 @@ export class OwnedTable {
     this.#logger = logger;
   }
 
-  /** Applies what has changed in the ledger, or replaces the whole table if it is not known to be as the ledger says. */
+  /** Applies the ledger's changes, or replaces the whole table if it is not known to match the ledger. */
   async apply(ledger: RuleLedger, frame: () => NftChain[]): Promise<void> {
     if (this.#generation === undefined) return await this.#replace(ledger, frame());
     const change = ledger.takeChange();
@@ -63,8 +62,8 @@ export class OwnedTable {
   }
 
   /**
-   * Makes the next `apply` replace the table if another program has changed it: if rules or elements are missing or were added. Reads the table
-   * only if the ruleset has changed since this object's last transaction. Returns whether the table was changed.
+   * Makes the next `apply` replace the table if another program has changed it, so that rules or elements are missing or were added. Reads
+   * the table only if the ruleset has changed since this object's last transaction. Returns whether the table was changed.
    */
   async invalidateIfChanged(ledger: RuleLedger): Promise<boolean> {
     if (this.#generation === undefined) return false; // it is going to be replaced
@@ -75,7 +74,7 @@ export class OwnedTable {
     return !isIntact;
   }
 
-  /** Removes the table with everything in it. */
+  /** Removes the table and everything in it. */
   async remove(): Promise<void> {
     this.#generation = undefined;
     await this.#socket.request(removeTable(this.#name));
@@ -93,7 +92,7 @@ export class OwnedTable {
     this.#generation = generation + 1;
   }
 
-  /** Elements of a set that is no longer used are removed with it. */
+  /** Applies a change in one transaction. The elements of an unused set are removed with the set. */
   async #change({ elements, chains, sets }: RuleChange): Promise<void> {
     const generation = this.#generation;
     this.#generation = undefined;
@@ -109,11 +108,11 @@ export class OwnedTable {
     for (const name of removeSets) this.#unused.sets.delete(name);
     for (const name of chains.remove) this.#unused.chains.set(name, now);
     for (const name of sets.remove) this.#unused.sets.set(name, now);
-    // If another program changes the ruleset at the same time, this number is too low, and the next check reads the table.
+    // If another program changes the ruleset concurrently, this number is too low, and the next check reads the table.
     this.#generation = generation === undefined ? undefined : generation + 1;
   }
 
-  /** Keeps the clients that endpoints with session affinity have seen, also those seen during an earlier process. */
+  /** Keeps the clients seen by endpoints with session affinity, including those from before a restart. */
   async #withClients(sets: NftSet[]): Promise<NftSet[]> {
     const filled: NftSet[] = [];
     for (const set of sets) {
@@ -139,7 +138,7 @@ export class OwnedTable {
     for (const { name, elements, dynamicSize } of sets) {
       if (dynamicSize !== undefined) continue;
       const found = await readElements(this.#socket, { table: this.#name, set: name });
-      // the kernel may list an element twice while it enlarges a set
+      // the kernel may list an element twice while a set grows
       const keys = new Set(found?.map(({ key }) => key.toString('latin1')));
       const hasAll = elements.every(({ key }) => keys.has(key.toString('latin1')));
       if (found === undefined || !hasAll || keys.size !== elements.length) return false;

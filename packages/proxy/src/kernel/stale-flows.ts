@@ -12,8 +12,8 @@ import { PROTOCOL_NUMBERS } from '../services/service-port.ts';
 import type { UdpChange, UdpFrontend } from '../table/udp-frontends.ts';
 
 /**
- * Deletes the conntrack entries of UDP flows to changed frontends that do not lead to one of their serving endpoints: rules apply only to the
- * first packet of a flow, and an active flow never expires. TCP and SCTP connections end by themselves if no endpoint replies.
+ * Deletes the conntrack entries of UDP flows to changed frontends that do not lead to a serving endpoint: rules apply only to a flow's
+ * first packet, and an active flow never expires. TCP and SCTP connections end by themselves if no endpoint replies.
  */
 export async function deleteStaleFlows(socket: NetlinkSocket, change: UdpChange): Promise<void> {
   const changed = [...new Set([...change.before.keys(), ...change.after.keys()])].flatMap((id) => {
@@ -37,7 +37,7 @@ export async function deleteStaleFlows(socket: NetlinkSocket, change: UdpChange)
 const isSame = (before: UdpFrontend, after: UdpFrontend): boolean =>
   before.endpoints.size === after.endpoints.size && [...before.endpoints].every((key) => after.endpoints.has(key));
 
-/** Flows to a removed frontend are stale only if they lead to one of its endpoints: the address may be that of this host. */
+/** Flows to a removed frontend are stale only if they lead to one of its endpoints, because the address may belong to this host. */
 function isStale(flow: Flow, before: UdpFrontend | undefined, after: UdpFrontend | undefined): boolean {
   if (!flow.destination.equals(addressBytes((after ?? before)!.address))) return false;
   const endpoint = endpointKey({ address: addressText(flow.answeredBy), port: flow.answeredFrom });

@@ -16,7 +16,7 @@ const rules = (elements: RuleElement[], ...chains: string[]): TableRules => ({
 });
 const owner = (key: string) => ({ key, rank: key });
 
-/** The next change as `+KEY>CHAIN`, `-KEY` and names of chains. */
+/** Returns the next change as `+KEY>CHAIN`, `-KEY` and chain names. */
 function next(ledger: RuleLedger): string {
   const { elements, chains } = ledger.takeChange();
   const target = ({ data }: { data?: unknown }) => (data as { goto: string }).goto;

@@ -2,24 +2,24 @@ import type { NftChain, NftElement, NftElementChange, NftSet } from '@podwright/
 import { SharedParts } from './shared-parts.ts';
 import type { RuleElement, TableRules } from './table-rules.ts';
 
-/** The owner of rules, such as a Service. Of several owners of the same element, the one with the lowest rank has it, unless it yields. */
+/** An owner of rules, such as a Service. If several owners claim the same element, the one with the lowest rank wins, unless it yields. */
 export type RuleOwner = { key: string; rank: string };
 
-/** What has changed in the contents of the table. */
+/** What has changed in the table's contents. */
 export type RuleChange = {
   elements: NftElementChange[];
   chains: { add: NftChain[]; remove: string[] };
   sets: { add: NftSet[]; remove: string[] };
 };
 
-/** `value` is the same for elements that do not differ. */
+/** A claim to an element. `value` is the same for equal elements. */
 type Claim = { owner: RuleOwner; element: RuleElement; value: string };
-/** All claims to an element, and the one that the last change contained. */
+/** All claims to an element, and the one published by the last change. */
 type Slot = { claims: Claim[]; published: Claim | undefined };
 
 /**
- * The contents of a table, by the owners that need them. Several owners may need the same element, chain or set. Only what owners replaced is
- * compared, so that the cost of a change does not depend on the number of owners.
+ * A table's contents, by owner. Several owners may need the same element, chain or set. Only what owners have replaced is compared, so the
+ * cost of a change does not depend on the number of owners.
  */
 export class RuleLedger {
   readonly #fixedSets: readonly NftSet[];
@@ -29,12 +29,12 @@ export class RuleLedger {
   readonly #chains = new SharedParts<NftChain>();
   readonly #sets = new SharedParts<NftSet>();
 
-  /** `fixedSets`: sets and maps that exist without an owner, without elements. */
+  /** `fixedSets`: empty sets and maps that exist without an owner. */
   constructor(fixedSets: readonly NftSet[]) {
     this.#fixedSets = fixedSets;
   }
 
-  /** Replaces the rules of an owner; `undefined` removes them. */
+  /** Replaces an owner's rules; `undefined` removes them. */
   replace(owner: RuleOwner, rules: TableRules | undefined): void {
     const before = this.#claims.get(owner.key) ?? new Map<string, Claim>();
     const claims = claimsOf(owner, rules?.elements ?? []);
@@ -49,7 +49,7 @@ export class RuleLedger {
     this.#sets.replace(owner.key, rules?.sets ?? []);
   }
 
-  /** Returns what has changed since the last call of `takeChange` or `takeAll`. */
+  /** Returns what has changed since the last call to `takeChange` or `takeAll`. */
   takeChange(): RuleChange {
     return { elements: this.#changedElements(), chains: this.#chains.takeChange(), sets: this.#sets.takeChange() };
   }
@@ -60,7 +60,7 @@ export class RuleLedger {
     return { chains: this.#chains.published(), sets: this.published() };
   }
 
-  /** Returns the sets with the elements that the changes so far contained. */
+  /** Returns the sets with the elements published by the changes so far. */
   published(): NftSet[] {
     const all = [...this.#fixedSets, ...this.#sets.published()];
     const sets = new Map(all.map((set) => [set.name, { ...set, elements: [] as NftElement[] }]));
@@ -102,7 +102,7 @@ export class RuleLedger {
   }
 }
 
-/** Whether a change contains nothing. */
+/** Whether a change is empty. */
 export const isEmptyChange = ({ elements, chains, sets }: RuleChange): boolean =>
   [elements, chains.add, chains.remove, sets.add, sets.remove].every((list) => list.length === 0);
 

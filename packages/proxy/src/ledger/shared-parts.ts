@@ -1,10 +1,10 @@
-/** Parts of the table with unique names, each of which exists as long as at least one owner needs it. */
+/** Uniquely named parts of the table, which exist as long as at least one owner needs them. */
 export class SharedParts<T extends { name: string }> {
   readonly #parts = new Map<string, { value: T; owners: Set<string>; isPublished: boolean }>();
   readonly #byOwner = new Map<string, Set<string>>();
   readonly #touched = new Set<string>();
 
-  /** Replaces the parts that an owner needs. A part with a known name is the same as the known one. */
+  /** Replaces the parts needed by an owner. Parts with the same name are assumed to be equal. */
   replace(owner: string, values: readonly T[]): void {
     const names = new Set(values.map(({ name }) => name));
     for (const name of this.#byOwner.get(owner) ?? []) {
@@ -37,7 +37,7 @@ export class SharedParts<T extends { name: string }> {
     return change;
   }
 
-  /** Returns the parts that the changes so far contained. */
+  /** Returns the parts published by the changes so far. */
   published(): T[] {
     return [...this.#parts.values()].flatMap(({ value, isPublished }) => (isPublished ? [value] : []));
   }

@@ -1,9 +1,9 @@
 import type { KubeObject, LabelSelector, Resource } from '@podwright/kube-api';
 
-/** networking.k8s.io/v1 NetworkPolicy. Defaults have been set by the API server. */
+/** networking.k8s.io/v1 NetworkPolicy, with defaults set by the API server. */
 export type NetworkPolicy = KubeObject & {
   spec?: {
-    /** Selects the pods to which the policy applies, in the policy's namespace; an empty one selects all. */
+    /** Selects the pods in the policy's namespace to which the policy applies; an empty selector selects all. */
     podSelector?: LabelSelector;
     policyTypes?: ('Ingress' | 'Egress')[];
     ingress?: { from?: PolicyPeer[]; ports?: PolicyPort[] }[];
@@ -17,7 +17,7 @@ export type PolicyPeer = {
   ipBlock?: { cidr: string; except?: string[] };
 };
 
-/** `port` is a number or the name of a container port; without it, all ports of the protocol. */
+/** `port`: number or name of a container port. If unset, all ports of the protocol. */
 export type PolicyPort = { protocol?: string; port?: number | string; endPort?: number };
 
 export const NETWORK_POLICIES: Resource = {

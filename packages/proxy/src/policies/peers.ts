@@ -18,10 +18,10 @@ import { frontendKey } from '../table/fields.ts';
 import type { PolicyPeer } from './objects.ts';
 import { ipOf, type PodFacts } from './pod-facts.ts';
 
-/** Expressions that match packets, and a text that is the same for equal ones. */
+/** Expressions that match packets, and an ID that is the same for equal ones. */
 export type Condition = { id: string; expressions: NftExpression[] };
 
-/** The field of a packet by which a peer is recognized: the source of incoming packets, the destination of outgoing ones. */
+/** The packet field that identifies a peer: the source of incoming packets, the destination of outgoing ones. */
 export type PeerField = 'saddr' | 'daddr';
 
 /** The pods and namespaces of the cluster. */
@@ -31,10 +31,10 @@ export type ClusterPods = {
   namespaces: ReadonlyMap<string, Readonly<Record<string, string>>>;
 };
 
-/** A selection of pods by a peer of a policy in `namespace`. */
+/** Pods selected by a peer of a policy in `namespace`. */
 type Selection = { namespace: string; podSelector?: LabelSelector; namespaceSelector?: LabelSelector };
 
-/** Collects the sets of addresses to which conditions refer: one for each selection of pods, whichever policies contain it. */
+/** Collects the address sets that conditions refer to: one per pod selection, shared by all policies. */
 export class PeerSets {
   readonly sets: NftSet[] = [];
   readonly elements: RuleElement[] = [];
@@ -46,7 +46,7 @@ export class PeerSets {
     this.#cluster = cluster;
   }
 
-  /** Returns the condition that a packet's address is that of a peer; `undefined` if the peer has no addresses of the IP family. */
+  /** Returns the condition that a packet's address belongs to a peer; `undefined` if the peer has no addresses of the IP family. */
   condition(peer: PolicyPeer & { namespace: string }, field: PeerField, version: IpVersion): Condition | undefined {
     if (peer.ipBlock !== undefined) return blockCondition(peer.ipBlock, field, version);
     const { id, pods } = this.#select(peer);
@@ -61,8 +61,8 @@ export class PeerSets {
   }
 
   /**
-   * Returns the condition that a packet's destination is a port with this name of a pod that any of the peers selects; without peers, of any
-   * pod.
+   * Returns the condition that a packet's destination is a port with this name on a pod selected by any of the peers; on any pod if `peers`
+   * is `undefined`.
    */
   namedPort(
     peers: (PolicyPeer & { namespace: string })[] | undefined,
@@ -93,7 +93,10 @@ export class PeerSets {
     for (const key of keys()) this.elements.push({ set: set.name, key });
   }
 
-  /** A peer with only a pod selector selects pods of the policy's namespace, one with only a namespace selector all pods there. */
+  /**
+   * Returns the selected pods. A peer with only a pod selector selects pods in the policy's namespace; one with only a namespace selector
+   * selects all pods in the matching namespaces.
+   */
   #select({ namespace, podSelector, namespaceSelector }: Selection): { id: string; pods: PodFacts[] } {
     const home = namespaceSelector === undefined ? namespace : undefined;
     const id = JSON.stringify([home, namespaceSelector, podSelector]);

@@ -4,18 +4,20 @@ import type { IpVersion } from '@podwright/system';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** What policies depend on in a pod. */
+/** The facts about a pod that policies depend on. */
 export type PodFacts = {
   namespace: string;
   name: string;
   labels: Labels;
-  /** Its addresses, at most one of each IP family. */
+  /** Addresses, at most one per IP family. */
   ips: string[];
   isLocal: boolean;
   ports: { name: string; protocol: string; port: number }[];
 };
 
-/** Returns a pod's facts; `undefined` if it has no addresses of its own: it has none yet, uses those of its node, or has ended. */
+/**
+ * Returns a pod's facts; `undefined` if it has no addresses of its own, because it has none yet, is on the host network, or has terminated.
+ */
 export function podFacts({ metadata, spec, status }: Pod, nodeName: string): PodFacts | undefined {
   if (spec.hostNetwork === true || status?.phase === 'Succeeded' || status?.phase === 'Failed') return undefined;
   const ips = (status?.podIPs ?? []).map(({ ip }) => ip).filter((ip) => isIP(ip) !== 0);
@@ -29,6 +31,6 @@ export function podFacts({ metadata, spec, status }: Pod, nodeName: string): Pod
   return { namespace, name, labels, ips, isLocal: spec.nodeName === nodeName, ports };
 }
 
-/** Returns the pod's address of one IP family. */
+/** Returns the pod's address for an IP family. */
 export const ipOf = ({ ips }: PodFacts, version: IpVersion): string | undefined =>
   ips.find((ip) => isIP(ip) === version);

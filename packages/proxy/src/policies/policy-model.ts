@@ -24,7 +24,7 @@ export class PolicyModel {
     this.#logger = logger;
   }
 
-  /** Whether a policy isolates any pod of this node, as of the last `refresh`. */
+  /** Whether a policy isolates any of this node's pods, as of the last `refresh`. */
   get isolates(): boolean {
     return this.#isolates;
   }
@@ -36,7 +36,7 @@ export class PolicyModel {
     return this.#mark();
   }
 
-  /** As `setPolicy`. Most changes of a pod's status do not matter. */
+  /** Like `setPolicy`. Most changes to a pod's status do not matter. */
   setPod(pod: Pod, exists: boolean): boolean {
     const key = keyOf(pod);
     const facts = exists ? podFacts(pod, this.#nodeName) : undefined;
@@ -46,7 +46,7 @@ export class PolicyModel {
     return !isSame && this.#mark();
   }
 
-  /** As `setPolicy`. */
+  /** Like `setPolicy`. */
   setNamespace({ metadata }: KubeObject, exists: boolean): boolean {
     const name = metadata.name ?? '';
     const isSame = JSON.stringify(metadata.labels ?? {}) === JSON.stringify(this.#namespaces.get(name));
@@ -55,7 +55,7 @@ export class PolicyModel {
     return !(exists && isSame) && this.#mark();
   }
 
-  /** Computes the rules into the ledger if anything has changed. */
+  /** Recomputes the rules in the ledger if anything has changed. */
   refresh(): void {
     if (!this.#isMarked) return;
     const cluster = { pods: [...this.#pods.values()], namespaces: this.#namespaces };
@@ -66,7 +66,7 @@ export class PolicyModel {
     this.#isolates = rules.chains.length > 0;
   }
 
-  /** Logs once which pods are isolated completely because their policies need too many rules. */
+  /** Logs which pods are isolated completely because their policies need too many rules, unless they were logged last time. */
   #reportRefused(refused: string[]): void {
     const text = refused.join();
     if (text !== '' && text !== this.#refused)

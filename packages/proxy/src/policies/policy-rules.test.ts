@@ -23,18 +23,18 @@ const policy = (spec: NetworkPolicy['spec']): NetworkPolicy => ({
 });
 const rulesOf = (...specs: NetworkPolicy['spec'][]) => policyRules(specs.map(policy), { pods: [a, b, c], namespaces });
 
-/** Elements of isolated pods as `SET ADDRESS`. */
+/** Returns the elements for isolated pods as `SET ADDRESS`. */
 const isolated = (...specs: NetworkPolicy['spec'][]) =>
   rulesOf(...specs)
     .elements.filter(({ set }) => /^(in|e)gress/.test(set))
     .map(({ set, key }) => `${set} ${addressText(key)}`);
-/** The addresses in sets of selected pods or their ports. */
+/** Returns the addresses in the sets of selected pods or of their ports. */
 const selected = (spec: NetworkPolicy['spec'], kind = 'pods') =>
   rulesOf(spec)
     .elements.filter(({ set, key }) => set.startsWith(kind) && key.length < 16)
     .map(({ key }) => addressText(key.subarray(0, 4)));
 const from = (...peers: PolicyPeer[]) => ({ podSelector: {}, ingress: [{ from: peers }] });
-/** The number of rules that permit something over IPv4. */
+/** Returns the number of rules that permit something over IPv4. */
 const permissions = (ports: PolicyPort[], peers: PolicyPeer[] = []) =>
   rulesOf({ podSelector: {}, ingress: [{ from: peers, ports }] }).chains[0]!.rules.length - 1;
 

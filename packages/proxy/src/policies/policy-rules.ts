@@ -30,15 +30,15 @@ import { ipOf, type PodFacts } from './pod-facts.ts';
 import { ELEMENTS_AS_RULE, MAX_EXPRESSIONS, MAX_POD_RULES, refusedGroups, type SizedGroup } from './policy-size.ts';
 
 type Direction = 'Ingress' | 'Egress';
-/** A rule of a policy in either direction; `namespace` is that of the policy. */
+/** A policy rule in either direction. `namespace`: the policy's namespace. */
 type PolicyRule = { namespace: string; peers: PolicyPeer[] | undefined; ports: PolicyPort[] | undefined };
 
-/** Names of the sets and maps of one IP family. */
+/** Names of the sets and maps for an IP family. */
 const setNames = (version: IpVersion) => ({
-  /** Pods that policies isolate in a direction → the chain of their rules. */
+  /** Pods isolated by policies in a direction → the chain with their rules. */
   Ingress: `ingress${version}`,
   Egress: `egress${version}`,
-  /** Isolated pods as source and destination: a pod may always reach itself, through a Service. */
+  /** Isolated pods as both source and destination: a pod may always reach itself through a Service. */
   itself: `itself${version}`,
 });
 
@@ -47,7 +47,7 @@ const FILTER_PRIORITY = 0;
 const ANY: Condition = { id: 'any', expressions: [] };
 const MAX_PORT = 65_535;
 
-/** Returns the sets and maps that exist without any policy. */
+/** Returns the sets and maps that exist even without policies. */
 export function policySets(): NftSet[] {
   return VERSIONS.flatMap((version): NftSet[] => {
     const names = setNames(version);
@@ -60,13 +60,13 @@ export function policySets(): NftSet[] {
   });
 }
 
-/** Addresses that the kernel assigns to each pod, in addition to those in the Pod object. */
+/** Addresses that the kernel assigns to each pod in addition to those in the Pod object. */
 const LINK_LOCAL = 'fe80::/10';
 
 /**
- * Returns the chains that exist even without policies. They filter forwarded packets only, after the translation of destination addresses.
- * All traffic between a pod and its node is permitted, as for probes. `isolatedBridge`: a bridge whose pods may reach each other only at
- * the addresses of their Pod objects, because policies do not know others.
+ * Returns the chains that exist even without policies. They filter only forwarded packets, after destination NAT, so all traffic between a
+ * pod and its node is permitted, as for probes. `isolatedBridge`: a bridge whose pods may reach each other only at the addresses in their
+ * Pod objects, because policies do not cover any others.
  */
 export function policyFrame(isolatedBridge?: string): NftChain[] {
   const direction = (version: IpVersion, field: PeerField, map: string): NftRule => ({
@@ -111,12 +111,12 @@ function bridgeRules(bridge: string): NftRule[] {
   ];
 }
 
-/** Rules of policies, and what is not permitted although policies say so, because it would need too many rules. */
+/** Policy rules, and the pods that are isolated completely because their policies would need too many rules. */
 export type PolicyRules = TableRules & { refused: string[] };
 
 /**
- * Translates policies to rules for the pods of this node. A pod that a policy selects may be reached (or reach others) only as one of its
- * policies permits; other pods are not restricted. Pods whose policies need too many rules are isolated completely.
+ * Translates policies to rules for the pods of this node. A pod selected by policies may be reached (or reach others) only as one of them
+ * permits; other pods are unrestricted. Pods whose policies need too many rules are isolated completely.
  */
 export function policyRules(policies: NetworkPolicy[], cluster: ClusterPods): PolicyRules {
   const peerSets = new PeerSets(cluster);
@@ -136,7 +136,7 @@ export function policyRules(policies: NetworkPolicy[], cluster: ClusterPods): Po
   return rules;
 }
 
-/** Pods with the same rules in a direction. */
+/** Pods with the same rules in one direction. */
 type Group = SizedGroup & { pods: PodFacts[]; direction: Direction; policyRules: PolicyRule[]; ruleCount: number };
 
 function groupsOf(policies: NetworkPolicy[], cluster: ClusterPods): Group[] {
@@ -166,7 +166,7 @@ function groupsOf(policies: NetworkPolicy[], cluster: ClusterPods): Group[] {
   return [...groups.values()];
 }
 
-/** Counts, without making any, the rules of a pod; stops above `MAX_POD_RULES`. */
+/** Counts a pod's rules without creating them; stops above `MAX_POD_RULES`. */
 function countRules(policyRules: PolicyRule[], direction: Direction, pod: PodFacts): number {
   let count = 0;
   for (const { peers = [], ports = [] } of policyRules) {
@@ -182,7 +182,7 @@ function countRules(policyRules: PolicyRule[], direction: Direction, pod: PodFac
   return count;
 }
 
-/** Counts the sets of pods and of named ports that no earlier group has. */
+/** Counts the sets of pods and named ports that no earlier group needs. */
 function countSets(policyRules: PolicyRule[], direction: Direction, selections: Set<string>): number {
   const before = selections.size;
   let named = 0;
@@ -193,7 +193,7 @@ function countSets(policyRules: PolicyRule[], direction: Direction, selections: 
   return selections.size - before + named;
 }
 
-/** Defaults of the API: `Ingress`, and `Egress` if the policy has egress rules. */
+/** The API's defaults: `Ingress`, and `Egress` if the policy has egress rules. */
 const typesOf = ({ spec }: NetworkPolicy): Direction[] =>
   spec?.policyTypes ?? ((spec?.egress ?? []).length > 0 ? ['Ingress', 'Egress'] : ['Ingress']);
 
@@ -230,8 +230,8 @@ function addPod(
 }
 
 /**
- * Returns to the chain of policies if any condition matches, and drops the packet otherwise. What the kernel refuses as a rule, such as a
- * block with very many exceptions, is not permitted.
+ * Returns a chain that returns to the policies chain if any condition matches, and otherwise drops the packet. Conditions that the kernel
+ * would reject as a rule, such as a block with very many exceptions, are not permitted.
  */
 function permissionChain(direction: Direction, version: IpVersion, permitted: Condition[]): NftChain {
   const possible = permitted.filter(({ expressions }) => expressions.length < MAX_EXPRESSIONS);
@@ -252,7 +252,10 @@ type RuleInput = {
   peerSets: PeerSets;
 };
 
-/** A rule permits what matches one of its peers and one of its ports; an absent or empty list matches everything. */
+/**
+ * Returns a rule's conditions. It permits packets that match one of its peers and one of its ports; an unset or empty list matches
+ * everything.
+ */
 function conditions(input: RuleInput): Condition[] {
   const { rule, direction, version, peerSets } = input;
   const peers = rule.peers?.map((peer) => ({ ...peer, namespace: rule.namespace }));
@@ -267,7 +270,7 @@ function conditions(input: RuleInput): Condition[] {
   ];
 }
 
-/** Names of ports are those of the pod that is reached: known for incoming packets, different for each destination of outgoing ones. */
+/** Port names are resolved in the destination pod, which is known for incoming packets but varies for outgoing ones. */
 function portConditions({ rule: { ports = [] }, pod, direction }: RuleInput) {
   const numbered: Condition[] = ports.length === 0 ? [ANY] : [];
   const named: { name: string; protocol: Protocol }[] = [];

@@ -1,15 +1,15 @@
-/** Most rules of a pod in a direction, and most rules and elements that all policies need. */
+/** Maximum number of rules for a pod in one direction, and of rules and elements for all policies together. */
 export const MAX_POD_RULES = 5000;
 export const MAX_RULES = 20_000;
-/** As many elements of sets count as one rule: they need less memory and time. */
+/** Number of set elements that count as one rule, because they need less memory and time. */
 export const ELEMENTS_AS_RULE = 4;
-/** NFT_RULE_MAXEXPRS (linux/netfilter/nf_tables.h). The kernel refuses the whole transaction with a larger rule. */
+/** NFT_RULE_MAXEXPRS (linux/netfilter/nf_tables.h). The kernel rejects the entire transaction if it contains a larger rule. */
 export const MAX_EXPRESSIONS = 128;
 
-/** A group of pods of a namespace that share rules; `size` is an upper bound of the rules and elements that the group needs. */
+/** A group of pods in a namespace that share rules. `size`: upper bound for the rules and elements it needs. */
 export type SizedGroup = { namespace: string; size: number };
 
-/** Returns the groups that are refused so that the others need at most `MAX_RULES`: the largest ones of the namespace that needs most. */
+/** Returns the groups to refuse so that the rest needs at most `MAX_RULES`: always the largest one of the namespace that needs the most. */
 export function refusedGroups<T extends SizedGroup>(groups: Iterable<T>): Set<T> {
   const refused = new Set<T>();
   const namespaces = new Map<string, { sum: number; groups: T[] }>();

@@ -15,10 +15,10 @@ export type Endpoint = {
   nodes: string[];
 };
 
-/** The endpoints that each traffic policy uses, and whether the service has a usable endpoint on any node. */
+/** The endpoints used by each traffic policy, and whether the service has a usable endpoint on any node. */
 export type ChosenEndpoints = { cluster: Endpoint[]; local: Endpoint[]; hasAny: boolean };
 
-/** A port of a Service as its EndpointSlices name it. */
+/** A Service's port, as named by its EndpointSlices. */
 export type PortOfSlices = { version: IpVersion; portName: string; protocol: string };
 
 /**
@@ -49,7 +49,7 @@ function addEndpoint(found: Map<string, Endpoint>, endpoint: Endpoint, { version
 const rankOf = ({ isReady, isServing, isLocal }: Endpoint): number =>
   Number(isReady) * 4 + Number(isServing) * 2 + Number(isLocal);
 
-/** Only the first address counts: the API deprecates further ones. Unset conditions mean ready and serving. */
+/** Decodes an endpoint. Only its first address counts, because the API deprecates any others. Unset conditions mean ready and serving. */
 function decodeEndpoint(endpoint: SliceEndpoint, port: number, nodeName: string): Endpoint {
   const { conditions = {}, hints } = endpoint;
   return {
@@ -64,12 +64,12 @@ function decodeEndpoint(endpoint: SliceEndpoint, port: number, nodeName: string)
   };
 }
 
-/** Identifies an endpoint among those of a service port. */
+/** Identifies an endpoint of a service port. */
 export const endpointKey = ({ address, port }: { address: string; port: number }): string => `${address} ${port}`;
 
 /**
- * Chooses the endpoints of each traffic policy: the ready ones, or if there are none, those that still serve while they terminate. Hints
- * restrict the policy Cluster if every ready endpoint has hints and one of them names this node or its zone.
+ * Chooses each traffic policy's endpoints: the ready ones or, if there are none, those still serving while they terminate. Hints restrict
+ * the policy Cluster if every ready endpoint has hints and one of them names this node or its zone.
  */
 export function chooseEndpoints(
   endpoints: Endpoint[],

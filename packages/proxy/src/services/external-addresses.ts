@@ -3,23 +3,21 @@ import type { NetworkInterfaceInfo } from 'node:os';
 import type { Node } from '@podwright/kube-api';
 import type { ServiceObject } from './objects.ts';
 
-/** Loopback, link-local, multicast, broadcast and unspecified addresses. Validation by the API server refuses most of them. */
+/** Loopback, link-local, multicast, broadcast and unspecified addresses. The API server's validation rejects most of them. */
 const SPECIAL_CIDRS = [
   ...['0.0.0.0/8', '127.0.0.0/8', '169.254.0.0/16', '224.0.0.0/4', '255.255.255.255/32'],
   ...['::/128', '::1/128', 'fe80::/10', 'ff00::/8'],
 ];
 
 export type ReservedInput = {
-  /** The ranges of cluster IPs. */
+  /** The cluster IP ranges. */
   serviceCidrs: string[];
   podCidrs: string[];
   node: Node | undefined;
   interfaces: Partial<Record<string, Pick<NetworkInterfaceInfo, 'address'>[]>>;
 };
 
-/**
- * Returns the CIDR blocks whose addresses belong to the cluster or to the node, so that a Service may not have them as external addresses.
- */
+/** Returns the CIDR blocks of addresses that belong to the cluster or the node, which Services may not have as external addresses. */
 export function reservedCidrs({ serviceCidrs, podCidrs, node, interfaces }: ReservedInput): string[] {
   const own = [
     ...(node?.status?.addresses ?? []).map(({ address }) => address),
@@ -32,15 +30,15 @@ export function reservedCidrs({ serviceCidrs, podCidrs, node, interfaces }: Rese
 export type ReservedAddresses = {
   cidrs: string[];
   /**
-   * Addresses of the node that load balancers may have. If the status lists ports, only these ports are served: the controller that writes
-   * the status checks that no program uses them, but users can change the ports in the specification at any time.
+   * Node addresses that load balancers may have. If the status lists ports, only these are served: the controller that writes the status
+   * checks that no program uses them, whereas users can change the ports in the spec at any time.
    */
   balanced: string[];
 };
 
 /**
- * Returns the Service without its reserved external and load balancer addresses, and those addresses as `refused`. The field `ports` of the
- * status is kept only for addresses of the node; other addresses are served for all ports, as by kube-proxy.
+ * Returns the Service without its reserved external and load balancer addresses, which are returned as `refused`. The status field `ports`
+ * is kept only for addresses of the node; other addresses are served for all ports, as by kube-proxy.
  */
 export function withoutReserved(
   service: ServiceObject,

@@ -3,23 +3,23 @@ import type { NetworkInterfaceInfo } from 'node:os';
 import type { Node } from '@podwright/kube-api';
 import type { IpVersion } from '@podwright/system';
 
-/** What the rules depend on besides Services and EndpointSlices. */
+/** What the rules depend on apart from Services and EndpointSlices. */
 export type NodeFacts = {
   name: string;
   zone: string;
-  /** Addresses at which node ports are reachable. */
+  /** Addresses at which node ports are served. */
   nodePortAddresses: string[];
-  /** The node's own addresses, by which a load balancer's source ranges include or exclude the node. */
+  /** The node's own addresses, for checking whether a load balancer's source ranges include the node. */
   addresses: string[];
-  /** The addresses of pods: packets from elsewhere to a Service are masqueraded. Empty if unknown. */
+  /** Pod addresses: packets to a Service from elsewhere are masqueraded. Empty if unknown. */
   podCidrs: string[];
-  /** External addresses of Services in these CIDR blocks are not served. */
+  /** CIDR blocks in which external addresses of Services are not served. */
   reservedCidrs: string[];
 };
 
 const ZONE_LABEL = 'topology.kubernetes.io/zone';
 
-/** Reads the facts from the Node object; `undefined` if the node is not registered yet. */
+/** Reads the facts from the Node object, which is `undefined` until the node is registered. */
 export function nodeFacts(name: string, node: Node | undefined): NodeFacts {
   const addresses = primaryAddresses(node);
   return {
@@ -32,7 +32,7 @@ export function nodeFacts(name: string, node: Node | undefined): NodeFacts {
   };
 }
 
-/** Returns the first address of each IP family, internal ones before external ones. */
+/** Returns the first address of each IP family, preferring internal ones. */
 function primaryAddresses(node: Node | undefined): string[] {
   const all = node?.status?.addresses ?? [];
   const ofType = (type: string) => all.filter((address) => address.type === type).map(({ address }) => address);
@@ -40,7 +40,7 @@ function primaryAddresses(node: Node | undefined): string[] {
   return ([4, 6] as const).flatMap((version) => sorted.find((address) => isIP(address) === version) ?? []);
 }
 
-/** Returns the addresses or CIDR blocks of one IP family. */
+/** Returns the addresses or CIDR blocks that belong to an IP family. */
 export const ofFamily = (values: readonly string[], version: IpVersion): string[] =>
   values.filter((value) => isIP(value.split('/')[0] ?? '') === version);
 
@@ -54,7 +54,7 @@ export function isInBlock(address: string, cidr: string): boolean {
   return block.check(address, family);
 }
 
-/** Returns the addresses of interfaces in any of the CIDR blocks, except IPv6 link-local ones. */
+/** Returns the interface addresses in any of the CIDR blocks, except for IPv6 link-local ones. */
 export function addressesIn(
   cidrs: string[],
   interfaces: Partial<Record<string, Pick<NetworkInterfaceInfo, 'address' | 'scopeid'>[]>>,

@@ -1,6 +1,6 @@
 import type { KubeObject } from '@podwright/kube-api';
 
-/** v1 Service, with the fields that a proxy reads. Defaults have been set by the API server. */
+/** v1 Service, with the fields used by a proxy and defaults set by the API server. */
 export type ServiceObject = KubeObject & {
   spec?: {
     type?: 'ClusterIP' | 'NodePort' | 'LoadBalancer' | 'ExternalName';
@@ -22,7 +22,7 @@ export type ServiceObject = KubeObject & {
 export type LoadBalancerIngress = {
   ip?: string;
   ipMode?: 'VIP' | 'Proxy';
-  /** The ports for which the Service has the address. Default: all its ports. */
+  /** The ports served at this address. Default: all ports of the Service. */
   ports?: { port: number; protocol: string; error?: string }[];
 };
 
@@ -30,7 +30,7 @@ export type TrafficPolicy = 'Cluster' | 'Local';
 
 export type ServicePortSpec = { name?: string; port: number; protocol?: string; nodePort?: number };
 
-/** discovery.k8s.io/v1 EndpointSlice, with the fields that a proxy reads. */
+/** discovery.k8s.io/v1 EndpointSlice, with the fields used by a proxy. */
 export type EndpointSlice = KubeObject & {
   addressType?: 'IPv4' | 'IPv6' | 'FQDN';
   endpoints?: SliceEndpoint[] | null;
@@ -44,14 +44,14 @@ export type SliceEndpoint = {
   hints?: { forZones?: { name: string }[]; forNodes?: { name: string }[] };
 };
 
-/** The label of an EndpointSlice that names its Service. */
+/** The EndpointSlice label that names its Service. */
 export const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';
-/** Objects with one of these labels are left to another proxy, or need none. */
+/** Objects with one of these labels are handled by another proxy, or need none. */
 const IGNORED_LABELS = ['service.kubernetes.io/service-proxy-name', 'service.kubernetes.io/headless'] as const;
 
-/** The label selector of the objects that a proxy serves. */
+/** Label selector for the objects served by a proxy. */
 export const PROXIED_SELECTOR: string = IGNORED_LABELS.map((label) => `!${label}`).join(',');
 
-/** Whether the object belongs to those that `PROXIED_SELECTOR` selects. */
+/** Whether an object matches `PROXIED_SELECTOR`. */
 export const isProxied = ({ metadata }: KubeObject): boolean =>
   IGNORED_LABELS.every((label) => metadata.labels?.[label] === undefined);

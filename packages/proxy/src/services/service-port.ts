@@ -3,24 +3,24 @@ import type { IpVersion } from '@podwright/system';
 import { ofFamily } from './node-facts.ts';
 import type { ServiceObject, ServicePortSpec } from './objects.ts';
 
-/** A port of a Service for one IP family. */
+/** A Service's port for one IP family. */
 export type ServicePort = {
-  /** `NAMESPACE/NAME:PORT`, for people. */
+  /** `NAMESPACE/NAME:PORT`, for display. */
   name: string;
   version: IpVersion;
   portName: string;
-  /** As the API writes it. */
+  /** As written in the API. */
   protocol: Protocol;
   port: number;
   clusterIp: string;
   externalIps: string[];
   loadBalancerIps: string[];
-  /** The CIDR blocks from which load balancer IPs are reachable; empty means from everywhere. */
+  /** CIDR blocks that may reach the load balancer IPs; empty for all. */
   sourceRanges: string[];
   nodePort: number | undefined;
   isInternalLocal: boolean;
   isExternalLocal: boolean;
-  /** Session affinity by client IP: the time after which a client without new connections is forgotten. */
+  /** Client IP affinity: how long a client without new connections is remembered. */
   affinityMs: number | undefined;
 };
 
@@ -31,7 +31,7 @@ export const PROTOCOL_NUMBERS = { TCP: 6, UDP: 17, SCTP: 132 } as const;
 
 const DEFAULT_AFFINITY_SECONDS = 10_800;
 
-/** Returns a Service's ports in each IP family in which it has a cluster IP. Headless and ExternalName Services have none. */
+/** Returns a Service's ports for each IP family in which it has a cluster IP. Headless and ExternalName Services have none. */
 export function servicePortsOf(service: ServiceObject): ServicePort[] {
   const { spec = {} } = service;
   if (spec.type === 'ExternalName' || !hasClusterIp(spec.clusterIP)) return [];
@@ -45,7 +45,7 @@ export function servicePortsOf(service: ServiceObject): ServicePort[] {
 }
 
 type Addresses = Pick<ServicePort, 'externalIps' | 'loadBalancerIps' | 'sourceRanges'> & {
-  /** Load balancer IPs that are only for some ports, and these ports, such as `80/TCP`. */
+  /** Load balancer IPs restricted to some ports, with these ports, such as `80/TCP`. */
   ofPorts: { ip: string; ports: ReadonlySet<string> }[];
 };
 
@@ -93,7 +93,7 @@ function portOf(
   ];
 }
 
-/** Validation permits spaces around a range. A range of all addresses is no restriction. */
+/** Validation permits spaces around a range. A range of all addresses means no restriction. */
 function sourceRanges(ranges: string[], version: IpVersion): string[] {
   const own = ofFamily(
     ranges.map((range) => range.trim()),
@@ -109,11 +109,11 @@ function affinityMs({ sessionAffinity, sessionAffinityConfig }: NonNullable<Serv
 
 const isProtocol = (name: string): name is Protocol => name in PROTOCOL_NUMBERS;
 
-/** Whether the port is reachable at other addresses than the cluster IP. */
+/** Whether the port is reachable at addresses other than the cluster IP. */
 export const isExternal = ({ nodePort, externalIps, loadBalancerIps }: ServicePort): boolean =>
   nodePort !== undefined || externalIps.length > 0 || loadBalancerIps.length > 0;
 
-/** The traffic policies whose endpoints the port uses. Pods and the node itself always use all endpoints of an external address. */
+/** The traffic policies whose endpoints the port uses. For an external address, pods and the node itself always use all endpoints. */
 export const policiesOf = (port: ServicePort): { cluster: boolean; local: boolean } => ({
   cluster: !port.isInternalLocal || isExternal(port),
   local: port.isInternalLocal || (port.isExternalLocal && isExternal(port)),

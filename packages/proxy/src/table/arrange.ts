@@ -1,8 +1,8 @@
 import { type Endpoint, endpointKey } from '../services/endpoints.ts';
 
 /**
- * Orders endpoints so that as few as possible change their number: those that had one keep it, new ones fill the numbers that became free,
- * and the last ones fill what is then still free. `before` has the keys of the endpoints by number.
+ * Orders endpoints so that as few as possible change their number: existing ones keep theirs, new ones fill the numbers that became free,
+ * and the last ones fill any remaining gaps. `before`: endpoint keys by number.
  */
 export function arrangeEndpoints(before: readonly string[], endpoints: readonly Endpoint[]): Endpoint[] {
   const wanted = new Map(endpoints.map((endpoint) => [endpointKey(endpoint), endpoint]));

@@ -25,12 +25,12 @@ import { loadFrontend } from './frame.ts';
 import { type Policy, setNames } from './names.ts';
 
 /**
- * Chains that handle new connections to a frontend. Their names contain everything that their rules depend on. The frontend's elements in the
- * maps say the rest, so most services share their chains with others.
+ * Chains that handle new connections to a frontend. Their names cover everything their rules depend on. Everything else is in the
+ * frontend's map elements, so most services share their chains.
  */
 export type TargetChain = NftChain;
 
-/** Selects one of `count` endpoints of the frontend at random. */
+/** Returns a chain that picks one of the frontend's `count` endpoints at random. */
 export function pickChain(version: IpVersion, policy: Policy, count: number): TargetChain {
   const words = addressWords(version);
   const expressions = [
@@ -46,7 +46,7 @@ export function pickChain(version: IpVersion, policy: Policy, count: number): Ta
 /** An endpoint with session affinity: its chain, and the set of its clients. */
 export type StickyEndpoint = { chain: TargetChain; clients: string };
 
-/** Remembers the client, and translates the destination to one endpoint. */
+/** Returns a chain that remembers the client and translates the destination to one endpoint. */
 export function stickyEndpoint(
   version: IpVersion,
   endpoint: Endpoint,
@@ -68,7 +68,7 @@ export function stickyEndpoint(
   return { chain, clients };
 }
 
-/** Passes a known client to the endpoint that it had, and others to one at random. */
+/** Returns a chain that sends a known client to its previous endpoint, and others to a random one. */
 export function stickyChain(version: IpVersion, policy: Policy, endpoints: StickyEndpoint[]): TargetChain {
   const names = setNames(version);
   const known = endpoints.map(({ chain, clients }): NftRule => {
@@ -87,8 +87,8 @@ export function stickyChain(version: IpVersion, policy: Policy, endpoints: Stick
 }
 
 /**
- * An external address with the traffic policy Local: pods of this node and the node itself reach all endpoints, others those of this node.
- * Packets are dropped if this node has none: a load balancer must send them to another node.
+ * For an external address with the traffic policy Local: this node and its pods reach all endpoints, others only those on this node. If it
+ * has none, packets are dropped, because the load balancer must send them to a different node.
  */
 export function outerChain(
   version: IpVersion,
@@ -107,7 +107,7 @@ export function outerChain(
   return { name: contentName('outer', version, podCidrs, cluster, local), rules };
 }
 
-/** A load balancer's address with source ranges: drops packets from elsewhere. */
+/** For a load balancer's address with source ranges: drops packets from elsewhere. */
 export function guardChain(version: IpVersion, sources: string[], target: string): TargetChain {
   const rules = sources.map((cidr): NftRule => {
     return { expressions: [...ofVersion(version), ...inPrefix('saddr', cidr), ...goTo(target)] };

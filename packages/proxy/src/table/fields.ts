@@ -1,7 +1,7 @@
 import { addressBytes, type IpVersion } from '@podwright/system';
 import { PROTOCOL_NUMBERS, type Protocol } from '../services/service-port.ts';
 
-/** An address, protocol and port by which a service port is reachable. */
+/** An address, protocol and port at which a service port is reachable. */
 export type Frontend = { version: IpVersion; address: string; protocol: Protocol; port: number };
 
 /** Encodes a port as a field of a set element: 16 bits in network byte order, padded to four bytes. */
@@ -29,9 +29,9 @@ export function numberedKey(frontend: Buffer, number: number): Buffer {
 export const endpointField = ({ address, port }: { address: string; port: number }): Buffer =>
   Buffer.concat([addressBytes(address), portField(port)]);
 
-/** The key `source . destination . protocol . port` of an endpoint's connection to itself. */
+/** The key `source . destination . protocol . port` for an endpoint's connection to itself. */
 export const hairpinKey = (endpoint: Frontend): Buffer =>
   Buffer.concat([addressBytes(endpoint.address), frontendKey(endpoint)]);
 
-/** A port as the operand of an address translation. */
+/** A port, as the operand of an address translation. */
 export const portOperand = (port: number): Buffer => portField(port).subarray(0, 2);

@@ -30,13 +30,13 @@ import { CHAINS, setNames } from './names.ts';
 const PRIORITY = { dstnat: -100, srcnat: 100, filter: 0 } as const;
 export const VERSIONS: readonly IpVersion[] = [4, 6];
 
-/** What the chains that do not depend on services depend on. */
+/** Settings for the chains that do not depend on services. */
 export type FrameSettings = {
-  /** The addresses of pods; empty if unknown. */
+  /** Pod addresses; empty if unknown. */
   podCidrs: string[];
   /**
-   * Subnets whose pods reach each other over a bridge without passing the packet filter of the host. Connections to services within one are
-   * masqueraded, because the replies would not pass the host otherwise. Empty if the kernel filters bridged packets.
+   * Subnets whose pods reach each other over a bridge, bypassing the host's packet filter. Connections to services within such a subnet are
+   * masqueraded, because the replies would otherwise bypass the host. Empty if the kernel filters bridged packets.
    */
   bridgedCidrs: readonly string[];
 };
@@ -47,7 +47,7 @@ export function loadFrontend(version: IpVersion): NftExpression[] {
   return [loadAddress('daddr', version, 0), loadProtocol(words), loadDestinationPort(words + 1)];
 }
 
-/** Returns the chains that do not depend on services. The chains at hooks come last, because they jump to others. */
+/** Returns the chains that do not depend on services. Chains at hooks come last, because they jump to the others. */
 export function frameChains({ podCidrs, bridgedCidrs }: FrameSettings): NftChain[] {
   return [
     { name: CHAINS.refuse, rules: [{ expressions: refuseTcp() }, { expressions: refuse() }] },
@@ -67,12 +67,12 @@ export function frameChains({ podCidrs, bridgedCidrs }: FrameSettings): NftChain
   ];
 }
 
-/** A new connection to a frontend goes to its chain. Only the first packet of a connection passes the nat hooks. */
+/** Sends a new connection to its frontend's chain. Only the first packet of a connection passes the nat hooks. */
 const dispatchRule = (version: IpVersion): NftRule => ({
   expressions: [...ofVersion(version), ...loadFrontend(version), applyVerdict(setNames(version).services, 0)],
 });
 
-/** Decides by the connection's destination before translation; a packet mark could collide with that of another program. */
+/** Decides by the connection's original destination, because a packet mark could collide with another program's. */
 function postroutingRules(version: IpVersion, bridgedCidrs: readonly string[]): NftRule[] {
   const words = addressWords(version);
   const names = setNames(version);
@@ -96,7 +96,7 @@ function postroutingRules(version: IpVersion, bridgedCidrs: readonly string[]): 
   return [masqueradeRule([...translated, ...toItself]), ...bridged, { expressions: [...translated, ...original] }];
 }
 
-/** Masquerades connections from outside the pods' network, which might otherwise be answered past this node. */
+/** Masquerades connections from outside the pod network, because the replies might otherwise bypass this node. */
 const strangersChain = (version: IpVersion, podCidrs: string[]): NftChain => ({
   name: CHAINS.masqueradeStrangers(version),
   rules: [
@@ -111,7 +111,7 @@ const masqueradeRule = (conditions: NftExpression[]): NftRule => ({
   expressions: [...conditions, ...masqueradeRandomly()],
 });
 
-/** A packet to a cluster IP that was not translated is for a port that no service has. */
+/** Refuses packets to a cluster IP that were not translated, because no service has their port. */
 const clusterIpRules = (version: IpVersion): NftRule[] => [
   {
     expressions: [

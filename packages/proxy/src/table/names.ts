@@ -1,11 +1,11 @@
 import type { IpVersion, NftSet, NftType } from '@podwright/system';
 
-/** A traffic policy: all endpoints, or those of this node. */
+/** A traffic policy: all endpoints, or only those of this node. */
 export type Policy = 'cluster' | 'local';
 
 /**
- * Names of the sets and maps of one IP family. A key that begins with a frontend is an address, a protocol and a port by which a service
- * port is reachable.
+ * Names of the sets and maps for an IP family. A frontend in a key is an address, a protocol and a port at which a service port is
+ * reachable.
  */
 export const setNames = (version: IpVersion) =>
   ({
@@ -19,9 +19,9 @@ export const setNames = (version: IpVersion) =>
     stickyLocal: `sticky_local${version}`,
     /** Frontend → the chain that decides whether to masquerade a translated connection. */
     masquerade: `masquerade${version}`,
-    /** Connections of endpoints of this node to themselves: source, destination, protocol, port. */
+    /** Connections of this node's endpoints to themselves: source, destination, protocol, port. */
     hairpin: `hairpin${version}`,
-    /** Cluster IPs of services. Their other ports are refused. */
+    /** Cluster IPs of services. Connections to their other ports are refused. */
     clusterIps: `cluster_ips${version}`,
   }) as const;
 
@@ -39,7 +39,7 @@ export const CHAINS = {
 
 const ADDRESS_TYPES: Record<IpVersion, NftType> = { 4: 'ipv4_addr', 6: 'ipv6_addr' };
 
-/** Returns the empty sets and maps of one IP family. */
+/** Returns the empty sets and maps for an IP family. */
 export function emptySets(version: IpVersion): NftSet[] {
   const names = setNames(version);
   const address = ADDRESS_TYPES[version];
@@ -57,7 +57,7 @@ export function emptySets(version: IpVersion): NftSet[] {
   ];
 }
 
-/** A dynamic set of the clients that an endpoint has seen. */
+/** A dynamic set of the clients seen by an endpoint. */
 export const clientSet = (version: IpVersion, name: string): NftSet => ({
   name,
   key: [ADDRESS_TYPES[version]],
@@ -65,5 +65,5 @@ export const clientSet = (version: IpVersion, name: string): NftSet => ({
   elements: [],
 });
 
-/** Number of clients that an endpoint remembers for session affinity, as nft(8) sets it for sets without a size. */
+/** Number of clients that an endpoint remembers for session affinity: nft(8)'s default for sets without a size. */
 const MAX_CLIENTS = 65_535;

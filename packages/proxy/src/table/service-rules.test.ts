@@ -14,7 +14,7 @@ const local: SliceEndpoint = { addresses: ['10.1.0.1'], nodeName: 'here' };
 const remote: SliceEndpoint = { addresses: ['10.1.0.2'], nodeName: 'there' };
 const nodePort = { type: 'NodePort' as const, ports: [{ port: 80, nodePort: 30080 }] };
 
-/** Writes an element with an IPv4 address first in its key as `SET KEY : DATA`. */
+/** Formats an element whose key starts with an IPv4 address as `SET KEY : DATA`. */
 function shown({ set, key, data }: RuleElement): string {
   const words = Array.from({ length: key.length / 4 }, (_, index) => key.subarray(4 * index, 4 * index + 4));
   const number = (word: Buffer) => (word[1] === 0 ? word[0] : word.readUInt16BE());

@@ -7,16 +7,16 @@ import { guardChain, outerChain, pickChain, stickyChain, stickyEndpoint, type Ta
 import { endpointField, type Frontend, frontendKey, hairpinKey, numberedKey } from './fields.ts';
 import { CHAINS, clientSet, type Policy, type SetNames, setNames } from './names.ts';
 
-/** The part of the table that a service port needs, and the addresses and ports by which the port is reachable. */
+/** The part of the table needed by a service port, and the addresses and ports at which it is reachable. */
 export type ServiceRules = TableRules & { frontends: Frontend[] };
 
 export type RuleSettings = {
   node: NodeFacts;
-  /** Masquerades every connection to a cluster IP. */
+  /** Whether to masquerade every connection to a cluster IP. */
   masqueradeAll: boolean;
 };
 
-/** A target of connections: a chain, or a verdict if there is no endpoint. */
+/** Where connections go: to a chain, or a verdict if there is no endpoint. */
 type Target = { verdict: NftVerdict; chain: string | undefined };
 
 const DROP: Target = { verdict: 'drop', chain: undefined };
@@ -81,7 +81,7 @@ class PortRules {
   }
 
   /**
-   * Whether the cluster IP is also an endpoint of the Service: an address of the host at which a server listens, such as the node's own
+   * Whether the cluster IP is also an endpoint of the Service, which means that a server on this host listens at it, such as the node's own
    * API. Packets to that server keep the cluster IP as their destination, so its other ports cannot be refused.
    */
   #isOnHost(clusterIp: string): boolean {
@@ -95,7 +95,7 @@ class PortRules {
     this.#masquerade(frontend, isExternalLocal ? CHAINS.masqueradeHost : CHAINS.masquerade);
   }
 
-  /** Adds a frontend with the endpoints of the policies that its chain uses. */
+  /** Adds a frontend, with the endpoints of the policies used by its chain. */
   #addFrontend(frontend: Frontend, target: Target, policies: Policy[]): void {
     const key = frontendKey(frontend);
     this.#rules.frontends.push(frontend);
@@ -117,7 +117,10 @@ class PortRules {
     this.#add({ set: this.#names.masquerade, key: frontendKey(frontend), data: { goto: chain } });
   }
 
-  /** Returns the target for a policy's endpoints. A service without any endpoint refuses; one without local endpoints drops. */
+  /**
+   * Returns the target for a policy's endpoints. Connections are refused if the service has no endpoints at all, and dropped if it has no
+   * local ones.
+   */
   #target(policy: Policy): Target {
     const known = this.#targets.get(policy);
     if (known !== undefined) return known;
@@ -148,7 +151,10 @@ class PortRules {
     return this.#use(outerChain(version, ofFamily(this.#settings.node.podCidrs, version), targets));
   }
 
-  /** As `#external`, for the source ranges of a load balancer. A node within them reaches the load balancer's address as that address. */
+  /**
+   * Like `#external`, but restricted to a load balancer's source ranges. If these include the node, they are extended by the load balancer
+   * IPs, because the node may use these as source addresses.
+   */
   #guarded(): Target {
     const { sourceRanges, loadBalancerIps, version } = this.#port;
     const target = this.#external();
@@ -159,7 +165,10 @@ class PortRules {
     return this.#use(guardChain(version, sources, target.chain));
   }
 
-  /** An endpoint that reaches itself through the service must not see its own address as the source. */
+  /**
+   * Registers this node's endpoints for masquerading, so that one that reaches itself through the service does not see its own address as
+   * the source.
+   */
   #addHairpins(): void {
     const { version, protocol } = this.#port;
     const { cluster, local } = this.#endpoints;

@@ -3,16 +3,22 @@ import { ofFamily } from '../services/node-facts.ts';
 import type { EndpointSlice } from '../services/objects.ts';
 import { policiesOf, type ServicePort } from '../services/service-port.ts';
 
-/** Most elements and rules of one Service, and of all. 100,000 elements need about 100 MB and, in the kernel, less than a second. */
+/**
+ * Maximum number of elements and rules for one Service, and for all together. 100,000 elements take about 100 MB and, in the kernel, less
+ * than a second.
+ */
 export const MAX_SERVICE_SIZE = 20_000;
 export const MAX_TABLE_SIZE = 200_000;
-/** What an endpoint with session affinity counts: its set and its chain cost the kernel more time than elements, growing with their number. */
+/**
+ * How much an endpoint with session affinity counts: its set and its chain cost the kernel more time than elements do, and increasingly so
+ * with their number.
+ */
 const STICKY_SIZE = 80;
 
-/** The slices of a Service that have a port, each with that port only. */
+/** A Service's slices by port, each with only that port. */
 export type SlicesByPort = ReadonlyMap<string, EndpointSlice[]>;
 
-/** Returns the slices with any of the ports, by `portId`. Slices may have many ports, so that each is read once. */
+/** Returns the slices with any of the ports, by `portId`. Reads each slice only once, because slices may have many ports. */
 export function slicesByPort(slices: Iterable<EndpointSlice>, ports: readonly ServicePort[]): SlicesByPort {
   const found = new Map(ports.map((port): [string, EndpointSlice[]] => [portId(port), []]));
   for (const slice of slices)
@@ -23,10 +29,12 @@ export function slicesByPort(slices: Iterable<EndpointSlice>, ports: readonly Se
   return found;
 }
 
-/** Identifies a service port among those of a Service, as its slices do. */
+/** Identifies a port of a Service, as its slices do. */
 export const portId = ({ version, protocol, portName }: ServicePort): string => `IPv${version} ${protocol} ${portName}`;
 
-/** Returns an upper bound of the elements and rules that a Service needs, without making any. Stops counting above `MAX_SERVICE_SIZE`. */
+/**
+ * Returns an upper bound for the elements and rules that a Service needs, without creating any. Stops counting above `MAX_SERVICE_SIZE`.
+ */
 export function serviceSize(
   ports: readonly ServicePort[],
   slices: Iterable<EndpointSlice>,
@@ -50,8 +58,8 @@ export function serviceSize(
 }
 
 /**
- * Returns the Services, by `NAMESPACE/NAME`, that get no rules: those above `MAX_SERVICE_SIZE`, and while the others together exceed
- * `MAX_TABLE_SIZE`, the largest one of the namespace that needs most.
+ * Returns the Services, by `NAMESPACE/NAME`, that get no rules: those above `MAX_SERVICE_SIZE` and, as long as the rest exceeds
+ * `MAX_TABLE_SIZE`, the largest one of the namespace that needs the most.
  */
 export function oversized(sizes: ReadonlyMap<string, number>): Set<string> {
   const refused = new Set<string>();

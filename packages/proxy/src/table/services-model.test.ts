@@ -23,7 +23,7 @@ const slice = (name: string, of: string, addresses: string[], protocol = 'TCP'):
   endpoints: addresses.map((address) => ({ addresses: [address], nodeName: 'here' })),
   ports: [{ port: 8080, protocol }],
 });
-/** Counts the changed elements: added and removed by set. */
+/** Returns the numbers of added and removed elements, by set. */
 const counts = (model: ServicesModel): string => {
   model.refresh();
   const { elements } = model.ledger.takeChange();
@@ -74,7 +74,7 @@ test('a service that cannot be computed has no rules, and others keep theirs', (
   assert.equal(counts(model), 'cluster_ips4 +1 -0, services4 +1 -0');
 });
 
-/** The comments of elements by the address in their key, for the map of services. */
+/** Returns the comments of the services map's elements, by the address in their key. */
 const served = (model: ServicesModel) =>
   model.ledger
     .takeAll()

@@ -15,7 +15,7 @@ import { type RuleSettings, rulesOf, type ServiceRules } from './service-rules.t
 import { oversized, portId, serviceSize, slicesByPort } from './service-size.ts';
 import { noUdpChange, type UdpChange, type UdpFrontend } from './udp-frontends.ts';
 
-/** What was computed for a Service. `order`: the keys of the endpoints by number, for each list of endpoints. */
+/** The results for a Service. `order`: endpoint keys by number, for each list of endpoints. */
 type Computed = {
   udp: Map<string, UdpFrontend>;
   health: HealthCheck | undefined;
@@ -25,8 +25,8 @@ type Computed = {
 export type ServicesModelOptions = { settings: RuleSettings; logger: Logger };
 
 /**
- * The known Services and EndpointSlices, and the rules computed from them. A change marks its Service, and `refresh` computes the rules of
- * the marked ones.
+ * The known Services and EndpointSlices, and the rules computed from them. A change marks its Service, and `refresh` recomputes the rules
+ * of marked ones.
  */
 export class ServicesModel {
   readonly ledger = new RuleLedger(VERSIONS.flatMap(emptySets));
@@ -39,7 +39,7 @@ export class ServicesModel {
   readonly #marked = new Set<string>();
   readonly #sizes = new Map<string, number>();
   #oversized = new Set<string>();
-  /** The reasons for which a Service is not, or only in part, served, as they were logged. */
+  /** Logged reasons why Services are not served, or only partly. */
   readonly #reasons = new Map<string, string>();
 
   constructor({ settings, logger }: ServicesModelOptions) {
@@ -89,7 +89,7 @@ export class ServicesModel {
     this.#marked.add(key);
   }
 
-  /** Computes the rules of the marked Services into the ledger. Returns how their UDP frontends changed. */
+  /** Updates the ledger with the rules of the marked Services. Returns how their UDP frontends changed. */
   refresh(): UdpChange {
     const change = noUdpChange();
     this.#measure();
@@ -107,7 +107,7 @@ export class ServicesModel {
     return [...this.#computed.values()].flatMap(({ health }) => health ?? []);
   }
 
-  /** Decides which Services are too large, before any rules are made. */
+  /** Decides which Services are too large, before creating any rules. */
   #measure(): void {
     if (this.#marked.size === 0) return;
     for (const key of this.#marked) {
@@ -178,7 +178,7 @@ export class ServicesModel {
     return computed;
   }
 
-  /** Returns why a Service is not, or only in part, served. */
+  /** Returns why a Service is not served, or only partly. */
   #reasonsOf(service: ServiceObject, key: string): string | undefined {
     const { refused } = withoutReserved(service, this.#reserved);
     const addresses = `external addresses that belong to the cluster or the node: ${refused.slice(0, 5)}`;
@@ -187,7 +187,7 @@ export class ServicesModel {
     return reasons.length === 0 ? undefined : reasons.join('; ');
   }
 
-  /** Logs once for which reason a Service is not, or only in part, served. */
+  /** Logs once why a Service is not served, or only partly. */
   #report(service: string, reason: string | undefined): void {
     if (reason !== undefined && reason !== this.#reasons.get(service))
       this.#logger.warn({ service, reason }, 'a service is not served at all of its addresses');

@@ -1,14 +1,14 @@
 import type { Frontend } from './fields.ts';
 
-/** A frontend of a UDP service port, with the serving endpoints as `ADDRESS PORT`. */
+/** A frontend of a UDP service port, with its serving endpoints as `ADDRESS PORT`. */
 export type UdpFrontend = Frontend & { endpoints: ReadonlySet<string> };
 
-/** A change of UDP frontends, by `VERSION ADDRESS PORT`. */
+/** Changes to UDP frontends, by `VERSION ADDRESS PORT`. */
 export type UdpChange = { before: Map<string, UdpFrontend>; after: Map<string, UdpFrontend> };
 
 export const noUdpChange = (): UdpChange => ({ before: new Map(), after: new Map() });
 
-/** Adds a later change to an earlier one. */
+/** Merges a later change into an earlier one. */
 export function mergeUdpChanges(earlier: UdpChange, later: UdpChange): void {
   for (const [id, frontend] of later.before) {
     if (!earlier.before.has(id) && !earlier.after.has(id)) earlier.before.set(id, frontend);
