@@ -194,6 +194,18 @@ test('changes that require a restart are logged by field, without values', async
   assert.deepEqual(logged, [['server', 'tokenFile', 'exec']]);
 });
 
+test('a kubeconfig that has become invalid is reported once', async () => {
+  using files = new Files();
+  let warnings = 0;
+  const log = { ...silentLogger, warn: () => void warnings++ };
+  const path = files.kubeconfig({ server: 'https://a' }, { token: 'x' });
+  using _ = (await readKubeconfig(path, { log, rereadMs: 5 })).follow(() => undefined);
+  files.write('kubeconfig', 'users: [');
+  await until(() => warnings > 0);
+  await sleep(50);
+  assert.equal(warnings, 1);
+});
+
 test('a token file is read again when the server rejects the token', async () => {
   using files = new Files();
   let wanted = 'one';

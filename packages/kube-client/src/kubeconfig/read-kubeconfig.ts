@@ -114,25 +114,28 @@ class FollowedKubeconfig implements Kubeconfig {
   };
 
   async #reread(): Promise<void> {
+    let isParsed = true;
     try {
       const parsed = await readParsed(this.path, this.#options.context);
       this.#noteLasting(parsed);
       this.#parsed = parsed;
     } catch (error) {
+      isParsed = false;
       this.#note(error);
     }
     const before = this.#tls;
-    const read = await this.#readTls().catch(() => before);
+    const read = await this.#readTls(isParsed).catch(() => before);
     if (before === undefined || JSON.stringify(read) === JSON.stringify(before)) return;
     this.#tls = read;
     this.#log.info({ path: this.path }, 'the certificates of the kubeconfig have changed: reconnecting');
     this.#notifyFollowers();
   }
 
-  async #readTls(): Promise<TlsOptions> {
+  /** `isParsed`: whether the kubeconfig has no problem itself. */
+  async #readTls(isParsed = true): Promise<TlsOptions> {
     try {
       const read = await readTls(this.#parsed.cluster, this.#parsed.user);
-      this.#problem = '';
+      if (isParsed) this.#problem = '';
       return read;
     } catch (error) {
       if (this.#tls === undefined) throw error;
