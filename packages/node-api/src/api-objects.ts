@@ -297,8 +297,14 @@ function planned({ named, action, existing }: Plan): AppliedManifest['done'][num
 
 /** Returns the results for objects whose CustomResourceDefinitions do not exist yet. */
 function unplanned(objects: readonly AnyObject[], plans: readonly Plan[]): AppliedManifest['done'] {
-  const isPlanned = ({ kind, metadata: { name } }: AnyObject) =>
-    plans.some(({ named }) => named.kind === kind && named.name === name);
+  const isPlanned = ({ apiVersion, kind, metadata: { name, namespace } }: AnyObject) =>
+    plans.some(
+      ({ named }) =>
+        (named.apiVersion ?? apiVersion) === apiVersion &&
+        named.kind === kind &&
+        named.name === name &&
+        (named.namespace === '' || named.namespace === (namespace ?? named.namespace)),
+    );
   return objects
     .filter((object) => !isPlanned(object))
     .map(({ apiVersion, kind, metadata }) => {
