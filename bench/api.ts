@@ -137,7 +137,7 @@ async function calls(sides: ApiSides, names: Names): Promise<ApiRow[]> {
   ];
 }
 
-/** A watch of the pods. */
+/** A watch on pods. */
 class Watched {
   readonly #controller = new AbortController();
   #event = Promise.withResolvers<void>();

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Sources and locked dependencies: everything that decides what a bundle does. */
+/** Sources and locked dependencies: everything that determines what a bundle does. */
 const SOURCES = [
   'packages/*/src/**/*.ts',
   'packages/dashboard/page/**/*.{ts,tsx,css,html,svg}',
@@ -13,7 +13,9 @@ const SOURCES = [
   'scripts/{build,bundle,bundle-imports,dashboard-page,page-styles}.ts',
 ];
 
-/** `PODWRIGHT_VERSION` and `PODWRIGHT_COMMIT` in the environment replace what the checkout says, for trees without Git and for tests. */
+/**
+ * `PODWRIGHT_VERSION` and `PODWRIGHT_COMMIT` in the environment override the values from the checkout, for trees without Git and for tests.
+ */
 export function buildFacts(): Record<string, string> {
   const version = versionOfBuild();
   const facts = {
@@ -24,15 +26,15 @@ export function buildFacts(): Record<string, string> {
   return Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, JSON.stringify(value)]));
 }
 
-/** The version of a build: `PODWRIGHT_VERSION`, else the tag of the checked-out commit, else that of package.json. */
+/** The version of a build: `PODWRIGHT_VERSION`, or else the tag of the checked-out commit, or else the version in package.json. */
 export function versionOfBuild(checkout = '.', environment: NodeJS.ProcessEnv = process.env): string {
   const { version } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8')) as { version: string };
   return environment.PODWRIGHT_VERSION ?? versionOfTag(checkout) ?? version;
 }
 
-/** A tag of a release is `v` and its semantic version. */
+/** Release tags consist of `v` and a semantic version. */
 function versionOfTag(checkout: string): string | undefined {
-  // the newest first, and a release before its pre-releases
+  // newest first, and a release before its pre-releases
   const git = ['-C', checkout, '-c', 'versionsort.suffix=-', 'tag', '--sort=-version:refname', '--points-at', 'HEAD'];
   const { status, stdout } = spawnSync('git', git, { encoding: 'utf8' });
   const found = (status === 0 ? stdout : '').match(/^v\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?$/m)?.[0];

@@ -1,4 +1,4 @@
-/** Bundles the command `podwright` and the worker that unpacks layers: `node scripts/build.ts [DIRECTORY]` (default `dist`). */
+/** Bundles the `podwright` command and the worker that unpacks layers: `node scripts/build.ts [DIRECTORY]` (default `dist`). */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -9,12 +9,12 @@ import { COMMANDS } from './compiled-commands.ts';
 import { writePage } from './dashboard-page.ts';
 
 const outdir = process.argv[2] ?? 'dist';
-/** Exits with one line on an older Node.js. Uses globalThis, because a bundled file may declare its own `process`. */
+/** Exits with a one-line message on an older Node.js. Uses globalThis, because a bundled file may declare its own `process`. */
 const requireNode =
   "if (((v) => v[0] < 22 || (v[0] == 22 && v[1] < 22))(globalThis.process.version.slice(1).split('.').map(Number))) { console.error('podwright: needs Node.js 22.22 or later, found ' + globalThis.process.version); globalThis.process.exit(1); }";
 
 const OTHERS = ['release', 'dashboard'];
-// The earlier build; a release in the same directory stays.
+// Remove the earlier build, but keep a release in the same directory.
 mkdirSync(outdir, { recursive: true });
 const earlier = readdirSync(outdir);
 if (earlier.some((name) => !OTHERS.includes(name)) && !earlier.includes('podwright.js'))
@@ -23,15 +23,15 @@ for (const name of earlier) if (name !== 'release') rmSync(join(outdir, name), {
 const { metafile, page } = await bundle({
   outdir,
   entry: 'packages/cli/src/start.ts',
-  // The two native packages load prebuilt files from node_modules.
+  // These two native packages load prebuilt files from node_modules.
   external: ['koffi', 'better-sqlite3'],
   sourcemap: 'linked',
   banner: {
-    // The version check must run first, because an older Node.js lacks APIs of the bundle. Bundled CommonJS packages need `require`.
+    // The version check must run first, because an older Node.js lacks APIs that the bundle uses. Bundled CommonJS packages need `require`.
     js: `${requireNode} const require = (id) => process.getBuiltinModule(id) ?? process.getBuiltinModule('node:module').createRequire(import.meta.url)(id);`,
   },
 });
-// The compile cache is next to the bundle, because write access to it allows to change the code that runs.
+// The compile cache is next to the bundle and just as protected, because write access to it allows changing the code that runs.
 mkdirSync(join(outdir, 'cache'), { mode: PRIVATE_DIRECTORY });
 if (process.argv[2] === undefined) {
   writePage(join(outdir, 'dashboard'), page); // for the command from the sources
@@ -39,8 +39,9 @@ if (process.argv[2] === undefined) {
 }
 
 /**
- * Fills the compile cache for the user who builds. First runs commands (which find no node), because that compiles more functions than
- * loading alone. Then loads the other entry points, also as daemons do: the cache is enabled with their V8 flags, and used without.
+ * Fills the compile cache for the user running the build. First runs commands (which find no node), because that compiles more functions
+ * than loading alone. Then loads the other entry points, both normally and the way daemons do: with their V8 flags set when the cache is
+ * enabled, but reset when it is used.
  */
 function compile(): void {
   for (const command of COMMANDS) spawnSync(process.execPath, [join(outdir, 'podwright.js'), ...command]);

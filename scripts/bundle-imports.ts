@@ -1,42 +1,42 @@
 /**
- * An esbuild plugin that rewrites imports, so that a command loads only the code that it needs.
+ * An esbuild plugin that rewrites imports, so that a command loads only the code it needs.
  *
- * - A package's index exports everything of the package, and esbuild puts all of it into the chunks of each importer of one name:
- *   `podwright ps` would load gRPC. So each name is imported from the file that declares it.
- * - An `import` of a built-in module reads all its exports, and some are lazy getters that load code when they are read: `node:http`
- *   its WebSocket client (20 ms), `node:fs` its streams (4 ms). `process.getBuiltinModule` does not read them.
- * - The YAML parser is loaded when YAML is parsed (4 ms): most programs write JSON.
- * - A package that another one requires only for unused features is replaced by an empty module, because loaded code stays in memory.
+ * - A package's index exports everything in the package, and esbuild puts all of it into the chunks of every file that imports a single
+ *   name: `podwright ps` would load gRPC. So each name is imported from the file that declares it.
+ * - An `import` of a built-in module reads all its exports, some of which are lazy getters that load code: the WebSocket client in
+ *   `node:http` (20 ms), the streams in `node:fs` (4 ms). `process.getBuiltinModule` does not read them.
+ * - The YAML parser is only loaded when YAML is parsed (4 ms): most programs write JSON.
+ * - A package that another one requires only for unused features is replaced with an empty module, because loaded code stays in memory.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Plugin } from 'esbuild';
 
-/** The declaration of a name that an index exports. */
+/** The declaration of a name exported by an index. */
 type Place = { file: string; name: string };
 
 /** A name in the braces of an import or export, and its alias. */
 type Item = { name: string; as: string };
 
-/** The project's sources (as formatted) and commander, the only ES module of a dependency that imports built-in modules. */
+/** The project's sources (as formatted) and commander, the only ES module among the dependencies that imports built-in modules. */
 const FILES = /\/packages\/[^/]+\/src\/.*\.ts$|\/commander\/.*\.js$/;
 const INDEX_IMPORT = /^import \{([^}]*)\} from '@podwright\/([a-z-]+)';$/gm;
 const BUILTIN_IMPORT = /^import (?:(\w+)|\{([^}]*)\}) from ('node:[a-z0-9_/]+');$/gm;
 
-/** The sources of the dashboard's page, in which imports from packages are rewritten too. */
+/** The sources of the dashboard page, whose package imports are rewritten too. */
 const PAGE_FILES = /\/packages\/(?:[^/]+\/src|dashboard\/page)\/.*\.tsx?$/;
-/** Files that import built-in modules of Node.js, but of which the page calls no function that needs them. */
+/** Files that import Node.js built-in modules, but only for functions that the page never calls. */
 const UNUSED_BUILTINS = /\/packages\/base\/src\/system-error-message\.ts$/;
 
-/** Packages that can be loaded late: only their functions and classes are used, and no class extends one of them. */
+/** Packages that can be loaded lazily: only their functions and classes are used, and no class extends one of theirs. */
 const LATE_PACKAGES = /^yaml$/;
 
-/** Packages that are never used: the Prometheus client needs this one for exemplars, which no metric has. */
+/** Packages that are never used: the Prometheus client needs this one for exemplars, which none of the metrics have. */
 const UNUSED_PACKAGES = /^@opentelemetry\/api$/;
 
 /**
- * An esbuild plugin for the page of the dashboard. It rewrites imports from the index of a package to imports from the files that define
- * the names. The build fails if a file of the page, other than those of UNUSED_BUILTINS, imports a built-in module of Node.js.
+ * An esbuild plugin for the dashboard page. It rewrites imports from a package's index to imports from the files that declare the names.
+ * The build fails if a file of the page, other than those in UNUSED_BUILTINS, imports a Node.js built-in module.
  */
 export function pageImports(checkout: string): Plugin {
   const direct = directImporter(checkout);
@@ -58,7 +58,7 @@ export function pageImports(checkout: string): Plugin {
   };
 }
 
-/** Returns a function that rewrites an import from the index of a package. `list` has the imported names, `name` is that of the package. */
+/** Returns a function that rewrites an import from a package's index. `list` contains the imported names, `name` is the package's name. */
 function directImporter(checkout: string): (list: string, name: string) => string {
   const known = new Map<string, Map<string, Place>>();
   const placesOf = (file: string): Map<string, Place> => {
@@ -99,10 +99,10 @@ export function bundleImports(checkout: string): Plugin {
   };
 }
 
-/** Line breaks that keep the number of lines of a replaced statement, for positions in stack traces. */
+/** Line breaks that preserve the line count of a replaced statement, for positions in stack traces. */
 const linesOf = (statement: string) => '\n'.repeat(statement.split('\n').length - 1);
 
-/** The names in the braces of an import or export, without types. */
+/** The names in the braces of an import or export, excluding types. */
 function itemsOf(list: string): Item[] {
   const items = list.split(',').map((item) => item.trim());
   return items
@@ -113,7 +113,7 @@ function itemsOf(list: string): Item[] {
     });
 }
 
-/** Imports of each name from its own file; a name that the index re-exports from a dependency is imported from the index. */
+/** Imports each name from its own file. A name that the index re-exports from a dependency is still imported from the index. */
 function directImports(items: Item[], { index, from }: { index: Map<string, Place>; from: string }): string {
   const statements = items.map(({ name, as }) => {
     const place = index.get(name) ?? { file: from, name };
@@ -122,7 +122,7 @@ function directImports(items: Item[], { index, from }: { index: Map<string, Plac
   return statements.join(' ');
 }
 
-/** A module with the functions and classes of a CommonJS package, which loads the package when one of them is called. */
+/** A module with the functions and classes of a CommonJS package, which is loaded when one of them is first called. */
 async function lateModule(name: string): Promise<string> {
   const all = (await import(name)) as Record<string, unknown>;
   const exported = Object.keys(all).filter(
@@ -136,7 +136,7 @@ async function lateModule(name: string): Promise<string> {
   return [`let loaded; const all = () => (loaded ??= require(${JSON.stringify(name)}));`, ...lines].join('\n');
 }
 
-/** Loaded on first use: commander imports it as a whole, but needs it only for subcommands in separate executables. */
+/** Loaded on first use: commander imports the whole module, but needs it only for subcommands in separate executables. */
 const LATE = "'node:child_process'";
 
 function fromBuiltin(all: string | undefined, list: string, name: string): string {
@@ -148,7 +148,7 @@ function fromBuiltin(all: string | undefined, list: string, name: string): strin
   return `const ${names} = globalThis.process.getBuiltinModule(${name});`;
 }
 
-/** The values that a file exports, its own and those of files of its package. */
+/** The values exported by a file, both its own and those re-exported from files of the same package. */
 function findPlaces(file: string, placesOf: (file: string) => Map<string, Place>): Map<string, Place> {
   const source = readFileSync(file, 'utf8');
   const found = new Map<string, Place>();

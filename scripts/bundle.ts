@@ -1,17 +1,17 @@
-/** The options with which esbuild bundles the command `podwright` and the worker that unpacks layers. */
+/** The options for bundling the `podwright` command and the worker that unpacks layers with esbuild. */
 import { readFileSync } from 'node:fs';
 import { type BuildOptions, build, type Metafile } from 'esbuild';
 import { buildFacts } from './build-facts.ts';
 import { bundleImports } from './bundle-imports.ts';
 import { type BuiltPage, buildPage, embedPage } from './dashboard-page.ts';
 
-/** Of both bundles. */
+/** Options shared by both bundles. */
 const SHARED: BuildOptions = {
   bundle: true,
   platform: 'node',
   format: 'esm',
   target: 'node22',
-  // Smaller sources, because a running daemon keeps them in memory. Names are not minified, for stack traces.
+  // Reduces source size, because a running daemon keeps its sources in memory. Names are not minified, for readable stack traces.
   minifyWhitespace: true,
   minifySyntax: true,
   sourcesContent: false,
@@ -19,20 +19,20 @@ const SHARED: BuildOptions = {
   logLevel: 'warning',
 };
 
-/** gRPC needs it only for debugging services, which are not used. */
+/** gRPC only needs it for debugging services, which are not used. */
 const UNUSED = '@grpc/proto-loader';
 
 export type BundleOptions = Pick<BuildOptions, 'banner' | 'plugins' | 'sourcemap'> & {
   outdir: string;
-  /** The file that starts the command. */
+  /** The entry point of the command. */
   entry: string;
-  /** Imports that are resolved when the program runs. */
+  /** Imports that are resolved at run time. */
   external: string[];
 };
 
 /**
- * Writes `podwright.js` with its chunks, one of which contains the page of the dashboard, and `unpack-worker.cjs`. Returns esbuild's
- * description of the command's files, and the page.
+ * Writes `podwright.js` with its chunks, one of which contains the dashboard page, and `unpack-worker.cjs`. Returns the command's esbuild
+ * metafile, and the page.
  */
 export async function bundle({
   outdir,
@@ -53,8 +53,8 @@ export async function bundle({
     banner,
     metafile: true,
   });
-  // Built separately: chunks shared with the command would load the logger, the metrics and FFI too, and double the worker's start.
-  // CommonJS, because a worker that gets its code as text runs it as such.
+  // Built separately: chunks shared with the command would also load the logger, the metrics and FFI, doubling the worker's startup time.
+  // CommonJS, because a worker whose code is passed as text is run as CommonJS.
   await build({
     ...shared,
     format: 'cjs',
@@ -66,8 +66,8 @@ export async function bundle({
 }
 
 /**
- * Rejects characters beyond Latin-1, with one of which V8 stores a source in two bytes per character. esbuild escapes them in strings,
- * but not in regular expressions.
+ * Rejects characters outside Latin-1: a single one makes V8 store the whole source in two bytes per character. esbuild escapes them in
+ * strings, but not in regular expressions.
  */
 function refuseWide(file: string): void {
   const at = readFileSync(file, 'utf8').match(/.{0,60}[^\0-\xff]/)?.[0];

@@ -1,4 +1,4 @@
-/** Commands that a build runs to compile their code. They find no node, since their state directory does not exist. */
+/** Commands run by a build to compile their code. They find no node, because their state directory does not exist. */
 export const COMMANDS = [
   ['run', '--dry-run', 'examples/hello.yaml'],
   ['ps'],

@@ -1,4 +1,4 @@
-/** Bundles the page of `podwright dashboard`: `node scripts/dashboard-page.ts [DIRECTORY]` (default `dist/dashboard`). */
+/** Bundles the page for `podwright dashboard`: `node scripts/dashboard-page.ts [DIRECTORY]` (default `dist/dashboard`). */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -11,13 +11,13 @@ import { pageImports } from './bundle-imports.ts';
 import { pageStyles } from './page-styles.ts';
 
 const PAGE = 'packages/dashboard/page';
-/** The module that `embedPage` replaces in bundles by one with the files of the page. */
+/** In bundles, `embedPage` replaces this module with one that contains the page's files. */
 const READER = /\/packages\/dashboard\/src\/files\/built-page\.ts$/;
 
-/** `files` has the contents by the path at which they are served. */
+/** `files` maps the paths at which they are served to their contents. */
 export type BuiltPage = { files: Map<string, Buffer>; metafile: Metafile };
 
-/** Bundles the page. The name of every file but the document contains a hash of its content. */
+/** Bundles the page. The names of all files except the document contain a hash of their content. */
 export async function buildPage(): Promise<BuiltPage> {
   const { outputFiles, metafile } = await build({
     entryPoints: { page: `${PAGE}/main.tsx`, style: `${PAGE}/page.css` },
@@ -48,7 +48,7 @@ export async function buildPage(): Promise<BuiltPage> {
   return { files: new Map(files.sort(([a], [b]) => (a < b ? -1 : 1))), metafile };
 }
 
-/** Returns the document with the relative URLs of its script, its style sheet, its icon and the chunks that the script imports. */
+/** Returns the document with the relative URLs of its script, style sheet and icon, and of the chunks imported by the script. */
 function documentOf({ outputs }: Metafile, iconPath: string): Buffer {
   const named = (entry: string) => {
     const found = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint === `${PAGE}/${entry}`);
@@ -68,7 +68,7 @@ function documentOf({ outputs }: Metafile, iconPath: string): Buffer {
   return Buffer.from(template.replaceAll(/%[A-Z]+%/g, (place) => values[place] ?? place));
 }
 
-/** An esbuild plugin that embeds the files of the page in a bundle of the command. */
+/** An esbuild plugin that embeds the page's files in a bundle of the command. */
 export function embedPage({ files }: BuiltPage): Plugin {
   return {
     name: 'embed-page',
@@ -86,8 +86,8 @@ export function embedPage({ files }: BuiltPage): Plugin {
 }
 
 /**
- * Compresses by gzip, with the same result on every machine: node:zlib writes no time, and byte 9, the operating system, is set to unknown
- * (RFC 1952).
+ * Compresses with gzip, with the same result on every machine: node:zlib writes no time, and byte 9, the operating system, is set to
+ * unknown (RFC 1952).
  */
 function gzipped(bytes: Buffer): Buffer {
   const compressed = gzipSync(bytes, { level: 9 });
@@ -95,7 +95,7 @@ function gzipped(bytes: Buffer): Buffer {
   return compressed;
 }
 
-/** Writes the files to a directory, from which a command that runs from the sources reads them. */
+/** Writes the files to a directory, where the command finds them when running from source. */
 export function writePage(directory: string, { files }: BuiltPage): void {
   rmSync(directory, { recursive: true, force: true });
   for (const [path, bytes] of files) {

@@ -1,6 +1,6 @@
 /**
- * Builds the image of the examples and the tests from the host's static busybox, without image tools and without a
- * network: `node scripts/example-image.ts OUT_TAR` writes an OCI archive. Deterministic: the same busybox gives the same digests.
+ * Builds the image for the examples and tests from the host's static busybox, without image tools and without a network: `node
+ * scripts/example-image.ts OUT_TAR` writes an OCI archive. Deterministic: the same busybox produces the same digests.
  */
 import { chmod, copyFile, mkdir, mkdtemp, open, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,13 +9,13 @@ import { errorMessage, isErrno, PodwrightError } from '@podwright/base';
 import { runChecked } from '@podwright/host';
 import { type WrittenImage, writeImageArchive, writeImageLayout } from './image-archive.ts';
 
-/** The name of the image in the layout's annotations. */
+/** Name of the image in the layout's annotations. */
 export const EXAMPLE_IMAGE_NAME = 'localhost/podwright/busybox:1';
 
 export type ExampleImageOptions = {
   /** Full name with a tag. */
   name?: string;
-  /** Extra or replaced files: absolute path in the image → text. */
+  /** Files to add or replace, as text by absolute path in the image. */
   files?: Record<string, string>;
   /** Merged over the default `config` object of the image config (image-spec v1, config.md). */
   config?: Record<string, unknown>;
@@ -27,7 +27,7 @@ export type ExampleImage = WrittenImage;
 
 const EMPTY_DIRECTORIES = ['dev', 'etc', 'home', 'proc', 'run', 'srv', 'sys', 'usr', 'var/log', 'var/tmp'];
 
-/** Writes an OCI layout (image-spec v1, image-layout.md) with one image of one layer into the empty directory `layout`. */
+/** Writes an OCI layout (image-spec v1, image-layout.md) containing one single-layer image to the empty directory `layout`. */
 export async function makeExampleImage(layout: string, options: ExampleImageOptions = {}): Promise<ExampleImage> {
   const scratch = await mkdtemp(join(tmpdir(), 'podwright-image-'));
   try {
@@ -44,7 +44,7 @@ export async function makeExampleImage(layout: string, options: ExampleImageOpti
   }
 }
 
-/** Writes the image as one tar file for `podwright load`. */
+/** Writes the image as a single tar file for `podwright load`. */
 export function writeExampleArchive(path: string, options: ExampleImageOptions = {}): Promise<ExampleImage> {
   return writeImageArchive(path, (layout) => makeExampleImage(layout, options));
 }
@@ -84,7 +84,7 @@ async function findStaticBusybox(given: string | undefined): Promise<string> {
   );
 }
 
-/** Whether a file is an ELF file (64 bit, little endian) without a PT_INTERP program header. */
+/** Whether a file is an ELF file (64-bit, little-endian) without a PT_INTERP program header. */
 async function isStaticProgram(path: string): Promise<boolean> {
   try {
     await using file = await open(path);

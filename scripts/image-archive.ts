@@ -1,4 +1,4 @@
-/** Writes images from directories, without image tools. Deterministic: the same files give the same digests. */
+/** Builds images from directories, without image tools. Deterministic: the same files produce the same digests. */
 import { createHash } from 'node:crypto';
 import { copyFile, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,11 +8,11 @@ import { runChecked } from '@podwright/host';
 export type ImageOptions = {
   /** Full name with a tag. */
   name: string;
-  /** The directory of the image's files. */
+  /** The directory containing the image's files. */
   root: string;
   /** The `config` object of the image config (image-spec v1, config.md). */
   config: Record<string, unknown>;
-  /** The origin of the files, for the image's history. */
+  /** Where the files come from, for the image's history. */
   origin: string;
   /** Seconds since 1970. Default: 0. */
   created?: number;
@@ -22,7 +22,7 @@ export type WrittenImage = { name: string; layout: string; manifestDigest: strin
 
 type Blob = { digest: string; size: number };
 
-/** Writes an OCI layout (image-spec v1, image-layout.md) with one image of one layer into the empty directory `layout`. */
+/** Writes an OCI layout (image-spec v1, image-layout.md) containing one single-layer image to the empty directory `layout`. */
 export async function writeImageLayout(layout: string, options: ImageOptions): Promise<WrittenImage> {
   const { name, root } = options;
   await mkdir(join(layout, 'blobs/sha256'), { recursive: true });
@@ -38,7 +38,7 @@ export async function writeImageLayout(layout: string, options: ImageOptions): P
   return { name, layout, manifestDigest: manifest.digest, id: config.digest, layerDigest: layer.digest };
 }
 
-/** Writes a layout as one tar file for `podwright load`, with a `manifest.json` for Docker Engines before 25. */
+/** Writes a layout as a single tar file for `podwright load`, with a `manifest.json` for Docker Engine before 25. */
 export async function writeImageArchive(
   path: string,
   write: (layout: string) => Promise<WrittenImage>,

@@ -1,4 +1,4 @@
-/** Renders docs/kubelet-configuration from the table of fields and flags of the kubelet. */
+/** Renders docs/kubelet-configuration from the table of the kubelet's fields and flags. */
 import { formatDuration } from '../packages/kube-api/src/values/time.ts';
 import { featureGates } from '../packages/kubelet-configuration/src/feature-gates.ts';
 import { CADVISOR_FLAGS } from '../packages/kubelet-configuration/src/fields/cadvisor-flags.ts';
@@ -71,7 +71,7 @@ const THEMES: Theme[] = [
 const FLAGS = { page: 'flags.md', title: 'Flags without a field', about: 'Flags that no file can set.' };
 const GATES = { page: 'feature-gates.md', title: 'Feature gates', about: 'Which gates can be set to which value.' };
 
-/** Everything behind this line of the index is generated. */
+/** Everything after this line in the index is generated. */
 const INDEX_MARK = '<!-- `make docs` writes the rest of this page. -->';
 
 const NOTE = '<!-- Written by `make docs` from packages/kubelet-configuration; do not edit. -->';
@@ -99,7 +99,7 @@ const TYPE_NAMES = new Map<unknown, string>([
   [taints, 'list of taints'],
 ]);
 
-/** The text of each page by its path below docs/kubelet-configuration; `index` is the present text of README.md. */
+/** The text of each page, by its path under docs/kubelet-configuration. `index` is the current text of README.md. */
 export function kubeletConfigurationPages(index: string): Map<string, string> {
   return new Map([
     ...THEMES.map(({ page, title, about, fields }): [string, string] => [
@@ -127,7 +127,7 @@ function pageOf(title: string, parts: string[]): string {
   return `${[NOTE, `# ${title}`, ...parts].join('\n\n')}\n`;
 }
 
-/** The anchor that GitHub gives the heading of a field. */
+/** The anchor that GitHub generates for a field's heading. */
 const anchorOf = (name: string) => name.toLowerCase().replaceAll('.', '');
 
 function entriesOf(fields: Record<string, Field>): string {
@@ -136,7 +136,7 @@ function entriesOf(fields: Record<string, Field>): string {
     .join('\n\n');
 }
 
-/** A field with its flag, or a flag that is named as a field is. */
+/** The entry for a field and its flag, or for a flag without a field. */
 function entryOf(name: string, field: Field): string {
   const { flag, key, about } = field;
   return [
@@ -188,7 +188,7 @@ function typeOf({ type }: Field): string {
   return name;
 }
 
-/** How a flag writes a list or a map. */
+/** The syntax in which a flag takes a list or map. */
 const flagForm = ({ type: { name } }: Field) => (name.includes('…') ? ` as \`${name}\`` : '');
 
 function defaultOf({ type, fallback }: Field): string {
@@ -204,7 +204,7 @@ function statusOf({ effect }: Field): string {
 
 const sentence = (about: string) => `${about[0]!.toUpperCase()}${about.slice(1)}.`;
 
-/** Fields of any types. */
+/** Widens fields of specific types to `Field`. */
 function untyped(fields: object): Record<string, Field> {
   return fields as Record<string, Field>;
 }

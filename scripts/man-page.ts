@@ -1,4 +1,4 @@
-/** Writes the manual page `podwright(1)`, from the commands and the texts of `podwright help`: `node scripts/man-page.ts OUT`. */
+/** Writes the manual page `podwright(1)` from the commands and the texts of `podwright help`: `node scripts/man-page.ts OUT`. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { TOPICS } from '../packages/cli/src/help/topics.ts';
@@ -50,7 +50,7 @@ function item(term: string, text: string): string {
   return `.TP\n.B ${escaped(term)}\n${escaped(text)}`;
 }
 
-/** Text escaped for roff (groff_char(7)); no line starts with a control character. */
+/** Escapes text for roff (groff_char(7)); no line starts with a control character. */
 function escaped(text: string): string {
   return text
     .replaceAll('\\', '\\e')

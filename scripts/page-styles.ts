@@ -1,7 +1,6 @@
 /**
- * An esbuild plugin that adapts xterm.js to the Content Security Policy of the dashboard's page, which allows neither `<style>` elements
- * nor `style` attributes. The plugin replaces `<style>` elements by constructed style sheets, and `style` attributes by
- * `element.style.cssText`.
+ * An esbuild plugin that adapts xterm.js to the dashboard page's Content Security Policy, which allows neither `<style>` elements nor
+ * `style` attributes. It replaces `<style>` elements with constructed style sheets, and `style` attributes with `element.style.cssText`.
  */
 import { readFileSync } from 'node:fs';
 import type { Plugin } from 'esbuild';
@@ -9,10 +8,10 @@ import type { Plugin } from 'esbuild';
 const FILE = /\/@xterm\/xterm\/lib\/xterm\.mjs$/;
 const STYLE_ELEMENT = /[\w.]+\.createElement\("style"\)/g;
 const STYLE_ATTRIBUTE = /([\w.]+)\.setAttribute\("style",/g;
-/** Number of places at which xterm.js 6.0 adds styles. Other numbers fail the build, because a new version may add styles in other ways. */
+/** How often xterm.js 6.0 adds styles. The build fails on any other count, because a new version may add styles in other ways. */
 const EXPECTED = { elements: 3, attributes: 1 };
 
-/** Functions for the adapted source. `styleElement` returns an element whose text is set on a constructed style sheet of the document. */
+/** Functions for the adapted source. `styleElement` returns an element that sets its text on a constructed style sheet of the document. */
 const PRELUDE = `
 function styleElement() {
   const sheet = new CSSStyleSheet();

@@ -8,7 +8,7 @@ import { discoverCgroups, killCgroup, removeCgroup } from '@podwright/host';
 
 /**
  * Makes /etc, /var and /run writable in memory, except for the node's directories: these are in the directory $1, because images need
- * overlays, which cannot be stacked on an overlay. $2 is the node's cgroup, the only resource that is shared with the real host.
+ * overlays, which cannot be stacked on an overlay. $2 is the node's cgroup, the only resource shared with the real host.
  */
 const MAKE_HOST = `
 mkdir -p "$1/layers"
@@ -31,11 +31,11 @@ exec catatonit -P
 `;
 
 /**
- * A simulated host for commands with default settings: with its own network, processes, /etc, /var and /run, so that its node can use the
- * default directories, bridge and ports next to other nodes. Needs root. All of it is removed at disposal.
+ * A simulated host for commands with default settings. It has its own network, processes, /etc, /var and /run, so that its node can use the
+ * default directories, bridge and ports next to other nodes. Requires root. Everything is removed on disposal.
  */
 export class PrivateHost implements AsyncDisposable {
-  /** Directory for files, with the same path inside and outside of the host. */
+  /** Directory for files, at the same path inside and outside the host. */
   readonly directory: string;
   readonly cgroupParent: string;
   readonly #init: ChildProcess;
@@ -43,7 +43,7 @@ export class PrivateHost implements AsyncDisposable {
   private constructor(directory: string) {
     this.directory = directory;
     this.cgroupParent = `/${basename(directory)}`;
-    // All processes of the host are killed with unshare.
+    // Killing unshare kills all processes of the host.
     const flags = ['--mount', '--net', '--pid', '--fork', '--kill-child', '--mount-proc'];
     this.#init = spawn(
       'unshare',
@@ -68,7 +68,7 @@ export class PrivateHost implements AsyncDisposable {
     return this.#init.pid!;
   }
 
-  /** The command line that runs `words` on the host, in `workingDirectory`. */
+  /** The command line that runs `words` on the host in `workingDirectory`. */
   command(workingDirectory: string, ...words: string[]): string[] {
     const of = `/proc/${this.#init.pid}/ns`;
     const namespaces = [`--mount=${of}/mnt`, `--net=${of}/net`, `--pid=${of}/pid_for_children`];

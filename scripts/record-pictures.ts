@@ -1,6 +1,6 @@
 /**
- * Records the pictures of the documents from real terminal sessions: `node scripts/record-pictures.ts` writes docs/*.svg. Needs root,
- * the bundles in dist/ and the image of the examples (`make pictures`).
+ * Records the pictures for the documentation from real terminal sessions: `node scripts/record-pictures.ts` writes docs/*.svg. Requires
+ * root, the bundles in dist/ and the example image (`make pictures`).
  */
 import { writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -13,7 +13,7 @@ import { PrivateHost } from './private-host.ts';
 
 const CHECKOUT = join(import.meta.dirname, '..');
 const CTRL_C = '\x03';
-/** Pause for reading the output. */
+/** Pause for readers to read the output. */
 const READING_MS = 1500;
 
 type Picture = { file: string; title: string; size: TerminalSize; play: (terminal: TerminalSession) => Promise<void> };

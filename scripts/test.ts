@@ -1,8 +1,8 @@
 /**
- * Runs the test files with Node's test runner and ends with one line `N passed, N failed`.
- *   node scripts/test.ts          all: units in parallel, then the suites on real components, three at once
- *   node scripts/test.ts unit     only units
- *   node scripts/test.ts PATH…    these files, one after the other
+ * Runs the test files with Node's test runner and prints a final line `N passed, N failed`.
+ *   node scripts/test.ts          all: unit tests in parallel, then the suites on real components, three at a time
+ *   node scripts/test.ts unit     unit tests only
+ *   node scripts/test.ts PATH…    these files, one after another
  */
 import { once } from 'node:events';
 import { chmodSync, globSync, mkdtempSync, rmSync } from 'node:fs';
@@ -12,21 +12,21 @@ import { PassThrough } from 'node:stream';
 import { run } from 'node:test';
 import { spec, type TestEvent } from 'node:test/reporters';
 
-/** Lists of files, of which `concurrency` are under way at once; the files of a list run one after the other. */
+/** Lists of files: up to `concurrency` lists run at the same time, and the files of a list run one after another. */
 type Stage = { lists: string[][]; concurrency: number; mayRepeat?: boolean };
 
-/** Timeouts of a test and of a file, so that a hang does not block the whole run. */
+/** Timeouts for a test and for a file, so that a hang does not block the whole run. */
 const TEST_TIMEOUT_MS = 3 * 60_000;
 const FILE_TIMEOUT_MS = 5 * 60_000;
 
 const totals = { passed: 0, failed: 0 };
-/** The events of all files for the report, file by file. */
+/** Events of all files for the report, in file order. */
 const shown = new PassThrough({ objectMode: true });
 
-/** Files that failed while another list ran, with their failures: they are run again alone. */
+/** Files that failed while other lists were running, with their failures; they are rerun alone. */
 const toRepeat = new Map<string, string[]>();
 
-/** Runs one file in its own run, because only a run can be aborted: the test timeout does not cover a process that does not exit. */
+/** Runs one file in a separate run, because only a run can be aborted: the test timeout does not cover a process that does not exit. */
 async function runFile(file: string, mayRepeat = false): Promise<void> {
   const signal = AbortSignal.timeout(FILE_TIMEOUT_MS);
   const events: TestEvent[] = [];
@@ -60,7 +60,7 @@ async function runStage({ lists, concurrency, mayRepeat }: Stage): Promise<void>
   await Promise.all(Array.from({ length: concurrency }, work));
 }
 
-/** Tests outside of the packages that need no root. */
+/** Tests outside the packages that do not need root. */
 const UNITS_OUTSIDE = [
   'tests/tidy/*.test.ts',
   'tests/cluster/faults/*.test.ts',
@@ -74,8 +74,8 @@ function unitStage(): Stage {
 }
 
 /**
- * Suites wait more than they compute, so three run at once, the largest first. The files of a directory run one after the other, because they
- * may share names and subnets.
+ * Suites spend more time waiting than computing, so three run at once, the largest first. The files of a directory run one after another,
+ * because they may share names and subnets.
  */
 function suiteStage(): Stage {
   const files = globSync('tests/**/*.test.ts', { exclude: UNITS_OUTSIDE }).sort();
@@ -93,7 +93,7 @@ if (what !== 'unit' && process.getuid?.() !== 0) {
   console.error('the suites on real components need root; `make unit` runs the tests that do not');
   process.exit(1);
 }
-/** Shared by the processes of a run, on the same disk: the compile cache and one bundle (tests/pods/bundle.fixture.ts). */
+/** Shared by all processes of a run and on the same disk: the compile cache and one bundle (tests/pods/bundle.fixture.ts). */
 const shared = mkdtempSync('/tmp/pwb-');
 chmodSync(shared, 0o711); // other users can run the bundle, but not write next to it
 process.env.NODE_COMPILE_CACHE = join(shared, 'cache');

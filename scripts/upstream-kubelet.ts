@@ -1,29 +1,29 @@
-/** Starts upstream's kubelet, for comparisons and measurements, if its program is available. */
+/** Starts upstream's kubelet for comparisons and benchmarks, if its binary is available. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { openSync, writeFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { createCgroup, discoverCgroups } from '@podwright/host';
 
-/** The node's name for every kubelet under comparison. */
+/** The node name used for every kubelet under comparison. */
 export const NODE_NAME = 'node';
 
-/** Eviction signals, which are all disabled so that a full disk does not evict pods. */
+/** Eviction signals. All are disabled, so that a full disk does not evict pods. */
 const SIGNALS = ['memory.available', 'nodefs.available', 'nodefs.inodesFree', 'imagefs.available', 'pid.available'];
 
 export type UpstreamKubeletOptions = {
   program: string;
-  /** Directory of its configuration, certificates and log (`kubelet.log`). */
+  /** Directory for its configuration, certificates and log (`kubelet.log`). */
   directory: string;
   root: string;
   manifests: string;
   logs: string;
-  /** Endpoint of the runtime, with `unix://`. */
+  /** The runtime's endpoint, including `unix://`. */
   endpoint: string;
   ports: { readOnly?: number; https: number; healthz: number };
-  /** Parent of its cgroup `kubepods`. A kubelet kills all unknown processes there, so that two kubelets must not share it. */
+  /** Parent of its `kubepods` cgroup. A kubelet kills all unknown processes there, so two kubelets must not share it. */
   cgroupRoot: string;
-  /** Further flags. */
+  /** Additional flags. */
   flags?: string[];
   /** Fields that override those of the configuration. */
   configuration?: object;
@@ -31,7 +31,7 @@ export type UpstreamKubeletOptions = {
   command?: (...words: string[]) => string[];
 };
 
-/** The first address of the host that is not a loopback address, which upstream rejects as a node's. */
+/** The host's first non-loopback address. Upstream rejects loopback addresses as node addresses. */
 export function nodeAddress(): string {
   const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   return addresses.find(({ internal, family }) => !internal && family === 'IPv4')!.address;
@@ -39,7 +39,7 @@ export function nodeAddress(): string {
 
 export type UpstreamKubelet = { child: ChildProcess; stop: () => Promise<void> };
 
-/** Starts the kubelet with settings for cgroup v1 and without a cluster. Its pods keep running when it is stopped. */
+/** Starts the kubelet with cgroup v1 support and without a cluster. Its pods keep running when it is stopped. */
 export async function startUpstreamKubelet(options: UpstreamKubeletOptions): Promise<UpstreamKubelet> {
   const { program, directory, root, flags = [], cgroupRoot, command = (...words) => words } = options;
   await createCgroup(await discoverCgroups(), cgroupRoot);

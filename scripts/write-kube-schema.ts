@@ -1,8 +1,10 @@
 /**
  * Writes the data of `packages/kube-schema`:
  *   node scripts/write-kube-schema.ts DIRECTORY [SOURCES]
- * DIRECTORY (default $PODWRIGHT_KUBERNETES_DATA) has Kubernetes' `schema.json`, `resources.json` and `protobuf.json`. With SOURCES, which
- * has the sources of the Go modules k8s.io/{api,apimachinery,apiextensions-apiserver,kube-aggregator}, writes `go-fields.txt` before.
+ *
+ * DIRECTORY (default $PODWRIGHT_KUBERNETES_DATA) contains Kubernetes' `schema.json`, `resources.json` and `protobuf.json`. With SOURCES, a
+ * directory containing the sources of the Go modules k8s.io/{api,apimachinery,apiextensions-apiserver,kube-aggregator}, first writes
+ * `go-fields.txt`.
  */
 import { writeFileSync } from 'node:fs';
 import { GO_FIELDS, goFieldsText, schemaData, schemaModule } from './kube-schema/schema-data.ts';

@@ -1,6 +1,6 @@
-/** Names in Kubernetes 1.36's discovery that its OpenAPI document does not have: they are in the registries of its API server. */
+/** Names in Kubernetes 1.36's discovery that are missing from its OpenAPI document: they come from the API server's registries. */
 
-/** By `PLURAL.GROUP`, or `PLURAL` in the core group. */
+/** Keyed by `PLURAL.GROUP`, or `PLURAL` in the core group. */
 export const SHORT_NAMES: Record<string, string[]> = {
   componentstatuses: ['cs'],
   configmaps: ['cm'],
@@ -37,7 +37,7 @@ export const SHORT_NAMES: Record<string, string[]> = {
 const ALL = ['all'];
 const EXTENSIONS = ['api-extensions'];
 
-/** By the same names. `kubectl get all` lists the kinds of the category `all`. */
+/** Keyed in the same way. `kubectl get all` lists the kinds in the category `all`. */
 export const CATEGORIES: Record<string, string[]> = {
   pods: ALL,
   replicationcontrollers: ALL,
@@ -59,10 +59,10 @@ export const CATEGORIES: Record<string, string[]> = {
   'apiservices.apiregistration.k8s.io': EXTENSIONS,
 };
 
-/** Registries name a resource by its kind in lower case: `pod`, `endpoints`, `ingress`. */
+/** Registries use the kind in lower case as a resource's singular name: `pod`, `endpoints`, `ingress`. */
 export const singularName = (kind: string): string => kind.toLowerCase();
 
-/** The API groups by the directories of their types; core, apps and other groups without a domain are their own. */
+/** API groups by the directory of their types. Groups without a domain, such as apps, have their directory's name; the core group is ''. */
 export const GROUPS: Record<string, string> = {
   admission: 'admission.k8s.io',
   admissionregistration: 'admissionregistration.k8s.io',

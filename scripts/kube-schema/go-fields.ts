@@ -1,6 +1,6 @@
 /**
- * Reads the structs of Kubernetes' Go modules for the facts that neither its OpenAPI document nor its .proto files have: JSON names that
- * differ from protobuf's, inlined structs, pointers, `omitempty`, and the types that errors of Go's JSON decoder name.
+ * Reads the structs in Kubernetes' Go modules for facts that are missing from both its OpenAPI document and its .proto files: JSON names
+ * that differ from protobuf's, inlined structs, pointers, `omitempty`, and the type names in errors of Go's JSON decoder.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,10 +9,13 @@ import type { Message, ProtoField } from './protobuf-facts.ts';
 /** A field in Go: its JSON name ('' if inlined), flags and type. Flags: `p` pointer, `e` omitempty, `z` omitzero, `i` inlined. */
 export type GoField = { name: string; flags: string; type: string };
 
-/** A struct's fields by their protobuf numbers. `typeMeta`: it has `kind` and `apiVersion` in JSON only. `list`: `type Verbs []string`. */
+/**
+ * A struct's fields by protobuf number. `typeMeta`: it has `kind` and `apiVersion` in JSON only. `list`: it is a list type, such as `type
+ * Verbs []string`.
+ */
 export type GoType = { fields: Map<number, GoField>; typeMeta: boolean; list: boolean };
 
-/** Directories of the modules' checkouts, and the package prefixes of their .proto files. */
+/** The modules' checkout directories, and the package prefixes of their .proto files. */
 const MODULES: Record<string, string> = {
   api: 'k8s.io.api',
   apimachinery: 'k8s.io.apimachinery',

@@ -1,4 +1,7 @@
-/** Reads Kubernetes' OpenAPI definitions from `schema.json` for what Go's structs do not say: required fields, and how lists and maps merge. */
+/**
+ * Reads Kubernetes' OpenAPI definitions from `schema.json` for facts that are missing from Go's structs: required fields, and how lists and
+ * maps merge.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -17,7 +20,7 @@ export type Definition = {
   'x-kubernetes-map-type'?: 'atomic' | 'granular';
 };
 
-/** The definitions, by the names of their messages in the .proto files. */
+/** The definitions, keyed by the names of their messages in the .proto files. */
 export function readDefinitions(directory: string): Map<string, Definition> {
   const text = readFileSync(join(directory, 'schema.json'), 'utf8');
   const { definitions } = JSON.parse(text) as { definitions: Record<string, Definition> };
@@ -29,7 +32,9 @@ export function readDefinitions(directory: string): Map<string, Definition> {
   );
 }
 
-/** The words of a property in our data: `a`tomic, `g`ranular, `s`et or `m`ap with keys; `+` merge with key, `~` retainKeys, `=` replace. */
+/**
+ * A property's merge words in our data: `a`tomic, `g`ranular, `s`et or `m`ap with keys; `+` merge with key, `~` retainKeys, `=` replace.
+ */
 export function mergeWords(property: Property): string[] {
   const keys = property['x-kubernetes-list-map-keys'] ?? [];
   const list = { atomic: 'a', set: 's', map: `m${keys.join(',')}`, '': '' }[property['x-kubernetes-list-type'] ?? ''];

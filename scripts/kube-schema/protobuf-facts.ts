@@ -1,4 +1,4 @@
-/** Reads the messages of Kubernetes' .proto files from `protobuf.json`, and gives them the short names of our data. */
+/** Reads the messages in Kubernetes' .proto files from `protobuf.json` and converts their names to the short names used in our data. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -7,7 +7,7 @@ export type ProtoField = readonly [number, string, string, string];
 
 export type Message = { name: string; protoPackage: string; fields: readonly ProtoField[] };
 
-/** Packages that no client sends to an API server, or whose API is not part of it. */
+/** Packages that clients never send to an API server, or whose API is not part of it. */
 const LEFT_OUT =
   /testapigroup|apiserver\.pkg\.apis\.(?:example|audit)|metrics\.pkg|apiextensions\.v1beta1|apiregistration\.v1beta1/;
 
@@ -21,7 +21,7 @@ export function readMessages(directory: string): Message[] {
     );
 }
 
-/** Messages that are one value in JSON, with the names of their types in our data. */
+/** Messages that are a single value in JSON, with their type names in our data. */
 const VALUES: Record<string, string> = {
   'k8s.io.apimachinery.pkg.api.resource.Quantity': 'quantity',
   'k8s.io.apimachinery.pkg.apis.meta.v1.Time': 'time',
@@ -36,7 +36,7 @@ const VALUES: Record<string, string> = {
   'k8s.io.apiextensions_apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrStringArray': 'schemaOrStringArray',
 };
 
-/** Whether a message is written out as a type, not as one value. */
+/** Whether a message is a struct with fields rather than a single value. */
 export const isStruct = ({ name }: Message): boolean =>
   VALUES[name] === undefined && !/\.(?:runtime|resource|intstr)\.\w+$/.test(name.replace('.api.resource.v', ''));
 
@@ -44,7 +44,7 @@ export const isStruct = ({ name }: Message): boolean =>
 export const shortName = (message: string): string =>
   VALUES[message] ?? message.replace(/^k8s\.io\.(?:api\.|\w+\.pkg\.apis\.)/, '');
 
-/** The type of a field, as in `[]core.v1.Container` or `{}quantity`. */
+/** The type of a field, such as `[]core.v1.Container` or `{}quantity`. */
 export function fieldType([, , type, label]: ProtoField, protoPackage: string): string {
   const [, value] = /^map<string, (.*)>$/.exec(type) ?? [];
   if (value !== undefined) return `{}${elementType(value, protoPackage)}`;

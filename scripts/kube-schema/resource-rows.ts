@@ -1,4 +1,4 @@
-/** Reads the resources from `resources.json`, and completes them to what discovery says of them. */
+/** Reads the resources from `resources.json` and adds what discovery reports about them. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CATEGORIES, SHORT_NAMES, singularName } from './discovery-names.ts';
@@ -32,11 +32,14 @@ export function readResources(directory: string): ResourceRow[] {
 }
 
 const VERBS: Record<string, string> = { post: 'create', put: 'update' };
-/** Proxies take any method; streams are opened by GET or POST. */
+/** Proxies accept any method; streams are opened with GET or POST. */
 const PROXY_VERBS = ['create', 'delete', 'get', 'patch', 'update'];
 const STREAM_VERBS = ['create', 'get'];
 
-/** Discovery's verbs, for the methods of the OpenAPI document. Every listed resource can be watched, except component statuses. */
+/**
+ * The verbs in discovery for the methods in the OpenAPI document. Every resource that can be listed can be watched, except component
+ * statuses.
+ */
 function verbsOf({ verbs, kind }: Subresource, subresource: string): string[] {
   if (verbs.includes('connect')) return subresource === 'proxy' ? PROXY_VERBS : STREAM_VERBS;
   const named = verbs.map((verb) => VERBS[verb] ?? verb);

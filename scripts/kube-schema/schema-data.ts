@@ -1,4 +1,6 @@
-/** Makes the data of `packages/kube-schema` from a directory with Kubernetes' `schema.json`, `resources.json` and `protobuf.json`. */
+/**
+ * Builds the data of `packages/kube-schema` from a directory containing Kubernetes' `schema.json`, `resources.json` and `protobuf.json`.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';
@@ -9,14 +11,14 @@ import { isStruct, readMessages } from './protobuf-facts.ts';
 import { readResources } from './resource-rows.ts';
 import { typeTexts } from './type-texts.ts';
 
-/** Facts of Go's structs, extracted by `goFieldsText`. */
+/** Facts about Go structs, extracted by `goFieldsText`. */
 export const GO_FIELDS = join(import.meta.dirname, 'go-fields.txt');
 
-/** The text of `go-fields.txt`, from the sources of Kubernetes' modules `api`, `apimachinery` and so on below `sources`. */
+/** The text of `go-fields.txt`, from the sources of Kubernetes' modules (`api`, `apimachinery` and so on) under `sources`. */
 export const goFieldsText = (directory: string, sources: string): string =>
   formatGoTypes(readGoTypes(sources), readMessages(directory).filter(isStruct));
 
-/** The data before compression: JSON, of the type `SchemaData`. */
+/** The uncompressed data: JSON of type `SchemaData`. */
 export function schemaData(directory: string): string {
   const types = typeTexts({
     messages: readMessages(directory).filter(isStruct),
@@ -26,7 +28,7 @@ export function schemaData(directory: string): string {
   return JSON.stringify({ groups: GROUPS, resources: readResources(directory), types });
 }
 
-/** The committed module. */
+/** The source of the module that is committed. */
 export function schemaModule(data: string): string {
   const params = {
     [constants.BROTLI_PARAM_SIZE_HINT]: data.length,

@@ -1,11 +1,14 @@
-/** Joins the facts of .proto files, OpenAPI definitions and Go structs to one text for each type (`packages/kube-schema/src/schema/type-text.ts`). */
+/**
+ * Combines the facts from .proto files, OpenAPI definitions and Go structs into one text per type
+ * (`packages/kube-schema/src/schema/type-text.ts`).
+ */
 import { type GoField, type GoType, usualGoField } from './go-fields.ts';
 import { type Definition, mergeWords } from './openapi-facts.ts';
 import { fieldType, type Message, type ProtoField, shortName } from './protobuf-facts.ts';
 
 type Facts = { messages: Message[]; definitions: Map<string, Definition>; goTypes: Map<string, GoType> };
 
-/** The texts by the short names of the types. */
+/** The texts, by the short names of the types. */
 export function typeTexts({ messages, definitions, goTypes }: Facts): Record<string, string> {
   const whole = withInlined({ messages, definitions, goTypes });
   const texts = messages.map((message): [string, string] => {
@@ -24,10 +27,10 @@ export function typeTexts({ messages, definitions, goTypes }: Facts): Record<str
   return Object.fromEntries(texts.sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/** The definitions, and for structs that only occur inlined, those of a struct around them. */
+/** The definitions. Structs that only occur inlined get the definition of a struct that contains them. */
 function withInlined({ messages, definitions, goTypes }: Facts): Map<string, Definition> {
   const result = new Map(definitions);
-  // twice: an inlined struct may have an inlined struct itself
+  // twice, because an inlined struct may itself contain an inlined struct
   for (const _ of [1, 2])
     for (const { name, protoPackage, fields } of messages)
       for (const [number, , type] of fields) {
@@ -42,7 +45,7 @@ function withInlined({ messages, definitions, goTypes }: Facts): Map<string, Def
 
 type Around = { message: Message; definition: Definition; go: GoType | undefined };
 
-/** A line: number, JSON name, type, flags, and words of `mergeWords`; at last `:` and the name of the type in Go, if it is not evident. */
+/** One line: number, JSON name, type, flags and the words of `mergeWords`; finally `:` and the Go type name, unless it is the usual one. */
 function fieldText(field: ProtoField, { message, definition, go }: Around): string {
   const [number] = field;
   const usual = usualGoField(field, message.protoPackage);

@@ -1,6 +1,6 @@
 /**
- * The API report of a package: the declarations that its users can see, from the compiled `.d.ts` files. First those that each entry
- * exports, at the end those of the package to which they refer.
+ * The API report of a package: the declarations visible to its users, from the compiled `.d.ts` files. The exports of each entry come
+ * first, followed by other declarations of the package that they refer to.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
@@ -9,7 +9,7 @@ import type { PublishedManifest } from './manifest.ts';
 
 type Found = { module: string; name: string };
 
-/** `directory` is a staged package. */
+/** `directory` contains a staged package. */
 export function apiReport(directory: string): string {
   const { name, exports }: PublishedManifest = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
   const modules = new Modules(directory);
@@ -42,7 +42,7 @@ function textOfExport(modules: Modules, [as, found]: [string, Found | string]): 
 const keyOf = ({ module, name }: Found): string => `${module}#${name}`;
 const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1);
 
-/** The declaration files of one package, parsed once. A module is a path in the package without extension. */
+/** The declaration files of one package, each parsed once. A module is named by its path in the package without the extension. */
 class Modules {
   readonly #directory: string;
   readonly #files = new Map<string, DeclarationFile>();
@@ -51,7 +51,7 @@ class Modules {
     this.#directory = directory;
   }
 
-  /** The exports of a module by name. A string is the module of a name that another package or a generated file declares. */
+  /** The exports of a module, by name. A string is the module of a name declared by another package or by a generated file. */
   exportsOf(module: string): [string, Found | string][] {
     const { exported, exportedModules } = this.#file(module);
     const named = [...exported].map(([as, origin]): [string, Found | string] => [
@@ -70,7 +70,7 @@ class Modules {
     return this.#file(module).declared.get(name)!.join('\n');
   }
 
-  /** The declarations of the package to which these refer, directly or not, by their names. */
+  /** The package's declarations that these refer to, directly or indirectly, sorted by name. */
   referredBy(declarations: Found[]): Found[] {
     const found = new Map(declarations.map((one) => [keyOf(one), one]));
     for (const one of found.values())
@@ -89,7 +89,7 @@ class Modules {
     });
   }
 
-  /** Follows a name through modules that pass it on, to its declaration. */
+  /** Follows a name through re-exporting modules to its declaration. */
   #resolve(from: string, { module: target, name }: { module: string; name: string }): Found | string {
     if (isOpaque(target)) return target;
     const module = join(dirname(from), target.slice(0, -3));

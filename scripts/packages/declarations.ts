@@ -1,6 +1,6 @@
-/** Reads the declaration files that tsc writes: each declaration begins at the start of a line. */
+/** Reads the declaration files written by tsc, in which each declaration begins at the start of a line. */
 
-/** A name of a module: declared there, or taken from another module under another name. */
+/** A name in a module: either declared there, or imported from another module under a different name. */
 type Origin = { module: string; name: string };
 
 export type DeclarationFile = {
@@ -8,7 +8,7 @@ export type DeclarationFile = {
   declared: Map<string, string[]>;
   imported: Map<string, Origin>;
   exported: Map<string, Origin | 'local'>;
-  /** Modules all of whose names are exported. */
+  /** Modules whose names are all re-exported (`export *`). */
   exportedModules: string[];
 };
 
@@ -46,7 +46,7 @@ function addStatement(file: DeclarationFile, statement: string): void {
   if (exported !== undefined) file.exported.set(name, 'local');
 }
 
-/** The pairs of name and alias in `type A, B as C`. */
+/** Pairs of name and alias in `type A, B as C`. */
 function namesIn(list: string): [string, string][] {
   return list
     .split(',')

@@ -4,7 +4,7 @@ import { cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:f
 import { dirname, join, normalize } from 'node:path';
 import { root, type WorkspacePackage } from './workspace.ts';
 
-/** Node.js 22.22, the floor of the packages: it has everything of ES2024 that the sources use, but no `using`. */
+/** For Node.js 22.22, the oldest version supported by the packages: it has everything in ES2024 that the sources use, but lacks `using`. */
 const TARGET = 'es2023';
 
 /** Compiles into `directory`: `packages/X/src/y.ts` becomes `X/src/y.js` and `X/src/y.d.ts`, next to the generated messages. */
@@ -35,14 +35,17 @@ export function emit(packages: WorkspacePackage[], directory: string): void {
   for (const { short, directory: source } of packages)
     for (const generated of globSync('src/gen/**/*.{js,d.ts}', { cwd: source }))
       cpSync(join(source, generated), join(directory, short, generated));
-  // tsc rewrites `./x.ts` in JavaScript only; in declarations, not every tool finds x.d.ts by that name.
+  // tsc rewrites `./x.ts` only in JavaScript; in declarations, not every tool resolves it to x.d.ts.
   for (const path of globSync('*/src/**/*.d.ts', { cwd: directory })) {
     const file = join(directory, path);
     writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/(['"])(\.{1,2}\/[^'"\n]+)\.ts\1/g, '$1$2.js$1'));
   }
 }
 
-/** The modules that the entries of a package reach, as names without extension below its `src`. Includes workers, which URLs name. */
+/**
+ * The modules reachable from a package's entries, named by path under its `src` without extension. Includes workers, which are referenced
+ * by URL.
+ */
 export function reachedModules(directory: string, entries: string[]): string[] {
   const reached = new Set<string>();
   const visit = (module: string) => {
@@ -59,7 +62,7 @@ export function reachedModules(directory: string, entries: string[]): string[] {
 const relativeImports = (text: string): string[] =>
   [...text.matchAll(/(['"])(\.{1,2}\/[^'"\n]+)\.js\1/g)].map((match) => match[2]!);
 
-/** The packages that declarations or JavaScript import, without Node.js' own. */
+/** The packages imported by declarations or JavaScript, excluding Node.js built-ins. */
 export function importedPackages(text: string): string[] {
   const names = text.matchAll(/(?:\b(?:from|import) |\bimport\()(['"])((?:@[\w-]+\/)?[\w-][\w.-]*)(?:\/[^'"\n]*)?\1/g);
   return [...names].map((match) => match[2]!);

@@ -1,4 +1,4 @@
-/** Checks packed packages as their users see them: publint, Are The Types Wrong, and the API reports in `packages/X/api.txt`. */
+/** Checks packed packages from a user's perspective: publint, Are The Types Wrong, and the API reports in `packages/X/api.txt`. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkPackage, createPackageFromTarballData, type Problem } from '@arethetypeswrong/core';
@@ -7,16 +7,16 @@ import { formatMessage } from 'publint/utils';
 import { apiReport } from './api-report.ts';
 import type { WorkspacePackage } from './workspace.ts';
 
-/** The packages are ES modules: `require` of old versions, and resolution from before `exports`, cannot find them. */
+/** The packages are ES modules, which `require` in old versions of Node.js and resolution without `exports` support cannot find. */
 const OLD_RESOLUTIONS = new Set(['node10', 'node16-cjs']);
 
-/** The findings of publint, also its suggestions, in a staged package. */
+/** publint's findings in a staged package, including suggestions. */
 export async function publintFindings(directory: string): Promise<string[]> {
   const { messages, pkg } = await publint({ pkgDir: directory, pack: false, strict: true });
   return messages.map((message) => `publint: ${formatMessage(message, pkg, { color: false }) ?? message.code}`);
 }
 
-/** The problems that TypeScript would have with the declarations of a tarball. */
+/** The problems TypeScript would have with the declarations in a tarball. */
 export async function typeFindings(tarball: string): Promise<string[]> {
   const analysis = await checkPackage(createPackageFromTarballData(readFileSync(tarball)));
   if (!analysis.types) return ['attw: there are no types'];

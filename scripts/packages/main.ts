@@ -1,6 +1,6 @@
 /**
- * The packages for npm, of all of `packages/` that are not private:
- *   node scripts/packages/main.ts pack [DIRECTORY]   builds them, and packs them into DIRECTORY (default dist/release/npm)
+ * The npm packages: everything in `packages/` that is not private.
+ *   node scripts/packages/main.ts pack [DIRECTORY]   builds them and packs them into DIRECTORY (default dist/release/npm)
  *   node scripts/packages/main.ts api                writes their public names to packages/X/api.txt
  *   node scripts/packages/main.ts lint               checks both, without writing
  */

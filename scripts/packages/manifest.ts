@@ -3,7 +3,7 @@ import type { Manifest, workspaceManifest } from './workspace.ts';
 
 export type PublishedManifest = Manifest<string | { types: string; default: string }>;
 
-/** The name of a module in an export of the workspace: `./src/csi.ts` is `csi`. */
+/** The name of the module behind a workspace export: `./src/csi.ts` is `csi`. */
 export const moduleOf = (source: string): string => source.replace(/^\.\/src\//, '').replace(/\.ts$/, '');
 
 /**
@@ -35,7 +35,7 @@ export function publishedManifest(
     name,
     name.startsWith(`${scope}/`) ? version : range,
   ]);
-  // The types of Node.js are those of the user's version.
+  // The Node.js types match the user's Node.js version.
   const needed: Record<string, string> = { ...Object.fromEntries([...fixed, ...types]), '@types/node': '>=22' };
   const { repository } = workspace;
   return {

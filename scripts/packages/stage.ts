@@ -1,4 +1,4 @@
-/** Makes the directories of the published packages, and packs them. */
+/** Creates the directories of the published packages and packs them. */
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -7,10 +7,10 @@ import { emit, importedPackages, reachedModules } from './emit.ts';
 import { moduleOf, publishedManifest } from './manifest.ts';
 import { root, type WorkspacePackage, workspaceManifest } from './workspace.ts';
 
-/** The version in `packages/base/src/version.ts`, in whose place a bundle has a constant. */
+/** The version in `packages/base/src/version.ts`, which a bundle replaces with a constant. */
 const VERSION_OF_SOURCES = /typeof PODWRIGHT_VERSION === 'undefined' \? '[^']*' : PODWRIGHT_VERSION/;
 
-/** Makes `DIRECTORY/X` for each package X: package.json, dist, README.md and LICENSE. */
+/** Creates `DIRECTORY/X` for each package X: package.json, dist, README.md and LICENSE. */
 export function stage(packages: WorkspacePackage[], directory: string): void {
   const compiled = join(directory, '.compiled');
   emit(packages, compiled);
@@ -28,7 +28,7 @@ function stagePackage({ directory, manifest }: WorkspacePackage, { from, to }: {
     writeFileSync(join(to, 'dist', `${module}.js`), code.replace(VERSION_OF_SOURCES, JSON.stringify(version)));
     const text = readFileSync(join(from, `${module}.d.ts`), 'utf8');
     declarations.push(text);
-    // A program of TypeScript without `types` in its configuration finds the types of Node.js by this line.
+    // A TypeScript program without `types` in its configuration finds the Node.js types through this line.
     const head = entries.includes(module) ? '/// <reference types="node" />\n' : '';
     writeFileSync(join(to, 'dist', `${module}.d.ts`), head + text);
   }
@@ -43,7 +43,7 @@ function stagePackage({ directory, manifest }: WorkspacePackage, { from, to }: {
   if (existsSync(readme)) cpSync(readme, join(to, 'README.md'));
 }
 
-/** Packs staged packages; returns the paths of the tarballs in the same order. The same files give the same bytes. */
+/** Packs staged packages; returns the paths of the tarballs in the same order. The same files produce the same bytes. */
 export function pack(directories: string[], to: string): string[] {
   mkdirSync(to, { recursive: true });
   for (const old of globSync('podwright-*.tgz', { cwd: to })) rmSync(join(to, old));

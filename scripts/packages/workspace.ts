@@ -1,4 +1,4 @@
-/** The packages of the workspace, and those of them that are published: all without `"private": true` in their package.json. */
+/** The packages of the workspace, and the published ones among them: all without `"private": true` in their package.json. */
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
@@ -14,7 +14,7 @@ export type Manifest<Target = string> = {
   [field: string]: unknown;
 };
 
-/** `short` is the name without its scope, which is also the name of the directory. */
+/** `short` is the name without its scope, and also the name of the directory. */
 export type WorkspacePackage = { short: string; directory: string; manifest: Manifest };
 
 const readManifest = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
@@ -31,7 +31,7 @@ export function workspacePackages(): WorkspacePackage[] {
 export const publishedPackages = (): WorkspacePackage[] =>
   workspacePackages().filter(({ manifest }) => manifest.private !== true);
 
-/** The package.json of the workspace; `repository` is absent until the project has a public address. */
+/** The workspace's package.json. `repository` is unset until the project has a public address. */
 export const workspaceManifest = (): {
   devDependencies: Record<string, string>;
   repository?: { type: string; url: string };

@@ -1,16 +1,16 @@
 import type { Colour, Line, Span, Style } from './screen.ts';
 
-/** The content of the screen from `atMs` on, in ms since the start. */
+/** The screen content from `atMs` on, in ms since the start. */
 export type Frame = { atMs: number; lines: Line[] };
 export type Animation = { title: string; columns: number; frames: Frame[] };
 
 const FONT_SIZE = 14;
 const LINE_HEIGHT = 20;
-/** The widest of the fonts below has a character width of 0.62 em. */
+/** The widest of the fonts below is 0.62 em wide per character. */
 const CHARACTER_WIDTH = FONT_SIZE * 0.62;
 const PADDING = 16;
 
-/** Colours for the light and the dark colour scheme, each with a contrast of at least 4.5 to its ground. */
+/** Colors for the light and dark color schemes, each with a contrast ratio of at least 4.5 to its background. */
 const LIGHT: Record<Colour | 'text' | 'ground' | 'frame', string> = {
   ...{ text: '#1f2328', ground: '#f6f8fa', frame: '#d1d9e0', red: '#b3261e', green: '#116329' },
   ...{ yellow: '#7d4e00', blue: '#0550ae', magenta: '#8250df', cyan: '#0b6b74' },
@@ -21,8 +21,8 @@ const DARK: typeof LIGHT = {
 };
 
 /**
- * Renders the animation as an SVG file without scripts. It plays once and stops at its last frame, which is also shown with
- * prefers-reduced-motion and by viewers without animations. Each text is an element with the time in which it is visible.
+ * Renders the animation as an SVG file without scripts. It plays once and stops at its last frame, which is also shown under
+ * prefers-reduced-motion and by viewers that do not support animation. Each text is an element with the time span in which it is visible.
  */
 export function renderSvg({ title, columns, frames }: Animation): string {
   const rows = frames.reduce((most, { lines }) => Math.max(most, lines.length), 1);
@@ -55,7 +55,7 @@ function colourRules({ text, ground, frame, ...colours }: typeof LIGHT): string 
   return `rect{fill:${ground};stroke:${frame}}text{fill:${text}}${tones.join('')}`;
 }
 
-/** The text elements of one row of the screen, in order of time. */
+/** The text elements of one screen row, in chronological order. */
 function textsOfRow(frames: Frame[], row: number): string[] {
   const texts: string[] = [];
   let shown: { text: string; fromMs: number } = { text: '', fromMs: 0 };

@@ -2,12 +2,12 @@ import type { Frame } from './animated-svg.ts';
 import { Screen } from './screen.ts';
 import type { Output, TerminalSize } from './terminal-session.ts';
 
-/** Frames that would be visible for less are merged. */
+/** Frames visible for less than this are merged. */
 const LEAST_FRAME_MS = 25;
 /** Longer pauses in the output are shortened to this. */
 const LONGEST_WAIT_MS = 1500;
 
-/** The frames of a terminal with this output. Long pauses are shortened. */
+/** Returns the frames of a terminal with this output, with long pauses shortened. */
 export function framesOf(outputs: Output[], size: TerminalSize): Frame[] {
   const screen = new Screen(size);
   const frames: Frame[] = [];

@@ -1,7 +1,7 @@
-/** Style of characters; colours are those of SGR 31 to 36. */
+/** Style of characters; colors are those of SGR 31 to 36. */
 export type Style = { colour: Colour | undefined; bold: boolean; dim: boolean };
 export type Colour = (typeof COLOURS)[number];
-/** Part of a line with one style. */
+/** A part of a line with a single style. */
 export type Span = { text: string; style: Style };
 /** The spans of a line, without trailing spaces. */
 export type Line = Span[];
@@ -11,14 +11,14 @@ const PLAIN: Style = { colour: undefined, bold: false, dim: false };
 
 type Cell = { character: string; style: Style };
 
-/** A control sequence (ECMA-48, 5.4), complete or cut off at the end of the text. */
+/** A control sequence (ECMA-48, 5.4), either complete or truncated at the end of the text. */
 const SEQUENCE = /\x1b(?:\[([\d;]*)([@-~])?)?/y;
-/** Characters that take one cell: Latin, punctuation, arrows, box drawing. */
+/** Characters that occupy one cell: Latin, punctuation, arrows, box drawing. */
 const NARROW = /[\x20-\x7e\u00a0-\u024f\u2010-\u2027\u2190-\u2193\u2500-\u257f]/;
 
 /**
- * A terminal emulator with the features that `podwright` uses: lines that wrap and scroll, CR and LF, cursor up (CUU), erase to the end
- * of the screen or the line (ED, EL), colours (SGR). Any other sequence is an error, because the picture would be wrong.
+ * A terminal emulator with the features `podwright` uses: wrapping and scrolling, CR and LF, cursor up (CUU), erasing to the end of the
+ * screen or line (ED, EL), colors (SGR). Any other sequence is an error, because the picture would be wrong.
  */
 export class Screen {
   readonly #columns: number;
@@ -34,7 +34,7 @@ export class Screen {
     this.#rows = size.rows;
   }
 
-  /** Writes output; a control sequence may be split between calls. */
+  /** Writes output. A control sequence may be split across calls. */
   write(text: string): void {
     const all = this.#pending + text;
     this.#pending = '';
@@ -63,7 +63,7 @@ export class Screen {
     else if (character === '\n') this.#nextLine();
     else if (!NARROW.test(character)) throw unknown(character);
     else {
-      // A full line wraps at the next character.
+      // A full line wraps only when the next character is written.
       if (this.#column === this.#columns) {
         this.#nextLine();
         this.#column = 0;

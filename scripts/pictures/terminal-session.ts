@@ -2,28 +2,28 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { sleep, waitFor, withTimeout } from '@podwright/base';
 
-/** Output of a terminal, and its time in ms since the first output. */
+/** Terminal output, with its time in ms since the first output. */
 export type Output = { atMs: number; text: string };
 export type TerminalSize = { columns: number; rows: number };
 
-/** Interval between keys, as of a fast typist. */
+/** Interval between keystrokes, as from a fast typist. */
 const KEY_MS = 45;
 const PATIENCE_MS = 60_000;
 
 /**
- * A shell in a pseudo-terminal of this size, with the prompt `$ `; script(1) of util-linux creates the terminal. `prefix` returns the
- * command line that runs a command in the shell's environment, such as nsenter's.
+ * A shell in a pseudo-terminal of this size, with the prompt `$ `; the terminal is created by script(1) from util-linux. `prefix` returns
+ * the command line that runs a command in the shell's environment, for example with nsenter.
  */
 export class TerminalSession implements AsyncDisposable {
   readonly outputs: Output[] = [];
   readonly #child: ChildProcess;
   readonly #decoder = new TextDecoder();
   #startedAtMs: number | undefined;
-  /** Position in the output where the next `until` starts to search. */
+  /** Position in the output at which the next `until` starts searching. */
   #seen = 0;
 
   constructor(size: TerminalSize, prefix: (...command: string[]) => string[], env: Record<string, string>) {
-    // dash, because it has no line editor whose control sequences would have to be interpreted
+    // dash, because it has no line editor whose control sequences would need to be interpreted
     const shell = `stty cols ${size.columns} rows ${size.rows}; PS1='$ ' exec dash -i`;
     const [program, ...args] = prefix('script', '--quiet', '--flush', '--command', shell, '/dev/null');
     const inherited = { ...process.env };
@@ -38,7 +38,7 @@ export class TerminalSession implements AsyncDisposable {
     });
   }
 
-  /** Types a command key by key, and Enter. */
+  /** Types a command key by key, followed by Enter. */
   async type(command: string): Promise<void> {
     for (const key of `${command}\n`) {
       await sleep(KEY_MS);
@@ -50,7 +50,7 @@ export class TerminalSession implements AsyncDisposable {
     this.#child.stdin!.write(key);
   }
 
-  /** Waits until the output since the last match matches `pattern`. */
+  /** Waits until `pattern` matches the output after the previous match. */
   async until(pattern: RegExp): Promise<void> {
     using signal = withTimeout(undefined, PATIENCE_MS, `wait for ${pattern}`);
     const find = () => {

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { archiveLayout, type ReleaseFiles, writeLayout } from './package-files.ts';
 import { run } from './run.ts';
 
-/** Level 19 is 12 % smaller, and takes ten times as long. */
+/** Level 19 produces 12 % smaller files but takes ten times as long. */
 export const ZSTD_LEVEL = 12;
 
-/** `NAME.tar.zst` with the directory NAME in `directory`, and for hosts without zstd `NAME.tar.gz`. */
+/** Writes `NAME.tar.zst`, which contains the directory NAME, to `directory`, and also `NAME.tar.gz` for hosts without zstd. */
 export function makeArchives(directory: string, { name, scratch, files, epoch }: ArchiveOptions): void {
   writeLayout(join(scratch, name), files, archiveLayout(files));
   const owner = ['--owner=0', '--group=0', '--numeric-owner'];

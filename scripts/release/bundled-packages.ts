@@ -1,4 +1,4 @@
-/** The npm packages of which the executable contains code. */
+/** The npm packages whose code is included in the executable. */
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Metafile } from 'esbuild';
 
@@ -11,7 +11,7 @@ export function bundledPackages(metafile: Metafile): BundledPackage[] {
     Object.entries(parts).flatMap(([file, { bytesInOutput }]) => (bytesInOutput > 0 ? [file] : [])),
   );
   const names = inputs.flatMap((file) => NODE_MODULES.exec(file)?.[1] ?? []);
-  // koffi's native part is no input of esbuild
+  // koffi's native part is not an esbuild input
   return [...new Set([...names, '@koromix/koffi-linux-x64'])].sort().map(describePackage);
 }
 

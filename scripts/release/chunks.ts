@@ -1,4 +1,4 @@
-/** The bundle as the executable contains it: the chunks of the command and the worker, in CommonJS. */
+/** The bundle in the form included in the executable: the chunks of the command and the worker, as CommonJS. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { nativeLoaders } from './native-parts.ts';
 export type Chunks = {
   /** Code by file name; `podwright.js` exports `main`. */
   code: Map<string, string>;
-  /** Of the command and of the dashboard's page. */
+  /** The metafile of the command and the dashboard page. */
   metafile: Metafile;
 };
 
@@ -21,7 +21,7 @@ export async function makeChunks(): Promise<Chunks> {
       entry: 'packages/cli/src/main.ts',
       external: ['native:*'],
       plugins: [nativeLoaders],
-      // A source map has the paths from `outdir` to the checkout, and is part of the hash in the name of its chunk.
+      // A source map contains paths from `outdir` to the checkout, and affects the hash in its chunk's name.
       sourcemap: false,
     });
     const names = readdirSync(outdir).filter((name) => /\.c?js$/.test(name));
@@ -33,7 +33,7 @@ export async function makeChunks(): Promise<Chunks> {
   }
 }
 
-/** An import of a chunk becomes a call of `require`; `import()` of other files stays. */
+/** Imports of chunks become calls to `require`; `import()` of other files is left as is. */
 async function toCommonJs(file: string): Promise<string> {
   const source = readFileSync(file, 'utf8').replaceAll(
     /\bimport\(("\.\/chunk-\w+\.js")\)/g,

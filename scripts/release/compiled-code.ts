@@ -1,12 +1,12 @@
-/** Compiled code of the chunks that commands load, with which they start faster. */
+/** Compiled code of the chunks that commands load, which makes commands start faster. */
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { COMMANDS } from '../compiled-commands.ts';
 
-/** Compiled code contains counters of V8, which must not depend on a compile cache or on other settings of the caller. */
+/** Compiled code contains V8 counters, which must not depend on a compile cache or other settings of the caller. */
 const ENVIRONMENT = { PATH: process.env.PATH, NODE_DISABLE_COMPILE_CACHE: '1' };
 
-/** Runs commands, each with the code of the ones before. Their results do not matter: they find no node. */
+/** Runs commands one after another, each using the code compiled by the previous ones. Their results do not matter: they find no node. */
 export function compileCode(program: string[], { chunks, code }: { chunks: string; code: string }): void {
   const [node = '', ...flags] = program;
   for (const command of COMMANDS) {

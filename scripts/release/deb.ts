@@ -1,4 +1,4 @@
-/** The Debian package. It contains its Node.js, and so needs none of the system. */
+/** The Debian package. It includes Node.js, so it does not need the system's. */
 import { chmodSync, cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ZSTD_LEVEL } from './archive.ts';
@@ -22,7 +22,7 @@ export function makeDeb(output: string, { version, scratch, files, epoch }: DebO
     cpSync(`scripts/release/files/debian/${script}`, join(root, 'DEBIAN', script));
     chmodSync(join(root, 'DEBIAN', script), 0o755);
   }
-  // dpkg-deb limits the times of files to this time
+  // dpkg-deb clamps file times to this time
   const env = { ...process.env, SOURCE_DATE_EPOCH: String(epoch) };
   run('find', [root, '-exec', 'touch', '--no-dereference', '--date', `@${epoch}`, '{}', '+']);
   const options = ['--root-owner-group', '-Zzstd', `-z${ZSTD_LEVEL}`, '--threads-max=1'];

@@ -1,4 +1,6 @@
-/** Builds the executable: Node.js with the bundle, the native parts and compiled code (nodejs.org/api/single-executable-applications). */
+/**
+ * Builds the executable: Node.js with the bundle, the native parts and the compiled code (nodejs.org/api/single-executable-applications).
+ */
 import { type ExecFileSyncOptions, execFileSync } from 'node:child_process';
 import {
   chmodSync,
@@ -22,14 +24,17 @@ import { nativeParts } from './native-parts.ts';
 import { type Architecture, nodeBinary } from './node-binary.ts';
 import { appendPayload } from './payload.ts';
 
-/** Of Node.js itself; V8's flags would make it reject its own compiled code. `process.execve` and code from memory are experimental. */
+/**
+ * Flags of Node.js itself: V8 flags would make it reject its own compiled code. The warning is disabled because `process.execve` and code
+ * from memory are experimental.
+ */
 const FLAGS = ['--disable-warning=ExperimentalWarning', ...PROCESS_FLAGS];
 
 const POSTJECT = 'node_modules/postject/dist/cli.js';
-/** Node.js looks for a script in itself where this text is followed by `:1`. */
+/** Node.js looks for an embedded script if this text is followed by `:1`. */
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 
-/** An asset, because it is part of a package, which does not read the payload. */
+/** Stored as an asset, because the package it belongs to does not read the payload. */
 const WORKER = 'unpack-worker.cjs';
 
 export async function buildExecutable(output: string, chunks: Chunks, architecture: Architecture): Promise<void> {
@@ -44,14 +49,14 @@ export async function buildExecutable(output: string, chunks: Chunks, architectu
   }
 }
 
-/** Adds the main script to Node.js, without whose symbols the file is smaller. */
+/** Adds the main script to Node.js, which is stripped to make the file smaller. */
 function inject(output: string, directory: string, architecture: Architecture): void {
   const config = {
     main: 'main.cjs', // a relative path, because the executable contains it
     output: 'main.blob',
     disableExperimentalSEAWarning: true,
     execArgv: FLAGS,
-    // NODE_OPTIONS, and not arguments: Node.js would take its own from the commands of `podwright exec`.
+    // NODE_OPTIONS rather than arguments: Node.js would pick its own options out of the commands of `podwright exec`.
     execArgvExtension: 'env',
     assets: { [WORKER]: `chunks/${WORKER}` },
   };
@@ -78,7 +83,7 @@ async function buildMain(outfile: string): Promise<void> {
   });
 }
 
-/** The parts by name: chunks, compiled code and native parts. */
+/** The parts, by name: chunks, compiled code and native parts. */
 function makeParts(directory: string, { code }: Chunks, architecture: Architecture): Map<string, Buffer> {
   const folders = { chunks: join(directory, 'chunks'), code: join(directory, 'code') };
   for (const folder of Object.values(folders)) mkdirSync(folder);

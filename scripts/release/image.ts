@@ -1,4 +1,4 @@
-/** The image: the executable with the programs and libraries of this host that it needs, and no distribution. */
+/** The image: the executable with the programs and libraries it needs from this host, without a distribution. */
 import { cpSync, existsSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { commitOfBuild } from '../build-facts.ts';
@@ -6,11 +6,11 @@ import { writeImageArchive, writeImageLayout } from '../image-archive.ts';
 import type { ReleaseFiles } from './package-files.ts';
 import { run } from './run.ts';
 
-/** OCI runtime, monitor, init of pods, namespaces, shell. */
+/** OCI runtime, monitor, pod init, namespaces, shell. */
 const PROGRAMS = ['crun', 'conmon', 'catatonit', 'nsenter', 'busybox'];
 const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt';
 const DIRECTORIES = ['dev', 'proc', 'sys', 'run', 'tmp', 'etc/podwright', 'var/lib', 'var/log', 'usr/bin', 'usr/sbin'];
-/** Directories that are links into /usr, as on the host whose libraries these are. */
+/** Directories that are symlinks into /usr, as on the host that the libraries come from. */
 const LINKS = { bin: 'usr/bin', sbin: 'usr/sbin', lib: 'usr/lib', lib64: 'usr/lib64' };
 
 export type ImageOptions = { version: string; scratch: string; files: ReleaseFiles; epoch: number };
@@ -51,7 +51,10 @@ export async function makeImage(output: string, { version, scratch, files, epoch
   );
 }
 
-/** The image-spec's names of annotations (annotations.md). The image also contains programs of the host, with other licences. */
+/**
+ * Uses the image-spec's annotation keys (annotations.md). Has no license, because the image also contains programs of the host under other
+ * licenses.
+ */
 function labelsOf(version: string): Record<string, string> {
   const revision = commitOfBuild();
   return {
@@ -68,7 +71,7 @@ function findProgram(name: string): string {
   return path;
 }
 
-/** Paths of the libraries that the dynamic linker loads for a program; none for a static program. */
+/** Paths of the libraries that the dynamic linker loads for a program; none if it is static. */
 function librariesOf(program: string): string[] {
   if (/not a dynamic executable|statically linked/.test(lddOf(program))) return [];
   return [...lddOf(program).matchAll(/(\/\S+) \(0x/g)].map(([, path]) => path!);
@@ -82,7 +85,7 @@ function lddOf(program: string): string {
   }
 }
 
-/** The dynamic linker looks for libraries by these paths, most of which are links. */
+/** Copies a library to the path at which the dynamic linker looks for it, which is usually a symlink on the host. */
 function copyLibrary(root: string, path: string): void {
   copy(path, join(root, path.startsWith('/usr/') ? path : `/usr${path}`));
 }
@@ -92,7 +95,7 @@ function copy(from: string, to: string): void {
   cpSync(realpathSync(from), to);
 }
 
-/** The licences of the host's packages that own the files. */
+/** Copies the licenses of the host packages that own the files. */
 function copyLicences(root: string, paths: string[]): void {
   for (const owner of new Set(paths.map(ownerOf))) {
     const file = `/usr/share/doc/${owner}/copyright`;
@@ -100,7 +103,7 @@ function copyLicences(root: string, paths: string[]): void {
   }
 }
 
-/** Debian's name of the package with the file, which may be recorded under a path through a link (`/lib` for `/usr/lib`). */
+/** Name of the Debian package that owns the file, which may be recorded under a path through a symlink (`/lib` for `/usr/lib`). */
 function ownerOf(path: string): string {
   const real = realpathSync(path);
   for (const candidate of [real, real.replace(/^\/usr/, ''), path]) {

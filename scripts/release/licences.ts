@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { BundledPackage } from './bundled-packages.ts';
 import { NODE_VERSION, nodeBinary } from './node-binary.ts';
 
-/** The text of `THIRD-PARTY-LICENSES`. Node.js' own file contains those of V8, OpenSSL and its other parts. */
+/** The text of `THIRD-PARTY-LICENSES`. Node.js's own license file covers V8, OpenSSL and its other parts. */
 export function thirdPartyLicences(packages: BundledPackage[]): string {
   const sections = packages.map(({ name, version, license, licenceText }) =>
     section(`${name} ${version} (${license})`, licenceText),

@@ -1,6 +1,6 @@
 /**
- * Makes the release: `node scripts/release/main.ts [DIRECTORY [x64]]` (default: `dist/release`, and all architectures). Replaces the release
- * in the directory. The same commit gives the same bytes (docs/releasing.md).
+ * Builds the release: `node scripts/release/main.ts [DIRECTORY [x64]]` (default: `dist/release`, all architectures). Replaces any release
+ * in the directory. The same commit produces the same bytes (docs/releasing.md).
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -24,9 +24,9 @@ const [directory = 'dist/release', architecture] = process.argv.slice(2);
 if (architecture !== undefined && architecture !== 'x64')
   throw new Error(`${architecture}: only x64 can be made alone`);
 const x64Only = architecture === 'x64';
-/** The files of a release. */
+/** Names of the files of a release. */
 const OWN_NAME = /^(?:podwright[-_].+|npm|install\.sh|SHA256SUMS)$/;
-// The modes of the files are part of the release: they must not depend on the umask of the caller.
+// File modes are part of the release and must not depend on the caller's umask.
 process.umask(0o022);
 await release(directory);
 
@@ -74,7 +74,7 @@ async function makeFiles(output: string, scratch: string): Promise<void> {
   writeFileSync(join(output, `podwright-${version}.cdx.json`), makeSbom({ version, packages, epoch }));
 }
 
-/** In the format of sha256sum(1). */
+/** Writes checksums in the format of sha256sum(1). */
 function writeSums(directory: string): void {
   const lines = readdirSync(directory, { recursive: true, encoding: 'utf8' })
     .filter((name) => name !== 'npm')

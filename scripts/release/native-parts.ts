@@ -1,11 +1,14 @@
-/** The native parts of the executable: koffi and SQLite. Their packages look for a file; in the executable they get the loaded part. */
+/**
+ * The native parts of the executable: koffi and SQLite. Their packages look for a file; in the executable they are given the loaded part
+ * instead.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Plugin } from 'esbuild';
 import type { Architecture } from './node-binary.ts';
 import { npmArchive } from './npm-archive.ts';
 
-/** The prebuilt file of each part. npm installs koffi's for this host's architecture only. */
+/** The prebuilt file of each part. npm only installs koffi's for this host's architecture. */
 export function nativeParts(architecture: Architecture): Record<string, Buffer> {
   const name = `@koromix/koffi-linux-${architecture}`;
   const file = `linux_${architecture}/koffi.node`;
@@ -30,7 +33,7 @@ const LOADERS = [
   },
 ];
 
-/** Replaces the files of both packages that find and load the part. */
+/** Replaces the files of both packages that locate and load the native part. */
 export const nativeLoaders: Plugin = {
   name: 'native-loaders',
   setup(build) {

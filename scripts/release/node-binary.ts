@@ -1,4 +1,4 @@
-/** The Node.js inside the executable. */
+/** The Node.js included in the executable. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,9 +7,9 @@ import { npmArchive } from './npm-archive.ts';
 export const ARCHITECTURES = ['x64', 'arm64'] as const;
 export type Architecture = (typeof ARCHITECTURES)[number];
 
-/** The version with which a checkout runs and is tested. */
+/** The version used to run and test a checkout. */
 export const NODE_VERSION = /^NODE_VERSION=.*:-([\d.]+)\}/m.exec(readFileSync('scripts/setup.sh', 'utf8'))?.[1] ?? '';
-/** Of the packages of that version. */
+/** Integrity hashes of that version's packages. */
 const INTEGRITY = {
   x64: 'sha512-3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==',
   arm64: 'sha512-FpJRPEz2OvvTLfjIOlNGFY9JLPMKgl5m+d4oGYBLg24kJ1mmvN1Zl/HPJgF4HDaJ51ISev1l1cRZ/DM+keXW5g==',
@@ -17,7 +17,7 @@ const INTEGRITY = {
 
 export type NodeBinary = {
   program: string;
-  /** Without symbols. They cannot be removed from the executable, which would crash. */
+  /** The binary without symbols. They cannot be stripped from the finished executable, which would then crash. */
   stripped: string;
   licence: string;
 };
@@ -37,7 +37,7 @@ export function nodeBinary(architecture: Architecture): NodeBinary {
   };
 }
 
-/** Tries the programs that this host may have; binutils strips its own architecture only. */
+/** Tries the strip programs this host may have; binutils can only strip its own architecture. */
 function strip(cwd: string): void {
   const failures: string[] = [];
   for (const program of ['strip', 'aarch64-linux-gnu-strip', 'x86_64-linux-gnu-strip', 'llvm-strip']) {

@@ -1,10 +1,10 @@
-/** Files of packages that the checkout does not install, because they are for the release alone or for another architecture. */
+/** Files from npm packages that the checkout does not install, because they are only for the release or for another architecture. */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-/** Deleted with the npm packages. */
+/** Deleted along with the npm packages. */
 const CACHE = 'node_modules/.cache/podwright-release';
 
 export type NpmArchive = {
@@ -14,11 +14,11 @@ export type NpmArchive = {
   integrity: string;
   /** The files to unpack. */
   files: string[];
-  /** Called once, with the directory of the unpacked files. */
+  /** Called once, with the directory containing the unpacked files. */
   prepare?: (directory: string) => void;
 };
 
-/** Fetches and checks the archive of a package, once. Returns the directory of its files. */
+/** Fetches and verifies a package's archive, unless already done. Returns the directory of its files. */
 export function npmArchive({ name, version, integrity, files, prepare }: NpmArchive): string {
   const directory = resolve(CACHE, `${name.replaceAll('/', '-')}-${version}`);
   if (existsSync(directory)) return directory;

@@ -1,4 +1,4 @@
-/** The files of a release, as the archive and the packages contain them. */
+/** The files of a release, as laid out in the archive and in the packages. */
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -12,7 +12,7 @@ const KUBECTL_PLUGIN = 'kubectl-podwright';
 
 export type ReleaseFiles = { executable: string; licences: string };
 
-/** Destination → content. The executable is copied, since it is large. */
+/** `files` maps destinations to contents. The executable is only named, because it is large and is copied instead. */
 type Layout = { executable: string; files: Record<string, string | Buffer> };
 
 /** The layout of the archive: everything in one directory. */
@@ -33,7 +33,7 @@ export function archiveLayout({ licences }: ReleaseFiles): Layout {
   };
 }
 
-/** The layout of packages. `zsh`: where the distribution's zsh looks for completions of packages. */
+/** The layout of the packages. `zsh`: where the distribution's zsh looks for completions installed by packages. */
 export function packageLayout({ licences }: ReleaseFiles, zsh: string): Layout {
   return {
     executable: 'usr/bin/podwright',
@@ -51,10 +51,10 @@ export function packageLayout({ licences }: ReleaseFiles, zsh: string): Layout {
   };
 }
 
-/** The version as dpkg and rpm order it: a pre-release is before its release. A version of RPM has no other hyphen. */
+/** Converts a version so that dpkg and rpm sort a pre-release before its release. RPM versions must not contain other hyphens. */
 export const packageVersion = (version: string): string => version.replace('-', '~').replaceAll('-', '.');
 
-/** Writes the files, with times and modes that do not depend on this checkout, to the new directory `root`. */
+/** Writes the files to the new directory `root`, with times and modes that do not depend on this checkout. */
 export function writeLayout(root: string, { executable }: ReleaseFiles, layout: Layout): void {
   const place = (name: string) => {
     mkdirSync(dirname(join(root, name)), { recursive: true });

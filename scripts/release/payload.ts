@@ -1,6 +1,6 @@
 /**
- * The parts of the executable, behind the program: the parts, their index in JSON, and a trailer. They are no assets of Node.js, which
- * maps assets into memory: 7 MiB of a daemon. `executable/payload.ts` reads them.
+ * The payload appended to the program: the parts, a JSON index and a trailer. The parts are not Node.js assets, because Node.js maps assets
+ * into memory: 7 MiB in a daemon. `executable/payload.ts` reads them.
  */
 import { appendFileSync, statSync } from 'node:fs';
 import { END_MARK, type PartIndex } from './executable/payload.ts';

@@ -1,4 +1,4 @@
-/** The versions of the C and C++ libraries that the executable and its native parts need, from their symbols. */
+/** The versions of the C and C++ libraries required by the executable and its native parts, derived from their symbols. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,10 +6,10 @@ import { nativeParts } from './native-parts.ts';
 import { type Architecture, nodeBinary } from './node-binary.ts';
 import { run } from './run.ts';
 
-/** `glibcxx` is the version of the symbols of libstdc++, which GCC `gcc` introduced. */
+/** `glibcxx` is the libstdc++ symbol version, which was introduced by GCC version `gcc`. */
 export type RequiredLibraries = { glibc: string; glibcxx: string; gcc: string };
 
-/** Versions of GCC by the symbols that its libstdc++ introduced (https://gcc.gnu.org/onlinedocs/libstdc++/manual/abi.html). */
+/** GCC versions by the symbol version that their libstdc++ introduced (https://gcc.gnu.org/onlinedocs/libstdc++/manual/abi.html). */
 const GCC: Record<string, string> = {
   '3.4.25': '8',
   '3.4.26': '9',
@@ -36,7 +36,7 @@ export function requiredLibraries(architecture: Architecture): RequiredLibraries
   }
 }
 
-/** From the output of `readelf --version-info`. */
+/** Parses the output of `readelf --version-info`. */
 export function librariesOf(symbols: string): RequiredLibraries {
   const newest = (library: string) => {
     const versions = [...symbols.matchAll(new RegExp(`\\b${library}_([\\d.]+)`, 'g'))].map(([, version]) => version!);

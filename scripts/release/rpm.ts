@@ -28,7 +28,7 @@ export function makeRpm(output: string, { version, scratch, files, epoch }: DebO
   renameSync(join(top, 'RPMS/x86_64', built!), output);
 }
 
-/** Without the scripts after the build, which would strip the executable, and without automatic dependencies on the libraries it needs. */
+/** Disables the post-build scripts, which would strip the executable, and automatic library dependencies. */
 function spec(version: string, { root, names }: { root: string; names: string[] }): string {
   const { glibc, glibcxx } = requiredLibraries('x64');
   const files = names.map((name) => `${markOf(name)}${name}`);
@@ -62,11 +62,11 @@ ${script('prerm')}
 `;
 }
 
-/** How rpm treats a file: `rpm -q --licensefiles` lists licences, and an upgrade keeps a changed configuration. */
+/** How rpm treats a file: `rpm -q --licensefiles` lists licenses, and upgrades keep modified configuration files. */
 function markOf(name: string): string {
   if (name.startsWith('/etc/')) return '%config(noreplace) ';
   return name.startsWith('/usr/share/doc/') ? '%license ' : '';
 }
 
-/** A script of the Debian package. A percent sign begins a macro of RPM. */
+/** A script from the Debian package. Percent signs are escaped, because they start RPM macros. */
 const script = (name: string) => readFileSync(`scripts/release/files/debian/${name}`, 'utf8').replaceAll('%', '%%');

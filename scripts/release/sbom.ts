@@ -1,4 +1,4 @@
-/** The bill of materials in CycloneDX: npm's, reduced to the packages of which the executable contains code, and Node.js. */
+/** The bill of materials in CycloneDX: npm's, reduced to the packages whose code is included in the executable, plus Node.js. */
 import { createHash } from 'node:crypto';
 import type { BundledPackage } from './bundled-packages.ts';
 import { NODE_VERSION } from './node-binary.ts';
@@ -52,7 +52,7 @@ export function makeSbom({ version, packages, epoch }: SbomOptions): string {
   return `${JSON.stringify({ ...all, serialNumber: serialOf(components), metadata, components, dependencies }, null, 2)}\n`;
 }
 
-/** A UUID of version 8 (RFC 9562), from the content, so that equal releases have equal files. */
+/** A version 8 UUID (RFC 9562) derived from the content, so that identical releases have identical files. */
 function serialOf(components: Component[]): string {
   const hex = createHash('sha256').update(JSON.stringify(components)).digest('hex');
   const parts = [

@@ -1,4 +1,4 @@
-/** An API server in a process of its own, and kubectl as its client. */
+/** An API server in a separate process, with kubectl as its client. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
@@ -8,10 +8,10 @@ import { findProgram } from '@podwright/host';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { StartedProgram } from '../pods/started-program.ts';
 
-/** The kubectl of this machine, or another one. */
+/** `PODWRIGHT_KUBECTL`, or the kubectl in PATH. */
 export const KUBECTL = process.env.PODWRIGHT_KUBECTL ?? findProgram('kubectl') ?? 'kubectl';
 
-/** The minor version of kubectl. Fails if there is no kubectl. */
+/** Returns the minor version of kubectl. Throws if kubectl is not installed. */
 export function kubectlMinor(): number {
   const { stdout, error } = spawnSync(KUBECTL, ['version', '--client', '--output=json'], { encoding: 'utf8' });
   if (error !== undefined) throw error;
@@ -50,7 +50,7 @@ export class ApiPlace {
     await this.#server.until(/the Kubernetes API is available/);
   }
 
-  /** Ends the server with a signal. */
+  /** Sends a signal to the server and waits for it to exit. */
   async stopServer(signal: NodeJS.Signals): Promise<void> {
     const server = this.#server!;
     server.child.kill(signal);
@@ -70,7 +70,7 @@ export class ApiPlace {
     return path;
   }
 
-  /** A kubeconfig of another user. */
+  /** Writes a kubeconfig for another user and returns its path. */
   kubeconfigOf(user: string, ...groups: string[]): string {
     const [program, ...args] = this.#command(
       'kubeconfig',
@@ -82,7 +82,7 @@ export class ApiPlace {
     return this.file(`${user}.kubeconfig`, stdout);
   }
 
-  /** Calls another command of Podwright. */
+  /** Runs another podwright command. */
   podwright(...args: string[]): Result {
     const [program, ...all] = this.#command(...args);
     const { status, stdout, stderr } = spawnSync(program!, all, { encoding: 'utf8', env: this.#env });
@@ -107,13 +107,13 @@ export class ApiPlace {
     return new StartedProgram([KUBECTL, ...this.#kubectlArgs(args)], { env: this.#env });
   }
 
-  /** Starts kubectl on a terminal. The arguments must need no quotes. */
+  /** Runs kubectl on a pseudo-terminal. The arguments must not need shell quoting. */
   startOnTerminal(...args: string[]): StartedProgram {
     const line = [KUBECTL, ...this.#kubectlArgs(args)].join(' ');
     return new StartedProgram(['script', '-qfec', line, '/dev/null'], { env: this.#env });
   }
 
-  /** The answer to a request on the socket: a GET, or a POST of an object. */
+  /** Sends a request to the Unix socket: POST if there is an object, otherwise GET. */
   call(path: string, object?: object): Promise<{ status: number; body: string }> {
     const method = object === undefined ? 'GET' : 'POST';
     const headers = { 'content-type': 'application/json' };

@@ -4,8 +4,8 @@ import { claimAddresses } from '../../packages/cli/src/daemon/cluster-services.t
 import type { ConfigFlags } from '../../packages/cli/src/settings/config-flags.ts';
 import { configOfText, type NodeConfig } from '../../packages/cli/src/settings/node-config.ts';
 
-// cluster-ip.test.ts runs this program in the network namespace of a simulated host. It starts the API of a standalone node without kubelet
-// and runtime or, with `claimOnly`, only adds the node's Service addresses to the host. It stops when its standard input ends.
+// Run by cluster-ip.test.ts in the network namespace of a simulated host. Starts the API of a standalone node without the kubelet and the
+// runtime or, with `claimOnly`, only adds the node's Service addresses to the host. Exits when its stdin is closed.
 const { claimOnly, ...flags }: ConfigFlags & { claimOnly: boolean } = JSON.parse(process.argv[2]!);
 const config = configOfText('', { file: undefined, flags });
 const stop = claimOnly ? await claim(config) : await start(config);

@@ -1,4 +1,4 @@
-/** The API of a standalone node at the cluster IP of the Service `kubernetes`, on a simulated host with a pod and another machine. */
+/** The API of a standalone node at the cluster IP of the `kubernetes` Service, on a simulated host with a pod and a second machine. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,12 +19,12 @@ const CLAIMS = '/run/podwright-services';
 const PODS = '/api/v1/namespaces/default/pods';
 const WAIT = () => ({ intervalMs: 50, signal: AbortSignal.timeout(100_000) });
 
-/** The processes that a test has started. They are killed after it. */
+/** Processes started by a test, killed when it ends. */
 const started: ChildProcess[] = [];
 const scratch = mkdtempSync(join(tmpdir(), 'pw-cluster-ip-'));
 let host: HostFixture;
 let pod: HostPod;
-/** The network namespaces in which the tests run programs: of a pod on the bridge, of the host, and of a machine in the same network. */
+/** Network namespaces that the tests run programs in: a pod on the bridge, the host, and a machine on the same network. */
 let places: Record<'pod' | 'host' | 'neighbour', string>;
 
 before(() => {
@@ -49,7 +49,7 @@ afterEach(async () => {
 
 type StartOptions = { name?: string; range?: string; listen?: string; bridge?: string; claimOnly?: boolean };
 
-/** The API of a node, in a process in the network namespace of the simulated host. */
+/** The API of a node, in a process that runs in the simulated host's network namespace. */
 class RunningApi {
   readonly #process: ChildProcess;
   readonly #directory: string;
@@ -103,7 +103,7 @@ class RunningApi {
     await this.ended();
   }
 
-  /** Sends a request as the administrator: a GET, or a POST of an object. */
+  /** Sends a request as the administrator: POST if there is an object, otherwise GET. */
   async call<T>(path: string, object?: object): Promise<T> {
     const socket = join(this.#directory, 'state/apiserver.sock');
     const body = object === undefined ? [] : ['-H', 'content-type: application/json', '-d', JSON.stringify(object)];
@@ -112,7 +112,7 @@ class RunningApi {
     );
   }
 
-  /** Writes the files that pods get: the CA certificate and a token of the service account `default`. Lets this account read pods. */
+  /** Writes the files that pods get (the CA certificate and a token of the `default` service account) and lets this account read pods. */
   async credentials(): Promise<void> {
     const bindings = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings';
     await this.call(bindings, {
@@ -131,7 +131,10 @@ class RunningApi {
     writeFileSync(join(this.#directory, 'header'), `Authorization: Bearer ${token}\n`);
   }
 
-  /** Lists pods with the token, from a network namespace. Returns the HTTP status, or the exit code of curl if there is no response. */
+  /**
+   * Lists pods from a network namespace, authenticated with the token. Returns the HTTP status, or curl's exit code if there is no
+   * response.
+   */
   async listPods(netns: string, port = 443, name = 'kubernetes.default.svc'): Promise<number> {
     const path = (file: string) => join(this.#directory, file);
     const { exitCode, stdout } = await runProgram('nsenter', [
@@ -153,7 +156,7 @@ class RunningApi {
 
 type Slice = { endpoints: { addresses: string[] }[]; ports: { port: number }[] };
 
-/** The host's addresses in the Service ranges of the tests. */
+/** Returns the host's addresses in the tests' Service ranges. */
 const ownAddresses = () => host.onHost('ip -4 -o address show').match(/10\.174\.\d+\.\d+\/\d+/g) ?? [];
 
 test('pods and the host reach the API by all its names with the default settings, other machines do not', async () => {

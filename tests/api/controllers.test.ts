@@ -1,4 +1,4 @@
-/** What the API server's own controllers do, and what it reports about itself, as seen with kubectl. */
+/** The API server's own controllers, and what the server reports about itself, as seen by kubectl. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createHash, X509Certificate } from 'node:crypto';
@@ -15,7 +15,7 @@ const scratch = mkdtempSync(join(tmpdir(), 'pw-api-controllers-'));
 const auditLog = join(scratch, 'audit.log');
 let place: ApiPlace;
 
-/** The output of a call that must succeed. */
+/** Runs kubectl, which must succeed, and returns its output. */
 function ok(...args: string[]): string {
   const { code, out, err } = place.kubectl(...args);
   assert.equal(code, 0, `${args.join(' ')}: ${err}${out}`);

@@ -1,18 +1,18 @@
-/** Custom resources with kubectl: a definition, its objects, and its end. */
+/** Custom resources with kubectl: a definition, its objects, and the deletion of both. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { ApiPlace } from './api-place.fixture.ts';
 
 let place: ApiPlace;
 
-/** The output of a call that must succeed. */
+/** Runs kubectl, which must succeed, and returns its output. */
 function ok(...args: string[]): string {
   const { code, out, err } = place.kubectl(...args);
   assert.equal(code, 0, `${args.join(' ')}: ${err}${out}`);
   return out;
 }
 
-/** The error output of a call that must fail. */
+/** Runs kubectl, which must fail, and returns its error output. */
 function fails(...args: string[]): string {
   const { code, out, err } = place.kubectl(...args);
   assert.notEqual(code, 0, `${args.join(' ')}: ${out}`);

@@ -1,6 +1,6 @@
 /**
- * The child process of the tests of an import: `node import-child.fixture.ts DIRECTORY STAGE` moves the applied objects of a manifest directory
- * into a store, and kills itself at the stage. Without a stage it prints the objects of the store.
+ * Child process of the import tests: `node import-child.fixture.ts DIRECTORY STAGE` imports the applied objects of a manifest directory
+ * into a store, and kills itself at the given stage. If no stage is given, it prints the stored objects.
  */
 import { join } from 'node:path';
 import { openSqliteStore, STORE_INDEXES } from '@podwright/api-machinery';

@@ -1,4 +1,4 @@
-/** The objects that a node had before it had a Kubernetes API are moved into the API. */
+/** When a node gets a Kubernetes API, its existing objects are moved into the API. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

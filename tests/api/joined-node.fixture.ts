@@ -1,4 +1,4 @@
-/** A node that belongs to the API server of a test: kubelet and runtime in one process, joined with a client certificate. */
+/** A node joined to a test's API server: kubelet and runtime in one process, authenticated with a client certificate. */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { waitFor, withTimeout } from '@podwright/base';
 import { EXAMPLE_IMAGE_NAME } from '../../scripts/example-image.ts';
@@ -55,14 +55,14 @@ export class JoinedNode {
     );
   }
 
-  /** The output of a kubectl call that must succeed. */
+  /** Runs kubectl, which must succeed, and returns its output. */
   ok(...args: string[]): string {
     const { code, out, err } = this.api.kubectl(...args);
     if (code !== 0) throw new Error(`kubectl ${args.join(' ')}: ${err}${out}`);
     return out;
   }
 
-  /** The error output of a kubectl call that must fail. */
+  /** Runs kubectl, which must fail, and returns its error output. */
   fails(...args: string[]): string {
     const { code, out, err } = this.api.kubectl(...args);
     if (code === 0) throw new Error(`kubectl ${args.join(' ')} succeeded: ${out}`);
@@ -73,7 +73,7 @@ export class JoinedNode {
     return this.api.startKubectl(...args);
   }
 
-  /** Creates pods of the test image on the node, and waits until they are ready. */
+  /** Creates pods from the test image on the node and waits until they are ready. */
   async run(...pods: PodGiven[]): Promise<void> {
     const list = { apiVersion: 'v1', kind: 'List', items: pods.map(podOf) };
     this.ok('create', '-f', this.api.file('pods.json', JSON.stringify(list)));
@@ -88,7 +88,7 @@ export class JoinedNode {
     );
   }
 
-  /** Adds a manifest of a static pod to the node's directory. */
+  /** Writes a static pod manifest to the node's manifest directory. */
   writeManifest(name: string, pod: PodGiven): void {
     const [path, unfinished] = [name, `.${name}`].map((one) => this.#place.path('root/manifests', one));
     writeFileSync(unfinished!, JSON.stringify(podOf(pod)));
@@ -116,7 +116,7 @@ function attempt(holds: () => boolean): boolean {
   }
 }
 
-/** A pod by the shell scripts of its containers. */
+/** A pod, described by the shell scripts that its containers run. */
 export type PodGiven = { name: string; scripts: Record<string, string>; container?: object };
 
 function podOf({ name, scripts, container }: PodGiven): object {

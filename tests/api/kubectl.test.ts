@@ -1,4 +1,4 @@
-/** kubectl on the API server: its verbs, with the output that upstream's server causes. Fails on a machine without kubectl. */
+/** kubectl against the API server: its verbs, with the same output as for upstream's server. Fails if kubectl is not installed. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { waitFor, withTimeout } from '@podwright/base';
@@ -7,14 +7,14 @@ import { applied, INVALID, LIST, ownedBy, SHOP, TAKEN_ADDRESS, UNKNOWN_FIELDS } 
 
 let place: ApiPlace;
 
-/** The output of a call that must succeed. */
+/** Runs kubectl, which must succeed, and returns its output. */
 function ok(...args: string[]): string {
   const { code, out, err } = place.kubectl(...args);
   assert.equal(code, 0, `${args.join(' ')}: ${err}${out}`);
   return out;
 }
 
-/** The error output of a call that must fail. */
+/** Runs kubectl, which must fail, and returns its error output. */
 function fails(...args: string[]): string {
   const { code, out, err } = place.kubectl(...args);
   assert.notEqual(code, 0, `${args.join(' ')}: ${out}`);
@@ -28,11 +28,11 @@ async function eventually(check: () => boolean): Promise<void> {
   await waitFor(() => (check() ? true : undefined), { intervalMs: 100, signal });
 }
 
-/** The first version with `auth whoami`, `create token`, `wait` for a JSONPath and strict validation by the server. */
+/** The first version with `auth whoami`, `create token`, `wait` for a JSONPath, and server-side strict validation. */
 const RECENT_MINOR = 27;
 const isRecent = kubectlMinor() >= RECENT_MINOR;
 
-/** A test of what old versions of kubectl, such as Debian's 1.20, do not have: it exists only with a recent one. */
+/** Defines a test of features that old kubectl versions, such as 1.20 in Debian, lack. Not defined with such a version. */
 function testRecent(name: string, body: () => void | Promise<void>): void {
   if (isRecent) test(name, body);
 }

@@ -1,4 +1,4 @@
-/** Manifests of the API suites. */
+/** Manifests for the API suites. */
 
 export const SHOP = `
 apiVersion: v1
@@ -63,7 +63,7 @@ metadata: {name: applied, namespace: shop}
 data: {${data}}
 `;
 
-/** A ConfigMap that belongs to the Deployment \`parent\`. */
+/** Returns a ConfigMap owned by the Deployment `parent`. */
 export const ownedBy = (uid: string, name: string): string => `
 apiVersion: v1
 kind: ConfigMap

@@ -1,4 +1,4 @@
-/** A standalone node with its own API server: kubectl creates pods, which the kubelet runs as in a cluster. */
+/** A standalone node with its own API server: kubectl creates pods, and the kubelet runs them as in a cluster. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ const PATIENCE_MS = 60_000;
 let bundle: Bundle;
 let place: NodePlace;
 let daemon: StartedProgram;
-/** The log of a daemon that was killed. */
+/** The log of a daemon after it was killed. */
 let logged = '';
 let kubeconfig = '';
 
@@ -31,13 +31,13 @@ function kubectl(...args: string[]): Result {
   return { code: status, out: stdout, err: stderr };
 }
 
-/** Lists Secrets with a token instead of the administrator's certificate. */
+/** Lists Secrets, authenticated with a token instead of the administrator's certificate. */
 function withToken(token: string): Result {
   const text = readFileSync(kubeconfig, 'utf8').replace(/^( +)client-certificate-data:.*\n.*$/m, `$1token: ${token}`);
   return kubectl('--kubeconfig', place.file('token.kubeconfig', text), 'get', 'secrets');
 }
 
-/** The output of a call that must succeed. */
+/** Runs kubectl, which must succeed, and returns its output. */
 function ok(...args: string[]): string {
   const { code, out, err } = kubectl(...args);
   assert.equal(code, 0, `${args.join(' ')}: ${err}${out}`);
@@ -58,7 +58,7 @@ async function startNode(): Promise<void> {
 
 type Identity = { name: string; uid: string; containers: string[] };
 
-/** The pods of the namespace `default` with their containers. */
+/** Returns the pods in the namespace `default` with their containers. */
 function pods(): Identity[] {
   const { items } = JSON.parse(ok('get', 'pods', '-o', 'json'));
   return items.map(
@@ -76,7 +76,7 @@ function pods(): Identity[] {
   );
 }
 
-/** The containers and their restarts, as the node's own API reports them. */
+/** Returns the containers and their restart counts, as reported by the node's own API. */
 async function containersOnNode(): Promise<string[]> {
   const statuses = (await place.pods()).flatMap(({ status }) => status?.containerStatuses ?? []);
   return statuses.map(({ containerID, restartCount }) => `${containerID} ${restartCount}`).sort();
@@ -147,7 +147,7 @@ suite('a standalone node with the Kubernetes API', () => {
 
   test('syncs its writes to the disk with the durability power', () => {
     const { stdout } = spawnSync('ls', ['-l', `/proc/${daemon.child.pid}/fd`], { encoding: 'utf8' });
-    // SQLite has one file descriptor of the log, the syncs have another
+    // the WAL is open twice: by SQLite, and for the syncs
     assert.equal(stdout.match(/\/objects\.db-wal$/gm)?.length, 2, stdout);
   });
 

@@ -1,4 +1,6 @@
-/** kubectl on pods of a node that has joined the API server: logs, exec, attach, cp, port-forward, proxies. Fails without kubectl. */
+/**
+ * kubectl with pods on a node joined to the API server: logs, exec, attach, cp, port-forward, proxies. Fails if kubectl is not installed.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

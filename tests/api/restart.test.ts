@@ -1,4 +1,4 @@
-/** An API server that is killed and started again: its objects remain, and clients learn that they must list again. */
+/** An API server that is killed and restarted: its objects are retained, and clients learn that they must relist. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { pause, waitFor, withTimeout } from '@podwright/base';
@@ -74,7 +74,7 @@ suite('an API server after kill -9', () => {
 
 const identity = ({ metadata: { name, uid } }: Listed['items'][number]) => `${name} ${uid}`;
 
-/** The certificate that a controller writes soon after the start. */
+/** Returns the CA certificate that a controller publishes shortly after startup. */
 async function configuredAuthority(): Promise<string> {
   using signal = withTimeout(undefined, 20_000, 'wait for kube-root-ca.crt');
   const find = async () => {

@@ -32,7 +32,7 @@ describe('cgroups of this host', () => {
   });
   after(() => removeCgroup(cgroups, parent));
 
-  /** Starts a process in the cgroup, in every hierarchy. */
+  /** Starts a process in the cgroup, in all hierarchies. */
   async function enter(path: string, command: string[]): Promise<ChildProcess> {
     const child = spawn('sh', ['-c', 'read go; exec "$@"', 'sh', ...command], { stdio: ['pipe', 'ignore', 'ignore'] });
     for (const tree of cgroups.trees)
@@ -72,7 +72,7 @@ describe('cgroups of this host', () => {
     for (const tree of cgroups.trees) {
       const odd = Buffer.from(`${cgroupDirectory(tree, path)}/caf\xe9`, 'latin1');
       const inner = Buffer.concat([odd, Buffer.from('/\xff', 'latin1')]);
-      // a new cpuset accepts processes only once it has processors and memory nodes
+      // a new cpuset rejects processes until it has CPUs and memory nodes
       if (tree.controllers.includes('cpuset'))
         writeFileSync(join(cgroupDirectory(tree, path), 'cgroup.clone_children'), '1');
       mkdirSync(inner, { recursive: true });

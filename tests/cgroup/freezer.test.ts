@@ -17,13 +17,13 @@ import {
 } from '@podwright/host';
 
 const found = await discoverCgroups();
-/** Each tree of this host in which processes can be frozen. */
+/** The hierarchies on this host that can freeze processes. */
 const trees = found.trees.filter(({ version, controllers }) => version === 2 || controllers.includes('freezer'));
 const bound = () => AbortSignal.timeout(20_000);
 
 type Running = { hierarchy: CgroupHierarchy; path: string; directory: string };
 
-/** Runs a shell script in a scratch directory and in a cgroup below a new one, in the given tree only. */
+/** Runs a shell script in a scratch directory, in a nested cgroup created for it in the given hierarchy only. */
 async function running(t: TestContext, tree: CgroupHierarchy['trees'][number], script: string): Promise<Running> {
   const hierarchy: CgroupHierarchy = { mode: tree.version === 1 ? 'v1' : 'v2', trees: [tree] };
   const path = `/pwt-freezer-${process.pid}`;
@@ -55,7 +55,7 @@ function hasFile(path: string): true | undefined {
 }
 
 const count = 'i=0; while :; do i=$((i+1)); echo $i >count; [ $i = 50 ] && touch ready; done';
-/** Four chains of processes, of which each starts the next one and exits. */
+/** Four chains of processes; each process starts the next one and exits. */
 const fork =
   'f() { echo x >>count; sleep 0.0$(($$ % 9)); f & }; f & f & f & f & sleep 0.2; touch ready; wait; sleep 1000';
 

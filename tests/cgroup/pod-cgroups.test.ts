@@ -1,4 +1,4 @@
-/** The kubelet's cgroups of pods and of QoS classes, as the kernel reports them, on cgroup v1 and v2. */
+/** The kubelet's cgroups for pods and QoS classes, as reported by the kernel, on cgroup v1 and v2. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -33,7 +33,7 @@ before(async () => {
 });
 after(() => removeCgroup(cgroups, root));
 
-/** Opens the pod cgroups of a kubelet on this host. */
+/** Opens a kubelet's pod cgroups on this host. */
 function open(context: TestContext, given: Partial<KubeletCgroupsSettings> & { parent?: string } = {}) {
   return openAt(context, given.parent ?? root, given);
 }
@@ -61,7 +61,7 @@ async function read(path: string, files: { controller: string; v1: string; v2: s
   return (await readCgroupFile(join(cgroupDirectory(tree, path), tree.version === 1 ? files.v1 : files.v2)))?.trim();
 }
 
-/** Asserts CPU shares on v1, or the corresponding weight on v2. */
+/** Asserts the CPU shares on v1, or the equivalent weight on v2. */
 async function assertShares(path: string, shares: number, weight: number): Promise<void> {
   const expected = treeOf(cgroups, 'cpu')?.version === 1 ? shares : weight;
   assert.equal(await read(path, { controller: 'cpu', v1: 'cpu.shares', v2: 'cpu.weight' }), String(expected), path);
@@ -269,7 +269,7 @@ async function sleeperIn(context: TestContext, path: string) {
   return { process: sleeper, ended };
 }
 
-/** Opens a kubelet's cgroups in another process, with those of the pod `left`. */
+/** Opens a kubelet's cgroups in a separate process, including those of the pod `left`. */
 async function kubeletProcess(context: TestContext, parent: string) {
   const module = new URL('../../packages/kubelet/src/cgroups/open-pod-cgroups.ts', import.meta.url);
   const base = new URL('../../packages/base/src/index.ts', import.meta.url);

@@ -1,4 +1,4 @@
-/** User errors have a clear message and an exit code, and leave nothing on the host. */
+/** User errors result in a clear message and an exit code, and leave nothing behind on the host. */
 import assert from 'node:assert/strict';
 import { appendFileSync, chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -185,7 +185,7 @@ test('a CNI plugin that fails shows its message, whose events add up, and leaves
   const { code, out } = await place.call(...config, 'run', '--detach', '--timeout', '4s', file);
   assert.equal(code, 1);
   assert.match(out, /no cable/);
-  // each attempt has its own sandbox, with another id
+  // each attempt has its own sandbox, and so a different ID in its message
   const events = async () => {
     const { items } = await place.json<{ items: Event[] }>(...config, 'get', 'events');
     return items.filter(({ reason }) => reason === 'FailedCreatePodSandBox');

@@ -1,4 +1,4 @@
-/** Findings of `podwright check` and `apply`, and the listing of pods that cannot start. */
+/** What `podwright check` and `apply` report, and how pods that cannot start are listed. */
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';

@@ -1,4 +1,4 @@
-/** Completion: the protocol of `podwright __complete`, and the scripts in bash, and in zsh and fish if installed. */
+/** Shell completion: the protocol of `podwright __complete`, and the scripts for bash and, if installed, zsh and fish. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -35,7 +35,7 @@ after(async () => {
   bundle.remove();
 });
 
-/** The flags that select the node. */
+/** Flags that select the node. */
 const node = () => `--root ${place.path('root')} --state ${place.path('state')}`;
 const environment = () => ({
   ...process.env,
@@ -45,7 +45,7 @@ const environment = () => ({
 const shell = (program: string, ...args: string[]) =>
   execFileSync(program, args, { encoding: 'utf8', cwd: place.path('input/work'), env: environment() });
 
-/** The completions of `podwright __complete`. */
+/** Returns the completions printed by `podwright __complete`. */
 async function offered(...words: string[]): Promise<string[]> {
   const out = await place.ok(
     '__complete',
@@ -59,7 +59,7 @@ async function offered(...words: string[]): Promise<string[]> {
   return out.split('\n').flatMap((line) => (line === '' ? [] : [line.split('\t')[0]!]));
 }
 
-/** Repeats `read` until it returns `expected`: a busy node may answer too late for the completion timeout. */
+/** Repeats `read` until it returns `expected`: a busy node may exceed the completion timeout. */
 async function eventually<T>(read: () => T | Promise<T>, expected: T): Promise<void> {
   let last: T | undefined;
   const isEqual = async () => {
@@ -100,7 +100,7 @@ test('without a node there are no names and no errors', () => {
   assert.deepEqual([wrong.status, wrong.stdout, wrong.stderr], [0, '', '']);
 });
 
-/** The COMPREPLY of bash for a command line with the cursor at its end. */
+/** Returns bash's COMPREPLY for a command line with the cursor at its end. */
 function bash(line: string): string[] {
   const script = `source <(podwright completion bash); COMP_LINE='${line}'; COMP_POINT=\${#COMP_LINE}
     compopt() { echo "compopt $*"; }; _podwright; printf '%s\\n' "\${COMPREPLY[@]}"`;

@@ -1,4 +1,4 @@
-/** Commands for the containers of a pod, on one node: logs, exec, attach, cp, port-forward, restart. */
+/** Commands for a pod's containers, on a single node: logs, exec, attach, cp, port-forward, restart. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -17,7 +17,7 @@ const container = (name: string, script: string, rest = '') =>
 const pod = (metadata: string, spec: string) =>
   `apiVersion: v1\nkind: Pod\nmetadata: {${metadata}}\nspec:\n  terminationGracePeriodSeconds: 1\n${spec}---\n`;
 
-/** Three pods: a file server with a second container, a shell on a terminal, and a pod in another namespace that is not restarted. */
+/** Three pods: a file server with a second container, a shell with a TTY, and a pod in another namespace that is never restarted. */
 const PODS = [
   pod(
     'name: web, labels: {app: web}',
@@ -53,7 +53,7 @@ async function callWith(...args: string[]): Promise<[number | null, string, stri
 
 const DEFAULTED = 'Defaulted container "server" out of: server, side, prepare (init)\n';
 
-/** Starts a command on a new terminal. `rest` runs afterwards in the same shell. */
+/** Starts a command on a new terminal; the same shell runs `rest` afterwards. */
 function onTerminal(args: string[], rest = '', term = 'xterm-kitty'): StartedProgram {
   const command = `export TERM=${term}; ${place.command(...args).join(' ')}; ${rest}`;
   return place.startProgram('script', '-qfec', command, '/dev/null');
@@ -111,7 +111,7 @@ test('exec accepts a command without --, passes exit codes on, and returns 126 a
   assert.match(bare.err, /the command is missing/);
 });
 
-/** The child processes of a process. */
+/** Returns the child processes of a process. */
 function childrenOf(pid: number): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
   return children === '' ? [] : children.split(' ').map(Number);
@@ -253,7 +253,7 @@ test('cp writes only requested files, even if the tar in the container is malici
   await side('mv', '/bin/tar.kept', '/bin/tar');
 });
 
-/** The answer of a server on a port of this host. */
+/** Returns the response of a server on a port of this host. */
 async function request(port: number): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   socket.write('GET /index.html HTTP/1.0\r\n\r\n');

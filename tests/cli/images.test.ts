@@ -119,7 +119,7 @@ test('rmi removes a name, and an image in use only with --force', async () => {
   assert.equal(await place.ok('rmi', 'r.test/app:1', 'r.test/app:2'), 'untagged r.test/app:1\nuntagged r.test/app:2\n');
   await place.ok('apply', place.file('pod.yaml', podManifest('user', forever)));
   await place.until(async () => (await place.pods()).some(({ status }) => status?.phase === 'Running'));
-  // other names can be removed while a pod runs
+  // unused names can be removed while the pod is running
   assert.equal(await place.ok('rmi', 'r.test/app:3'), 'untagged r.test/app:3\n');
   for (const reference of [exampleImage, (await place.ok('images', '-q')).trim()]) {
     const { code, err } = await place.call('rmi', reference);

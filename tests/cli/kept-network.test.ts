@@ -1,4 +1,4 @@
-/** A node keeps the network of its first start, even if another program installs a CNI configuration. */
+/** A node keeps the network chosen at its first start, even if another program installs a CNI configuration. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';

@@ -1,4 +1,4 @@
-/** Flags have the same meaning as in kubectl. */
+/** Flags mean the same as in kubectl. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';

@@ -1,4 +1,4 @@
-/** Checks the modules that commands load, since loading delays them. */
+/** Checks which modules commands load, since every loaded module slows down startup. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { DAEMON_FLAGS } from '../../packages/cli/src/daemon/daemon-flags.ts';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { StartedProgram } from '../pods/started-program.ts';
 
-/** The modules loaded by a call of the bundle: our sources, third-party packages, and modules of Node.js. */
+/** Modules loaded by running the bundle: our sources, third-party packages, and Node.js built-ins. */
 type Loaded = { sources: string[]; packages: string[]; builtins: string[] };
 
 let bundle: Bundle;
@@ -41,7 +41,7 @@ async function load(directory: string, args: string[]): Promise<Loaded & { out: 
   return { out, sources, packages: [...new Set(packages)], builtins };
 }
 
-/** The sources that are loaded with a source through its static imports. */
+/** Returns all sources loaded together with a source through its chunk's static imports. */
 function sourcesWith(source: string): string[] {
   const directory = join(bundle.program, '..');
   const sourcesOf = (script: string) =>
@@ -157,7 +157,7 @@ test('commands load only what they need', async (t) => {
     'node-paths.ts',
     'read-text.ts',
   ]);
-  // modules that importing node:http and node:fs would load, and that a call of a node does not need
+  // built-ins that importing node:http and node:fs would load, and that a request to a node does not need
   const late = ['internal/deps/undici/undici', 'internal/fs/streams', 'tls', 'fs/promises', 'http', 'readline'];
   assert.deepEqual(
     late.filter((name) => ps.builtins.includes(name)),
@@ -165,7 +165,7 @@ test('commands load only what they need', async (t) => {
   );
   assert.ok(ps.builtins.includes('net'));
 
-  // modules of Node.js that are needed only for URLs and for starting a node
+  // built-ins needed only for URLs and for starting a node
   const manifest = join(directory, 'pod.yaml');
   writeFileSync(
     manifest,
@@ -179,7 +179,7 @@ test('commands load only what they need', async (t) => {
   );
   assert.deepEqual(run.packages.sort(), ['commander', 'yaml']);
 
-  // a client reads the paths of its node from the configuration without loading the schema
+  // a client reads its node's paths from the configuration without loading the schema
   const config = join(directory, 'config.toml');
   writeFileSync(config, `root = ${JSON.stringify(state)}\nstate = ${JSON.stringify(directory)}\n`);
   const configured = await load(directory, ['--config', config, 'ps']);

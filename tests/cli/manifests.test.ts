@@ -1,4 +1,4 @@
-/** Manifests: directories, several files, objects that only a cluster handles, and missing references. */
+/** Manifests: directories, multiple files, objects handled only in a cluster, and missing references. */
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -22,7 +22,7 @@ const service = 'apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {se
 const configMap = (name: string, data: string, more = '') =>
   `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\ndata: {a: "${data}"}\n${more}`;
 
-/** A pod with these additional fields in its spec. */
+/** Returns a pod manifest with these additional spec fields. */
 const podWith = (name: string, spec: string) =>
   podManifest(name, forever).replace('spec:\n', `spec:\n${spec.replaceAll(/^/gm, '  ')}\n`);
 

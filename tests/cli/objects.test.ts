@@ -1,4 +1,4 @@
-/** The commands for objects: get, describe, label, annotate, patch, wait, top, events and delete. */
+/** Commands for objects: get, describe, label, annotate, patch, wait, top, events and delete. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { exampleImage, forever, NodePlace, withApi } from '../pods/node.fixture.ts';
 import type { StartedProgram } from '../pods/started-program.ts';
 
-/** The ConfigMap that a Kubernetes API adds to each namespace. */
+/** The ConfigMap that a Kubernetes API publishes in every namespace. */
 const ROOT_AUTHORITY = withApi ? 'configmap/kube-root-ca.crt\n' : '';
 
 let bundle: Bundle;

@@ -1,4 +1,4 @@
-/** The output and exit codes of `podwright run` for pods that do not start or that end. */
+/** Output and exit codes of `podwright run` for pods that fail to start or that exit. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ after(async () => {
 
 const init = `  initContainers: [{name: setup, image: ${exampleImage}, command: [echo, all set up]}]\n`;
 const crash = 'echo "FATAL: DATABASE_URL is not set" >&2; exit 3';
-/** A failing probe: without one, a crashing pod may be ready for a moment. */
+/** A probe that always fails: without it, a crashing pod might briefly be ready. */
 const unready = "    readinessProbe: {exec: {command: ['false']}}\n";
 const names = async () => (await place.pods()).map(({ metadata }) => metadata.name);
 
@@ -85,7 +85,7 @@ test('no output is lost of a container that writes much and exits at once, repea
 });
 
 test('a refused pod ends the run with the reason', async () => {
-  // it names the node, because a scheduler would keep it waiting
+  // sets `nodeName`, because a scheduler would leave the pod pending
   const spec = `  nodeName: ${hostname().toLowerCase()}\n  nodeSelector: {disk: ssd}\n`;
   const file = place.file('refused.yaml', podManifest('refused', forever, spec));
   for (const args of [['run'], ['run', '--detach']]) {

@@ -1,4 +1,4 @@
-/** `podwright run` removes only the objects that it has created. Also `stop` and `status`. */
+/** `podwright run` removes only the objects it has created. Also covers `stop` and `status`. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
@@ -86,7 +86,7 @@ test('status shows the node, stop stops it, and the next start runs the pods tha
   const out = await place.ok('stop');
   assert.match(out, /^pod default\/front deleted$/m); // as the run itself does at its end
   assert.match(out, /^the node has stopped; its next start also starts (mine, web|web, mine)$/m);
-  // the process has exited; its parent, which is this test, may not have reaped it yet
+  // the process has exited, but this test, its parent, may not have reaped it yet
   await place.until(() => {
     try {
       return !process.kill(pid as number, 0);

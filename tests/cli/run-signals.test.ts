@@ -1,4 +1,4 @@
-/** One, two or three signals at any time end a `podwright run`, and all its objects are removed. */
+/** One, two or three signals, at any time, end `podwright run` and remove all its objects. */
 import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,10 +22,10 @@ async function makePlace(context: TestContext, number: number): Promise<NodePlac
 
 const wait = (durationMs: number) => new Promise((resolve) => setTimeout(resolve, durationMs));
 
-/** The time of the first signal, the number of signals, and the interval between them. */
+/** When the first signal is sent, how many signals are sent, and the interval between them. */
 type Volley = { afterMs: number; signals: number; apartMs: number };
 
-/** Sends SIGINT to a command with pipes, or types Ctrl-C on its terminal. */
+/** Sends SIGINT to a command on pipes, or types Ctrl-C at its terminal. */
 async function send(program: StartedProgram, { afterMs, signals, apartMs }: Volley, how: 'pipe' | 'terminal') {
   await wait(afterMs);
   for (let sent = 0; sent < signals; sent++) {
@@ -65,7 +65,7 @@ test('with a running node, the pod is removed at any time of the signals', async
   for (let round = 0; round < 10; round++) {
     const volley = { afterMs: 150 + round * 55, signals: 1 + (round % 3), apartMs: (round % 4) * 10 };
     await shoot(place, file, volley, round % 2 === 0 ? 'pipe' : 'terminal');
-    // a signal before the command handles signals ends it before it creates the pod
+    // a signal that arrives before the handlers are installed kills the command before it creates the pod
     assert.deepEqual(await place.pods(), [], JSON.stringify(volley));
   }
 });

@@ -1,4 +1,4 @@
-/** `--timeout` is the maximum and not the minimum duration of a command. */
+/** `--timeout` limits how long a command runs, and does not prolong it. */
 import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';

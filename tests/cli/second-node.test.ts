@@ -1,4 +1,4 @@
-/** Several nodes on one host: each removes its own state, and a node that would share resources is refused. */
+/** Several nodes on one host: each removes only its own state, and a node that would share resources with another refuses to start. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, rmdirSync, writeFileSync } from 'node:fs';

@@ -8,7 +8,7 @@ import { fastPaths } from '../fixtures/fast-paths.ts';
 import { buildBundle } from '../pods/bundle.fixture.ts';
 import { forever, NodePlace, podManifest } from '../pods/node.fixture.ts';
 
-/** The fields of a process's file in /proc; empty if the process has exited. */
+/** Returns the NUL-separated fields of a process's file in /proc; empty if the process has exited. */
 function read(pid: string, file: 'cmdline' | 'environ'): string[] {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8').split('\0');
@@ -47,7 +47,7 @@ test('a node started by bin/podwright has the flags that save memory, also in th
     const given = environment.filter((variable) => variable.startsWith('NODE_COMPILE_CACHE='));
     assert.deepEqual(given, compiled);
   };
-  // a node started by `run` uses the compile cache, since `run` waits for it; the cache is a fast path
+  // `run` waits for the node it starts, so that node uses the compile cache, which is a fast path
   const cache = `NODE_COMPILE_CACHE=${join(realpathSync(dirname(bundle.program)), 'cache')}`;
   checkNode(fastPaths ? [cache] : []);
   await podwright('delete', 'small');

@@ -1,4 +1,4 @@
-/** Errors are one readable message without errno names, long ids and wrong plurals. */
+/** Errors are a single readable message, without errno names, long IDs or wrong plurals. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
@@ -35,7 +35,7 @@ function assertWords(text: string): void {
   for (const [what, pattern] of WRONG) assert.doesNotMatch(text, pattern, `${what} in: ${text}`);
 }
 
-/** Runs a command that must fail with one matching line. */
+/** Runs a command, which must fail with a single line that matches. */
 async function refuses(args: string[], expected: RegExp): Promise<void> {
   const { code, err } = await place.call(...args);
   assert.notEqual(code, 0, args.join(' '));
@@ -123,7 +123,7 @@ test('a failed or partial write of the output is an error', () => {
   };
   check('"$@" help files >/dev/full', 'output: no space left on device');
   check('"$@" --help >/dev/full', 'output: no space left on device');
-  // the first KiB of it can be written
+  // the limit allows writing the first KiB
   check(`trap '' XFSZ; ulimit -f 1; "$@" help manifests >${place.path('input/part')}`, 'output: file too large');
   assert.equal(shell('"$@" help files | head -c 1').status, 0);
 });

@@ -1,4 +1,4 @@
-/** A kubelet on Podwright's runtime, as the node `node` of a cluster. */
+/** A kubelet on Podwright's runtime, registered as `node` in a cluster. */
 import { mkdirSync, mkdtempSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -69,7 +69,7 @@ export class ClusterKubelet {
     await waitFor(() => holds(this.handle.pods()) || undefined, { intervalMs: 5, signal });
   }
 
-  /** Stops everything and removes the pods' cgroups. */
+  /** Stops everything and removes the pod cgroups. */
   async end(): Promise<void> {
     await this.handle.close();
     this.client.close();
@@ -78,7 +78,7 @@ export class ClusterKubelet {
     await rm(this.#directory, { recursive: true });
   }
 
-  /** A pod of the test image that is bound to the node and runs a shell script. */
+  /** Returns a pod of the test image, bound to the node, that runs a shell script. */
   pod(
     name: string,
     { script = 'trap "exit 0" TERM; while :; do sleep 0.05; done', ...spec }: PodGiven = {},
@@ -102,7 +102,7 @@ export class ClusterKubelet {
 type Given = { nodeCredential: ReturnType<Cluster['nodeCredential']> };
 type PodGiven = { script?: string } & Record<string, unknown>;
 
-/** The node object that a self-registering kubelet creates. */
+/** The Node object created by a self-registering kubelet. */
 export const nodeObject: ApiObject = {
   ...{ apiVersion: 'v1', kind: 'Node', metadata: { name: NODE } },
   status: { capacity: AMOUNTS, allocatable: AMOUNTS },

@@ -1,6 +1,6 @@
 /**
- * A control plane for a test: Podwright's API server, or the real one with PODWRIGHT_KUBERNETES_BIN (a directory with kube-apiserver,
- * kube-controller-manager and kube-scheduler) and PODWRIGHT_ETCD (a program). Both have the same interface.
+ * Control plane for a test: Podwright's API server or, with PODWRIGHT_KUBERNETES_BIN (a directory that contains kube-apiserver,
+ * kube-controller-manager and kube-scheduler) and PODWRIGHT_ETCD (the etcd binary), a real one. The interface is the same for both.
  */
 import { createHash, randomBytes, X509Certificate } from 'node:crypto';
 import { waitFor, withTimeout } from '@podwright/base';
@@ -24,9 +24,9 @@ export type ApiObject = {
 
 const MASTERS = 'system:masters';
 const RBAC = 'rbac.authorization.k8s.io';
-/** The group of users with a bootstrap token. */
+/** The group of users authenticated by a bootstrap token. */
 const BOOTSTRAPPERS = 'system:bootstrappers';
-/** Generous, for a busy host. */
+/** Generous, to allow for a busy host. */
 const PATIENCE_MS = 60_000;
 
 const schema = await Schema.load();
@@ -38,14 +38,14 @@ type ControlPlane = {
   stop(): Promise<void>;
 };
 
-/** Identifies an object by its own fields. */
+/** The fields that identify an object. */
 type Named = Pick<ApiObject, 'apiVersion' | 'kind' | 'metadata'>;
 
 export class Cluster implements AsyncDisposable {
   readonly #plane: ControlPlane;
-  /** A client with all rights. */
+  /** A client with full access. */
   readonly admin: RawClient;
-  /** Podwright's API server, for faults and for its request record; undefined with a real control plane. */
+  /** Podwright's API server, for fault injection and its record of requests; undefined for a real control plane. */
   readonly own: OwnControlPlane | undefined;
 
   constructor(plane: ControlPlane) {
@@ -58,7 +58,7 @@ export class Cluster implements AsyncDisposable {
     return this.#plane.url;
   }
 
-  /** CA certificate of the API server, PEM. */
+  /** The API server's CA certificate, PEM. */
   get certificateAuthority(): string {
     return this.#plane.certificateAuthority;
   }
@@ -67,7 +67,7 @@ export class Cluster implements AsyncDisposable {
     return this.#plane.certificate('kubernetes-admin', [MASTERS]);
   }
 
-  /** A client certificate of a node. */
+  /** Issues a client certificate for a node. */
   nodeCredential(name: string): Credential {
     return this.#plane.certificate(`system:node:${name}`, ['system:nodes']);
   }
@@ -84,7 +84,7 @@ export class Cluster implements AsyncDisposable {
     return new RawClient(this.#plane, credential);
   }
 
-  /** A token with which a node may request its first certificate. */
+  /** Creates a token with which a node can request its first certificate. */
   async bootstrapToken(): Promise<Credential & { kind: 'token' }> {
     const [id, secret] = [randomBytes(3).toString('hex'), randomBytes(8).toString('hex')];
     const stringData = {
@@ -99,7 +99,9 @@ export class Cluster implements AsyncDisposable {
     return { kind: 'token', token: `${id}.${secret}` };
   }
 
-  /** The parameters that `kubeadm token create --print-join-command` prints; enables token discovery, by which nodes join. */
+  /**
+   * Enables token discovery, which joining nodes rely on. Returns the parameters printed by `kubeadm token create --print-join-command`.
+   */
   async invite(): Promise<{ endpoint: string; token: string; hash: string }> {
     const { token } = await this.bootstrapToken();
     const metadata = { name: 'cluster-info', namespace: 'kube-public' };
@@ -115,7 +117,7 @@ export class Cluster implements AsyncDisposable {
     };
   }
 
-  /** Publishes what kubeadm publishes for nodes that join: the address and the CA of the API server. */
+  /** Publishes what kubeadm publishes for joining nodes: the API server's address and CA. */
   async #publish(info: Named): Promise<void> {
     const cluster = {
       server: this.url,
@@ -126,7 +128,10 @@ export class Cluster implements AsyncDisposable {
     await this.#allowDiscovery();
   }
 
-  /** Lets anonymous users read cluster-info, and lets token holders check whether a node name exists and read the kubelet configuration. */
+  /**
+   * Lets anonymous users read cluster-info, and lets users with a bootstrap token read the kubelet configuration and check whether a node
+   * name is taken.
+   */
   async #allowDiscovery(): Promise<void> {
     const get = (resources: string[], resourceNames?: string[]) => [
       { apiGroups: [''], resources, verbs: ['get'], ...(resourceNames === undefined ? {} : { resourceNames }) },
@@ -144,7 +149,10 @@ export class Cluster implements AsyncDisposable {
     await allow(undefined, 'test-nodes', get(['nodes']), bootstrappers);
   }
 
-  /** Grants what kubeadm, or Podwright's API server, grants to joining nodes: they may request certificates, which are approved. */
+  /**
+   * Grants joining nodes what kubeadm or Podwright's API server grants them: they may request certificates, and the requests are approved
+   * automatically.
+   */
   async allowBootstrap(): Promise<void> {
     const bind = (name: string, role: string, group: string) =>
       this.apply({
@@ -158,7 +166,7 @@ export class Cluster implements AsyncDisposable {
     await bind('podwright:node-client-renewal', `${approver}:selfnodeclient`, 'system:nodes');
   }
 
-  /** Creates or replaces objects; returns the stored ones. */
+  /** Creates or replaces objects; returns them as stored. */
   async apply(...objects: ApiObject[]): Promise<ApiObject[]> {
     const stored: ApiObject[] = [];
     for (const object of objects) {
@@ -171,7 +179,7 @@ export class Cluster implements AsyncDisposable {
     return stored;
   }
 
-  /** An object; undefined if it does not exist. */
+  /** Returns an object; undefined if it does not exist. */
   async find(named: Named): Promise<ApiObject | undefined> {
     const answer = await this.admin.get(pathOf(named));
     if (answer.status === 404) return undefined;
@@ -208,7 +216,7 @@ export class Cluster implements AsyncDisposable {
   }
 }
 
-/** The path of the collection of an object's kind, in its namespace. */
+/** Returns the API path of the collection of an object's kind, in the object's namespace. */
 export function collectionOf({ apiVersion = 'v1', kind, metadata }: Named): string {
   const [version = '', group = ''] = apiVersion.split('/').reverse();
   const found = schema.resources.find((one) => one.kind === kind && one.version === version && one.group === group);
@@ -220,7 +228,7 @@ export function collectionOf({ apiVersion = 'v1', kind, metadata }: Named): stri
 
 export const pathOf = (named: Named): string => `${collectionOf(named)}/${named.metadata.name}`;
 
-/** While this binding exists, the client certificates that token holders request are approved. */
+/** While this binding exists, client certificate requests authenticated by a bootstrap token are approved automatically. */
 export const APPROVAL = {
   ...{ apiVersion: `${RBAC}/v1`, kind: 'ClusterRoleBinding' },
   metadata: { name: 'podwright:node-client-approval' },
@@ -236,7 +244,7 @@ export async function startCluster(): Promise<Cluster> {
   return cluster;
 }
 
-/** A cluster with Podwright's API server, which has faults and a record of requests. */
+/** Starts a cluster on Podwright's API server, with fault injection and a record of requests. */
 export async function startOwnCluster(): Promise<{ cluster: Cluster; own: OwnControlPlane }> {
   const own = await OwnControlPlane.start();
   return { cluster: new Cluster(own), own };

@@ -1,13 +1,13 @@
-/** A client's identity. */
+/** What a client authenticates with. */
 export type Credential = { kind: 'certificate'; certificate: string; key: string } | { kind: 'token'; token: string };
 
 export type Endpoint = {
   url: string;
-  /** CA certificate of the server, PEM. */
+  /** The server's CA certificate, PEM. */
   certificateAuthority: string;
 };
 
-/** A kubeconfig, as JSON, which is valid YAML. */
+/** Returns a kubeconfig in JSON, which is valid YAML. */
 export function kubeconfigOf({ url, certificateAuthority }: Endpoint, credential: Credential): string {
   const base64 = (text: string) => Buffer.from(text).toString('base64');
   const user =

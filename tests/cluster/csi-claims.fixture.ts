@@ -1,4 +1,4 @@
-/** Claims and volumes of a CSI driver, in the state in which a cluster's controllers leave them. */
+/** Claims and volumes of a CSI driver, in the state that a cluster's controllers leave them in. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { type ApiObject, type Cluster, pathOf } from './cluster.fixture.ts';
@@ -25,14 +25,14 @@ export class CsiClaims {
     });
   }
 
-  /** Sets a status like a controller; creates the object if no controller has. */
+  /** Sets an object's status, as a controller would; creates the object if no controller has. */
   async setStatus(object: ApiObject, status: object): Promise<void> {
     if ((await this.#cluster.find(object)) === undefined) await this.#cluster.apply(object);
     const answer = await this.#cluster.admin.patch(`${pathOf(object)}/status`, 'merge', { status });
     assert.ok(answer.status < 300, answer.text);
   }
 
-  /** Creates a claim and its volume `pv-CLAIM`, bound like by the controllers. */
+  /** Creates a claim and its volume `pv-CLAIM`, bound as by the PV controller. */
   async bound(claim: string, { owner, volumeMode = 'Filesystem' }: ClaimOptions = {}): Promise<void> {
     const spec = { accessModes: ['ReadWriteOnce'], volumeMode };
     const metadata = {
@@ -63,7 +63,7 @@ export class CsiClaims {
     });
   }
 
-  /** Creates the VolumeAttachment of a claim, like the attach controller. */
+  /** Creates a claim's VolumeAttachment, like the attach/detach controller. */
   async attach(claim: string): Promise<void> {
     await this.setStatus(
       {
@@ -77,7 +77,10 @@ export class CsiClaims {
     await this.#reportAttached();
   }
 
-  /** Deletes the VolumeAttachment like the attach controller, after updating the node's status. Not with a real control plane. */
+  /**
+   * Removes the volume from the node's status, then deletes the VolumeAttachment, like the attach/detach controller. Not for use with a
+   * real control plane.
+   */
   async detach(claim: string): Promise<void> {
     this.#attached.delete(this.#nameOf(claim));
     await this.#reportAttached();

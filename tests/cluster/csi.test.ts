@@ -1,4 +1,4 @@
-/** PersistentVolumes of a CSI driver in pods of a cluster, on Podwright's runtime. Needs root. */
+/** Pods in a cluster that use PersistentVolumes of a CSI driver, on Podwright's runtime. Requires root. */
 import assert from 'node:assert/strict';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -138,7 +138,7 @@ test('a pod has its own claim for an ephemeral volume, and not another pod’s',
   await deletePod('owned');
 });
 
-/** Grows a volume like a resizer does, which leaves the rest to the node. A change of the pod makes its node check immediately. */
+/** Expands a volume the way a resizer does, leaving the file system to the node. Changing the pod makes the node check immediately. */
 async function grow(claim: string, pod: string): Promise<void> {
   const volume = { apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name: `pv-${claim}` } } as ApiObject;
   const sizes = { capacity: { storage: '2Gi' } };
@@ -149,7 +149,7 @@ async function grow(claim: string, pod: string): Promise<void> {
     allocatedResourceStatuses: { storage: 'NodeResizePending' },
     conditions: [{ type: 'FileSystemResizePending', status: 'True' }],
   });
-  // the kubelet does not read the claim again within a second
+  // the kubelet rereads a claim after a second at the earliest
   for (const at of ['1', '2']) {
     await sleep(1100);
     await cluster.admin.patch(pathOf(named(pod)), 'merge', { metadata: { annotations: { at } } });

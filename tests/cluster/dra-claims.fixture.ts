@@ -1,4 +1,4 @@
-/** Devices of a DRA driver in a cluster. Performs the work of the controllers and the scheduler on claims if none are running. */
+/** Devices of a DRA driver in a cluster. If there are no controllers and no scheduler, does their work on claims. */
 import assert from 'node:assert/strict';
 import { type ApiObject, type Cluster, pathOf } from './cluster.fixture.ts';
 
@@ -30,7 +30,7 @@ export class ClaimedDevices {
     };
   }
 
-  /** `extendedResource` is a resource name by which containers may request the devices without a claim. */
+  /** Publishes the devices. `extendedResource`: the resource name by which containers can request them without a claim. */
   async offer(extendedResource: string): Promise<void> {
     const { cluster, driver } = this.#place;
     const selectors = [{ cel: { expression: `device.driver == "${driver}"` } }];
@@ -44,12 +44,12 @@ export class ClaimedDevices {
     });
   }
 
-  /** Creates a claim that pods may share. */
+  /** Creates a claim that pods can share. */
   async claim(name: string): Promise<void> {
     await this.#place.cluster.apply({ ...claimNamed(name), spec: this.#claimSpec } as ApiObject);
   }
 
-  /** Creates a pod with a claim; without a name, with one from the template. */
+  /** Creates a pod with the named claim or, if no name is given, with a claim generated from the template. */
   async create(pod: ApiObject, claimName?: string): Promise<ApiObject> {
     const { cluster } = this.#place;
     const source = claimName === undefined ? { resourceClaimTemplateName: 'gpu' } : { resourceClaimName: claimName };
@@ -88,7 +88,7 @@ export class ClaimedDevices {
     });
   }
 
-  /** Deletes the pod and waits for it; also deletes the pod's own claims. */
+  /** Deletes the pod, waits until it is gone, and deletes the claims generated for it. */
   async deletePod(name: string): Promise<void> {
     const { cluster } = this.#place;
     await cluster.delete(podNamed(name));

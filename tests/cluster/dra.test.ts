@@ -1,4 +1,4 @@
-/** Devices of a DRA driver in pods of a cluster, on Podwright's runtime. Needs root. */
+/** Pods in a cluster that use devices of a DRA driver, on Podwright's runtime. Requires root. */
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -60,7 +60,7 @@ after(async () => {
 const SERVE = 'trap "exit 0" TERM; while :; do sleep 0.05; done';
 type PodGiven = { script?: string; resources?: object; restartPolicy?: string };
 
-/** A pod whose container prints the variables and the size of the device that the driver has added to it. */
+/** Returns a pod whose container prints the environment variables and the size of the device added by the driver. */
 function podWith(name: string, { script = SERVE, resources, restartPolicy = 'Always' }: PodGiven = {}): ApiObject {
   const command = `env | grep DRA_; head -c 3 /dev/dra-dev0 | wc -c; ${script}`;
   return {

@@ -1,4 +1,4 @@
-/** Events of pods at the API server, from a kubelet with real containers. */
+/** Pod events at the API server, sent by a kubelet with real containers. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { waitFor, withTimeout } from '@podwright/base';
@@ -32,7 +32,7 @@ after(async () => {
   await cluster[Symbol.asyncDispose]();
 });
 
-/** The events of a pod, once they meet the condition. */
+/** Returns a pod's events as soon as they meet the condition. */
 async function eventsOf(pod: string, hold: (events: ShownEvent[]) => boolean): Promise<ShownEvent[]> {
   using signal = withTimeout(undefined, 60_000, `wait for the events of ${pod}`);
   const look = async () => {

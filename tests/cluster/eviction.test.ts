@@ -1,4 +1,4 @@
-/** Disk pressure on a node of a cluster, and what it reports to the API server. Real containers; needs root. */
+/** Disk pressure on a cluster node, and what the node reports to the API server. Runs real containers; requires root. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';

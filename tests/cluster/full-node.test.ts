@@ -1,6 +1,6 @@
 /**
- * Fills and empties a node of a cluster repeatedly: no pod leaves anything on the host or at the API server, and the node's memory does not
- * grow. TEST_PODS is the number of pods at once (20), TEST_ROUNDS the number of rounds (3).
+ * Repeatedly fills and empties a cluster node: no pod leaves anything behind on the host or at the API server, and the node's memory does
+ * not grow. TEST_PODS is the number of concurrent pods (20), TEST_ROUNDS the number of rounds (3).
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -17,16 +17,16 @@ import { type ApiObject, type Cluster, collectionOf, startCluster } from './clus
 const NODE = 'filled';
 const PODS = Number(process.env.TEST_PODS ?? 20);
 const ROUNDS = Number(process.env.TEST_ROUNDS ?? 3);
-/** The same value as in bin/podwright. */
+/** Same value as in bin/podwright. */
 process.env.MALLOC_ARENA_MAX ??= '1';
 /**
- * Compiled code and bounded caches: 13 KiB per pod were measured. Without fast paths an idle daemon does not collect garbage, so the heap
- * stays as large as V8 let it become: 34 MiB more, after the second round as after the third.
+ * Allowance for compiled code and bounded caches: 13 KiB per pod measured. Without fast paths an idle daemon does not collect garbage, so
+ * the heap stays at the size V8 has let it reach: 34 MiB more, both after the second and after the third round.
  */
 const RSS_SLACK_MIB = fastPaths ? Math.min(15, 0.02 * PODS * ROUNDS) : 50;
-/** An idle daemon collects the garbage of pods within two checks, one every 5 s. */
+/** An idle daemon collects the pods' garbage within two checks, which run every 5 s. */
 const COLLECTED_MS = 30_000;
-/** Generous, for a busy host. */
+/** Generous, to allow for a busy host. */
 const PATIENCE_MS = 30_000 + PODS * 1500;
 
 let bundle: Bundle;
@@ -44,7 +44,7 @@ after(async () => {
 
 const object = (kind: string, name: string) => ({ apiVersion: 'v1', kind, metadata: { name, namespace: 'default' } });
 
-/** A pod with a ConfigMap, a Secret, and a token if there is a service account. */
+/** Returns a pod with a ConfigMap, a Secret and a service account token. */
 const podNamed = (name: string): ApiObject => ({
   ...object('Pod', name),
   spec: {
@@ -67,7 +67,7 @@ const podNamed = (name: string): ApiObject => ({
     containers: [
       {
         ...{ name: 'main', image: EXAMPLE_IMAGE_NAME, imagePullPolicy: 'Never' },
-        // a shell with pid 1 ignores signals without a trap
+        // a shell that is PID 1 ignores signals it does not trap
         command: [
           'sh',
           '-c',
@@ -79,7 +79,7 @@ const podNamed = (name: string): ApiObject => ({
   },
 });
 
-/** Sends a request for each pod, a few at a time. */
+/** Calls `work` for each pod, ten at a time. */
 async function forEach(names: string[], work: (name: string) => Promise<unknown>): Promise<void> {
   for (let index = 0; index < names.length; index += 10) await Promise.all(names.slice(index, index + 10).map(work));
 }
@@ -88,7 +88,7 @@ async function podsThere(): Promise<ApiObject[]> {
   return (await cluster.admin.get(collectionOf(object('Pod', '')))).body.items;
 }
 
-/** Everything of the node on the host, which without pods is the node itself and its ready sandboxes. */
+/** Returns everything the node has on the host. If there are no pods, that is the node itself and its ready sandboxes. */
 const onHost = () =>
   place
     .leftovers()
@@ -96,7 +96,7 @@ const onHost = () =>
     .sort();
 const OF_PODS = /\/kubelet\/(pods|trash|pod-statuses)\/|\/pod[\da-f]{8}-/;
 
-/** The state of the host once it has not changed for a second: old sandboxes are removed, and new ones are ready. */
+/** Returns what is on the host once it has been stable for a second, when old sandboxes are gone and new ones are ready. */
 async function atRest(): Promise<string[]> {
   let seen = onHost();
   await place.until(async () => {

@@ -1,4 +1,7 @@
-/** A kubelet's identity in its cluster, and that of its callers: with Podwright's API server, or a real one (cluster.fixture.ts). */
+/**
+ * A kubelet's identity in its cluster, and how it authenticates its callers, with Podwright's API server or a real one
+ * (cluster.fixture.ts).
+ */
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -39,7 +42,7 @@ type Csr = {
   status?: { certificate?: string };
 };
 
-/** Certificate signing requests by matching users. */
+/** Returns the CSRs created by matching users. */
 async function requestsOf(signer: string, username: RegExp): Promise<Csr[]> {
   const { body } = await cluster.admin.get('/apis/certificates.k8s.io/v1/certificatesigningrequests');
   return (body.items as Csr[]).filter(
@@ -47,7 +50,7 @@ async function requestsOf(signer: string, username: RegExp): Promise<Csr[]> {
   );
 }
 
-/** Approves a request unless a controller has. */
+/** Approves a CSR unless a controller already has. */
 async function approve({ metadata: { name } }: Csr): Promise<void> {
   const path = `/apis/certificates.k8s.io/v1/certificatesigningrequests/${name}`;
   const { body } = await cluster.admin.get(path);
@@ -60,7 +63,7 @@ async function approve({ metadata: { name } }: Csr): Promise<void> {
   assert.equal(status, 200, text);
 }
 
-/** An identity with its own files. */
+/** Helpers for one node's identity, which has its own files. */
 function place(t: TestContext, nodeName: string) {
   const path = (name: string) => join(directory, `${nodeName}-${name}`);
   const write = (name: string, text: string) => {
@@ -82,7 +85,7 @@ function place(t: TestContext, nodeName: string) {
   return { path, write, open };
 }
 
-/** Whether the API server authenticates the client as this node, which may read its own object. */
+/** Whether the API server authenticates the client as this node, which may read its own Node object. */
 async function isNode(client: KubeClient, name: string): Promise<true | undefined> {
   try {
     await client.get(NODES, { name });
@@ -109,7 +112,7 @@ test('a node requests its first certificate with a bootstrap token, and is then 
   for (const name of ['kubelet.conf', 'pki/kubelet-client-current.pem'])
     assert.equal(statSync(path(name)).mode & 0o777, 0o600, name);
   assert.ok(!readFileSync(path('kubelet.conf'), 'utf8').includes('token'));
-  // another start no longer needs the bootstrap token
+  // restarting does not require the bootstrap token
   write('bootstrap.conf', 'nonsense');
   const again = await open({ bootstrapKubeconfig });
   assert.ok(await isNode(again.connect(), 'first'));
@@ -192,7 +195,7 @@ test('callers of the kubelet are authenticated by certificates and tokens, and a
     outgoing.end();
     return promise;
   };
-  // the server's certificate is signed by the cluster: verified by its CA and the address
+  // the cluster has signed the serving certificate, so it can be verified by the cluster's CA and the address
   const pods = await soon(() => ask(cluster.certificate('admin', ['system:masters']) as never).catch(() => undefined));
   assert.match(pods, /^200 \{"kind":"PodList"/);
   assert.match(await ask({}), /^401 /);
@@ -239,7 +242,7 @@ test('the serving certificate is for the addresses of the node object, and anoth
   }
 });
 
-/** A request with a certificate that ends in 30 s. */
+/** Returns the CSR with a certificate that expires in 30 s. */
 function shortLived(own: OwnControlPlane, csr: Csr): Csr {
   const request = readCertificateRequest(csr.spec.request);
   assert.ok(request !== undefined);

@@ -1,4 +1,4 @@
-/** podwright join, node, doctor and leave, as a user runs them, on a control plane (cluster.fixture.ts). */
+/** podwright join, node, doctor and leave, run as by a user, against a control plane (cluster.fixture.ts). */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ const NODE = 'joined';
 let bundle: Bundle;
 let cluster: Cluster;
 let place: NodePlace;
-/** Address of the API server, a bootstrap token, and the hash of the CA. */
+/** The API server's address, a bootstrap token, and the CA hash. */
 let words: { endpoint: string; token: string; hash: string };
 
 before(async () => {
@@ -27,7 +27,7 @@ after(async () => {
   bundle?.remove();
 });
 
-/** Approves all requests, like an administrator. */
+/** Approves all CSRs, like an administrator. */
 async function approveAll(): Promise<void> {
   const path = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
   const conditions = [{ type: 'Approved', status: 'True', reason: 'Test', message: 'by a test' }];
@@ -77,7 +77,7 @@ test('join with a wrong parameter reports which one, and writes nothing', async 
   assert.ok(!existsSync(place.path('root/cluster')));
 });
 
-/** A pod of the examples' image that is bound to the node. */
+/** Returns a pod of the examples' image, bound to the node. */
 const bound = (name: string): ApiObject => ({
   apiVersion: 'v1',
   kind: 'Pod',

@@ -1,8 +1,8 @@
 /**
- * A kubelet in a separate process is killed just before single steps of a pod's life, from its creation to the removal of its last trace,
- * and before steps of adopting a running pod; the next kubelet completes the work. The pod has a volume and a device of a CSI driver, a
- * token and a ConfigMap. The steps are random: TEST_SEED repeats those of an earlier run. TEST_KILLS is the number of kills per test (2),
- * or a range such as `80-99`, or `all`. Needs root.
+ * Kills a kubelet, in a separate process, just before individual steps of a pod's life, from its creation to the removal of its last trace,
+ * and before individual steps of adopting a running pod; the next kubelet must complete the work. The pod has a CSI volume and a CSI block
+ * device, a token and a ConfigMap. Steps are picked at random: TEST_SEED repeats an earlier run. TEST_KILLS is the number of kills per test
+ * (2), a range of steps such as `80-99`, or `all`. Requires root.
  */
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
@@ -28,9 +28,9 @@ const KILLER = new URL('./step-killer.ts', import.meta.url);
 const CLAIMS = ['files', 'raw'];
 const seed = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 1e6));
 const kills = process.env.TEST_KILLS ?? '2';
-/** More steps than a life has. */
+/** More steps than any pod's life has. */
 const NEVER = Number.MAX_SAFE_INTEGER;
-/** Generous, for a busy host. */
+/** Generous, to allow for a busy host. */
 const PATIENCE_MS = 30_000;
 
 let runtime: SuiteRuntime;
@@ -41,7 +41,7 @@ let driver: CsiDriverUnderTest;
 let claims: CsiClaims;
 let child: ChildProcess;
 before(async () => {
-  // a real control plane would detach the volumes at other times
+  // a real control plane would detach volumes at other times
   ({ cluster } = await startOwnCluster());
   claims = new CsiClaims(cluster, { driver: DRIVER, node: NODE });
   runtime = await startOurRuntime('ks');
@@ -103,7 +103,7 @@ async function until<T>(what: string, look: () => Promise<T | undefined> | T | u
   return await waitFor(look, { intervalMs: 20, signal });
 }
 
-/** Traces of pods in the runtime, on the host, in the driver and at the API server. */
+/** Returns traces of pods in the runtime, on the host, in the driver and at the API server. */
 async function remains(): Promise<string[]> {
   const { rootDir } = kubelet.options;
   const listed = (directory: string) => readdirSync(join(rootDir, directory), { recursive: true }).map(String);
@@ -122,10 +122,10 @@ async function remains(): Promise<string[]> {
   ];
 }
 
-/** Empty directories that remain, as with upstream. */
+/** Empty directories that are left behind, as with upstream. */
 const EMPTY = new Set(['csi', `csi/${DRIVER}`, 'csi/volumeDevices']);
 
-/** Asserts that the pod exists once: in the runtime, on the host, in the driver. */
+/** Asserts that the pod exists exactly once in the runtime, on the host and in the driver. */
 async function assertOnce(name: string): Promise<void> {
   const { items } = await cri.runtime.listPodSandbox({ filter: { state: { state: PodSandboxState.SANDBOX_READY } } });
   assert.deepEqual(
@@ -145,15 +145,15 @@ async function assertOnce(name: string): Promise<void> {
   );
 }
 
-/** Whether the kubelet has exited, which only happens by a kill. */
+/** Whether the kubelet has exited; it only does if killed. */
 const isKilled = () => child.exitCode !== null || child.signalCode !== null;
 
-/** Starts another kubelet if it was killed. */
+/** Starts another kubelet if this one was killed. */
 async function survive(): Promise<void> {
   if (isKilled()) child = await startKubeletChild(kubelet.options, kubeconfig(), KILLER);
 }
 
-/** Makes the running kubelet kill itself before a step from now on; NEVER disables that. */
+/** Makes the running kubelet kill itself before the given step, counted from now on; NEVER disarms it. */
 function arm(killAt: number): void {
   child.send(killMessage(killAt));
 }
@@ -164,10 +164,13 @@ function killMessage(killAt: number): KillMessage {
 }
 
 const record = () => join(runtime.scratch, 'steps');
-/** The steps recorded by the kubelet since it was armed. If it was killed, the last one has not been executed. */
+/** Returns the steps recorded since the kubelet was armed. If it was killed, the last one has not been executed. */
 const recorded = () => readFileSync(record(), 'utf8').split('\n').slice(0, -1);
 
-/** Runs the life of a pod, with volumes that are attached meanwhile, whose kubelet is killed before a step; returns the steps. */
+/**
+ * Runs a pod, with volumes that are attached in the process, from creation to removal, and has the kubelet killed before a step. Returns
+ * the steps.
+ */
 async function live(killAt: number): Promise<string[]> {
   await survive();
   await liveOnce(killAt);
@@ -186,7 +189,7 @@ async function liveOnce(killAt: number): Promise<void> {
     isKilled() || holds(await cluster.find(pod)) || undefined;
   await until(`start ${name}`, () => has((object) => object !== undefined && isReady(object)));
   if (isKilled()) {
-    // every other time the pod is deleted before the next kubelet starts
+    // every other time, delete the pod before starting the next kubelet
     if (killAt % 2 === 1) return endWithout(pod);
     await survive();
     await cluster.until(pod, isReady);
@@ -208,7 +211,7 @@ async function endWithout(pod: ApiObject): Promise<void> {
   await untilClean();
 }
 
-/** Waits until no trace of pods is left, or the kubelet has been killed. */
+/** Waits until no trace of any pod is left, or the kubelet is killed. */
 async function untilClean(): Promise<void> {
   let left: string[] = [];
   const isClean = async () => {
@@ -218,7 +221,7 @@ async function untilClean(): Promise<void> {
   await until('nothing is left', isClean).catch(() => assert.deepEqual(left, []));
 }
 
-/** The selected steps: the requested ones, or a random one from each of as many equal parts. */
+/** Returns the selected steps: the requested range, all, or a random one from each of TEST_KILLS equal parts. */
 function momentsIn(steps: string[]): number[] {
   const all = [...steps.keys()];
   if (kills === 'all') return all;
@@ -230,7 +233,7 @@ function momentsIn(steps: string[]): number[] {
   return Array.from({ length: count }, (_, part) => Math.floor(part * width + random(Math.max(1, Math.floor(width)))));
 }
 
-/** Runs `work` for the selected steps. A kubelet need not reach every step of an earlier one, but some of them. */
+/** Runs `work` for the selected steps. A run may have fewer steps than the recorded one, but the kubelet must be killed at least once. */
 async function each(steps: string[], work: (killAt: number) => Promise<unknown>): Promise<void> {
   let killed = 0;
   for (const killAt of momentsIn(steps)) {
@@ -249,10 +252,10 @@ test(`a kubelet killed before a step of a pod’s life duplicates and leaks noth
   await each(steps, live);
 });
 
-/** A started kubelet without a further step for this time has adopted everything. */
+/** A new kubelet that records no further step for this long has adopted everything. */
 const ADOPTED_MS = 1500;
 
-/** A kubelet adopts a running pod, and is killed meanwhile; returns its steps. */
+/** Restarts the kubelet, which adopts a running pod and is killed before a step. Returns the steps. */
 async function adopt(killAt: number): Promise<string[]> {
   await killKubelet(child);
   process.env.KILL = JSON.stringify(killMessage(killAt));

@@ -1,4 +1,4 @@
-/** The API client and its informers with an API server: Podwright's, or with PODWRIGHT_KUBERNETES_BIN the real one. */
+/** The API client and its informers with an API server: Podwright's or, with PODWRIGHT_KUBERNETES_BIN, a real one. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -27,7 +27,7 @@ type ConfigMap = KubeObject & { data?: Record<string, string> };
 
 const NAMESPACE = 'default';
 
-/** A client with a kubeconfig file, like the kubelet's. */
+/** Runs `work` with a client that, like the kubelet's, uses a kubeconfig file. */
 async function withClient(kubeconfig: string, work: (client: KubeClient) => Promise<void>): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'kube-client-'));
   try {
@@ -53,7 +53,7 @@ const configMap = (name: string, data: Record<string, string> = {}): ConfigMap =
 
 const place = (name: string) => ({ namespace: NAMESPACE, name });
 
-/** An informer of the tests' objects, and the state that results from its reported changes. */
+/** Starts an informer for the tests' objects, and tracks the state according to the changes it reports. */
 function follow(client: KubeClient) {
   const reported = new Map<string, ConfigMap>();
   const problems: string[] = [];
@@ -73,7 +73,7 @@ function follow(client: KubeClient) {
 const versionsOf = (objects: Iterable<KubeObject>) =>
   [...objects].map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`).sort();
 
-/** Waits until the reported state equals the server's. `nudge` is called meanwhile. */
+/** Waits until the reported state equals the server's. Calls `nudge` before each retry. */
 async function untilCaughtUp(
   client: KubeClient,
   followed: ReturnType<typeof follow>,
@@ -198,7 +198,7 @@ const FAULTS: [what: string, fault: Fault, times?: number][] = [
 
 const NAMES = ['a', 'b', 'c'];
 
-/** One of 20 changes: each object is created, changed and deleted several times. */
+/** Makes one of 20 changes, which create, change and delete each object several times. */
 async function write(client: KubeClient, step: number): Promise<void> {
   const name = NAMES[step % NAMES.length]!;
   const body = { data: { step: String(step) } };
@@ -208,14 +208,14 @@ async function write(client: KubeClient, step: number): Promise<void> {
   else await client.patch(CONFIG_MAPS, place(name), { type: 'merge', body });
 }
 
-// each has its own server
+// each test has its own server
 describe('an informer', { concurrency: true }, () => {
   for (const [what, fault, times] of FAULTS) {
     it(`catches up if watches ${what}, and never goes back`, async () => {
       const { cluster, own } = await startOwnCluster();
       await using _ = cluster;
       const kubeconfig = cluster.kubeconfig(cluster.adminCredential());
-      // with a separate connection: those of watches are cut
+      // use a separate connection, since those of watches are cut
       await withClient(kubeconfig, async (writer) => {
         for (const name of NAMES) await writer.create(CONFIG_MAPS, configMap(name));
         const active = own.faults.add(fault, { verb: 'watch', resource: 'configmaps', times });
@@ -223,7 +223,7 @@ describe('an informer', { concurrency: true }, () => {
           using followed = follow(client);
           for (let step = 0; step < 20; step++) await write(writer, step);
           active.remove();
-          // the server may delay the first of two events until the second
+          // the server may hold back the first of two events until the second
           let nudges = 0;
           const patch = () => ({ type: 'merge' as const, body: { data: { nudges: String(nudges++) } } });
           await writer.create(CONFIG_MAPS, configMap('last'));

@@ -13,16 +13,16 @@ import type { Credential } from './credential.ts';
 
 type Place = { url: string; certificateAuthority: string };
 
-/** A kubelet on an in-memory runtime, which is a node of a cluster. */
+/** A kubelet on an in-memory runtime, as a node of a cluster. */
 export type NodeKubelet = {
   runtime: FakeRuntime;
-  /** Changes whether the pod network is ready; initially it is. */
+  /** Sets whether the pod network is ready (initially true). */
   setNetwork(isReady: boolean): void;
-  /** Stops the kubelet and starts another one for the same node. */
+  /** Stops the kubelet and starts a new one for the same node. */
   restart(given?: Partial<KubeletOptions>): Promise<void>;
 };
 
-/** Starts a kubelet that is stopped with the test. `credential` must be the node's. */
+/** Starts a kubelet that is stopped when the test ends. `credential` must be the node's. */
 export async function startNode(
   t: TestContext,
   { place, credential, ...given }: Partial<KubeletOptions> & { place: Place; credential: Credential },

@@ -1,4 +1,4 @@
-/** A kubelet as the node of a cluster: the objects that it creates, updates and renews at the API server. */
+/** A kubelet as a cluster node: the objects that it creates, updates and renews at the API server. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { waitFor, withTimeout } from '@podwright/base';
@@ -15,7 +15,7 @@ const LEASE = {
 };
 const CSI_NODE = { apiVersion: 'storage.k8s.io/v1', kind: 'CSINode', metadata: { name: 'n1' } };
 const SETTINGS = kubeletOptions({ manifestDir: '', runtimeEndpoint: '', nodeName: '', logger: null! }).node;
-/** Short intervals for tests: leases of a second are renewed every quarter of it. */
+/** Short intervals for tests: one-second leases, renewed every quarter of a second. */
 const HASTY = { ...SETTINGS, statusUpdateMs: 100, statusReportMs: 1000, leaseDurationSeconds: 1 };
 
 type NodeView = ApiObject & {
@@ -116,7 +116,7 @@ test('a deleted node object is recreated by the next kubelet, and then owns its 
   await cluster.until(CSI_NODE, ({ metadata }) => metadata.ownerReferences?.[0]?.uid === after.metadata.uid);
 });
 
-/** A node on an API server with faults. */
+/** Starts a node on an API server that may have faults. */
 async function beginOn(
   t: TestContext,
   disturb: (server: OwnControlPlane) => void,
@@ -154,7 +154,7 @@ test('an idle node sends heartbeats only, as many as upstream', async (t) => {
   const { 'patch leases': leases = 0, 'patch nodes/status': patches = 0, ...others } = counted(server);
   assert.deepEqual(others, {});
   assert.equal(leases <= seconds * 4 + 1, true, `${leases} renewals in ${seconds} s`);
-  // The first period may be half as long.
+  // The first period may be as short as half of the others.
   assert.equal(patches >= 1 && patches <= seconds + 2, true, `${patches} reports in ${seconds} s`);
 });
 
@@ -192,7 +192,7 @@ test('after a restore of the control plane from a backup the node catches up wit
   await server.resume();
   await waitFor(async () => (await running()).join() === 'kept' || undefined, { intervalMs: 20, signal });
   const seconds = (performance.now() - begunAt) / 1000;
-  // heartbeats here are four lease renewals and ten reads per second
+  // heartbeats alone are four lease renewals and ten reads per second here
   const others = server.requests.all.filter(({ resource, verb }) => resource !== 'leases' && verb !== 'get').length;
   assert.ok(others < 60 + 15 * seconds, `${others} requests in ${seconds} s`);
 });

@@ -1,4 +1,4 @@
-/** API objects that pods of a cluster need, with real containers on Podwright's runtime. Needs root. */
+/** API objects that pods in a cluster depend on, with real containers on Podwright's runtime. Requires root. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ after(async () => {
   await (runtime as SuiteRuntime | undefined)?.stop();
 });
 
-/** Deletes every pod at the API server, on a separate connection: a test may have cut the others. */
+/** Deletes all pods at the API server, over a separate connection, because a test may have cut the others. */
 async function removePods(): Promise<void> {
   const admin = cluster.client(cluster.adminCredential());
   for (const { metadata } of kubelet.handle.pods()) await admin.delete(pathOf(podAt(metadata.name)));
@@ -70,7 +70,7 @@ const secret = (name: string, data: Record<string, string>): ApiObject => ({
 
 const podAt = (name: string) => ({ apiVersion: 'v1', kind: 'Pod', metadata: { namespace: 'shop', name } });
 
-/** A pod of one container, which sleeps by default. */
+/** Returns a pod with one container, which sleeps by default. */
 function pod(name: string, spec: Record<string, unknown>, container: Record<string, unknown> = {}): ApiObject {
   const main = {
     name: 'main',
@@ -87,7 +87,7 @@ function pod(name: string, spec: Record<string, unknown>, container: Record<stri
 
 const mainOf = ({ status }: ApiObject) => (status as Pod['status'] | undefined)?.containerStatuses?.[0];
 
-/** The termination message of a pod's container. */
+/** Returns the termination message of a pod's container. */
 async function messageOf(name: string): Promise<string> {
   const ended = await cluster.until(podAt(name), ({ status }) => /Succeeded|Failed/.test(String(status?.phase)));
   return mainOf(ended)?.state.terminated?.message ?? '';
@@ -291,7 +291,7 @@ test('a claim’s local volume is mounted once it is bound', async () => {
       },
     },
   } as ApiObject);
-  // with a real control plane a controller does the same
+  // with a real control plane, a controller does this too
   const status = '/api/v1/namespaces/shop/persistentvolumeclaims/data/status';
   await cluster.admin.patch(status, 'merge', { status: { phase: 'Bound' } });
   await reports(`MountVolume.NewMounter initialization failed for volume "disk" : path "${path}" does not exist`);

@@ -1,4 +1,4 @@
-/** Podwright's API server in this process, in a scratch directory, with faults and a record of requests. */
+/** Podwright's API server in this process, in a scratch directory, with fault injection and a record of requests. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { copyFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { Faults } from './faults/faults.ts';
 import { FaultyHandler } from './faults/faulty-handler.ts';
 import { RequestRecord } from './faults/request-record.ts';
 
-/** The objects at some time. */
+/** A snapshot of the objects. */
 type Backup = { path: string; revision: number };
 
 export class OwnControlPlane {
@@ -51,19 +51,19 @@ export class OwnControlPlane {
     return { kind: 'certificate', ...this.authority.client({ commonName, organizations }) };
   }
 
-  /** Stops the server and removes its objects. */
+  /** Stops the server and deletes its objects. */
   async stop(): Promise<void> {
     await this.pause();
     rmSync(this.#directory, { recursive: true });
   }
 
-  /** Stops the server until `resume`. The objects are retained. */
+  /** Stops the server until `resume`. Keeps the objects. */
   async pause(): Promise<void> {
     await this.#server?.stop();
     this.#server = undefined;
   }
 
-  /** Starts the server on its former port. */
+  /** Restarts the server on the same port. */
   async resume(): Promise<void> {
     this.#server = await startApiServer({
       directory: this.#directory,
@@ -82,7 +82,7 @@ export class OwnControlPlane {
     return backup;
   }
 
-  /** While paused: replaces the objects by those of a backup, and their revisions, as if etcd were restored from a snapshot. */
+  /** Restores the objects and the revision from a backup, as if etcd were restored from a snapshot. The server must be paused. */
   async restore({ path, revision }: Backup): Promise<void> {
     const objects = join(this.#directory, 'objects.db');
     await rm(`${objects}-wal`, { force: true });

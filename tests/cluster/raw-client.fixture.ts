@@ -1,4 +1,4 @@
-/** A minimal client of an API server over one HTTP/2 connection, for tests of the server itself. */
+/** A minimal API server client on a single HTTP/2 connection, for testing the server itself. */
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:http2';
 import type { Credential, Endpoint } from './credential.ts';
 
@@ -12,7 +12,7 @@ export type Answer = {
 
 export type CallOptions = { body?: unknown; type?: string; headers?: Record<string, string> };
 
-/** A line of a watch. */
+/** An event of a watch. */
 // biome-ignore lint/suspicious/noExplicitAny: tests read objects of every kind
 export type RawEvent = { type: string; object: any };
 
@@ -70,7 +70,7 @@ export class RawClient {
     return this.call('DELETE', path, { body });
   }
 
-  /** Opens a watch; resolves when its headers have been received. */
+  /** Opens a watch; resolves once its headers arrive. */
   async watch(path: string): Promise<RawWatch> {
     const stream = this.#session.request({ ':method': 'GET', ':path': path, ...this.#headers });
     const { status } = await answerOf(stream);
@@ -102,12 +102,12 @@ export class RawWatch implements AsyncDisposable {
     });
   }
 
-  /** The received part of an incomplete line. */
+  /** An incomplete line, as received so far. */
   get rest(): string {
     return this.#rest;
   }
 
-  /** The next event; undefined when the stream has ended. */
+  /** Returns the next event; undefined if the stream has ended. */
   async next(timeoutMs = 30_000): Promise<RawEvent | undefined> {
     const end = performance.now() + timeoutMs;
     while (this.#events.length === 0 && !this.#isOver) {
@@ -124,7 +124,7 @@ export class RawWatch implements AsyncDisposable {
     return this.#events.shift();
   }
 
-  /** The next events as `TYPE name`; a bookmark has no name. */
+  /** Returns the next events as `TYPE name`; bookmarks have no name. */
   async names(count: number): Promise<string[]> {
     const names: string[] = [];
     while (names.length < count) {

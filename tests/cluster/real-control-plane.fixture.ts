@@ -1,4 +1,4 @@
-/** etcd, kube-apiserver, kube-controller-manager and kube-scheduler in a scratch directory, on free ports; stopped by process id. */
+/** etcd, kube-apiserver, kube-controller-manager and kube-scheduler in a scratch directory, on free ports; stopped by PID. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
@@ -14,20 +14,20 @@ import { freePort } from '../pods/node.fixture.ts';
 import { type Credential, kubeconfigOf } from './credential.ts';
 import { RawClient } from './raw-client.fixture.ts';
 
-/** Generous, for two busy cores. */
+/** Generous, to allow for two busy cores. */
 const PATIENCE_MS = 120_000;
 
 export type ControlPlaneBinaries = { directory: string; etcd: string };
 
 /**
- * `isAlone`: without controllers and scheduler. `isDurable`: etcd writes to the disk before it answers. `managerFlags`: further flags of
- * kube-controller-manager, which override others.
+ * `isAlone`: run without controllers and scheduler. `isDurable`: etcd syncs writes to disk before it responds. `managerFlags`: additional
+ * kube-controller-manager flags, which override the defaults.
  */
 export type ControlPlaneOptions = {
   isAlone?: boolean;
   isDurable?: boolean;
   hasScheduler?: boolean;
-  /** Addresses of Services. Default: 10.96.0.0/16. */
+  /** Service IP range. Default: 10.96.0.0/16. */
   serviceRange?: string;
   managerFlags?: string[];
 };
@@ -39,7 +39,7 @@ export class RealControlPlane {
   readonly #directory = mkdtempSync('/tmp/pwcp-');
   readonly #children: ChildProcess[] = [];
   #port = 0;
-  /** Time from the start of kube-apiserver's process to its readiness. */
+  /** Time from starting the kube-apiserver process until it is ready. */
   serverStartMs = 0;
 
   constructor(binaries: ControlPlaneBinaries, options: ControlPlaneOptions = {}) {
@@ -47,7 +47,7 @@ export class RealControlPlane {
     this.#options = options;
   }
 
-  /** The process ids of the programs; `setpriv` executes each of them in its own process. */
+  /** PIDs of the programs; `setpriv` execs each program in its own process. */
   get pids(): number[] {
     return this.#children.map(({ pid }) => pid!);
   }
@@ -120,7 +120,7 @@ export class RealControlPlane {
 
   #run(name: string, program: string, flags: string[]): void {
     const log = openSync(this.#path(`${name}.log`), 'a');
-    // The programs are killed with this process, however it ends.
+    // Programs are killed when this process exits, however it does.
     const command = ['--pdeathsig', 'KILL', program, ...flags];
     this.#children.push(spawn('setpriv', command, { stdio: ['ignore', log, log], cwd: this.#directory }));
   }

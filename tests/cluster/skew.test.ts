@@ -1,4 +1,4 @@
-/** A kubelet with API servers of other minor versions, simulated by their responses: the node is ready, and pods run and end. */
+/** A kubelet with API servers of other minor versions, simulated by altering responses: the node is ready, and pods run and end. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Pod } from '@podwright/kube-api';
@@ -102,7 +102,7 @@ test('a forbidden RuntimeClass only delays the pods that use it, and is used onc
   await cluster.until(named, isReady);
 });
 
-/** A Node of an API server that is two minors newer. */
+/** Alters a Node as if it came from an API server two minor versions newer. */
 function newerNode(node: ApiObject): ApiObject {
   const { spec, status } = node as { spec?: { taints?: object[] }; status?: { conditions?: object[] } };
   const taints = [...(spec?.taints ?? []), { key: 'new', effect: 'NoBreath', newField: true }];
@@ -110,7 +110,7 @@ function newerNode(node: ApiObject): ApiObject {
   return { ...node, spec: { ...spec, newField: { a: 1 }, taints }, status: { ...status, newPart: [1], conditions } };
 }
 
-/** A pod of such a server. */
+/** Alters a pod as if it came from such a server. */
 function newerPod(pod: ApiObject): ApiObject {
   const { containers = [], ...spec } = pod.spec as { containers?: object[] };
   const newer = {

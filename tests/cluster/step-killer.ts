@@ -1,7 +1,7 @@
 /**
- * Preloaded into a kubelet: kills it, like `kill -9`, just before one of the steps that change something for its pods: operations on files
- * and directories, programs, calls of CSI drivers and of the runtime, requests to the API server. The parent process sends the step
- * (`killAt`, from 0) and the file in which to record the steps (`record`); initially they are in the variable KILL.
+ * Preloaded into a kubelet to kill it, like `kill -9`, just before one of the steps that change something for its pods: file and directory
+ * operations, running programs, calls to CSI drivers and the runtime, API server requests. The parent process sends the number of the step
+ * (`killAt`, from 0) and the file to record the steps in (`record`); the initial values are in the KILL environment variable.
  */
 import programs from 'node:child_process';
 import { appendFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ function step(what: string): void {
   if (armed.left-- === 0) process.kill(process.pid, 'SIGKILL');
 }
 
-/** Paths of pods and volumes, without the kubelet's other files. */
+/** Matches paths of pods and volumes, but not the kubelet's other files. */
 const PLACES = /\/(pods|pod-statuses|plugins\/kubernetes\.io)(\/|$)/;
 const withoutRandomParts = (path: string) =>
   path.replaceAll(/[\da-f]{8}-[\da-f-]{27}|[\da-f]{64}|\.[\da-f]{12}\.tmp/g, '…');
@@ -49,7 +49,7 @@ Object.assign(programs, {
   },
 });
 
-/** Calls that change something: of the runtime and of drivers, and requests about pods, their tokens and the node's status. */
+/** Mutating calls: to the runtime and to drivers, and API requests for pods, their tokens and the node's status. */
 const CALLS = [
   /^POST \/runtime\.v1\.RuntimeService\/(Run|Create|Start|Stop|Remove)/,
   /^POST \/csi\.v1\.Node\/Node(Stage|Unstage|Publish|Unpublish|Expand)/,

@@ -1,6 +1,6 @@
 /**
- * CheckpointContainer. CRIU is faked by an OCI runtime that writes a file in place of CRIU's images, so that everything around CRIU is
- * tested. Without CRIU the call is not implemented.
+ * CheckpointContainer. Uses a fake OCI runtime that writes a file in place of CRIU's images, to test everything around CRIU. If CRIU is
+ * missing, the call is unimplemented.
  */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -41,7 +41,7 @@ async function runContainer(name: string, script: string) {
   return { podSandboxId, containerId };
 }
 
-/** Checks that the container keeps running: its process answers. */
+/** Asserts that the container is still running, by running a command in it. */
 async function goesOn(containerId: string): Promise<void> {
   const { exitCode } = await runtime.cri.runtime.execSync({ containerId, cmd: ['true'], timeout: 60n });
   assert.equal(exitCode, 0);

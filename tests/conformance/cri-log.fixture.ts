@@ -1,11 +1,11 @@
 import { createReadStream } from 'node:fs';
 
-/** A line of a container's log file. `text` has one character per byte. */
+/** A line of a container's log file. Each character of `text` is one byte (latin1). */
 export type LogLine = { stream: 'stdout' | 'stderr'; tag: 'P' | 'F'; text: string };
 
 const FORMAT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{1,9}(?:Z|[+-]\d\d:\d\d) (stdout|stderr) ([PF]) (.*)$/s;
 
-/** Reads the lines of a log in the CRI's format; throws for a malformed or truncated line. */
+/** Reads the lines of a log in CRI format. Throws on a malformed or truncated line. */
 export async function* readLog(path: string): AsyncGenerator<LogLine> {
   let rest = '';
   for await (const chunk of createReadStream(path, { encoding: 'latin1', highWaterMark: 1 << 20 })) {
@@ -22,7 +22,7 @@ function parseLine(line: string): LogLine {
   return { stream: match[1] as LogLine['stream'], tag: match[2] as LogLine['tag'], text: match[3]! };
 }
 
-/** The content of a stream: a full line (F) ends with a line break, a partial one (P) is continued. */
+/** Returns the content of a stream. A full line (F) ends with a newline; a partial one (P) continues in the next entry. */
 export async function contentOf(path: string, stream: LogLine['stream']): Promise<Buffer> {
   const parts: string[] = [];
   for await (const line of readLog(path)) {

@@ -3,16 +3,16 @@ import { type ContainerFilterSchema, ContainerState, type MessageInitShape } fro
 import { createIn, type Pod, podConfig, runPod, startIn, untilExited } from './pods.fixture.ts';
 import type { RuntimeToCompare } from './runtimes.fixture.ts';
 
-/** A pod with a container in each state, and a stopped pod. */
+/** A pod with one container in each state, and a stopped pod. */
 export type World = RuntimeToCompare & {
   pod: Pod;
   created: string;
   running: string;
   exited: string;
   stoppedPod: Pod;
-  /** A container of the stopped pod that was never started. */
+  /** A container in the stopped pod that was never started. */
   stranded: string;
-  /** A prefix of several containers' ids. */
+  /** A prefix shared by the IDs of several containers. */
   ambiguous: string;
 };
 
@@ -26,7 +26,7 @@ export async function makeWorld(runtime: RuntimeToCompare): Promise<World> {
   const stranded = await createIn(runtime, stoppedPod, { name: 'stranded', script });
   await runtime.cri.runtime.stopPodSandbox({ podSandboxId: stoppedPod.podSandboxId });
   await untilExited(runtime, exited);
-  // of seventeen ids at least two start with the same hexadecimal digit
+  // of seventeen IDs, at least two start with the same hexadecimal digit
   const ids = await Promise.all(
     Array.from({ length: 17 }, (_, index) => createIn(runtime, pod, { name: `n${index}`, script })),
   );
@@ -35,10 +35,10 @@ export async function makeWorld(runtime: RuntimeToCompare): Promise<World> {
   return { ...runtime, pod, created, running, exited, stoppedPod, stranded, ambiguous };
 }
 
-/** The outcome of a call: its error class, or `ok`. */
+/** Result of a call: its error class, or `ok`. */
 export type Outcome = ErrorCode | 'ok';
 
-/** A call and its outcome with Podwright and with containerd 1.6. If they differ, `why` is the reason for the difference. */
+/** A call with its outcome under Podwright and under containerd 1.6. If they differ, `why` gives the reason. */
 export type ErrorCase = { what: string; call: Call; ours: Outcome; containerd: Outcome; why: string };
 type Call = (world: World) => Promise<unknown>;
 
@@ -246,7 +246,7 @@ const commands = [
   ),
 ];
 
-/** Run last, because they remove objects that other cases need. */
+/** Run last, because they remove objects needed by other cases. */
 const last = same('ok', {
   'the removal of a container that runs': ({ cri, running }) => cri.runtime.removeContainer({ containerId: running }),
   'the removal of a sandbox that runs': ({ cri, pod }) =>
@@ -255,7 +255,7 @@ const last = same('ok', {
 
 export const errorCases: ErrorCase[] = [...missing, ...badRequests, ...names, ...wrongState, ...commands, ...last];
 
-/** Filters of ListContainers, and the names of the listed containers in alphabetical order. */
+/** ListContainers filters, with the names of the matching containers in alphabetical order. */
 export const listCases: Record<string, { ask: (world: World) => Promise<string[]>; shown: string[] }> = {
   'by its id': { ask: (world) => listed(world, { id: world.running }), shown: ['running'] },
   'by a prefix of its id': { ask: (world) => listed(world, { id: world.running.slice(0, 12) }), shown: ['running'] },

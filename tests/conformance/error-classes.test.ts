@@ -1,4 +1,7 @@
-/** The class of each error of Podwright's runtime and of Debian's containerd 1.6, by the same client: equal, or different for a reason. */
+/**
+ * Compares the class of each error from Podwright's runtime with Debian's containerd 1.6, using the same client: it must be the same unless
+ * there is a reason to differ.
+ */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { errorCode } from '@podwright/base';

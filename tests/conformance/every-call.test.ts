@@ -1,4 +1,4 @@
-/** Every call of the CRI has a handler, in both versions. */
+/** Every CRI call has a handler, in both API versions. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,7 +6,7 @@ import { errorCode, silentLogger } from '@podwright/base';
 import { type CriClient, connectCri, ImageService, RuntimeService } from '@podwright/cri';
 import { RuntimeUnderTest, removeTestPlace } from '../fixtures/runtime-under-test.ts';
 
-/** The outcome of each call with an empty request. */
+/** Outcome of each call with an empty request. */
 const expected: Record<string, string> = {
   version: 'ok',
   status: 'ok',
@@ -53,7 +53,7 @@ const expected: Record<string, string> = {
 
 type AnyCall = (request: object, options: { signal: AbortSignal }) => Promise<unknown> | AsyncIterable<unknown>;
 
-/** The outcome of a call; `stream` is a stream that is open without a message. */
+/** Returns the outcome of a call; `stream` means that a stream is open but has not sent anything. */
 async function outcomeOf(client: CriClient, service: 'runtime' | 'image', name: string): Promise<string> {
   const leave = new AbortController();
   const call = (client[service] as unknown as Record<string, AnyCall>)[name]!;
@@ -61,7 +61,7 @@ async function outcomeOf(client: CriClient, service: 'runtime' | 'image', name: 
     const answer = call({}, { signal: leave.signal });
     if (!(Symbol.asyncIterator in answer)) return await answer.then(() => 'ok');
     const first = answer[Symbol.asyncIterator]().next();
-    // both answers may arrive at the same time: the error of a stream takes a few more turns of the event loop than an answer
+    // both responses may arrive at the same time, and a stream's error takes a few more event loop turns than a unary response
     const later = client.runtime.version({}).then(() => sleep(50, 'open' as const));
     return (await Promise.race([first, later])) === 'open' && name === 'getContainerEvents'
       ? 'stream'
@@ -73,7 +73,7 @@ async function outcomeOf(client: CriClient, service: 'runtime' | 'image', name: 
   }
 }
 
-/** Calls that v1alpha2 does not have. */
+/** Calls that v1alpha2 lacks. */
 const YOUNGER = new Set([
   'checkpointContainer',
   'getContainerEvents',

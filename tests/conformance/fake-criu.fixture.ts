@@ -1,12 +1,12 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Debian's runc, by its absolute path: the fake one has the same name and would find itself in PATH. */
+/** Debian's runc by absolute path: looked up in PATH, the fake one, which has the same name, would find itself. */
 const runc = '/usr/sbin/runc';
 
 /**
- * Passes all calls to runc except `checkpoint`, of which it records the arguments and the state of the task. The files `fail` and `hang`
- * in its directory make the next checkpoint fail or hang.
+ * Passes all calls through to runc except `checkpoint`, for which it records the arguments and the task's state. If the file `fail` or
+ * `hang` exists in its directory, checkpoints fail or hang.
  */
 const fakeRuntime = (directory: string) => `#!/bin/sh
 case " $* " in
@@ -33,12 +33,12 @@ esac
 exec ${runc} "$@"
 `;
 
-/** Writes an OCI runtime with faked checkpoints, and returns its path. */
+/** Writes an OCI runtime that fakes checkpoints; returns its path. */
 export function writeFakeRunc(directory: string): string {
   return writeProgram(directory, 'runc', fakeRuntime(directory));
 }
 
-/** Writes a fake `criu` for PATH. */
+/** Writes a fake `criu` to be found in PATH. */
 export function writeFakeCriu(directory: string): string {
   return writeProgram(directory, 'criu', '#!/bin/sh\n');
 }

@@ -1,4 +1,4 @@
-/** UpdateContainerResources on any CRI runtime: the kernel applies the requested limits. */
+/** UpdateContainerResources on any CRI runtime: the kernel enforces the requested limits. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { type CgroupHierarchy, discoverCgroups, treeOf } from '@podwright/host';
@@ -8,7 +8,7 @@ import type { RuntimeToCompare } from './runtimes.fixture.ts';
 
 const MEGABYTE = 1n << 20n;
 
-/** The kernel's limits of a process, in units of cgroup v1. */
+/** A process's limits as reported by the kernel, in cgroup v1 units. */
 type Limits = { shares: number; quota: string; period: string; cpus: string; memory: string };
 
 export function limitsSuite(name: string, open: () => Promise<RuntimeToCompare>): void {
@@ -102,8 +102,8 @@ async function pidOf({ cri }: RuntimeToCompare, containerId: string): Promise<nu
 }
 
 /**
- * The CPU shares for a weight of cgroup v2. Older OCI runtimes convert linearly; runc since 1.3.2 and crun since 1.23 map the
- * defaults (1024 shares, weight 100) to each other.
+ * Returns the CPU shares that correspond to a cgroup v2 weight. Older OCI runtimes convert linearly; runc 1.3.2 and crun 1.23 or later map
+ * the defaults (1024 shares, weight 100) to each other.
  */
 function sharesOf(weight: number): number {
   const linear = (shares: number) => Math.floor(1 + ((shares - 2) * 9999) / 262_142);
@@ -112,7 +112,7 @@ function sharesOf(weight: number): number {
   return [100, 256, 512, 1024, 2048].find((shares) => [linear(shares), curved(shares)].includes(weight)) ?? -1;
 }
 
-/** Reads the limits of the cgroup that the process is in, whatever its name. */
+/** Reads the limits of the process's cgroup, whatever its name. */
 async function limitsOf(cgroups: CgroupHierarchy, pid: number): Promise<Limits> {
   const read = (controller: string, file: string) => readCgroupOf(cgroups, pid, [controller, file]);
   const cpus = await read('cpuset', 'cpuset.cpus');

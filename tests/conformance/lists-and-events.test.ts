@@ -1,4 +1,4 @@
-/** Streamed lists, metrics and events of Podwright's runtime: nothing is lost with large lists or slow clients. */
+/** Streamed lists, metrics and events of Podwright's runtime: large lists and slow clients lose nothing. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { waitFor } from '@podwright/base';
@@ -15,14 +15,14 @@ before(async () => {
 });
 after(() => runtime?.end());
 
-/** Subscribes; resolves when no later event can be missed. */
+/** Subscribes to events; once resolved, no later event can be missed. */
 async function subscribe(signal: AbortSignal): Promise<AsyncIterator<ContainerEventResponse>> {
   const events = runtime.cri.runtime.getContainerEvents({}, { signal });
   await runtime.cri.runtime.version({}); // a later call on the same connection: once it is answered, the subscription is active
   return events[Symbol.asyncIterator]();
 }
 
-/** Reads events until the one of this kind and id; returns all of them as text. */
+/** Reads events up to the one of this type and ID; returns all of them as text. */
 async function readUntil(events: AsyncIterator<ContainerEventResponse>, last: { id: string; kind: string }) {
   const read: string[] = [];
   for (;;) {
@@ -216,7 +216,10 @@ const allOf = ({ metrics, containerMetrics }: PodSandboxMetrics) => [
   ...metrics,
   ...containerMetrics.flatMap((container) => container.metrics),
 ];
-/** Names of containers with metrics. The metrics themselves vary from call to call: devices appear when they are used. */
+/**
+ * Returns the IDs of the pod and the containers with metrics. The metrics themselves vary from call to call: devices appear once they are
+ * used.
+ */
 const subjectsOf = ({ podSandboxId, containerMetrics }: PodSandboxMetrics) => [
   podSandboxId,
   ...containerMetrics.map(({ containerId }) => containerId),

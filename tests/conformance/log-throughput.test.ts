@@ -1,4 +1,4 @@
-/** A container that writes as fast as it can: every byte is in its log, without CPU time of the runtime's process. */
+/** A container that writes as fast as it can: every byte is logged, without using CPU time of the runtime process. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -7,7 +7,7 @@ import { type LogLine, readLog } from './cri-log.fixture.ts';
 import { runPod, startIn } from './pods.fixture.ts';
 import { openers, type RuntimeToCompare } from './runtimes.fixture.ts';
 
-/** 200 MB in all, in lines of 400 bytes. */
+/** 200 MB in total, in lines of 400 bytes. */
 const LINES = { stdout: 375_000, stderr: 125_000 };
 const LINE = 'x'.repeat(399);
 
@@ -17,7 +17,7 @@ before(async () => {
 });
 after(() => runtime?.end());
 
-/** Waits by events: polling would take CPU time of this process. */
+/** Waits for the event; polling would use this process's CPU time, which is measured. */
 async function untilStopped(containerId: string, begin: () => Promise<unknown>): Promise<void> {
   const events = runtime.cri.runtime.getContainerEvents({}, { signal: AbortSignal.timeout(120_000) });
   await runtime.cri.runtime.version({});
@@ -28,7 +28,7 @@ async function untilStopped(containerId: string, begin: () => Promise<unknown>):
   }
 }
 
-/** Counts the full lines of each stream, joined from their parts; throws for an altered line. */
+/** Counts each stream's complete lines, reassembled from their parts. Throws if a line was altered. */
 async function countLines(path: string): Promise<typeof LINES> {
   const counts = { stdout: 0, stderr: 0 };
   const partial: Record<LogLine['stream'], string> = { stdout: '', stderr: '' };
@@ -56,6 +56,6 @@ yes $line | head -c ${LINES.stderr * 400} >&2 & yes $line | head -c ${LINES.stdo
   await untilStopped(containerId, go);
   const { user, system } = process.cpuUsage(before);
   assert.deepEqual(await countLines(join(pod.config.logDirectory, 'loud.log')), LINES);
-  // copying 200 MB would take seconds of CPU time; the command and the event take some hundredths of a second
+  // copying 200 MB would take seconds of CPU time; the command and the event take a few hundredths of a second
   assert.ok(user + system < 1_000_000, `${user + system} microseconds of CPU time`);
 });

@@ -1,4 +1,4 @@
-/** Log files of containers of any CRI runtime: every byte is logged, in the CRI's format. */
+/** Container logs on any CRI runtime: every byte is logged, in CRI format. */
 import assert from 'node:assert/strict';
 import { existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import type { RuntimeToCompare } from './runtimes.fixture.ts';
 
 const patience = () => ({ intervalMs: 20, signal: AbortSignal.timeout(60_000) });
 
-/** `losesAtRotation`: containerd 1.6 on a busy host sometimes loses output that is written while a log is rotated. */
+/** `losesAtRotation`: on a busy host, containerd 1.6 sometimes loses output written while a log is being rotated. */
 export type LogsOptions = { losesAtRotation: boolean };
 
 export function logsSuite(
@@ -27,7 +27,7 @@ export function logsSuite(
     });
     after(() => runtime?.end());
 
-    /** Runs a script to its end and returns the path of its log. */
+    /** Runs a script to completion and returns the path of its log. */
     const logOf = async (container: string, script: string) => {
       const containerId = await startIn(runtime, pod, { name: container, script });
       await untilExited(runtime, containerId);
@@ -39,7 +39,7 @@ export function logsSuite(
       return lines;
     };
 
-    /** A stream's content once it is `whole`: containerd reports the exit of a container before it has written all of its log. */
+    /** Returns a stream's content once it is `whole`: containerd may report a container's exit before it has written its entire log. */
     const settled = async (path: string, stream: LogLine['stream'], whole: (content: Buffer) => boolean) => {
       const isWhole = async () => whole(await contentOf(path, stream)) || undefined;
       await waitFor(() => isWhole().catch(() => undefined), patience()).catch(() => undefined);
@@ -56,7 +56,7 @@ export function logsSuite(
     });
 
     test('lines longer than any buffer and all byte values are logged', async () => {
-      // all 256 byte values, a line of 100,000 characters, one of exactly 16 KiB, one that is a byte longer
+      // all 256 byte values, and lines of 100,000 characters, of exactly 16 KiB, and of one byte more
       const bytes = Array.from({ length: 256 }, (_, value) => `\\${value.toString(8).padStart(3, '0')}`).join('');
       const x = (count: number) => `head -c ${count} /dev/zero | tr '\\0' x`;
       const script = `printf '${bytes}'; echo; ${x(100_000)}; echo; ${x(16_384)}; echo; ${x(16_385)}; echo`;

@@ -13,7 +13,7 @@ import type { RuntimeToCompare } from './runtimes.fixture.ts';
 
 const linux = { securityContext: { namespaceOptions: { pid: NamespaceMode.CONTAINER } } };
 
-/** A pod's configuration, as a kubelet would send it. */
+/** Returns a pod config as a kubelet would send it. */
 export function podConfig({ logs }: Pick<RuntimeToCompare, 'logs'>, name: string, labels: Record<string, string> = {}) {
   return {
     metadata: { name, uid: `uid-${name}`, namespace: 'default', attempt: 0 },
@@ -24,7 +24,7 @@ export function podConfig({ logs }: Pick<RuntimeToCompare, 'logs'>, name: string
   } satisfies MessageInitShape<typeof PodSandboxConfigSchema>;
 }
 
-/** Configuration of a container that runs a shell script. */
+/** Returns the config of a container that runs a shell script. */
 export function containerConfig({ image }: Pick<RuntimeToCompare, 'image'>, name: string, script: string) {
   return {
     metadata: { name, attempt: 0 },
@@ -36,7 +36,7 @@ export function containerConfig({ image }: Pick<RuntimeToCompare, 'image'>, name
   } satisfies MessageInitShape<typeof ContainerConfigSchema>;
 }
 
-/** A sandbox and its configuration, which CreateContainer needs too. */
+/** A sandbox with its config, which CreateContainer requires as well. */
 export type Pod = { podSandboxId: string; config: PodConfig };
 type PodConfig = Omit<ReturnType<typeof podConfig>, 'linux'> & MessageInitShape<typeof PodSandboxConfigSchema>;
 
@@ -46,7 +46,7 @@ export async function runPod(runtime: RuntimeToCompare, name: string, labels?: R
   return { podSandboxId, config };
 }
 
-/** A container that runs a shell script; further fields override its configuration. */
+/** A container that runs a shell script; the other fields override its config. */
 export type ContainerInPod = { name: string; script: string } & Partial<
   Pick<ContainerConfig, 'stdin' | 'tty' | 'logPath' | 'command' | 'annotations'>
 > & {
@@ -55,7 +55,7 @@ export type ContainerInPod = { name: string; script: string } & Partial<
     linux?: MessageInitShape<typeof LinuxContainerConfigSchema>;
   };
 
-/** Creates a container in the pod and returns its id; `more` overrides its configuration. */
+/** Creates a container in the pod and returns its ID; `more` overrides its config. */
 export async function createIn(
   runtime: RuntimeToCompare,
   { podSandboxId, config: sandboxConfig }: Pod,
@@ -65,7 +65,7 @@ export async function createIn(
   return (await runtime.cri.runtime.createContainer({ podSandboxId, config, sandboxConfig })).containerId;
 }
 
-/** As `createIn`, and starts it. */
+/** Like `createIn`, but also starts the container. */
 export async function startIn(...args: Parameters<typeof createIn>): Promise<string> {
   const containerId = await createIn(...args);
   await args[0].cri.runtime.startContainer({ containerId });

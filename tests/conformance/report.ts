@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 
-/** A spec that did not pass, and its message. */
+/** A spec that did not pass, with its message. */
 export type SpecOutcome = { name: string; why: string };
 
-/** The outcome of one run of the suite. */
+/** Results of one run of the suite. */
 export type Totals = { passed: number; failed: SpecOutcome[]; skipped: SpecOutcome[] };
 
-/** The fields of Ginkgo's JSON report that are used. */
+/** The fields used from Ginkgo's JSON report. */
 type SpecReport = {
   ContainerHierarchyTexts: string[] | null;
   LeafNodeText: string;
@@ -17,7 +17,7 @@ type SpecReport = {
 
 const MAX_WHY = 300;
 
-/** Reads Ginkgo's JSON report. critest's benchmarks, which a validation never selects, are not counted. */
+/** Reads Ginkgo's JSON report, ignoring critest's benchmarks, which validation never selects. */
 export function readReport(file: string): Totals {
   const [suite] = JSON.parse(readFileSync(file, 'utf8')) as { SpecReports: SpecReport[] }[];
   const specs = (suite?.SpecReports ?? []).filter(

@@ -1,7 +1,7 @@
 /**
- * Runs a given critest (the validation suite of kubernetes-sigs/cri-tools) against a runtime from this checkout, with its own
- * directories; see README.md. Exits with 1 if a spec fails or if anything is left on the host.
- *   node tests/conformance/run.ts --critest FILE --registry-config DIR [options] [-- more arguments of critest]
+ * Runs a given critest (the validation suite in kubernetes-sigs/cri-tools) against a runtime from this checkout, with its own directories;
+ * see README.md. Exits with 1 if a spec fails or anything is left behind on the host.
+ *   node tests/conformance/run.ts --critest FILE --registry-config DIR [options] [-- more critest arguments]
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,7 +25,7 @@ const { values: given, positionals: more } = parseArgs({
     websocket: { type: 'boolean', default: false },
   },
 });
-/** The suite's plugin keeps requests waiting for longer than the default timeout of 2 s. */
+/** The suite's plugin delays requests for longer than the default timeout of 2 s. */
 const NRI_OPTIONS = { pluginPath: '', pluginConfigPath: '', registrationTimeoutMs: 5000, requestTimeoutMs: 20_000 };
 
 const { critest, 'registry-config': registryConfig } = given;
@@ -39,7 +39,7 @@ const { problems, left } = await runAll({ critest: resolve(critest), registryCon
 for (const line of left) console.log(`left on the host: ${line}`);
 process.exit(problems + left.length > 0 ? 1 : 0);
 
-/** All runs use one runtime, so that later runs see leftovers of earlier ones. */
+/** All runs share one runtime, so that later runs are affected by anything that earlier ones leave behind. */
 async function runAll(paths: { critest: string; registryConfigDir: string }) {
   const runtime = new RuntimeUnderTest();
   const { registryConfigDir } = paths;
@@ -66,7 +66,7 @@ async function runAll(paths: { critest: string; registryConfigDir: string }) {
   return { problems, left: await runtime.end() };
 }
 
-/** One run of the suite; its log and its report stay in their own directory. */
+/** Runs the suite once; its log and report are kept in a separate directory. */
 async function runSuite(
   program: string,
   { socket, nriSocket }: { socket: string; nriSocket: string },

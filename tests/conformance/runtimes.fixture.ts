@@ -5,25 +5,25 @@ import { type CriClient, connectCri } from '@podwright/cri';
 import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 import { busyboxImage, startContainerd } from '../kubelet/containerd.fixture.ts';
 
-/** A runtime under comparison, with the busybox image. */
+/** A runtime to compare, with the busybox image loaded. */
 export type RuntimeToCompare = {
-  /** Podwright's runtime, or Debian's containerd 1.6, from which users migrate. */
+  /** Podwright's runtime, or Debian's containerd 1.6, which users migrate from. */
   who: 'ours' | 'containerd';
   cri: CriClient;
   image: string;
-  /** Directory for log directories of pods. */
+  /** Parent of the pods' log directories. */
   logs: string;
   /** Stops the runtime and removes all its state. */
   end: () => Promise<void>;
 };
 
-/** Functions that start each runtime; `name` (at most 4 letters) distinguishes the containerds of one test run. */
+/** Returns a start function for each runtime. `name` (up to 4 letters) must be unique among the containerds of a test run. */
 export const openers = (name: string): Record<RuntimeToCompare['who'], () => Promise<RuntimeToCompare>> => ({
   ours: () => openOurs(),
   containerd: () => openContainerd(name),
 });
 
-/** Starts Podwright's runtime with a given OCI runtime. */
+/** Starts Podwright's runtime, with the given OCI runtime if any. */
 export async function openOurs(ociRuntime = ''): Promise<RuntimeToCompare> {
   const runtime = new RuntimeUnderTest();
   await runtime.start({ ociRuntime }).catch(async (error: unknown) => {

@@ -1,4 +1,4 @@
-/** Statistics of containers, pods and image file systems of any CRI runtime. */
+/** Statistics for containers, pods and image file systems on any CRI runtime. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { waitFor } from '@podwright/base';
@@ -10,7 +10,7 @@ import type { RuntimeToCompare } from './runtimes.fixture.ts';
 const MEGABYTE = 1 << 20;
 const patience = () => ({ intervalMs: 100, signal: AbortSignal.timeout(60_000) });
 
-/** A script that holds 20 MiB, writes 3 MiB to its layer, uses some CPU repeatedly, and has a second process. */
+/** A script that keeps 20 MiB in memory, writes 3 MiB to its layer, periodically uses CPU time, and runs a second process. */
 const busy = `sleep 1000 & dd if=/dev/zero of=/written bs=1M count=3 2>/dev/null
 head -c ${20 * MEGABYTE} /dev/zero > /dev/shm/held; while :; do i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; sleep 0.05; done`;
 
@@ -109,6 +109,6 @@ function checkPod({ attributes, linux }: PodSandboxStats, value: (counter: { val
   assert.deepEqual(linux?.containers.filter(isUsing).map(nameOf), ['busy']);
 }
 
-/** containerd 1.6 also lists containers that do not run, without numbers. */
+/** containerd 1.6 also lists containers that are not running, but without values. */
 const isUsing = ({ memory }: ContainerStats) => memory !== undefined && (memory.usageBytes?.value ?? 0n) > 0n;
 const nameOf = ({ attributes }: ContainerStats) => attributes!.metadata!.name;

@@ -1,6 +1,6 @@
 /**
- * The node is killed with SIGKILL while twenty pods start, run and stop; a new node recovers all of them. The moments are random;
- * TEST_SEED repeats those of an earlier run.
+ * Kills the node with SIGKILL while twenty pods are starting, running and stopping; a new node recovers all of them. The kills happen at
+ * random times; TEST_SEED repeats an earlier run.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ import type { StartedProgram } from '../pods/started-program.ts';
 const POD_COUNT = 20;
 const seed = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 1e6));
 const random = seededRandom(seed);
-/** A random moment in each of these intervals, whose ends are in ms. */
+/** Returns a random time in each of the consecutive intervals that end at `ends` (ms). */
 const momentsWithin = (...ends: number[]) =>
   ends.map((endMs, index) => (ends[index - 1] ?? 0) + random(endMs - (ends[index - 1] ?? 0)));
 const names = Array.from({ length: POD_COUNT }, (_, index) => `pod-${index}`);
@@ -39,7 +39,7 @@ const isReady = (pod: Pod) =>
   pod.metadata.deletionTimestamp === undefined &&
   pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
 
-/** Process ids and start times of the containers' first processes, by pod. */
+/** Returns the PIDs and start times of the containers' init processes, by pod. */
 function processesOfPods(): Map<string, string[]> {
   const found = new Map<string, string[]>();
   const shells = takeInventory(place.scope).processes.filter((line) => SHELL.test(line));
@@ -47,7 +47,7 @@ function processesOfPods(): Map<string, string[]> {
   for (const line of shells) {
     const [pid, name] = [line.split(' ')[0]!, SHELL.exec(line)![1]!];
     const [, parent, , , , , , , , , , , , , , , , , , startTime] = statOf(pid);
-    // a shell's child has the shell's command line until it executes another program
+    // a shell's child shows the shell's command line until it execs
     if (startTime === undefined || pids.has(parent!)) continue;
     found.set(name, [...(found.get(name) ?? []), `${pid}@${startTime}`]);
   }
@@ -56,7 +56,7 @@ function processesOfPods(): Map<string, string[]> {
 
 const SHELL = /^\d+ sh -c : mark-(pod-\d+);/;
 
-/** Fields of a process from its state on (proc_pid_stat(5)); empty if it has exited. */
+/** Returns a process's stat fields, starting with the state (proc_pid_stat(5)); empty if it has exited. */
 function statOf(pid: string): string[] {
   try {
     return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
@@ -65,7 +65,7 @@ function statOf(pid: string): string[] {
   }
 }
 
-/** Asserts that every pod exists once, by the CRI and by processes, and was not restarted. */
+/** Asserts that every pod exists exactly once, according to both the CRI and the process list, and was not restarted. */
 async function assertOnce(): Promise<void> {
   const cri = await connectCri({ runtimeEndpoint: place.path('state/cri.sock'), logger: silentLogger });
   try {
@@ -87,7 +87,7 @@ function assertSame(before: Map<string, string[]>, now: Map<string, string[]>): 
   for (const [name, processes] of before) assert.deepEqual(now.get(name), processes, `${name} is another process`);
 }
 
-/** Kills the node and returns the processes that ran before; a start that was under way may still succeed or fail. */
+/** Kills the node and returns the processes that were running before; a start in flight may still succeed or fail. */
 async function kill(daemon: StartedProgram): Promise<Map<string, string[]>> {
   const running = processesOfPods();
   daemon.child.kill('SIGKILL');
@@ -108,7 +108,7 @@ async function deleteAll(): Promise<void> {
 test(`twenty pods exist exactly once after ten kills while they start, run and stop (TEST_SEED=${seed})`, async () => {
   const manifests = place.file('all.yaml', names.map((name) => podManifest(name, marked(name))).join('---\n'));
   let daemon = await place.startDaemon();
-  // intervals of a start on an idle host and on a busy one, which cover sandbox, container and status
+  // intervals that cover the sandbox, container and status stages of a start, on both idle and busy hosts
   for (const [index, momentMs] of momentsWithin(80, 250, 600, 1000, 1800, 2600).entries()) {
     if (index > 0) await deleteAll(); // each start begins without pods
     const apply = place.call('apply', manifests);
@@ -140,7 +140,7 @@ test(`twenty pods exist exactly once after ten kills while they start, run and s
     await kill(daemon);
     await deleting;
     daemon = await place.startDaemon();
-    // deletions that were accepted before the kill are kept; the others are requested again
+    // deletions accepted before the kill are not lost; the others are requested again
     await place.call('delete', '-f', manifests);
     await place.until(async () => (await place.pods()).length === 0);
     assert.equal(processesOfPods().size, 0);
@@ -157,7 +157,7 @@ test(`twenty pods exist exactly once after ten kills while they start, run and s
   assert.equal((await client.ended()).code, 0);
   daemon.child.kill('SIGTERM');
   await daemon.ended();
-  // a node that a command starts and stops also removes the state that an empty node keeps on the host
+  // a node started and stopped by a command also removes the host state that an idle node leaves in place
   await place.ok('images');
   assert.deepEqual(place.leftovers(), []);
 });

@@ -1,4 +1,4 @@
-/** The command `podwright cri-proxy`. */
+/** The `podwright cri-proxy` command. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-/** A proxy of the CRI between a kubelet and containerd, and a kubelet on what was recorded there. */
+/** A CRI proxy between a kubelet and containerd, and a kubelet that runs against its recording. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,7 +33,7 @@ const runsAgain = (pod: Pod) => {
   return status?.restartCount === 1 && status.state?.running !== undefined;
 };
 
-/** Runs the pod to its second start and removes it. Returns the exit code of its first container. */
+/** Runs the pod until its second start, then removes it. Returns the exit code of its first container. */
 async function runTwice(kubelet: RealKubelet, image: string): Promise<number | undefined> {
   await kubelet.apply('twice.yaml', MANIFEST(image));
   const pod = await kubelet.pod('twice', runsAgain);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitFor } from '@podwright/base';
 
-/** The host's containerd program with its own directories and socket, separate from a containerd that the host runs. */
+/** The host's containerd binary with its own directories and socket, separate from any containerd that is running on the host. */
 export class Containerd implements AsyncDisposable {
   readonly #directory = mkdtempSync(join(tmpdir(), 'podwright-containerd-'));
   #process: ChildProcess | undefined;
@@ -25,7 +25,7 @@ export class Containerd implements AsyncDisposable {
     }
   }
 
-  /** Starts containerd, for the first time or again, and waits until it has booted. */
+  /** Starts or restarts containerd, and waits until it has booted. */
   async start(): Promise<void> {
     const log = join(this.#directory, 'log');
     writeFileSync(log, '');
@@ -42,7 +42,7 @@ export class Containerd implements AsyncDisposable {
     }
   }
 
-  /** Stops containerd; its directories stay. */
+  /** Stops containerd, keeping its directories. */
   async stop(): Promise<void> {
     const running = this.#process;
     this.#process = undefined;

@@ -1,4 +1,4 @@
-/** The TCP listener of the CRI server, with certificates from a real authority. */
+/** The CRI server's TCP listener, with certificates issued by a real CA. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** The page of `podwright dashboard` on small and large screens, in both colour schemes, and for assistive technology. */
+/** The pages of `podwright dashboard` on small and large screens, in both color schemes, and for assistive technology. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import axe from 'axe-core';
@@ -20,7 +20,7 @@ before(async () => {
 });
 after(() => place.stop());
 
-/** The fragments of pages, with functions that wait until the page is complete. */
+/** URL fragments of all pages, with functions that wait until the page has fully loaded. */
 const PLACES: Record<string, (tab: Page) => Promise<void>> = {
   '/': (tab) => tab.getByRole('link', { name: 'default/crash' }).waitFor(),
   '/pods/default/crash': (tab) => tab.getByRole('heading', { name: /Why is it not ready/ }).waitFor(),
@@ -35,7 +35,7 @@ const PLACES: Record<string, (tab: Page) => Promise<void>> = {
   '/events': (tab) => tab.getByText('BackOff').first().waitFor(),
 };
 
-/** The rules of axe-core that are checked in each colour scheme. */
+/** axe-core rules to check in each color scheme. */
 const RULES = {
   light: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'] },
   dark: { type: 'rule', values: ['color-contrast'] }, // other rules do not depend on colours

@@ -1,4 +1,4 @@
-/** Attacks on `podwright dashboard` in a real browser: from other pages, and through the text of objects, logs and programs. */
+/** Attacks on `podwright dashboard` in a real browser, from other pages and through text in objects, logs and program output. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
@@ -9,17 +9,17 @@ import { configMap, pod, together } from './manifests.fixture.ts';
 import { OpenedPage } from './opened-dashboard.fixture.ts';
 
 const HTML = '<img src=x onerror=alert(1)><script>alert(2)</script><a href=javascript:alert(3)>x</a>';
-/** Escape sequences that set the title and the clipboard, clear the screen, and return to the start of the line. */
+/** Escape sequences that set the title and the clipboard, clear the screen, and move to the start of the line. */
 const ESCAPES = `\\033]0;owned\\007\\033]52;c;b3duZWQ=\\007\\033[2J\\033[H\\r`;
 const LINK = '\\033]8;;http://link.attacker.example/\\007link\\033]8;;\\007';
 
 let place: DashboardPlace;
-/** The attacker's server, on another port of this host. `attacker.example` resolves to it too. */
+/** The attacker's server, on a different port of this host. Names under `attacker.example` also resolve to it. */
 let attacker: Server;
 let attackerPort: number;
-/** The attacker's documents by path. */
+/** The documents on the attacker's server, by path. */
 const pages = new Map<string, string>();
-/** What the attacker has received. */
+/** Requests received by the attacker. */
 const received: { url: string; headers: NodeJS.Dict<string | string[]> }[] = [];
 
 before(async () => {
@@ -52,7 +52,7 @@ after(async () => {
   await place.stop();
 });
 
-/** Opens the dashboard, and then a page of the attacker in the same profile. Returns the result of the attacker's script. */
+/** Opens the dashboard, then an attacker's page in the same browser profile. Returns the result of the attacker's script. */
 async function attack(host: string, script: string): Promise<unknown> {
   const page = await place.open();
   const tab = await page.tab.context().newPage();

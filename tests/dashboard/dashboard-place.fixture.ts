@@ -1,4 +1,4 @@
-/** A real node with a Kubernetes API, `podwright dashboard` in front of it, and a browser. */
+/** A real node with a Kubernetes API, `podwright dashboard` in front of it, and a real browser. */
 import { runChecked } from '@podwright/host';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
@@ -35,12 +35,12 @@ export class DashboardPlace {
     this.#daemon = parts.daemon;
   }
 
-  /** Opens the page in a new profile of the browser. */
+  /** Opens the page in a new browser profile. */
   async open(options: BrowserContextOptions = {}, dashboard = this.dashboard): Promise<OpenedPage> {
     return await dashboard.open(await this.browser.newContext(options));
   }
 
-  /** Stops the daemon. The pods continue to run. */
+  /** Stops the daemon; the pods keep running. */
   async stopNode(): Promise<void> {
     this.#daemon.child.kill('SIGTERM');
     await this.#daemon.ended();
@@ -50,7 +50,7 @@ export class DashboardPlace {
     this.#daemon = await this.node.startDaemon();
   }
 
-  /** Sends a request with a body to the API as an administrator. Returns the JSON answer. */
+  /** Sends a request with a body to the API as an administrator. Returns the JSON response. */
   async send(method: string, path: string, body: object, type = 'application/json'): Promise<Record<string, never>> {
     const socket = ['--unix-socket', this.node.path('state/node.sock'), `http://node${path}`];
     const data = ['-X', method, '-H', `Content-Type: ${type}`, '-d', JSON.stringify(body)];

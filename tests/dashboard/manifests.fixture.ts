@@ -1,9 +1,9 @@
-/** Manifests for the tests of the dashboard. */
+/** Manifests for the dashboard tests. */
 import { exampleImage, forever } from '../pods/node.fixture.ts';
 
 type PodOptions = { name: string; script?: string; container?: string; metadata?: string; spec?: string };
 
-/** Returns a pod whose container runs a script. `container`, `metadata` and `spec` are further fields in YAML flow style. */
+/** Returns a pod whose container runs a script. `container`, `metadata` and `spec` are additional fields in YAML flow style. */
 export function pod({ name, script = forever, container = '', metadata = '', spec = '' }: PodOptions): string {
   const fields = `name: main, image: "${exampleImage}", command: [sh, -c, ${JSON.stringify(script)}]`;
   return (
@@ -18,5 +18,5 @@ export const configMap = (name: string, data: string) =>
 export const service = (name: string, app: string) =>
   `apiVersion: v1\nkind: Service\nmetadata: {name: ${name}}\nspec: {selector: {app: ${app}}, ports: [{port: 80, targetPort: 8080}]}\n`;
 
-/** Joins documents into one file. */
+/** Joins documents into a single file. */
 export const together = (...documents: string[]) => documents.join('---\n');

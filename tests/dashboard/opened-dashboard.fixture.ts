@@ -1,4 +1,4 @@
-/** `podwright dashboard` in front of a real node, and a real browser that opens its page. */
+/** `podwright dashboard` in front of a real node, opened in a real browser. */
 import { stripVTControlCharacters } from 'node:util';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import type { NodePlace } from '../pods/node.fixture.ts';
@@ -6,15 +6,15 @@ import type { StartedProgram } from '../pods/started-program.ts';
 
 const LINK = /^(http:\/\/\S+\/#token=\S+)$/gm;
 
-/** Starts Debian's Chromium, or the one that PODWRIGHT_TEST_CHROMIUM names. In it, names below `attacker.example` resolve to this host. */
+/** Starts Debian's Chromium, or the binary in PODWRIGHT_TEST_CHROMIUM, in which names under `attacker.example` resolve to this host. */
 export function startBrowser(): Promise<Browser> {
   const executablePath = process.env.PODWRIGHT_TEST_CHROMIUM ?? '/usr/bin/chromium';
-  // The tests run as root, for whom Chromium has no sandbox.
+  // the tests run as root, for which Chromium does not support sandboxing
   const args = ['--no-sandbox', '--disable-dev-shm-usage', '--host-resolver-rules=MAP *.attacker.example 127.0.0.1'];
   return chromium.launch({ executablePath, args });
 }
 
-/** A running `podwright dashboard`, and the links that it has printed. */
+/** A running `podwright dashboard` and the links it has printed. */
 export class OpenedDashboard {
   readonly program: StartedProgram;
   readonly #place: NodePlace;
@@ -31,7 +31,7 @@ export class OpenedDashboard {
     this.program = program;
   }
 
-  /** Returns a link that has not been opened. */
+  /** Returns a link that has not been opened yet. */
   async link(): Promise<string> {
     if (this.#links > 0) this.program.child.stdin!.write('\n');
     this.#links++;
@@ -39,7 +39,7 @@ export class OpenedDashboard {
     return this.#printed()[this.#links - 1]!;
   }
 
-  /** `http://127.0.0.1:PORT/` */
+  /** `http://127.0.0.1:PORT` */
   get origin(): string {
     return new URL(this.#printed()[0]!).origin;
   }
@@ -60,7 +60,7 @@ export class OpenedDashboard {
     if (code !== 0) throw new Error(`podwright dashboard: exit code ${code}: ${err}`);
   }
 
-  /** Waits until the command has printed this many links. Throws if it exits. */
+  /** Waits until the command has printed this many links. Throws if it exits first. */
   async #until(links: number): Promise<void> {
     const { child } = this.program;
     await this.#place.until(() => this.#printed().length >= links || child.exitCode !== null, 30_000);
@@ -72,10 +72,10 @@ export class OpenedDashboard {
   }
 }
 
-/** A tab with the page. It records what the page must not do. */
+/** A tab that shows the page. It records everything that the page must not do. */
 export class OpenedPage {
   readonly tab: Page;
-  /** Uncaught errors, violations of the Content Security Policy, dialogs, popups, and requests to other servers. */
+  /** Uncaught errors, Content Security Policy violations, dialogs, popups, and requests to other origins. */
   readonly problems: string[] = [];
 
   constructor(tab: Page) {
@@ -96,7 +96,7 @@ export class OpenedPage {
     });
   }
 
-  /** Opens a fragment of the page, such as `/pods/default/web`. */
+  /** Navigates to a fragment of the page, such as `/pods/default/web`. */
   async show(place: string): Promise<void> {
     await this.tab.goto(`${new URL(this.tab.url()).origin}/#${place}`);
   }

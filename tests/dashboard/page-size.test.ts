@@ -1,10 +1,10 @@
-/** The size of the files that a browser loads before the page is shown, and what the bundle must not contain. */
+/** The size of the files that a browser loads before the page is displayed, and what the bundle must not contain. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { buildPage } from '../../scripts/dashboard-page.ts';
 
-/** Maximum size by gzip of the files for the first paint. Graphs, terminal and editor are loaded later. */
+/** Maximum gzipped size of the files loaded for the first paint. Graphs, the terminal and the editor are loaded lazily. */
 const MAX_FIRST_BYTES = 60_000;
 
 test('the first paint needs less than 60 KB, and no file loads from another host or evaluates text as code', async () => {

@@ -1,4 +1,4 @@
-/** The page of `podwright dashboard` in a real browser, in front of a real node. */
+/** The pages of `podwright dashboard` in a real browser, in front of a real node. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
@@ -29,7 +29,7 @@ before(async () => {
 });
 after(() => place.stop());
 
-/** Asserts that the page has done nothing that it must not do. */
+/** Asserts that the page has not done anything it must not do. */
 const assertNoProblems = ({ problems }: OpenedPage) => assert.deepEqual(problems, []);
 
 test('the overview shows the usage of the node, the pods, and why one does not run', async () => {

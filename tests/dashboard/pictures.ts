@@ -1,4 +1,4 @@
-/** Takes the screenshots of docs/dashboard.md, with a real node and a real browser: `node tests/dashboard/pictures.ts`. Needs root. */
+/** Takes the screenshots for docs/dashboard.md with a real node and a real browser: `node tests/dashboard/pictures.ts`. Requires root. */
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { DashboardPlace } from './dashboard-place.fixture.ts';
@@ -56,7 +56,7 @@ async function take({ file, height, colorScheme, place: where, isComplete }: Pic
   const page: OpenedPage = await place.open({ colorScheme, viewport: { width: WIDTH, height } });
   await page.show(where);
   await isComplete(page.tab);
-  // hides the kernel and the distribution of the machine
+  // hides the machine's kernel and distribution
   await page.tab.evaluate("document.querySelectorAll('.node-line > .faint').forEach((one) => { one.hidden = true; })");
   await page.tab.screenshot({ path: join(DOCS, file) });
   await page.close();

@@ -1,4 +1,4 @@
-/** `podwright dashboard` with a kubeconfig: the page has the rights of the kubeconfig's user. */
+/** `podwright dashboard` with a kubeconfig: the page has the permissions of the kubeconfig's user. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
@@ -34,7 +34,7 @@ after(async () => {
   await place.stop();
 });
 
-/** Writes a kubeconfig with a token of the service account `viewer`. Returns its path. */
+/** Writes a kubeconfig with a token for the service account `viewer`. Returns its path. */
 async function kubeconfig(): Promise<string> {
   const path = '/api/v1/namespaces/default/serviceaccounts/viewer/token';
   const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} };

@@ -1,4 +1,4 @@
-/** The DNS server with an API server, asked by dig and by the resolver of glibc. */
+/** The DNS server with an API server, queried by dig and by glibc's resolver. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -93,7 +93,7 @@ async function createObjects(): Promise<void> {
   });
 }
 
-/** Returns the lines that dig prints. */
+/** Runs dig and returns its output lines. */
 async function dig(...args: string[]): Promise<string[]> {
   const output = await runChecked('dig', [`@${ADDRESS}`, '+tries=1', '+time=10', ...args]);
   return output.split('\n').filter((line) => line !== '');
@@ -102,7 +102,7 @@ async function dig(...args: string[]): Promise<string[]> {
 const header = async (...args: string[]) =>
   (await dig(...args)).filter((line) => /status:|flags:/.test(line)).join(' ');
 
-/** Looks a name up with the resolver of glibc, as in a pod. */
+/** Looks up a name with glibc's resolver, as in a pod. */
 async function glibc(database: 'ahostsv4' | 'hosts', name: string): Promise<string> {
   const script = `mount --bind ${podConfiguration} /etc/resolv.conf && exec getent ${database} ${name}`;
   const { exitCode, stdout } = await runProgram('unshare', ['--mount', 'sh', '-c', script]);

@@ -1,4 +1,7 @@
-/** Pods on an Engine as a dockershim creates them, but without a dockershim: for tests of rooms that do not create pods. */
+/**
+ * Pods on a Docker Engine in the form a dockershim creates them, but without a dockershim, to test parts that do not create pods
+ * themselves.
+ */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { silentLogger } from '@podwright/base';
@@ -22,16 +25,16 @@ import { statisticsHandlers } from '../../packages/dockershim/src/statistics/sta
 import { streamHandlers } from '../../packages/dockershim/src/streams/stream-handlers.ts';
 import { busyboxImage, type DockerEngine, startDockerEngine } from './docker-engine.fixture.ts';
 
-/** The dockershim options that the tested rooms read. */
+/** The dockershim options used by the parts under test. */
 export const bareOptions = {
   sandboxImage: 'registry.k8s.io/pause:3.10',
   pullProgressDeadlineMs: 60_000,
 } as DockershimOptions;
 
-/** Options of a container besides its command. */
+/** Container options other than the command. */
 export type BareContainer = { stdin?: boolean; stdinOnce?: boolean; tty?: boolean; host?: HostConfig };
 
-/** An Engine with pods, and a CRI server with the handlers of streams and statistics. */
+/** A Docker Engine with pods, and a CRI server with the stream and statistics handlers. */
 export class BarePods implements AsyncDisposable {
   readonly docker: DockerEngine;
   readonly engine: Engine;
@@ -70,7 +73,7 @@ export class BarePods implements AsyncDisposable {
     return pods;
   }
 
-  /** Starts a sandbox container, by default with its own network namespace. */
+  /** Starts a sandbox container; by default, it has its own network namespace. */
   async sandbox(host: HostConfig = {}): Promise<string> {
     const name = { name: 'POD', podName: 'pod', namespace: 'default', uid: randomUUID(), attempt: 0 };
     const labels = dockerLabels({ labels: {}, annotations: {} }, { [TYPE_LABEL]: SANDBOX_TYPE });
@@ -78,7 +81,7 @@ export class BarePods implements AsyncDisposable {
     return await this.#start(formatName(name), { ...command, HostConfig: { NetworkMode: 'none', ...host } });
   }
 
-  /** Starts a container of a pod that runs a script. */
+  /** Starts a container in a pod that runs a script. */
   async container(sandboxId: string, script: string, options: BareContainer = {}): Promise<string> {
     const own = { [TYPE_LABEL]: CONTAINER_TYPE, [SANDBOX_ID_LABEL]: sandboxId };
     const labels = dockerLabels({ labels: { app: 'bare' }, annotations: {} }, own);

@@ -15,12 +15,12 @@ after(() => pod?.[Symbol.asyncDispose]());
 const { CONTAINER_CREATED, CONTAINER_RUNNING, CONTAINER_EXITED } = ContainerState;
 const hasCode = (code: string) => (error: unknown) => errorCode(error) === code;
 const bound = () => ({ intervalMs: 20, signal: AbortSignal.timeout(60_000) });
-/** Its own PID namespace, so that it does not exit with the sandbox. */
+/** A PID namespace of its own, so that the container does not exit along with the sandbox. */
 const linux = { securityContext: { namespaceOptions: { pid: 1 } } };
 const configOf = (name: string) => ({ metadata: { name }, logPath: `${name}.log`, linux });
 const stateOf = async (id: string) => (await pod.verbs.status(id)).state;
 
-/** Stops the Engine during the call, and starts it again. */
+/** Stops the Engine during the call, then restarts it. */
 async function restartDuring(call: () => Promise<unknown>): Promise<void> {
   process.kill(pod.docker.pid(), 'SIGSTOP');
   const failed = assert.rejects(call(), hasCode('unavailable'));
@@ -46,7 +46,7 @@ test('a restart of the Engine fails the call under way, and a retry succeeds', a
 });
 
 test('the next dockershim recovers from a kill at any stage', async () => {
-  /** A call of a dockershim that stops at the stage: later steps are not done, and its memory is lost. */
+  /** Runs a call in a dockershim that stops at the stage: later steps do not run, and its in-memory state is lost. */
   const killedAt = async (stage: string, call: (verbs: EnginePod['verbs']) => Promise<unknown>) => {
     const atStage = (reached: string) => {
       if (reached === stage) throw new Error(`killed at ${stage}`);

@@ -24,7 +24,7 @@ import { CONTAINER_NAME_LABEL, SANDBOX_TYPE, TYPE_LABEL } from '../../packages/d
 import { formatName, SANDBOX_CONTAINER_NAME } from '../../packages/dockershim/src/labels/names.ts';
 import { busyboxImage, type DockerEngine, startDockerEngine } from './docker-engine.fixture.ts';
 
-/** A pod on its own Engine: a manually created sandbox, and the CRI calls for containers in it. */
+/** A pod on its own Docker Engine: a manually created sandbox, and CRI calls for the containers in it. */
 export type EnginePod = AsyncDisposable & {
   docker: DockerEngine;
   engine: Engine;
@@ -52,7 +52,7 @@ export async function startEnginePod(): Promise<EnginePod> {
   return { docker, engine, sandboxId, logDirectory, verbs, [Symbol.asyncDispose]: dispose };
 }
 
-/** Starts a sandbox container, as any dockershim creates it. */
+/** Starts a sandbox container like those created by a dockershim. */
 export async function startSandbox(
   engine: Engine,
   podName: string,
@@ -70,7 +70,7 @@ export async function startSandbox(
   return id;
 }
 
-/** The CRI calls with short parameters for tests. */
+/** Returns the CRI calls with abbreviated parameters. */
 export function verbsOf(
   engine: Engine,
   { sandboxId, logDirectory }: { sandboxId: string; logDirectory: string },

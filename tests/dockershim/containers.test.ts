@@ -25,7 +25,7 @@ const ended = (id: string) =>
     return status.state === CONTAINER_EXITED ? status : undefined;
   }, bound());
 
-/** The output of an exited container, from Docker's JSON log. */
+/** Returns the output of an exited container, read from Docker's JSON log. */
 async function output(id: string): Promise<string> {
   const { logPath } = await pod.verbs.status(id);
   const lines = readFileSync(logPath!, 'utf8').trimEnd().split('\n');
@@ -260,7 +260,7 @@ test('a log is linked before its first line, and stays linked although Docker ca
 test("the pod's network files are mounted in a container also if the Engine relabels them", async () => {
   const { engine, logDirectory } = pod;
   const sandboxId = await startSandbox(engine, 'labelled', { NetworkDisabled: true });
-  // the hosts of these tests have no SELinux; without it the Engine accepts the options and ignores them
+  // the test hosts do not have SELinux, and without it the Engine accepts the options but ignores them
   const info = async () => ({ ...(await engine.info()), SecurityOptions: ['name=selinux'] });
   const verbs = verbsOf(engine, { sandboxId, logDirectory }, { facts: { info, version: () => engine.version() } });
   const args = ['sh', '-c', 'cat /etc/hostname; grep -c ip6-localhost /etc/hosts; echo >> /etc/hosts || echo no'];

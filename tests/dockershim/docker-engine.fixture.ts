@@ -19,35 +19,35 @@ import { readMounts } from '@podwright/system';
 import { connectEngine } from '../../packages/dockershim/src/engine/engine.ts';
 import { writeExampleArchive } from '../../scripts/example-image.ts';
 
-/** Name of the busybox image of test containers. */
+/** Busybox image used for test containers. */
 export const busyboxImage = 'localhost/podwright/busybox:1';
 
-/** A Docker Engine with all its state in one scratch directory. */
+/** A Docker Engine that keeps all its state in a scratch directory. */
 export type DockerEngine = {
   scratch: string;
-  /** Path of its socket. */
+  /** Path of the Engine's socket. */
   socket: string;
-  /** Process id of the daemon, for faults such as SIGSTOP. */
+  /** Returns the daemon's PID, for faults such as SIGSTOP. */
   pid: () => number;
-  /** Kills the daemon, and starts it again after `meanwhile`; containers keep running (`live-restore`). */
+  /** Kills the daemon and restarts it after `meanwhile`; containers keep running (`live-restore`). */
   restart: (meanwhile?: () => Promise<void>) => Promise<void>;
   stop: () => Promise<void>;
 };
 
 export type DockerEngineOptions = {
-  /** Further flags of dockerd, for example `--log-driver`. */
+  /** Additional dockerd flags, for example `--log-driver`. */
   flags?: string[];
-  /** Keeps Ctrl-C of a terminal from the daemon, which the caller still needs to remove its containers. */
+  /** Shields the daemon from Ctrl-C at the terminal, because the caller needs it to remove its containers. */
   detached?: boolean;
-  /** Size of a separate disk for its data. */
+  /** Size of a separate disk for the Engine's data, in bytes. */
   diskBytes?: number;
-  /** Maps the users of all its containers to `MAPPED_USERS` and above (`userns-remap`). */
+  /** Maps the users of all containers to `MAPPED_USERS` and up (`userns-remap`). */
   mapsUsers?: boolean;
 };
 
 /**
- * Starts Debian's Docker Engine with its own containerd, data root and socket, without a bridge and without rules in the host's packet
- * filter, and loads the busybox image.
+ * Starts Debian's Docker Engine with its own containerd, data root and socket, but without a bridge or firewall rules, and loads the
+ * busybox image.
  */
 export async function startDockerEngine(options: DockerEngineOptions = {}): Promise<DockerEngine> {
   const scratch = mkdtempSync(join(tmpdir(), 'pwd-'));
@@ -65,7 +65,7 @@ export async function startDockerEngine(options: DockerEngineOptions = {}): Prom
       const ended = once(daemon, 'exit');
       daemon.kill('SIGKILL');
       await ended;
-      // its containerd exits with it; as an unreaped zombie the next daemon would take it for running
+      // the daemon's containerd exits with it, but as an unreaped zombie would be considered running by the next daemon
       await rm(join(scratch, 'exec/containerd/containerd.pid'), { force: true });
       await meanwhile?.();
       daemon = spawnDaemon(scratch, options);
@@ -83,10 +83,13 @@ export async function startDockerEngine(options: DockerEngineOptions = {}): Prom
   return engine;
 }
 
-/** Host user id of root in containers of an Engine that maps users. */
+/** Host UID of root in the containers of an Engine that maps users. */
 export const MAPPED_USERS = 200_000;
 
-/** Command prefix for a mount namespace with other /etc/subuid and /etc/subgid, into which mounts of the host propagate. */
+/**
+ * Returns a command prefix that enters a mount namespace with different /etc/subuid and /etc/subgid files. Mounts propagate into it from
+ * the host.
+ */
 function mappingUsers(scratch: string): string[] {
   chmodSync(scratch, 0o711); // mapped users must reach the data root in it
   const ranges = join(scratch, 'ranges');
@@ -135,7 +138,7 @@ async function loadBusybox(scratch: string, socket: string): Promise<void> {
   await loadArchive(socket, archive);
 }
 
-/** Adds the images of an archive to an Engine. */
+/** Loads the images in an archive into an Engine. */
 export async function loadArchive(socket: string, archive: string): Promise<void> {
   const engine = await connectEngine(socket);
   for await (const { error } of engine.archives.load(createReadStream(archive)))
@@ -152,7 +155,7 @@ async function stop(daemon: ChildProcess, scratch: string, socket: string): Prom
     daemon.kill('SIGTERM');
     await ended;
   }
-  // a daemon that was killed and restarted leaves mounts behind: its data root on itself, and namespaces
+  // a daemon that was killed and restarted leaves mounts behind: its data root (bind-mounted on itself) and namespaces
   const left = readMounts().filter(({ mountPoint }) => mountPoint.startsWith(`${scratch}/`));
   for (const { mountPoint } of left.reverse()) await runChecked('umount', [mountPoint]);
   await rm(scratch, { recursive: true, force: true });

@@ -6,17 +6,17 @@ import { silentLogger } from '@podwright/base';
 import { type CriClient, connectCri } from '@podwright/cri';
 import { type DockershimHandle, type DockershimOptions, startDockershim } from '@podwright/dockershim';
 
-/** A dockershim with all its state in one scratch directory, and a client of it. */
+/** A dockershim that keeps all its state in a scratch directory, and a client for it. */
 export type Dockershim = AsyncDisposable & {
   scratch: string;
   options: DockershimOptions;
   handle: DockershimHandle;
   cri: CriClient;
-  /** Stops the dockershim and starts it again; pods keep running. */
+  /** Restarts the dockershim; pods keep running. */
   restart: () => Promise<void>;
 };
 
-/** Options of a dockershim on an Engine, with Docker's own network; the caller owns the scratch directory. */
+/** Returns the options for a dockershim on an Engine, with Docker's built-in networking. The caller owns the scratch directory. */
 export function dockershimOptions(scratch: string, dockerSocket: string): DockershimOptions {
   return {
     dockerSocket,
@@ -38,7 +38,7 @@ export function dockershimOptions(scratch: string, dockerSocket: string): Docker
   };
 }
 
-/** Starts a dockershim on the Engine behind a socket. */
+/** Starts a dockershim that uses the Engine at this socket. */
 export async function openDockershim(
   dockerSocket: string,
   change: (options: DockershimOptions) => DockershimOptions = (options) => options,

@@ -28,10 +28,10 @@ const podSandboxStatus: RuntimeHandlers['podSandboxStatus'] = async ({ podSandbo
   return { status: { id: found.Id, state: found.State.Running ? 0 : 1 } };
 };
 
-/** Timeout for a busy host. */
+/** Generous, to allow for a busy host. */
 const PATIENCE_MS = 60_000;
 
-/** Subscribes; the streams end with the signal. A wait that times out fails with the events so far. */
+/** Subscribes to events; the signal ends the streams. If a wait times out, its error lists the events received so far. */
 function watch(signal: AbortSignal) {
   const { engine } = pod;
   const runPodSandbox = () => Promise.reject(new Error('sandboxes are made by hand here'));
@@ -47,7 +47,9 @@ function watch(signal: AbortSignal) {
   return { subscribe, received: subscribe() };
 }
 
-/** Events of a subscriber as lines: the event and its container; `last` has the states of the pod's containers in the last event. */
+/**
+ * A subscriber's events as lines: the event type and its container. `last` holds the states of the pod's containers as of the last event.
+ */
 class Received {
   readonly #events: AsyncIterator<ContainerEventResponse, undefined>;
 
@@ -55,7 +57,7 @@ class Received {
     this.#events = events[Symbol.asyncIterator]() as never;
   }
 
-  /** Reads lines until all wanted ones have arrived, in any order and with others in between. */
+  /** Reads lines until all wanted ones have arrived, in any order and possibly interleaved with others. */
   async until(wanted: string[]): Promise<string[]> {
     const lines: string[] = [];
     while (!wanted.every((line) => lines.includes(line))) {

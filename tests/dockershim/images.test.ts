@@ -1,4 +1,4 @@
-/** Images of a Docker Engine over the CRI, with a real registry and with faulty Engines. */
+/** Images of a Docker Engine through the CRI, with a real registry and with faulty Engines. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -88,7 +88,7 @@ test('the cached list of containers is dropped when any client tags an image', a
   const cached = await waitFor(isCached, { intervalMs: 10, signal: AbortSignal.timeout(10_000) });
   const other = engineAt(pods.docker.socket);
   await other.archives.tag(busyboxImage, { repository: 'renamed', tag: '1' });
-  // within half of the time for which it would be cached
+  // less than half the time for which the list would be cached
   const isNew = async () => ((await list()) !== cached ? true : undefined);
   await waitFor(isNew, { intervalMs: 10, signal: AbortSignal.timeout(LIST_CACHE_MS / 2) });
   await other.archives.untag('renamed:1');
@@ -157,7 +157,7 @@ test("the sandbox image is pulled with the host's credentials, and built once fr
   await pods.engine.containers.remove(id);
 });
 
-/** Pulls from a fake Engine with this answer. */
+/** Pulls from a fake Engine that gives this response. */
 async function pullFrom(
   answer: (response: ServerResponse) => unknown,
   { deadlineMs = 60_000, signal = new AbortController().signal } = {},

@@ -1,4 +1,4 @@
-/** Pods on an Engine that maps the users of all its containers (`userns-remap`). */
+/** Pods on an Engine that remaps the users of all containers (`userns-remap`). */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -39,7 +39,7 @@ after(async () => {
 type Pod = Exclude<MessageInitShape<typeof PodSandboxConfigSchema>, { $typeName: string }>;
 type Container = Exclude<MessageInitShape<typeof ContainerConfigSchema>, { $typeName: string }>;
 
-/** Creates a pod with a container that is not started yet. */
+/** Creates a pod and a container, which is not started. */
 async function made(name: string, pod: Pod, container: Container) {
   const { runtime } = dockershim.cri;
   const logDirectory = join(dockershim.scratch, name);
@@ -56,7 +56,7 @@ async function made(name: string, pod: Pod, container: Container) {
   return { containerId, log: join(logDirectory, 'c.log'), remove };
 }
 
-/** Runs a script in a container; returns its output and the host user of its process. */
+/** Runs a script in a container; returns its output and the host UID of the container's process. */
 async function inside(containerId: string, script: string): Promise<{ user: number; said: string }> {
   const { runtime } = dockershim.cri;
   const { info } = await runtime.containerStatus({ containerId, verbose: true });
@@ -92,7 +92,7 @@ test("a pod that is on the host's network or privileged has unmapped users", asy
   await dockershim.cri.runtime.startContainer({ containerId: host.containerId });
   assert.deepEqual(await inside(host.containerId, 'hostname'), { user: 0, said: `${hostname()}\n` });
   await host.remove();
-  // not every host can start a privileged container
+  // only create it: not every host can start a privileged container
   const privileged = { linux: { securityContext: { privileged: true } } };
   await (await made('privileged', privileged, privileged)).remove();
 });

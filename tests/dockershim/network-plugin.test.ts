@@ -34,7 +34,7 @@ test('a pod reaches itself through its services according to the hairpin mode', 
   }
 });
 
-/** Checks a pod's namespace: the loopback is up, and the address is the reported one. */
+/** Checks a pod's network namespace: loopback is up, and the address matches the reported one. */
 async function inside({ status, engine, network }: Awaited<ReturnType<typeof openShim>>, id: string): Promise<void> {
   const { State } = await engine.containers.inspect(id);
   const netns = `/proc/${State.Pid}/ns/net`;
@@ -43,7 +43,7 @@ async function inside({ status, engine, network }: Awaited<ReturnType<typeof ope
   const { ip } = (await status(id)).network!;
   const eth = await runChecked('nsenter', [`--net=${netns}`, 'ip', '-o', '-4', 'addr', 'show', 'dev', 'eth0']);
   assert.ok(eth.includes(` ${ip}/16 `));
-  // without a record, as for a sandbox of another dockershim, the address is read from the namespace
+  // if there is no record, as for a sandbox of another dockershim, the address is read from the namespace
   const stranger = { namespace: 'x', name: 'x', uid: 'x', sandboxId: 'f'.repeat(64) };
   assert.equal((await network.podNetworkStatus(stranger, netns))?.ips[0], ip);
 }

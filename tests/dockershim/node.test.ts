@@ -1,4 +1,4 @@
-/** A node with `runtime = "docker"`, started with the bundled command. */
+/** A node with `runtime = "docker"`, started from the bundled command. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Pods on a Docker Engine from manifests: Podwright's kubelet, the dockershim, CNI's bridge plugin. */
+/** Pods from manifests on a Docker Engine: Podwright's kubelet, the dockershim, and the CNI bridge plugin. */
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import { type Dockershim, openDockershim } from './dockershim.fixture.ts';
 const BRIDGE = 'pwdockpods0';
 const SUBNET = '10.234.0.0/24';
 
-/** A node on an Engine: its dockershim with CNI, and a kubelet in the same process. */
+/** A node on an Engine: a dockershim with CNI, and a kubelet in the same process. */
 type DockerNode = { docker: DockerEngine; dockershim: Dockershim; kubelet: RealKubelet };
 
 async function startNode(flags: string[], given: Partial<KubeletOptions> = {}): Promise<DockerNode> {

@@ -1,6 +1,6 @@
 /**
- * Runs, stops and removes one sandbox in a process that kills itself with SIGKILL at the stage:
- * `node sandbox-child.ts PLACE_JSON STAGE`.
+ * Runs, stops and removes one sandbox, in a process that kills itself with SIGKILL at the given stage: `node sandbox-child.ts PLACE_JSON
+ * STAGE`.
  */
 import { Protocol } from '@podwright/cri';
 import { openShim, podConfig, type SandboxPlace } from './sandbox-place.fixture.ts';

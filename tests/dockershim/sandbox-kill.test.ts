@@ -12,7 +12,7 @@ import { openShim, podConfig, remains, startPlace } from './sandbox-place.fixtur
 const CHILD = fileURLToPath(new URL('./sandbox-child.ts', import.meta.url));
 const SOURCE = fileURLToPath(new URL('../../packages/dockershim/src/sandbox', import.meta.url));
 
-/** All stages (failpoints) in the source code, so that new ones are tested automatically. */
+/** Returns all stages (failpoints) found in the source code, so that new ones are tested automatically. */
 function stagesInCode(): string[] {
   const texts = readdirSync(SOURCE).map((name) => readFileSync(join(SOURCE, name), 'utf8'));
   return texts.flatMap((text) => [...text.matchAll(/failpoint\('([a-z-]+\/[a-z-]+)'\)/g)].map(([, stage]) => stage!));
@@ -38,7 +38,7 @@ for (const stage of stagesInCode()) {
     try {
       await recoverSandboxes(shim.dependencies, AbortSignal.timeout(60_000));
       const left = await shim.list();
-      // a start rolls back incomplete sandboxes; complete ones and those in removal are kept for the client
+      // startup rolls back incomplete sandboxes; complete ones and those being removed are left to the client
       const isWhole =
         ['sandbox-run/network-up', 'sandbox-stop/stopped'].includes(stage) || stage.startsWith('sandbox-remove');
       if (!isWhole) assert.deepEqual(left, []);

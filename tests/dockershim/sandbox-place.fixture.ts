@@ -20,10 +20,10 @@ import {
   startDockerEngine,
 } from './docker-engine.fixture.ts';
 
-/** Directories and network of a dockershim's sandboxes; plain values that can be passed to a child process. */
+/** Directories and network for a dockershim's sandboxes. Plain values, so that they can be passed to a child process. */
 export type SandboxPlace = { socket: string; root: string; confDir: string; binDirs: string[]; bridge: string };
 
-/** The CRI calls for sandboxes on an Engine, as a server would call them. */
+/** CRI calls for sandboxes on an Engine, made the way a server would make them. */
 export type SandboxShim = {
   engine: Engine;
   network: NetworkPlugin;
@@ -49,7 +49,7 @@ export type SandboxShimOptions = {
 
 const BIN_DIR = '/usr/lib/cni';
 
-/** Starts an Engine with its own directories and a CNI network on its own bridge. */
+/** Starts an Engine with its own directories, and a CNI network with its own bridge. */
 export async function startPlace(
   options: DockerEngineOptions = {},
 ): Promise<{ engine: DockerEngine; place: SandboxPlace; end: () => Promise<void> }> {
@@ -67,7 +67,7 @@ export async function startPlace(
   return { engine, place, end };
 }
 
-/** An image whose process only sleeps. */
+/** An image whose process just sleeps. */
 const SANDBOX_IMAGE = 'localhost/podwright/pause:1';
 
 async function makeSandboxImage(socket: string): Promise<void> {
@@ -80,7 +80,7 @@ async function makeSandboxImage(socket: string): Promise<void> {
   engine.close();
 }
 
-/** Writes the place's only network configuration. */
+/** Writes the only network configuration. */
 export function writeNetwork(place: SandboxPlace, plugins: object[]): void {
   const list = { cniVersion: '1.0.0', name: 'pods', plugins };
   writeFileSync(join(place.confDir, '10-pods.conflist'), JSON.stringify(list));
@@ -92,7 +92,7 @@ export function bridgePlugin({ bridge, root }: SandboxPlace) {
   return { type: 'bridge', bridge, isGateway: true, ipam };
 }
 
-/** The CRI calls for sandboxes, in this process. */
+/** Returns the CRI calls for sandboxes, handled in this process. */
 export async function openShim(place: SandboxPlace, options: SandboxShimOptions = {}): Promise<SandboxShim> {
   const { failpoint = noFailpoint, logger = silentLogger, hairpinMode = 'hairpin-veth' } = options;
   const engine = await connectEngine(place.socket);
@@ -129,10 +129,10 @@ export async function openShim(place: SandboxPlace, options: SandboxShimOptions 
   };
 }
 
-/** Docker's own bridge instead of CNI. */
+/** Uses Docker's own bridge instead of CNI. */
 export const dockerBridge = (): NetworkPlugin => new DockerBridge();
 
-/** A pod's configuration, as a kubelet would send it. */
+/** Returns a pod config as a kubelet would send it. */
 export function podConfig(name: string, more: MessageInitShape<typeof PodSandboxConfigSchema> = {}): PodSandboxConfig {
   const uid = `${name}-uid`;
   const labels = {
@@ -150,7 +150,7 @@ export function podConfig(name: string, more: MessageInitShape<typeof PodSandbox
   return create(PodSandboxConfigSchema, { ...base, ...(more as object) });
 }
 
-/** Leftovers of sandboxes in the directories and on the host, one line each. */
+/** Returns what sandboxes have left behind in the directories and on the host, one item per line. */
 export async function remains(place: SandboxPlace): Promise<string[]> {
   const engine = await connectEngine(place.socket);
   const containers = await engine.containers.list({}).finally(() => engine.close());

@@ -106,7 +106,7 @@ test('a second dockershim on the same root directory is refused', async () => {
   await assert.rejects(second, { code: 'already_exists', message: /another one uses this root directory/ });
 });
 
-/** A server that answers only `GET /version`. */
+/** Starts a server that only responds to `GET /version`. */
 async function serveVersion(socket: string, version: object): Promise<AsyncDisposable & { socket: string }> {
   const server = createServer((_, response) => response.end(JSON.stringify(version)));
   await new Promise<void>((resolve) => server.listen(socket, resolve));

@@ -1,4 +1,4 @@
-/** Cases of a pod's streams that are specific to a Docker Engine. */
+/** Streaming cases specific to a Docker Engine. */
 import assert from 'node:assert/strict';
 import { createHash, randomBytes, randomInt } from 'node:crypto';
 import { once } from 'node:events';
@@ -41,11 +41,11 @@ async function attachUrl(containerId: string, { stdin = false, tty = false }: As
 const eventually = (condition: () => boolean | Promise<boolean>) =>
   waitFor(async () => (await condition()) || undefined, { intervalMs: 20, signal: AbortSignal.timeout(boundMs) });
 
-/** The processes, also of containers, with this last argument. */
+/** Returns the processes whose last argument is this one, including those in containers. */
 const findByLastArgument = (argument: string) =>
   findProcesses(async (pid) => (await readCommandLine(pid)).at(-1) === argument);
 
-/** A unique number of seconds for `sleep`, and a function that finds out whether a process sleeps for it. */
+/** Returns a unique number of seconds for `sleep`, and a function that counts the processes sleeping for it. */
 function uniqueSleep() {
   const seconds = String(randomInt(10 ** 9, 10 ** 10));
   const count = async () => (await findByLastArgument(seconds)).length;

@@ -1,12 +1,12 @@
-/** Code blocks of documents, for tests that run them as a reader would. */
+/** Code blocks in documents, for tests that run them as a reader would. */
 import { readFileSync } from 'node:fs';
 
-/** `marks` are the words after the language; `line` is the first line of its text. */
+/** `marks` are the words that follow the language; `line` is the first line of the text. */
 export type Block = { document: string; line: number; language: string; marks: string[]; text: string };
 
 const CHECKOUT = new URL('../..', import.meta.url);
 
-/** The fenced blocks of a document, by its path in the checkout. */
+/** Returns the fenced code blocks of a document, given its path in the checkout. */
 export function readBlocks(document: string): Block[] {
   const blocks: Block[] = [];
   let open: Block | undefined;

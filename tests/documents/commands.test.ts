@@ -1,4 +1,4 @@
-/** Every command of the documents is run as written, on a simulated reader's host, and must do what the document says. */
+/** Runs every command in the documents as written, as a reader on a simulated host would; each must do what the document says. */
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { after, before, test } from 'node:test';
@@ -20,7 +20,7 @@ const IN_CLUSTER = 'needs a control plane: tests/cluster has one, and the same c
 
 const ON_DOCKER = 'needs a host with Docker at its usual socket; tests/dockershim has its own Engine';
 
-/** Blocks that are marked `host`, by their first command: they need a whole host and are not run here, for this reason. */
+/** Blocks marked `host`, by their first command, with the reason why they are not run here: they need an entire host. */
 const MARKED: Record<string, string> = {
   'README.md: sh install.sh SOURCE && podwright doctor --fix': 'needs a release: tests/install',
   'README.md: make run': 'sets up the checkout; tests/vm/readme.vm.ts runs it in a guest',
@@ -57,7 +57,7 @@ const MARKED: Record<string, string> = {
     'another cluster; tests/workloads/cluster-parts.test.ts runs the daemons on an API server',
 };
 
-/** Commands for a terminal: the output that a reader waits for, and the keys that end them. */
+/** Commands that need a terminal: the output that a reader waits for, and the keys that end them. */
 const PLAYED: [RegExp, { until: RegExp; keys: string }][] = [
   [/^podwright run \S+$/, { until: /TOOK[\s\S]*Running[^\n]*\n/, keys: CTRL_C }],
   [/^podwright node$/, { until: /connected to the runtime/, keys: CTRL_C }],
@@ -65,7 +65,7 @@ const PLAYED: [RegExp, { until: RegExp; keys: string }][] = [
   [/^podwright (?:logs -f|events -w|top .*-w|get .*-w|port-forward)\b/, { until: /\S[^\n]*\n/, keys: CTRL_C }],
 ];
 
-/** Commands that change nothing are repeated until they print the output of the document, because pods take time to start. */
+/** Read-only commands. Pods take time to start, so these are repeated until they print the output in the document. */
 const READING = /^(?:podwright (?:ps|get|describe|logs|events|trace|images)|curl)\b/;
 
 const playOf = (line: string) => PLAYED.find(([pattern]) => pattern.test(line))?.[1];
@@ -84,7 +84,7 @@ after(async () => {
   bundle.remove();
 });
 
-/** Runs a block and returns its output; output of terminals is converted by `textOf`. */
+/** Runs a block and returns its output; `textOf` converts terminal output. */
 async function follow(block: Block, textOf: (outputs: Output[]) => string): Promise<string> {
   let printed = '';
   for (const line of commandLines(block)) {
@@ -99,7 +99,7 @@ async function follow(block: Block, textOf: (outputs: Output[]) => string): Prom
   return printed;
 }
 
-/** As `follow`, and compares the output with the next block. */
+/** Like `follow`, but also compares the output with the block that follows. */
 async function followAndCompare(block: Block, shown: Block | undefined): Promise<void> {
   const place = `${block.document}:${block.line}`;
   let printed = await follow(block, screenText);
@@ -126,18 +126,18 @@ test('the guide can be followed from its first line to its last, and shows the r
   }
 });
 
-/** The pod that the commands of the README use. */
+/** The pod used by the commands in the README. */
 const pod = podManifest('web', `echo started; ${forever}`).replace('name: main', 'name: server');
 const page = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: page}\ndata: {greeting: hello}\n';
 
-/** Ensures that the pod is ready: the README's commands are a list, not a session. */
+/** Ensures that the pod is ready: the README's commands are independent examples, not a session. */
 async function haveWeb(): Promise<void> {
   await reader.startNode();
   await reader.run('podwright apply pod.yaml');
   await reader.until(async () => /\bweb +1\/1 +Running/.test((await reader.run('podwright ps')).out));
 }
 
-/** For docs/volumes.md: a pod that uses a claim. */
+/** For docs/volumes.md: a pod with a claim. */
 const app = `apiVersion: v1
 kind: PersistentVolumeClaim
 metadata: {name: data}

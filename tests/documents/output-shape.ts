@@ -1,4 +1,4 @@
-/** Patterns of output that varies, and their placeholders. */
+/** Patterns for varying output, and their placeholders. */
 const VARYING: [RegExp, string][] = [
   [/\b(?:\d+(?:\.\d+)? ?(?:ms|s|m|h|d))+\b/g, 'TIME'],
   [/\b\d+\.\d+\.\d+\.\d+\b/g, 'ADDRESS'],
@@ -11,9 +11,9 @@ const VARYING: [RegExp, string][] = [
 const shapeOf = (line: string) => VARYING.reduce((text, [what, by]) => text.replace(what, by), line).trim();
 
 /**
- * The first line of a document's output that is missing in a command's output, in order; `undefined` if there is none. Times,
- * addresses, ids, sizes and column widths may differ; `…` matches any text, or any lines if it is alone in its line. Additional lines
- * are allowed anywhere.
+ * Returns the first line of a document's output that a command's output lacks, with the order taken into account; `undefined` if there is
+ * none. Times, addresses, IDs, sizes and column widths may differ. `…` matches any text or, on a line of its own, any lines. Additional
+ * lines are allowed anywhere.
  */
 export function missingLine(shown: string, printed: string): string | undefined {
   const lines = printed.split(/\r?\n/).map(shapeOf);

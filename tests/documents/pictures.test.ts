@@ -1,4 +1,4 @@
-/** The pictures of the documents, and the code that records them: terminal session, screen, SVG. */
+/** The documents' pictures, and the code that records them: terminal session, screen, SVG. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -13,7 +13,7 @@ const MAX_PICTURE_BYTES = 60_000;
 const plain = { colour: undefined, bold: false, dim: false };
 const textOf = (line: Line) => line.map(({ text }) => text).join('');
 
-/** The content of a screen of 8 by 3 after these pieces of output. */
+/** Returns the contents of an 8 by 3 screen after these chunks of output. */
 function shown(...pieces: string[]): string[] {
   const screen = new Screen({ columns: 8, rows: 3 });
   for (const piece of pieces) screen.write(piece);

@@ -10,13 +10,13 @@ import { type Ended, StartedProgram } from '../pods/started-program.ts';
 
 const TERMINAL = { columns: 100, rows: 40 };
 const REGISTRY_PORT = 5000;
-/** Timeout of each command and of its effect. */
+/** Timeout for each command, and for its effect. */
 const PATIENCE_S = 20;
 export const CTRL_C = '\x03';
 
 /**
- * A reader who follows the documents on a simulated host: with `podwright` in PATH, a working directory, and a registry in place of
- * all others.
+ * A reader following the documents on a simulated host, with `podwright` in PATH, a working directory, and one registry that replaces all
+ * others.
  */
 export class Reader implements AsyncDisposable {
   readonly directory: string;
@@ -38,7 +38,7 @@ export class Reader implements AsyncDisposable {
     return new Reader(await PrivateHost.start(), bundle);
   }
 
-  /** Redirects docker.io and all other registries to one on this host, which has the image of the examples by these names. */
+  /** Redirects docker.io and all other registries to one on this host, which serves the examples' image under these names. */
   async serveImages(image: string, names: string[]): Promise<void> {
     const config = join(this.#host.directory, 'registry.yml');
     const storage = { filesystem: { rootdirectory: join(this.#host.directory, 'registry') } };
@@ -61,20 +61,20 @@ export class Reader implements AsyncDisposable {
     await this.#ok('sh', '-c', 'echo 127.0.0.1 mirror.example >> /etc/hosts');
   }
 
-  /** Writes a file on the reader's host. */
+  /** Writes a file to the reader's host. */
   async write(path: string, text: string): Promise<void> {
     const [program, ...args] = this.#command('sh', '-c', 'mkdir -p "$(dirname "$0")" && cat > "$0"', path);
     await runChecked(program!, args, { stdin: text });
   }
 
-  /** Runs a command line to its end. Standard error is mixed into standard output, as in a terminal. */
+  /** Runs a command line to completion. Standard error is merged into standard output, as in a terminal. */
   async run(line: string): Promise<Ended> {
     const program = this.#start('timeout', '--kill-after=5', String(PATIENCE_S), 'bash', '-c', `exec 2>&1; ${line}`);
     program.child.stdin!.end();
     return await program.ended();
   }
 
-  /** Types a command line in a terminal, then the keys once the pattern is printed, and waits for its end. */
+  /** Types a command line at a terminal, then the keys once the output matches the pattern, and waits for the command to end. */
   async play(line: string, { until, keys }: { until: RegExp; keys: string }): Promise<Output[]> {
     await using terminal = new TerminalSession(TERMINAL, (...command) => this.#command(...command), {
       PATH: this.#path,
@@ -88,7 +88,7 @@ export class Reader implements AsyncDisposable {
     return terminal.outputs;
   }
 
-  /** Starts the node as systemd would. */
+  /** Starts the node, as systemd would. */
   async startNode(): Promise<void> {
     if (this.#node !== undefined) return;
     this.#node = this.#start('sh', '-c', 'echo $$ > node.pid; exec podwright node');
@@ -125,7 +125,7 @@ export class Reader implements AsyncDisposable {
   }
 }
 
-/** The final content of the terminal. */
+/** Returns the terminal's final contents. */
 export function screenText(outputs: Output[]): string {
   const { lines } = framesOf(outputs, TERMINAL).at(-1)!;
   return lines.map((spans) => `${spans.map(({ text }) => text).join('')}\n`).join('');

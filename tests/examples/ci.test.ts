@@ -1,4 +1,4 @@
-/** The examples for CI jobs of other projects, in a directory with nothing but an image and `podwright` in PATH. */
+/** The examples for other projects' CI jobs, in a directory with just an image and `podwright` in PATH. */
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,7 +28,7 @@ after(async () => {
 
 const example = (name: string) => fileURLToPath(new URL(`../../examples/ci/${name}`, import.meta.url));
 
-/** A pod that runs a shell script once. */
+/** Returns a pod that runs a shell script once. */
 const podThatRuns = (script: string) => ({
   apiVersion: 'v1',
   kind: 'Pod',

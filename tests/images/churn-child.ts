@@ -1,4 +1,4 @@
-/** `node churn-child.ts ROOT LAYOUT REFERENCE…`: pulls, loads, saves and removes images concurrently until it is killed. */
+/** `node churn-child.ts ROOT LAYOUT REFERENCE…`: pulls, loads, saves and removes images concurrently, in a loop, until killed. */
 import { join } from 'node:path';
 import { openImageRoom } from './image-room.ts';
 

@@ -1,4 +1,4 @@
-/** Pulls images from Debian's docker-registry that skopeo and umoci have pushed. */
+/** Pulls images that skopeo and umoci have pushed to Debian's docker-registry. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -36,14 +36,14 @@ async function start(t: TestContext, settings: (directory: string) => RegistrySe
   return { directory, registry, room, images: room.images, skopeo };
 }
 
-/** The media types of the layers of a stored manifest. */
+/** Returns the media types of a stored manifest's layers. */
 function layerTypes({ root }: ImageRoom, { manifestDigest }: ImageRecord): string[] {
   const path = join(root, 'content/blobs', manifestDigest.replace(':', '/'));
   const manifest = JSON.parse(readFileSync(path, 'utf8')) as { layers: { mediaType: string }[] };
   return manifest.layers.map(({ mediaType }) => mediaType);
 }
 
-/** Creates an image from this host's busybox with umoci. */
+/** Uses umoci to create an image from this host's busybox. */
 function umociImage(directory: string): string {
   const umoci = (...options: string[]) => execFileSync('umoci', options, { stdio: 'pipe' });
   const layout = join(directory, 'umoci');
@@ -57,7 +57,7 @@ function umociImage(directory: string): string {
   return layout;
 }
 
-/** Copies an image with its layers recompressed by zstd, which this version of skopeo does not do. */
+/** Copies an image, recompressing its layers with zstd, which this version of skopeo cannot do. */
 function recompressWithZstd(layout: string, target: string): string {
   const read = (digest: string) => readFileSync(join(layout, 'blobs', digest.replace(':', '/')));
   const [entry] = (JSON.parse(readFileSync(join(layout, 'index.json'), 'utf8')) as { manifests: Descriptor[] })

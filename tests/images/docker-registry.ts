@@ -8,21 +8,21 @@ import { waitFor, withTimeout } from '@podwright/base';
 
 export type Certificates = { ca: string; certificate: string; key: string };
 
-/** Settings of a registry. Default: plain HTTP, anonymous read and write access. */
+/** Registry settings. Default: plain HTTP, anonymous read and write access. */
 export type RegistrySettings = {
   tls?: Certificates;
-  /** Path of a CA; clients need a certificate signed by it. */
+  /** Path of a CA; clients must present a certificate signed by it. */
   clientCa?: string;
-  /** Requires the user `me` with the password `secret`. */
+  /** Requires basic authentication as `me` with the password `secret`. */
   password?: boolean;
-  /** Requires tokens from a server at `realm`, signed with a certificate of the CA in `rootCertificates`. */
+  /** Requires tokens issued by a server at `realm` and signed with a certificate from the CA in `rootCertificates`. */
   token?: { realm: string; service: string; issuer: string; rootCertificates: string };
 };
 
-/** htpasswd line: `secret`, hashed by bcrypt. */
+/** htpasswd line with the bcrypt hash of `secret`. */
 const passwordLine = 'me:$2y$05$abcdefghijklmnopqrstuuOQiyCxlgf/oeuTqixKmWdcYUh4Hjl0a\n';
 
-/** Runs Debian's docker-registry on a free loopback port, with its files in a directory of the test. */
+/** Runs Debian's docker-registry on a free loopback port, with its files in the test's directory. */
 export class DockerRegistry implements AsyncDisposable {
   readonly host: string;
   readonly #process: ChildProcess;
@@ -74,7 +74,7 @@ function configuration(directory: string, port: number, { tls, clientCa, passwor
   };
 }
 
-/** True once the server accepts connections, even if it refuses a client without a certificate. */
+/** Returns true once the server accepts connections, even if it rejects clients without a certificate. */
 async function answers(port: number, secure: boolean): Promise<true | undefined> {
   if (!secure) {
     return fetch(`http://127.0.0.1:${port}/v2/`).then(
@@ -103,7 +103,7 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Creates a CA and a certificate signed by it with openssl, for a server at 127.0.0.1 or for a client. */
+/** Uses openssl to create a CA and a certificate signed by it, for a server at 127.0.0.1 or for a client. */
 export function makeCertificates(directory: string, name: string): Certificates {
   const path = (suffix: string) => join(directory, `${name}-${suffix}`);
   const openssl = (...options: string[]) => execFileSync('openssl', options, { stdio: 'pipe' });

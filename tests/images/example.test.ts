@@ -1,4 +1,4 @@
-/** Runs the example of packages/images with a loopback registry. */
+/** Runs the example in packages/images against a loopback registry. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';

@@ -5,7 +5,7 @@ import { sha256Digest } from '../../packages/images/src/content/digest.ts';
 
 export type SeenRequest = { method: string; path: string; query: URLSearchParams; headers: IncomingMessage['headers'] };
 
-/** Handles a request before the registry does; returns true if it has answered the request. */
+/** Handles a request before the registry does; returns true if it has responded. */
 export type Fault = (request: SeenRequest, response: ServerResponse) => boolean;
 
 type ServerTls = { cert: Buffer; key: Buffer };
@@ -13,14 +13,14 @@ type ServerTls = { cert: Buffer; key: Buffer };
 type Manifest = { data: Buffer; mediaType: string };
 
 /**
- * A registry in this process (distribution-spec, pull only) with fault injection. It records all requests in
- * `requests`, and serves its content under any repository name.
+ * An in-process, pull-only registry (distribution-spec) with fault injection. Records all requests in `requests`, and serves its content
+ * under any repository name.
  */
 export class FaultyRegistry implements AsyncDisposable {
   readonly requests: SeenRequest[] = [];
   readonly blobs = new Map<string, Buffer>();
   readonly manifests = new Map<string, Manifest>();
-  /** Called in order until one answers the request. */
+  /** Called in order until one responds to the request. */
   faults: Fault[] = [];
   blobBytesSent = 0;
   readonly #server: Server;
@@ -30,14 +30,14 @@ export class FaultyRegistry implements AsyncDisposable {
     this.#server = tls === undefined ? createServer(answer) : createTlsServer(tls, answer);
   }
 
-  /** Serves https if `tls` is given, with PEM text. */
+  /** Serves HTTPS if `tls` is given (PEM). */
   static async start(address = '127.0.0.1', tls?: ServerTls): Promise<FaultyRegistry> {
     const registry = new FaultyRegistry(tls);
     await new Promise<void>((resolve) => registry.#server.listen(0, address, resolve));
     return registry;
   }
 
-  /** `127.0.0.1:port` or `[::1]:port`, the domain of references to it. */
+  /** Domain of references to this registry: `127.0.0.1:port` or `[::1]:port`. */
   get host(): string {
     const { address, port } = this.#server.address() as AddressInfo;
     return `${address.includes(':') ? `[${address}]` : address}:${port}`;
@@ -49,7 +49,7 @@ export class FaultyRegistry implements AsyncDisposable {
     return { digest, size: data.length };
   }
 
-  /** Serves a manifest under its digest and a tag. */
+  /** Serves a manifest by digest and by tag. */
   addManifest(tag: string, value: object, mediaType: string): { digest: string; size: number; mediaType: string } {
     const data = Buffer.from(JSON.stringify(value));
     const digest = sha256Digest(data);
@@ -57,7 +57,7 @@ export class FaultyRegistry implements AsyncDisposable {
     return { digest, size: data.length, mediaType };
   }
 
-  /** Requests for `manifests` or `blobs`. */
+  /** Returns the requests for `manifests` or `blobs`. */
   requestsFor(kind: string): SeenRequest[] {
     return this.requests.filter(({ path }) => path.includes(`/${kind}/`));
   }
@@ -107,7 +107,7 @@ export function sendError(
   return true;
 }
 
-/** For the first `times` requests for the blob, sends only `bytes` and breaks the connection. */
+/** For the first `times` requests for the blob, sends only `bytes` bytes and then drops the connection. */
 export function cutBlob(blob: Buffer, { bytes, times }: { bytes: number; times: number }): Fault {
   const digest = sha256Digest(blob);
   let left = times;

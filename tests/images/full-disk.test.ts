@@ -13,7 +13,7 @@ const { signal } = new AbortController();
 
 type Started = { room: ImageRoom; registry: FaultyRegistry; name: string; directory: string };
 
-/** Opens an image room on a file system of 8 MB, and serves an image of one layer. */
+/** Opens an image room on an 8 MB file system, and serves an image with a single layer. */
 async function onSmallDisk(t: TestContext, layer: MadeLayer, use: (started: Started) => Promise<void>): Promise<void> {
   const directory = await scratch(t);
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8M', 'tmpfs', directory]);
@@ -33,7 +33,7 @@ async function checkNothingLeft({ room, directory }: Started): Promise<void> {
   assert.deepEqual(readdirSync(join(directory, 'content/blobs/sha256')), []);
 }
 
-/** Fills the disk up to one free megabyte. */
+/** Fills the disk up to the last free megabyte. */
 function fill(directory: string): void {
   const { bavail, bsize } = statfsSync(directory);
   writeFileSync(join(directory, 'filler'), Buffer.alloc(Math.max(0, bavail * bsize - (1 << 20))));

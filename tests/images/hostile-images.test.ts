@@ -1,4 +1,4 @@
-/** Faulty and hostile registries: each pull soon fails with a meaningful error and leaves nothing behind. */
+/** Faulty and malicious registries: each pull fails quickly with a meaningful error and leaves nothing behind. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
@@ -49,7 +49,7 @@ const configOf = (diffIds: string[]) => ({
   rootfs: { type: 'layers', diff_ids: diffIds },
 });
 
-/** Serves a manifest of these layers with any value as config. */
+/** Serves a manifest with these layers and an arbitrary value as its config. */
 function serve(registry: FaultyRegistry, config: unknown, layers: (Blob & { mediaType: string })[]): void {
   const value = {
     schemaVersion: 2,

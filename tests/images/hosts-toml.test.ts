@@ -31,7 +31,7 @@ async function start(t: TestContext) {
   return { directory, images: room.images, configure };
 }
 
-/** Starts a registry with TLS and an image `app:1`, which requires client certificates. */
+/** Starts a TLS registry that requires client certificates, with an image `app:1`. */
 async function startSecure(
   t: TestContext,
   directory: string,
@@ -218,11 +218,11 @@ server = "http://${registry.host}"
   dial_timeout = "100ms"
 `;
   configure('some.invalid', { 'hosts.toml': text });
-  // without dial_timeout it would take a minute
+  // would take a minute without dial_timeout
   await images.pull('some.invalid/app:1', { signal: AbortSignal.timeout(50_000) });
 });
 
-/** A stopped process whose connection backlog is full: the kernel does not answer further connections. */
+/** A stopped process with a full listen backlog: the kernel does not answer further connection attempts. */
 class DeafServer implements AsyncDisposable {
   readonly port: number;
   readonly #process: ChildProcess;

@@ -18,17 +18,19 @@ export type ImageRoom = {
   root: string;
 } & AsyncDisposable;
 
-/** Fast retries, so that permanent failures are final within the test's time. */
+/** Fast retries, so that permanent failures surface within a test's time limit. */
 export const quickRetries = { initialDelayMs: 1, maxDelayMs: 5, maxFailures: 2, maxFailuresInAll: 20 };
 
-/** A directory below /var/tmp, as overlayfs does not work on overlayfs or, with some kernels, on tmpfs. Removed after the test. */
+/**
+ * Creates a directory under /var/tmp, because overlayfs does not work on overlayfs or, with some kernels, on tmpfs. Removed after the test.
+ */
 export async function scratch(t: TestContext): Promise<string> {
   const directory = await mkdtemp('/var/tmp/podwright-images-');
   t.after(() => rm(directory, { recursive: true, force: true }));
   return directory;
 }
 
-/** Opens the image room with real components below `root`. Opening it again after it was disposed of simulates a restart. */
+/** Opens the image room with real components under `root`. Reopening it after disposal simulates a restart. */
 export async function openImageRoom(
   root: string,
   options: Partial<ImageServiceOptions> & { kind?: 'auto' | 'native' } = {},

@@ -1,4 +1,7 @@
-/** Kills a process during concurrent pulls, loads, saves and removals: recorded images must be complete, and the rest removed. */
+/**
+ * Kills a process in the middle of concurrent pulls, loads, saves and removals: recorded images must be complete, and everything else must
+ * be removed.
+ */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -30,7 +33,7 @@ async function makeImages(t: TestContext): Promise<{ layout: string; references:
   return { layout: layout.path, references: tops.map(({ tag }) => `${registry.host}/room/app:${tag}`) };
 }
 
-/** Checks that records, content and snapshots are consistent. */
+/** Asserts that records, content and snapshots are consistent. */
 async function checkConsistent({ images, database, snapshotter, root }: ImageRoom): Promise<void> {
   const records = new ImageRecords(database, '');
   const needed = new Set(images.list().flatMap(({ id }) => records.needsOf(id)));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { sha256Digest } from '../../packages/images/src/content/digest.ts';
 import type { BlobSink } from './made-image.ts';
 
-/** Writes an OCI layout directory blob by blob. */
+/** Writes an OCI image layout to a directory, blob by blob. */
 export class LayoutDirectory implements BlobSink {
   readonly path: string;
 
@@ -27,7 +27,7 @@ export class LayoutDirectory implements BlobSink {
     writeFileSync(join(this.path, 'index.json'), JSON.stringify({ schemaVersion: 2, manifests }));
   }
 
-  /** Overwrites a blob with other bytes, or removes it. */
+  /** Replaces a blob's content, or removes the blob. */
   replaceBlob(digest: string, data: Buffer | undefined): void {
     const path = join(this.path, 'blobs', digest.replace(':', '/'));
     if (data === undefined) rmSync(path);

@@ -1,4 +1,7 @@
-/** An image of odd layers, pulled by containerd and by Podwright from the same registry, must have the same status and the same tree. */
+/**
+ * An image with unusual layers, pulled by containerd and by Podwright from the same registry, must result in the same status and the same
+ * file tree.
+ */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
@@ -23,7 +26,7 @@ const { signal } = new AbortController();
 
 const binary = { 'SCHILY.xattr.user.probe': Buffer.from([0, 255, 10, 61]) };
 const capability = { 'SCHILY.xattr.security.capability': Buffer.from(`0100000200200000${'00'.repeat(12)}`, 'hex') };
-/** Attributes of a hard link's header: as tar programs write them, those of the file. */
+/** Attributes in a hard link's header: like tar programs, repeat those of the file. */
 const setuid = { mode: 0o4755, uid: 5, mtime: 9 };
 
 const layers: FixtureEntry[][] = [
@@ -109,9 +112,7 @@ function push(path: string, name: string): void {
   execFileSync('skopeo', [...copy, `oci:${path}:1`, `docker://${name}`], { stdio: 'pipe' });
 }
 
-/**
- * Describes a tree without the times of directories: in containerd, a later layer that adds entries changes them to the time of unpacking.
- */
+/** Describes a tree, omitting directories' mtimes: in containerd, they become the time of unpacking if a later layer adds entries. */
 function tree(path: string): string[] {
   return describeTree(path, system).map(({ line, mtimeMs }) => {
     const isDirectory = line.split(' | ')[2]?.startsWith('4');

@@ -11,7 +11,7 @@ export type MadeLayer = { data: Buffer; diffId: string; mediaType: string };
 
 export const hostArchitecture = process.arch === 'x64' ? 'amd64' : process.arch;
 
-/** Creates a layer with these files (path → text) with GNU tar. */
+/** Creates a layer from these files (path → text) with GNU tar. */
 export function makeLayer(files: Record<string, string>, packing: Packing = 'gzip'): MadeLayer {
   const directory = mkdtempSync(join(tmpdir(), 'made-layer-'));
   try {
@@ -34,13 +34,13 @@ export function packLayer(tar: Buffer, packing: Packing): MadeLayer {
   return { data, diffId, mediaType: `${mediaTypes.ociLayer}+${packing}` };
 }
 
-/** A registry or a layout to which blobs and manifests can be added. */
+/** A registry or a layout that accepts blobs and manifests. */
 export interface BlobSink {
   addBlob(data: Buffer): { digest: string; size: number };
   addManifest(tag: string, value: object, mediaType: string): { digest: string; size: number; mediaType: string };
 }
 
-/** Adds an image of these layers, and returns the descriptor of its manifest and its id. */
+/** Adds an image with these layers; returns its manifest's descriptor and its ID. */
 export function addImage(
   sink: BlobSink,
   { tag, layers, architecture = hostArchitecture }: { tag: string; layers: MadeLayer[]; architecture?: string },

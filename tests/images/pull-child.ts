@@ -1,4 +1,4 @@
-/** `node pull-child.ts ROOT REFERENCE`: pulls an image in a separate process, which a test kills during the pull. */
+/** `node pull-child.ts ROOT REFERENCE`: pulls an image in a separate process that a test kills during the pull. */
 import { openImageRoom } from './image-room.ts';
 
 const [root = '', reference = ''] = process.argv.slice(2);

@@ -20,7 +20,7 @@ async function start(t: TestContext, options: Partial<ImageServiceOptions> = {})
   return { registry, room, images: room.images, name: `${registry.host}/room/app:1` };
 }
 
-/** Reads a file from a layer's own directory, without the layers below. */
+/** Reads a file from a layer's own directory, ignoring its parent layers. */
 async function layerFile({ snapshotter }: ImageRoom, chainId: string, path: string): Promise<string> {
   return readFile(join(await snapshotter.layerDirectory(chainId), path), 'utf8');
 }
@@ -121,7 +121,7 @@ test('layers are fetched concurrently, up to the limit', async (t) => {
     if (!digests.has(digest)) return false;
     most = Math.max(most, ++running);
     if (running === 2) areTwo();
-    // each response waits until two layers have been requested
+    // hold each response until two layers have been requested
     void two.then(() => {
       running--;
       response.end(registry.blobs.get(digest));

@@ -21,7 +21,7 @@ const manifest = { schemaVersion: 2, mediaType: mediaTypes.ociManifest, layers: 
 
 type Setup = { auth?: RegistryAuth; hosts?: RegistryHost[]; stallTimeoutMs?: number; environment?: NodeJS.ProcessEnv };
 
-/** Starts a registry, and creates a client for `<registry>/room/app:1` with all components up to the content store. */
+/** Starts a registry, and creates a client for `<registry>/room/app:1` along with the components it needs, up to the content store. */
 async function start(t: TestContext, setup: Setup = {}) {
   const registry = await FaultyRegistry.start();
   const root = await mkdtemp(join(tmpdir(), 'registry-client-'));
@@ -231,7 +231,7 @@ test('a manifest that does not match its digest is refused', async (t) => {
   await rejects(client.fetchManifest({ ...descriptor, size: 2 ** 40 }), 'resource_exhausted', /1099511627776 bytes/);
 });
 
-/** Makes the registry require a token from its own `/token`. `accepts` returns the token to issue, or '' to refuse. */
+/** Makes the registry require a token issued by its own `/token`. `accepts` returns the token to issue, or '' to reject the request. */
 function requireToken(
   registry: FaultyRegistry,
   accepts: (authorization: string, scope: string | null) => string,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ErrorCode, PodwrightError } from '@podwright/base';
 
-/** Asserts that the promise rejects with an error of this class, or one of these classes, and a matching message. */
+/** Asserts that the promise rejects with an error of this class (or one of these classes) and a matching message. */
 export async function rejects(
   promise: Promise<unknown>,
   code: ErrorCode | ErrorCode[],

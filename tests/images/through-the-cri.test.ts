@@ -1,4 +1,4 @@
-/** Images as a kubelet uses them through the CRI: pulls by every form of reference, statuses, image volumes, disk usage, removal. */
+/** Images as used by a kubelet through the CRI: pulls by every form of reference, statuses, image volumes, disk usage, removal. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { DockerRegistry } from './docker-registry.ts';
 const directory = mkdtempSync('/var/tmp/podwright-images-');
 const runtime = new RuntimeUnderTest();
 let registry: DockerRegistry;
-/** Name of the pinned image, and the id of every image by its name in the registry. */
+/** The pinned image's name; below it, image IDs by name in the registry. */
 let pinned: string;
 const ids = new Map<string, string>();
 const digests = new Map<string, string>();

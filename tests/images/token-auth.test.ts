@@ -1,4 +1,4 @@
-/** Token authentication with Debian's docker-registry, which verifies the tokens, and a token server, which signs them. */
+/** Token authentication with Debian's docker-registry, which verifies tokens, and a token server, which signs them. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ before(async () => {
   room = await openImageRoom(join(directory, 'room'));
   const { layout } = await makeBusyboxImage(join(directory, 'layout'));
   const copy = ['copy', '-q', '--dest-tls-verify=false', '--dest-creds', 'me:secret'];
-  // asynchronously, as skopeo calls the token server in this process
+  // must be asynchronous: skopeo calls the token server, which is in this process
   await runChecked('skopeo', [...copy, `oci:${layout}:1`, `docker://${registry.host}/private/app:1`]);
 });
 

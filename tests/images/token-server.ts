@@ -5,18 +5,21 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { makeCertificates, type RegistrySettings } from './docker-registry.ts';
 
-/** A request for a token. `user` is '' if the credentials are invalid. */
+/** A token request. `user` is '' if the credentials are invalid. */
 export type TokenRequest = { method: string; user: string; scopes: string[] };
 
-/** Selects the response: a valid token, or a fault. */
+/** Chooses the response: a valid token or a fault. */
 export type TokenFault = (request: TokenRequest) => 'good' | 'expired' | 'nothing allowed' | 'refused';
 
 const service = 'made registry';
 const issuer = 'made issuer';
-/** Longer than the minute for which registries tolerate an expired token. */
+/** Longer than the minute of leeway that registries give expired tokens. */
 const longAgoSeconds = 600;
 
-/** A token server (distribution's token authentication specification) with the user `me`, the password `secret`, and a refresh token. */
+/**
+ * A token server (distribution's token authentication specification) that accepts the user `me` with the password `secret`, and a refresh
+ * token.
+ */
 export class TokenServer implements AsyncDisposable {
   readonly requests: TokenRequest[] = [];
   fault: TokenFault = () => 'good';
@@ -40,7 +43,7 @@ export class TokenServer implements AsyncDisposable {
     return server;
   }
 
-  /** Settings for the registry that trusts this server. */
+  /** Settings for a registry that trusts this server. */
   get settings(): RegistrySettings {
     const { port } = this.#server.address() as AddressInfo;
     const realm = `http://127.0.0.1:${port}/token`;
@@ -66,7 +69,7 @@ export class TokenServer implements AsyncDisposable {
     response.end(JSON.stringify({ token, access_token: token, expires_in: 300 }));
   }
 
-  /** Signs a JSON web token (RFC 7519) for scopes of the form `repository:NAME:pull,push`. */
+  /** Signs a JSON Web Token (RFC 7519) for scopes of the form `repository:NAME:pull,push`. */
   #sign(scopes: string[], lifetimeSeconds: number): string {
     const now = Math.floor(Date.now() / 1000);
     const access = scopes.map((scope) => {

@@ -1,4 +1,4 @@
-/** Pulls that unpack a layer while it arrives: state and leftovers before the layer is verified. */
+/** Pulls that unpack a layer while it is downloading: state and leftovers before the layer is verified. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -17,13 +17,13 @@ import { rejects } from './rejects.ts';
 const { signal } = new AbortController();
 const FIRST_BYTES = 3 << 20;
 
-/** A large layer. The zeros after its gzip stream are part of the blob, but not of the uncompressed content. */
+/** A large layer. The zeros after its gzip stream belong to the blob, but not to the uncompressed content. */
 function bigLayer(): MadeLayer {
   const made = makeLayer({ a: 'first', b: randomBytes(5_000_000).toString('hex'), c: 'last' }, 'tar');
   return { ...made, mediaType: `${made.mediaType}+gzip`, data: Buffer.concat([gzipSync(made.data), Buffer.alloc(64)]) };
 }
 
-/** Answers the first request for a layer with the first bytes of `body`, and sends the rest when the returned function is called. */
+/** Responds to the first request for a layer with the first bytes of `body`; sends the rest once the returned function is called. */
 function holdBack(registry: FaultyRegistry, layer: MadeLayer, body = layer.data): () => void {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   let isAnswered = false;
@@ -38,7 +38,7 @@ function holdBack(registry: FaultyRegistry, layer: MadeLayer, body = layer.data)
   return release;
 }
 
-/** Waits until the layer's file `a` exists in a snapshot, and returns that snapshot's directory. */
+/** Waits until the layer's file `a` exists in a snapshot; returns that snapshot's directory. */
 function beingUnpacked(root: string): Promise<string> {
   const find = () => {
     const snapshots = join(root, 'snapshots');

@@ -1,4 +1,4 @@
-/** Names of loaded images, and their removal. */
+/** Names of loaded images, and removal by name. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -17,7 +17,7 @@ test('untag removes one name of an image, and the image with its last tag', asyn
   const load = async (name?: string) => (await images.load(path, { signal, name })).map(({ names }) => names);
 
   assert.deepEqual(await load(), [[EXAMPLE_IMAGE_NAME]]);
-  // only the names from this load, even if the image has others
+  // only the names added by this load, although the image has others
   assert.deepEqual(await load('quay.io/room/app:1'), [['quay.io/room/app:1']]);
   await load('quay.io/room/app:2');
   assert.equal(images.find(id)?.repoTags.length, 3);

@@ -1,4 +1,4 @@
-/** Faults and bad input of install.sh: each is refused in words, and nothing is installed. */
+/** Faults and bad input for install.sh: each results in a clear error message, and nothing is installed. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { copyFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { ReleaseDirectory } from './release.fixture.ts';
 const INSTALL = 'sh /mnt/install.sh';
 const release = new ReleaseDirectory();
 let bookworm: string;
-/** The archives of two good releases. */
+/** Archives of two valid releases. */
 const good = ['1.0.0', '1.1.0'].map((version) => release.add('good', { version }));
 
 before(async () => {
@@ -24,7 +24,7 @@ async function start(t: TestContext): Promise<Guest> {
   return guest;
 }
 
-/** A directory with a copy of a good archive, and of SHA256SUMS as `change` makes it. */
+/** Creates a directory with a copy of a valid archive and its SHA256SUMS, both modified by `change`. Returns the archive's path. */
 function changed(name: string, change: (archive: string, sums: string) => void): string {
   const archive = release.add(name, { version: '1.0.0' });
   const host = release.host(archive);
@@ -210,7 +210,10 @@ test('other installations are explained, and not changed', async (t) => {
   );
 });
 
-/** Every failpoint of install.sh at which the command is killed, in a guest that `prepare` has changed. */
+/**
+ * Runs the command once for each failpoint of install.sh, each time in a guest set up by `prepare`, and calls `check` if it was killed.
+ * Returns the failpoints at which it was.
+ */
 function killedSteps(guest: Guest, command: string, prepare: () => void, check: (step: string) => void): string[] {
   const files = ['LICENSE', '_podwright', 'podwright']; // the first, one in the middle and the last
   const steps = readFileSync(join(release.path, 'install.sh'), 'utf8').matchAll(

@@ -1,4 +1,4 @@
-/** From a fresh guest to a running pod, and back: install.sh, `podwright doctor --fix`, a node that --uninstall does not end. */
+/** From a fresh guest to a running pod and back: install.sh, `podwright doctor --fix`, and a node that --uninstall does not stop. */
 import assert from 'node:assert/strict';
 import { copyFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,7 +9,7 @@ import { ReleaseDirectory } from './release.fixture.ts';
 
 const CHECKOUT = new URL('../..', import.meta.url).pathname;
 const INSTALL = 'sh /mnt/install.sh';
-/** Resources of this host that the guest shares. */
+/** Host resources used by the guest's node. */
 const CONFIGURATION = `
 cgroup_parent = "/pw-install"
 [network]
@@ -31,7 +31,7 @@ let bundle: Bundle;
 let guest: Guest;
 before(async () => {
   bundle = await buildBundle();
-  // the executable of a release is the same program and Node.js in one file
+  // a release's executable contains the same program and Node.js in a single file
   const program = `#!/bin/sh\nexec /mnt/node ${bundle.program} "$@"\n`;
   copyFileSync(process.execPath, join(release.path, 'node'));
   release.add('release', { version: '0.1.0', program });

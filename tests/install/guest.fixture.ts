@@ -8,19 +8,19 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 
-/** Minimal installations of Debian without systemd, built once from the distribution's mirror by mmdebstrap. */
+/** Minimal Debian installations without systemd, built once by mmdebstrap from the distribution's mirror. */
 const GUESTS = process.env.PODWRIGHT_TEST_GUESTS ?? '/var/tmp/podwright-guests';
 export const SUITES = ['bookworm', 'trixie'] as const;
 export type Suite = (typeof SUITES)[number];
 
-/** Essential packages, apt and mount, without files that no test reads. */
+/** Essential packages, apt and mount, without documentation and locales. */
 const RECIPE = [
   '--variant=apt',
   '--include=mount',
   ...['doc', 'locale', 'man'].map((name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`),
 ];
 
-/** The root directory of a distribution, which nothing changes. Fails without mmdebstrap. */
+/** Returns a distribution's root directory, which must not be modified. Fails if mmdebstrap is not installed. */
 export async function debian(suite: Suite): Promise<string> {
   const root = join(GUESTS, suite);
   mkdirSync(GUESTS, { recursive: true, mode: 0o755 });
@@ -41,7 +41,7 @@ export async function debian(suite: Suite): Promise<string> {
   return root;
 }
 
-/** A root directory with only a static busybox, as on distributions with musl. Its C library is an empty file. */
+/** Creates a root directory with nothing but a static busybox, similar to musl distributions. Its C library is an empty file. */
 export function busyboxRoot(library: string): string {
   const root = mkdtempSync(join(tmpdir(), 'podwright-busybox-'));
   for (const directory of ['bin', 'dev', 'etc', 'lib', 'lib64', 'mnt', 'proc', 'run', 'sys', 'tmp', 'usr/local/bin'])
@@ -55,10 +55,10 @@ export function busyboxRoot(library: string): string {
 const ENVIRONMENT = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', HOME: '/root' };
 
 export type Result = { code: number; out: string; err: string };
-/** `paths`: directories of this host that the guest has at the same paths. */
+/** `paths`: host directories to mount in the guest at the same paths. */
 export type GuestOptions = { root: string; share: string; paths?: string[] };
 
-/** Mounts a guest in a mount and a pid namespace of its own, where all mounts and processes end with it. */
+/** Mounts a guest in its own mount and PID namespaces; all mounts and processes disappear along with them. */
 const BOOT = `set -e
 mount -t overlay overlay -o "lowerdir=$1,upperdir=$2/upper,workdir=$2/work" "$2/root"
 cd "$2/root"
@@ -72,7 +72,10 @@ shift 3
 for path; do mkdir -p "./$path" && mount --bind "$path" "./$path"; done
 exec chroot . /bin/sh -c 'echo ready; exec sleep 1000000'`;
 
-/** A copy of a root directory in memory, with the directory `share` at /mnt. It uses the network and cgroups of this host. */
+/**
+ * A copy-on-write view of a root directory, with changes in memory and the directory `share` at /mnt. It shares the host's network and
+ * cgroups.
+ */
 export class Guest {
   readonly #upper: string;
   readonly #init: number;
@@ -116,28 +119,28 @@ export class Guest {
     return { code: status ?? (signal === 'SIGKILL' ? 137 : -1), out: stdout, err: stderr };
   }
 
-  /** Runs shell commands that must succeed. Returns their output. */
+  /** Runs shell commands, which must succeed. Returns their output. */
   ok(script: string, env: Record<string, string> = {}): string {
     const { code, out, err } = this.run(script, env);
     assert.equal(code, 0, `${script}\n${out}${err}`);
     return out;
   }
 
-  /** As `ok`, while this process goes on, for example as a server. */
+  /** Like `ok`, but asynchronous, so that this process can act as a server, for example. */
   async later(script: string): Promise<string> {
     const inside = ['--target', String(this.#init), '--mount', '--pid', '--root', '--wd'];
     const child = promisify(execFile)('nsenter', [...inside, '/bin/sh', '-c', script], { env: ENVIRONMENT });
     return (await child).stdout;
   }
 
-  /** Runs shell commands that must fail with exit code 1 and this message. */
+  /** Runs shell commands, which must fail with exit code 1 and a matching message. */
   fails(script: string, message: RegExp): void {
     const { code, out, err } = this.run(script);
     assert.match(err, message);
     assert.equal(code, 1, out);
   }
 
-  /** Every directory of the guest, and every file that was created, changed or removed, with its hash. */
+  /** Returns all directories of the guest, and all files that were created, changed or removed, with their hashes. */
   tree(): string[] {
     const directories = this.ok('find / -xdev -path /tmp -prune -o -path /root -prune -o -type d -print').split('\n');
     const changed = execFileSync(

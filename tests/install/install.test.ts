@@ -1,4 +1,4 @@
-/** install.sh in fresh guests: Debian 12 and 13 without systemd, and programs of busybox alone. */
+/** install.sh in fresh guests: Debian 12 and 13 without systemd, and a system with only busybox. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -224,7 +224,7 @@ test('control characters in the command line of a node are not printed', async (
   guest.fails(`${INSTALL} --uninstall`, /process \d+ .*podwright -w node \?\[2K/);
 });
 
-/** Records its calls, because no systemd runs in a guest that is a directory. */
+/** Fake systemctl that records its calls: a guest is just a directory, so systemd is not running. */
 const SYSTEMCTL = '#!/bin/sh\necho "$*" >> /tmp/systemctl\n';
 
 test('with systemd the unit is installed, and an upgrade saves a changed one', async (t) => {
@@ -242,7 +242,7 @@ test('with systemd the unit is installed, and an upgrade saves a changed one', a
   guest.ok(`echo '# mine' >> ${unit}`);
   assert.match(guest.ok(`${INSTALL} /mnt/first`), /podwright\.service was changed here: saved as .*\.service\.old/);
   assert.match(guest.ok(`tail -n 1 ${unit}.old && rm ${unit}.old`), /# mine/);
-  // processes with the command lines of a node and of a container's monitor
+  // dummy processes whose command lines look like the node daemon's and a container monitor's
   guest.ok(`cp /usr/bin/perl /tmp/podwright && cp /usr/bin/perl /tmp/conmon
     echo 'sleep 1000' > /tmp/node && mkdir -p /tmp/oci && echo 'sleep 1000' > /tmp/monitor
     cd /tmp && { ./podwright -w node & ./conmon monitor --bundle /run/podwright/oci/bundles/abc & } > /dev/null 2>&1`);

@@ -1,4 +1,4 @@
-/** The scripts of the Debian and the RPM package in a guest with a fake `systemctl`. */
+/** The scripts of the Debian and RPM packages, in a guest with a fake `systemctl`. */
 import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { after, before, type TestContext, test } from 'node:test';
 import { debian, Guest } from './guest.fixture.ts';
 
 const SCRIPTS = join(import.meta.dirname, '../../scripts/release/files/debian');
-/** Fails, as for a masked unit, and records its calls. */
+/** Fake systemctl that fails, as it does for a masked unit, and records its calls. */
 const SYSTEMCTL = '#!/bin/sh\necho "$*" >> /tmp/calls\nexit 1\n';
 
 const share = mkdtempSync(join(tmpdir(), 'podwright-scripts-'));

@@ -18,13 +18,13 @@ const CHECKOUT = join(import.meta.dirname, '../..');
 export type ReleaseOptions = {
   version: string;
   arch?: 'x64' | 'arm64';
-  /** The executable; default: a script that prints its version. */
+  /** The executable. Default: a script that prints the version. */
   program?: string | Buffer;
   compression?: 'zst' | 'gz';
   extra?: Record<string, string>;
 };
 
-/** A directory with install.sh and archives of the layout of a release. */
+/** A directory with install.sh and archives laid out like those of a release. */
 export class ReleaseDirectory {
   readonly path = mkdtempSync(join(tmpdir(), 'podwright-release-'));
 
@@ -33,7 +33,7 @@ export class ReleaseDirectory {
     copyFileSync(join(CHECKOUT, 'install.sh'), join(this.path, 'install.sh'));
   }
 
-  /** Adds an archive below a subdirectory, with its line in SHA256SUMS. Returns the archive's path in a guest. */
+  /** Adds an archive to a subdirectory, including its line in SHA256SUMS. Returns the archive's path in a guest. */
   add(directory: string, { version, arch = 'x64', program, compression = 'gz', extra = {} }: ReleaseOptions): string {
     const top = `podwright-${version}-linux-${arch}`;
     const work = mkdtempSync(join(tmpdir(), 'podwright-archive-'));
@@ -65,7 +65,7 @@ export class ReleaseDirectory {
     return `/mnt/${directory}/${name}`;
   }
 
-  /** A path of this host for a path in a guest. */
+  /** Returns the host path for a path in a guest. */
   host(path: string): string {
     return path.replace(/^\/mnt/, this.path);
   }

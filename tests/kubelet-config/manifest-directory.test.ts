@@ -19,7 +19,7 @@ spec:
   - {name: a, image: b}
 `;
 
-/** Records the snapshots of a source under test, and waits for a snapshot with a condition. */
+/** Records the snapshots of the source under test; `until` waits for one that meets a condition. */
 function recorder(context: TestContext) {
   const snapshots: SourceSnapshot[] = [];
   const controller = new AbortController();

@@ -9,31 +9,31 @@ import { connectCri } from '@podwright/cri';
 import { runChecked, runProgram } from '@podwright/host';
 import { writeExampleArchive } from '../../scripts/example-image.ts';
 
-/** Name of the busybox image of test containers. */
+/** Busybox image used for test containers. */
 export const busyboxImage = 'localhost/podwright/busybox:1';
 const PAUSE_IMAGE = 'localhost/podwright/pause:1';
 
 export type ContainerdOptions = {
-  /** Default: the one in PATH. Another one's shim must be in its directory. */
+  /** Default: the one in PATH. The shim must be in the same directory. */
   program?: string;
-  /** Returns further lines of its configuration. */
+  /** Returns additional lines for its configuration. */
   configuration?: (scratch: string) => string;
 };
 
-/** containerd with all its state in one scratch directory. */
+/** A containerd that keeps all its state in a scratch directory. */
 export type Containerd = {
   scratch: string;
   endpoint: string;
   bridge: string;
   image: string;
-  /** Adds the images of an archive. */
+  /** Loads the images in an archive. */
   load: (archive: string) => Promise<void>;
-  /** Kills the daemon, and starts it again after `meanwhile`; containers keep running. */
+  /** Kills the daemon and restarts it after `meanwhile`; containers keep running. */
   restart: (meanwhile: () => Promise<void>) => Promise<void>;
   stop: () => Promise<void>;
 };
 
-/** `name` distinguishes the containerds of one test run; at most 4 letters, because the bridge is named for it and the process. */
+/** `name` must be unique among the containerds of a test run. At most 4 letters, because the bridge name consists of it and the PID. */
 export async function startContainerd(name: string, options: ContainerdOptions = {}): Promise<Containerd> {
   const { program = 'containerd', configuration = () => '' } = options;
   const scratch = mkdtempSync(join(tmpdir(), `pwk-${name}-`));
@@ -74,7 +74,7 @@ function spawnDaemon(program: string, scratch: string): ChildProcess {
   return daemon;
 }
 
-/** Writes a CNI configuration with a bridge of this name, and a subnet of this process. */
+/** Writes a CNI configuration with a bridge of this name and a subnet derived from this process's PID. */
 export function writeNetwork(scratch: string, bridge: string): void {
   mkdirSync(join(scratch, 'cni'));
   const subnet = `10.${100 + (process.pid % 100)}.${Math.floor(process.pid / 100) % 256}.0/24`;
@@ -137,7 +137,7 @@ async function loadArchive(socket: string, archive: string): Promise<void> {
   await runChecked('ctr', ['-a', socket, '-n', 'k8s.io', 'images', 'import', archive]);
 }
 
-/** Removes leftover pods over the CRI, stops the daemon and removes all its state. */
+/** Removes leftover pods through the CRI, stops the daemon and deletes all its state. */
 async function stop(daemon: ChildProcess, scratch: string, bridge: string): Promise<void> {
   await removePods(join(scratch, 'c.sock')).catch(() => undefined);
   const ended = new Promise((resolve) => daemon.once('exit', resolve));
@@ -147,7 +147,7 @@ async function stop(daemon: ChildProcess, scratch: string, bridge: string): Prom
   await rm(scratch, { recursive: true, force: true });
 }
 
-/** Removes leftover pods over the CRI. */
+/** Removes leftover pods through the CRI. */
 export async function removePods(runtimeEndpoint: string): Promise<void> {
   const cri = await connectCri({ runtimeEndpoint, logger: silentLogger, connectTimeoutMs: 1000 });
   const { items } = await cri.runtime.listPodSandbox({});
@@ -158,7 +158,7 @@ export async function removePods(runtimeEndpoint: string): Promise<void> {
   cri.close();
 }
 
-/** Mount points below a directory, deepest first. */
+/** Returns the mount points under a directory, deepest first. */
 async function mountsBelow(directory: string): Promise<string[]> {
   const lines = (await readFile('/proc/self/mountinfo', 'utf8')).split('\n');
   const mounts = lines.map((line) => line.split(' ')[4] ?? '');

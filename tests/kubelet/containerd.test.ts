@@ -1,4 +1,4 @@
-/** The kubelet on another container runtime: Debian's containerd 1.6, or a Docker Engine, over both versions of the CRI. */
+/** The kubelet on other container runtimes: Debian's containerd 1.6 or a Docker Engine, with both versions of the CRI. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -26,7 +26,7 @@ async function start(context: TestContext, given: Partial<KubeletOptions> = {}):
   return kubelet;
 }
 
-/** A container that runs a shell script and exits at once at SIGTERM. */
+/** Returns a container that runs a shell script and exits immediately on SIGTERM. */
 const container = (name: string, script: string, rest = '') =>
   `{name: ${name}, image: ${busyboxImage}, command: [sh, -c, ${JSON.stringify(`trap 'exit 0' TERM; ${script}`)}]${rest}}`;
 const FOREVER = 'while :; do sleep 0.1; done';
@@ -287,7 +287,7 @@ test('twenty pods are started and removed at once', async (context) => {
   assert.deepEqual(await kubelet.podCgroups(), []);
 });
 
-/** Moves a process to a new cgroup of the `pids` hierarchy. */
+/** Moves a process to a new cgroup in the `pids` hierarchy. */
 async function joinCgroup(path: string, pid: number): Promise<void> {
   const hierarchy = await discoverCgroups();
   const tree = treeOf(hierarchy, 'pids')!;
@@ -295,7 +295,7 @@ async function joinCgroup(path: string, pid: number): Promise<void> {
   writeFileSync(join(cgroupDirectory(tree, path), 'cgroup.procs'), String(pid));
 }
 
-/** The answer of an HTTP server to GET /. */
+/** Returns an HTTP server's response to GET /. */
 async function get(host: string, port: number): Promise<string> {
   const socket = connect(port, host);
   socket.end('GET / HTTP/1.0\r\n\r\n');

@@ -3,12 +3,12 @@ import { type CriClient, connectCri } from '@podwright/cri';
 import { criMethodNames, type Intercept, parseScript, startCriProxy } from '@podwright/cri-proxy';
 import { parseEndpoint } from '@podwright/grpc';
 
-/** A proxy between a kubelet and its runtime; `cri` bypasses it. */
+/** A proxy between a kubelet and its runtime; `cri` connects to the runtime directly. */
 export type CriProxy = { endpoint: string; cri: CriClient; close(): Promise<void> };
 
 const NO_EVENTS = 'rules:\n- {method: GetContainerEvents, fail: unimplemented}';
 
-/** Starts a proxy. With `hasEvents: false` GetContainerEvents is not implemented, as in containerd 1.6. */
+/** Starts a proxy. With `hasEvents: false`, GetContainerEvents is unimplemented, as in containerd 1.6. */
 export async function startTestProxy(
   socket: string,
   {

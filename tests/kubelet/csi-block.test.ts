@@ -1,4 +1,4 @@
-/** Block volumes of a CSI driver with real loop devices, and kubelets that are killed at each step. Needs root. */
+/** Block volumes of a CSI driver with real loop devices, and kubelets killed at each step. Requires root. */
 import assert from 'node:assert/strict';
 import { existsSync, lstatSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ async function started(context: TestContext): Promise<CsiNodeUnderTest> {
   return node;
 }
 
-/** Paths of the volume. */
+/** Returns the volume's paths. */
 function places({ rootDir }: CsiNodeUnderTest, uid: string) {
   const root = join(rootDir, 'plugins/kubernetes.io/csi/volumeDevices');
   return {
@@ -35,7 +35,7 @@ function places({ rootDir }: CsiNodeUnderTest, uid: string) {
   };
 }
 
-/** Asserts that nothing of the volume is left. */
+/** Asserts that nothing is left of the volume. */
 async function isClean(node: CsiNodeUnderTest, uid = '1'): Promise<void> {
   assert.deepEqual([...mountsBelow(node.rootDir), ...loopsBelow(node.rootDir)], []);
   assert.equal(existsSync(places(node, uid).link), false);
@@ -168,7 +168,7 @@ for (const [what, spoil] of Object.entries(NEVER_GOT))
     await manager.close();
   });
 
-/** Never resolves: the call of a killed kubelet. */
+/** Never resolves, like the pending call of a killed kubelet. */
 const forever = new Promise<never>(() => undefined);
 const STEPS: Record<string, (node: CsiNodeUnderTest, reached: () => void) => void> = {
   bound: (node, reached) => {
@@ -225,7 +225,7 @@ for (const [step, kill] of Object.entries(STEPS))
     await isClean(node);
   });
 
-/** Calls in which a kubelet is killed, before or after the driver's work. */
+/** CSI calls during which the kubelet is killed, before or after the driver has done the work. */
 const MOMENTS = ALL_CALLS.flatMap((call) => (['hang', 'hangAfter'] as const).map((how) => ({ call, how })));
 
 for (const isBlock of [false, true])

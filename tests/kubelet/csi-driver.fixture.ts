@@ -4,17 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PluginUnderTest } from './plugin-process.fixture.ts';
 
-/** A CSI driver in its own process; `data` has the files of its volumes, named by their handles. */
+/** A CSI driver in a separate process; `data` contains the files of its volumes, named by volume handle. */
 export class CsiDriverUnderTest extends PluginUnderTest {
   protected readonly program = new URL('./csi-driver.ts', import.meta.url).pathname;
 
-  /** Names of the calls about volumes, in order. */
+  /** Returns the names of volume calls, in order. */
   async volumeCalls(): Promise<string[]> {
     return (await this.allCalls()).map(({ call }) => call).filter((call) => call.endsWith('Volume'));
   }
 }
 
-/** Mount points below a directory. */
+/** Returns the mount points under a directory. */
 export function mountsBelow(directory: string): string[] {
   const points = readFileSync('/proc/self/mountinfo', 'utf8')
     .split('\n')
@@ -26,7 +26,7 @@ export function isThere(path: string): boolean {
   return existsSync(path);
 }
 
-/** Loop devices over files below a directory. */
+/** Returns the loop devices backed by files under a directory. */
 export function loopsBelow(directory: string): string[] {
   return readdirSync('/sys/block')
     .filter((name) => existsSync(`/sys/block/${name}/loop/backing_file`))
@@ -37,9 +37,7 @@ export function loopsBelow(directory: string): string[] {
 const PREFIX = 'pwk-csi-';
 const OWN = new Set<string>();
 
-/**
- * A directory of this process. Mounts below it are removed when the process exits; after a kill, by the next process.
- */
+/** Creates a directory for this process. Mounts under it are removed when the process exits or, if it is killed, by the next process. */
 export function csiDirectory(): string {
   for (const name of readdirSync(tmpdir()).filter((one) => one.startsWith(PREFIX))) {
     const owner = /^pwk-csi-(\d+)-/.exec(name)?.[1];
@@ -52,22 +50,22 @@ export function csiDirectory(): string {
   return directory;
 }
 
-/** Whether a path is a directory of this user: other users can create directories and links of any name in /tmp. */
+/** Whether a path is a directory owned by this user: in /tmp, other users can create directories and links of any name. */
 function isOwnDirectory(path: string): boolean {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   return stats?.isDirectory() === true && stats.uid === process.getuid!();
 }
 
-/** Removes mounts, loop devices and the directory, despite single failures. Mounted files are never deleted. */
+/** Removes mounts, loop devices and the directory, continuing past individual failures. Never deletes files in a mount. */
 function clear(directory: string): void {
   const quietly = (program: string, ...args: string[]) => {
     try {
       execFileSync(program, args, { stdio: 'ignore' });
     } catch {
-      // the next process tries again
+      // the next process will retry
     }
   };
-  // mounts are removed before their devices
+  // detach loop devices that are stacked on others first
   for (const loop of loopsBelow(directory).reverse()) quietly('losetup', '-d', loop);
   for (const point of mountsBelow(directory).reverse()) quietly('umount', '-n', '--lazy', point);
   for (const loop of loopsBelow(directory)) quietly('losetup', '-d', loop);

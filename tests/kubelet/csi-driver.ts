@@ -1,7 +1,7 @@
 /**
- * A small CSI driver: volumes are bind-mounted directories, and block volumes are files with loop devices. The parent process controls
- * by messages how each call behaves, and gets a message for each call. Arguments: name, directory for data, socket of the driver,
- * socket for the registration.
+ * A small CSI driver: volumes are bind-mounted directories, and block volumes are files attached to loop devices. The parent process sends
+ * messages to control how each call behaves, and receives a message for each call. Arguments: name, data directory, driver socket,
+ * registration socket.
  */
 import { execFileSync } from 'node:child_process';
 import {

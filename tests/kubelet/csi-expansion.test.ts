@@ -1,4 +1,4 @@
-/** Expansion of volumes of a CSI driver: before pods use them, and while they are in use. Needs root. */
+/** Expansion of a CSI driver's volumes before and during use by pods. Requires root. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -43,7 +43,7 @@ const expansions = async (node: CsiNodeUnderTest) =>
 const until = (isSo: () => boolean) =>
   waitFor(() => isSo() || undefined, { intervalMs: 5, signal: AbortSignal.timeout(10_000) });
 
-/** The error of an expansion while a pod uses the volume. */
+/** Returns the error of an expansion while a pod is using the volume. */
 async function failureUnder(node: CsiNodeUnderTest): Promise<unknown> {
   const look = () =>
     node.setUp('1', sized(node.claim)).then(
@@ -136,7 +136,7 @@ test('failed expansions are reported in upstream’s words', async (context) => 
     ...{ allocatedResourceStatuses: { storage: 'NodeResizeInfeasible' }, ...order },
     conditions: [saying(failedTo(rpc('OutOfRange')))],
   });
-  // the driver cannot expand a volume in use: the pod uses it unexpanded, and the kubelet does not retry
+  // the driver cannot expand a volume in use: the pod uses it as it is, and the kubelet does not retry
   assert.equal(await failing(9), 'it worked');
   await node.driver.behave({});
   await node.calls();

@@ -46,10 +46,10 @@ export const DISK: CsiVolume = {
 export const pod = (uid: string) =>
   ({ metadata: { uid, name: `pod-${uid}`, namespace: 'default' }, spec: { serviceAccountName: 'robot' } }) as Pod;
 
-/** An event, with only the kind of its object. */
+/** An event. Of the involved object, only the kind is recorded. */
 export type PublishedEvent = { kind: string; reason: string; message: string };
 
-/** A kubelet's CSI volumes with a driver. The kubelet's part can be recreated as after a `kill -9`, while the driver keeps running. */
+/** A kubelet's CSI volumes with a driver. The kubelet's side can be recreated as after `kill -9` while the driver keeps running. */
 export class CsiNodeUnderTest {
   readonly rootDir = csiDirectory();
   readonly driver = new CsiDriverUnderTest({
@@ -67,7 +67,7 @@ export class CsiNodeUnderTest {
   readonly reported: string[][] = [];
   readonly events: PublishedEvent[] = [];
   readonly patches: ClaimPatch[] = [];
-  /** The claim in the API server. */
+  /** The claim as stored by the API server. */
   claim: BoundClaim = { metadata: { name: 'data', namespace: 'default', uid: 'c1', resourceVersion: '1' }, spec: {} };
   claimReads = 0;
   seLinux: SeLinuxHost | undefined;
@@ -89,7 +89,7 @@ export class CsiNodeUnderTest {
     await this.restart();
   }
 
-  /** Recreates the kubelet's part; drivers are registered after `released`. */
+  /** Recreates the kubelet's side; drivers are not registered until `released` resolves. */
   async restart(released: Promise<void> = Promise.resolve()): Promise<void> {
     await this.#registry?.close();
     const { rootDir, mounter, loops } = this;
@@ -151,7 +151,7 @@ export class CsiNodeUnderTest {
     return join(this.rootDir, 'pods', uid, 'volumes/kubernetes.io~csi/pv-1/mount');
   }
 
-  /** The calls about volumes since the last look. */
+  /** Returns the volume calls since the last time. */
   async calls(): Promise<string[]> {
     const calls = await this.driver.volumeCalls();
     this.driver.forget();
@@ -174,7 +174,7 @@ export class CsiNodeUnderTest {
       },
       patchClaim: async (_place, patch) => {
         this.patches.push(patch);
-        // patches remove fields by null
+        // patches remove fields by setting them to null
         const { capacity, allocatedResourceStatuses, conditions } = patch.status ?? {};
         const status = {
           ...this.claim.status,

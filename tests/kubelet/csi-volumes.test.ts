@@ -1,4 +1,4 @@
-/** Persistent volumes of a CSI driver: attached, staged, published, and kubelets that are killed at each step. Needs root. */
+/** Persistent volumes of a CSI driver: attached, staged and published, with kubelets killed at each step. Requires root. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
@@ -131,7 +131,7 @@ test('an incomplete record of a killed kubelet does not block a volume', async (
   for (const directory of directories) writeFileSync(join(directory, UNFINISHED), '{');
   await node.volumes.tearDown('1');
   assert.deepEqual([...directories.filter(isThere), ...node.inUse.names()], []);
-  // killed before a record was written
+  // as if killed before a record was complete
   for (const place of [
     `disk.test/${staged}/globalmount`,
     'volumeDevices/pv-1/data',

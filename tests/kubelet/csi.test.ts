@@ -1,4 +1,4 @@
-/** Volumes of a CSI driver in pods on Podwright's runtime, and kubelets that are killed meanwhile. Needs root. */
+/** Volumes of a CSI driver in pods on Podwright's runtime, including kubelets killed in the process. Requires root. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Pods with devices of a plugin on Podwright's runtime. Needs root. */
+/** Pods that use a device plugin's devices, on Podwright's runtime. Requires root. */
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { docker, onDocker, type SuiteRuntime, startOurRuntime } from './suite-ru
 
 const WIDGET = 'example.com/widget';
 const GADGET = 'example.com/gadget';
-/** CDI specification of the devices of the second plugin. */
+/** CDI spec for the second plugin's devices. */
 const GADGETS = {
   ...{ cdiVersion: '0.6.0', kind: GADGET },
   devices: ['g1', 'g2'].map((name) => ({ name, containerEdits: { env: [`CDI_GADGET=${name}`] } })),
@@ -68,7 +68,7 @@ const condition = (pod: Pod, type: string) => pod.status?.conditions?.find((one)
 const isReady = (pod: Pod) => condition(pod, 'Ready')?.status === 'True';
 const allocatable = () => kubelet.handle.node().status.allocatable[WIDGET];
 
-/** The devices of a pod by the pod resources API. */
+/** Returns a pod's devices according to the pod resources API. */
 async function resourcesOf(podName: string) {
   const socket = join(kubelet.options.rootDir, 'pod-resources/kubelet.sock');
   const client = connectService(PodResourcesLister, socket, { maxReceiveBytes: 1 << 20 });

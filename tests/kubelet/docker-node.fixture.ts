@@ -13,8 +13,8 @@ import { removePods, writeNetwork } from './containerd.fixture.ts';
 import type { RestartableRuntime } from './suite-runtime.fixture.ts';
 
 /**
- * The bundled `podwright dockershim` on its own Docker Engine, with the pod network of `startContainerd`. `stop` asserts that nothing of
- * pods is left; the caller removes all pods before.
+ * Starts the bundled `podwright dockershim` on its own Docker Engine, with the same pod network as `startContainerd`. `stop` asserts that
+ * pods leave nothing behind.
  */
 export async function startDockerNode(name: string): Promise<RestartableRuntime> {
   const [bundle, docker] = await Promise.all([buildBundle(), startDockerEngine()]);
@@ -74,7 +74,7 @@ export async function startDockerNode(name: string): Promise<RestartableRuntime>
   return runtime;
 }
 
-/** Checkpoints and CNI records of pods: addresses and results of plugins. */
+/** Returns pods' checkpoints and CNI records: addresses and plugin results. */
 function filesOfPods(scratch: string, bridge: string): string[] {
   const names = (directory: string) => (existsSync(directory) ? readdirSync(directory) : []);
   return [

@@ -3,22 +3,22 @@ import { HealthStatus } from '@podwright/placement/dra-health-api';
 import type { ClaimPlan } from './dra-driver.ts';
 import { PluginUnderTest } from './plugin-process.fixture.ts';
 
-/** A DRA driver in its own process; `data` has the CDI specifications of prepared claims. */
+/** A DRA driver in a separate process; `data` contains the CDI specs of prepared claims. */
 export class DraDriverUnderTest extends PluginUnderTest {
   protected readonly program = new URL('./dra-driver.ts', import.meta.url).pathname;
 
-  /** Plans for later claims by their names; for other claims it prepares one device. */
+  /** Sets the plans for later claims, by claim name. For all other claims, the driver prepares one device. */
   plan(plans: Record<string, ClaimPlan>): Promise<void> {
     return this.send({ plans });
   }
 
-  /** Makes the driver report the health of a device. */
+  /** Makes the driver report a device's health. */
   async health(device: string, health: 'HEALTHY' | 'UNHEALTHY', message = ''): Promise<void> {
     const identifier = { poolName: 'pool', deviceName: device };
     await this.send({ health: [{ device: identifier, health: HealthStatus[health], message }] });
   }
 
-  /** The calls about claims, in order, with the names of the claims. */
+  /** Returns the claim calls in order, with the claims' names. */
   async claimCalls(): Promise<string[]> {
     return (await this.allCalls()).flatMap(({ call, request }) => {
       const claims = (request.claims ?? []) as { name: string }[];
@@ -26,7 +26,7 @@ export class DraDriverUnderTest extends PluginUnderTest {
     });
   }
 
-  /** Names of the existing CDI specifications. */
+  /** Returns the names of the CDI specs that exist. */
   specifications(): string[] {
     return readdirSync(this.data);
   }

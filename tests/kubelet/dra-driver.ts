@@ -1,7 +1,6 @@
 /**
- * A small DRA driver: for each claim it writes a CDI specification, and removes it again. The parent process controls by messages what it
- * does with claims, and the health of devices. Arguments: name, directory of the specifications, socket of the driver, socket for the
- * registration.
+ * A small DRA driver that writes a CDI spec for each prepared claim and removes it afterwards. The parent process sends messages to control
+ * how claims are handled and the health of devices. Arguments: name, CDI spec directory, driver socket, registration socket.
  */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +12,7 @@ import {
 import { DRAResourceHealth } from '@podwright/placement/dra-health-api';
 import { servePlugin } from './plugin-process.ts';
 
-/** The answer for a claim: the devices that it prepares, or an error. */
+/** Result for a claim: the devices to prepare, or an error. */
 export type ClaimPlan = { devices?: { name: string; requests?: string[] }[]; error?: string };
 export type DraMessage = { plans?: Record<string, ClaimPlan>; health?: object[] };
 

@@ -1,4 +1,4 @@
-/** Eviction on a standalone node with a small disk in memory or few process ids, on Podwright's runtime. Needs root. */
+/** Eviction on a standalone node with a small in-memory disk or few PIDs, on Podwright's runtime. Requires root. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { DEFAULT_EVICTION, type EvictionOptions } from '@podwright/kubelet-confi
 import { type RealKubelet, startRealKubelet } from './real-kubelet.fixture.ts';
 import { type SuiteRuntime, startOurRuntime } from './suite-runtime.fixture.ts';
 
-/** Short periods for tests. */
+/** Short intervals for tests. */
 const HASTY = { ...DEFAULT_EVICTION, hard: {}, periodMs: 100, transitionMs: 500 };
 
 let runtime: SuiteRuntime;
@@ -20,7 +20,7 @@ after(async () => {
   await (runtime as SuiteRuntime | undefined)?.stop();
 });
 
-/** Starts a kubelet whose directory is on a disk of 64 MiB without images. */
+/** Starts a kubelet whose root directory is on a 64 MiB disk that does not hold images. */
 async function start(context: TestContext, eviction: Partial<EvictionOptions>): Promise<RealKubelet> {
   const rootDir = join(runtime.scratch, 'disk');
   mkdirSync(rootDir);

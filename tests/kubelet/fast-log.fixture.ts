@@ -1,11 +1,11 @@
-/** A container that writes fast, and the sizes of its rotated logs. */
+/** A container that logs quickly, and the sizes of its rotated logs. */
 import assert from 'node:assert/strict';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { sleep, withTimeout } from '@podwright/base';
 
-/** A shell script that writes some 50 MB of log a second, in steps of 10 ms, until it has written 150 MB; then it sleeps. */
+/** A shell script that logs about 50 MB per second, in steps of 10 ms. It sleeps after about 150 MB in total. */
 export const FAST_WRITER = [
   'line=0123456789012345678901234567890123456789012345678901234567890123456789',
   'yes $line | head -c 330000 > /tmp/step',
@@ -15,12 +15,12 @@ export const FAST_WRITER = [
 const BYTES_A_MS = 50_000;
 const PATIENCE_MS = 60_000;
 
-/** The sizes of rotated logs, as shares of their limit. */
+/** Sizes of the rotated logs, as fractions of their limit. */
 export type FastLog = { shares: number[]; stallShare: number };
 
 /**
- * Watches a container's rotated logs until its log has not grown for a second. `stallShare` is the size that is written during the
- * longest scheduling delay of this host.
+ * Watches a container's rotated logs until its current log has not grown for a second. `stallShare` is how much is written during this
+ * host's longest scheduling delay.
  */
 export async function watchFastLog(directory: string, maxSizeBytes: number): Promise<FastLog> {
   const stalls = monitorEventLoopDelay({ resolution: 1 });
@@ -39,7 +39,7 @@ export async function watchFastLog(directory: string, maxSizeBytes: number): Pro
   return { shares, stallShare: ((stalls.max / 1e6) * BYTES_A_MS) / maxSizeBytes };
 }
 
-/** Asserts that each log is at most a tenth above the limit, except for stalls of the host, and most logs in any case. */
+/** Asserts that most logs exceed the limit by at most 10 %, and that none exceeds it by more unless the host stalled. */
 export function assertNearLimit({ shares, stallShare }: FastLog): void {
   const summary = `${shares.map((share) => share.toFixed(2)).join(' ')}, stalls ${stallShare.toFixed(2)}`;
   assert.ok(shares.length > 8, summary);

@@ -1,4 +1,4 @@
-/** The kubelet on a containerd that executes all calls, but whose answers are lost or outdated. */
+/** The kubelet on a containerd that executes all calls, but whose responses are lost or stale. */
 import assert from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ beforeEach(() => {
   intercept = honest;
 });
 
-/** A pod of one container that exits with code 1 once the file `end` is in its volume. */
+/** Returns a pod with one container, which exits with code 1 once the file `end` exists in its volume. */
 const manifest = (name: string): string => `apiVersion: v1
 kind: Pod
 metadata: {name: ${name}}
@@ -60,7 +60,7 @@ const isReady = (pod: Pod) =>
   pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
 const restartsOf = (pod: Pod) => pod.status!.containerStatuses![0]!.restartCount;
 
-/** States of a pod's containers, directly from the runtime. */
+/** Returns the states of a pod's containers, straight from the runtime. */
 async function containersOf(name: string): Promise<ContainerState[]> {
   const { containers } = await proxy.cri.runtime.listContainers({});
   return containers.filter(({ labels }) => labels['io.kubernetes.pod.name'] === name).map(({ state }) => state);

@@ -1,4 +1,4 @@
-/** Garbage collection on Debian's containerd: unknown pods and their leftovers, and unused images. */
+/** Garbage collection on Debian's containerd: unknown pods and what they leave behind, and unused images. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -78,7 +78,7 @@ test('each attempt of a failing init container is removed once, without warnings
   assert.deepEqual(warnings, []);
 });
 
-/** Runs a sandbox with labels as this kubelet sets, of a pod without a manifest. */
+/** Runs a sandbox with the labels that this kubelet sets, for a pod that has no manifest. */
 async function runStranger({ handle, options }: RealKubelet, likeUid: string): Promise<void> {
   const { cri } = handle;
   const { items } = await cri.runtime.listPodSandbox({});

@@ -1,4 +1,4 @@
-/** The kubelet's HTTP API on Debian's containerd 1.6, whose streaming server supports neither v5 nor tunnels. */
+/** The kubelet's HTTP API on Debian's containerd 1.6, whose streaming server supports neither the v5 protocol nor tunneling. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -64,7 +64,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Requests a path with curl, which trusts the kubelet's self-signed certificate. */
+/** Requests a path using curl, which trusts the kubelet's self-signed certificate. */
 async function curl(path: string, ...more: string[]): Promise<string> {
   const authority = join(kubelet.options.rootDir, 'pki/kubelet.crt');
   const { stdout } = await runProgram('curl', ['-sS', '--cacert', authority, ...HEADERS, ...more, `${origin}${path}`]);
@@ -75,7 +75,7 @@ test('curl reads pods, logs and health with a token and the kubelet’s own cert
   assert.match(await curl('/pods'), /^\{"kind":"PodList","apiVersion":"v1".*"phase":"Running"/);
   assert.match(await curl('/runningpods/'), /"name":"server","image":"[^"]+"/);
   const log = (query: string) => curl(`/containerLogs/default/web/server?${query}`);
-  // the order of the two lines may vary, because containerd reads two pipes
+  // the two lines may be in either order, because containerd reads from two pipes
   await waitFor(async () => ['started\nwarned\n', 'warned\nstarted\n'].includes(await log('')) || undefined, {
     intervalMs: 50,
     signal: AbortSignal.timeout(5000),
@@ -123,7 +123,7 @@ test('samples of a scrape have the times of their values, so that two scrapes gi
   }
 });
 
-/** A server without TLS in front of the same handlers: the WebSocket fixture takes no certificates. */
+/** Runs a server without TLS in front of the same handlers, because the WebSocket fixture does not support certificates. */
 async function plainly<T>(work: (url: string) => Promise<T>): Promise<T> {
   const { createServer: createHttpServer } = await import('node:http');
   const server = createHttpServer({ shouldUpgradeCallback: (request) => served.listener.upgrades(request) });

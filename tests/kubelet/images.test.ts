@@ -1,4 +1,4 @@
-/** Private images and logs that grow fast, on Debian's containerd and docker-registry. */
+/** Private images and fast-growing logs on Debian's containerd and docker-registry. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs';

@@ -3,20 +3,20 @@ import { once } from 'node:events';
 import { raceAbort, withTimeout } from '@podwright/base';
 import type { KubeletOptions } from '@podwright/kubelet';
 
-/** Timeout for a busy host. */
+/** Generous, to allow for a busy host. */
 const START_PATIENCE_MS = 60_000;
 const PROGRAM = new URL('./kubelet-child.ts', import.meta.url).pathname;
 
 /**
- * Starts a kubelet in its own process, which can be killed. With a kubeconfig it belongs to a cluster; `preload` is a module that is
- * loaded first. Resolves once the kubelet runs; a kubelet that is not ready in time is killed.
+ * Starts a kubelet in a separate process that can be killed. With a kubeconfig, it joins a cluster. `preload` is a module to load first.
+ * Resolves once the kubelet is running; kills it if it is not ready in time.
  */
 export async function startKubeletChild(
   options: KubeletOptions,
   kubeconfig?: string,
   preload?: URL,
 ): Promise<ChildProcess> {
-  // options that JSON cannot represent have their defaults
+  // leave options that JSON cannot represent at their defaults
   const { logger: _, metrics: __, cluster: ___, ...others } = options;
   const text = JSON.stringify(others, (____, value) => (typeof value === 'bigint' ? `${value}n` : value));
   const before = preload === undefined ? [] : ['--import', preload.href];
@@ -37,7 +37,7 @@ export async function startKubeletChild(
   return child;
 }
 
-/** Kills the kubelet with SIGKILL. */
+/** Kills the kubelet with SIGKILL and waits for it to exit. */
 export async function killKubelet(child: ChildProcess): Promise<void> {
   child.kill('SIGKILL');
   await once(child, 'exit');

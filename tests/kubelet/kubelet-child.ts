@@ -1,6 +1,6 @@
 /**
- * A kubelet in a process that can be killed. Arguments: its options as JSON (omitted ones have their defaults), and the kubeconfig of its
- * cluster, if any.
+ * A kubelet in a process that can be killed. Arguments: its options as JSON (default values for any omitted), and its cluster's kubeconfig,
+ * if any.
  */
 import { createLogger } from '@podwright/base';
 import { createKubeClient, readKubeconfig } from '@podwright/kube-client';
@@ -13,7 +13,7 @@ async function clusterOf(path: string) {
   return { client, heartbeatClient: client, eventClient: client };
 }
 
-/** Integers that are too large for JSON numbers are strings that end in `n`. */
+/** Integers too large for JSON numbers are encoded as strings with the suffix `n`. */
 const withBigInts = (_: string, value: unknown) =>
   typeof value === 'string' && /^\d+n$/.test(value) ? BigInt(value.slice(0, -1)) : value;
 

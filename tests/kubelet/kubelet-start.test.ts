@@ -1,4 +1,4 @@
-/** The daemon under upstream's configuration: its start without a runtime and without a network, and its notifications to systemd. */
+/** The daemon with upstream's configuration: starting without a runtime or a network, and notifying systemd. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -119,7 +119,7 @@ maxPods: 7
   const running = await ids();
   const second = new StartedProgram(place.command('kubelet', ...flags, '--pod-manifest-path', empty));
   const { code, err } = await second.ended();
-  // at this log level a successful start would log more
+  // if it had started, it would have logged more at this log level
   assert.deepEqual(
     [code, /^podwright: listen on .*a running daemon already answers there.*\n$/.test(err)],
     [1, true],

@@ -1,4 +1,4 @@
-/** `local` PersistentVolumes that are block devices, with real loop devices. Needs root. */
+/** `local` PersistentVolumes on block devices, with real loop devices. Requires root. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readlinkSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Graceful node shutdown with a real systemd-logind on a real system bus, on a simulated host. */
+/** Graceful node shutdown with a real systemd-logind and system bus, on a simulated host. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Pod } from '@podwright/kube-api';

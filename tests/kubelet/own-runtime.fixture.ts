@@ -4,7 +4,10 @@ import type { RuntimeOptions } from '@podwright/runtime';
 import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 import type { SuiteRuntime } from './suite-runtime.fixture.ts';
 
-/** Starts Podwright's runtime in this process; `given` returns further options for its directory. `stop` asserts that nothing is left. */
+/**
+ * Starts Podwright's runtime in this process. `given` returns additional options for its scratch directory. `stop` asserts that nothing is
+ * left behind.
+ */
 export async function startOwnRuntime(
   given: (scratch: string) => Partial<RuntimeOptions> = () => ({}),
 ): Promise<SuiteRuntime> {

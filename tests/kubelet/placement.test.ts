@@ -1,4 +1,4 @@
-/** Pods with exclusive CPUs and memory on Podwright's runtime, by the cgroups of their containers. Needs root and two CPUs. */
+/** Pods with exclusive CPUs and memory on Podwright's runtime, as seen in their containers' cgroups. Requires root and two CPUs. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { type RealKubelet, startRealKubelet } from './real-kubelet.fixture.ts';
 import { type SuiteRuntime, startOurRuntime } from './suite-runtime.fixture.ts';
 
 const RESERVED_BYTES = 256 << 20;
-/** The hard eviction threshold of memory is reserved too. */
+/** The hard eviction threshold for memory counts as reserved too. */
 const EVICTION_BYTES = 100 << 20;
 let runtime: SuiteRuntime;
 let kubelet: RealKubelet;

@@ -5,19 +5,19 @@ import { join } from 'node:path';
 import { waitFor, withTimeout } from '@podwright/base';
 import type { Misbehaviour, PluginMessage, PluginReport } from './plugin-process.ts';
 
-/** Timeout for a busy host. */
+/** Generous, to allow for a busy host. */
 const PATIENCE_MS = 30_000;
 
 export type PluginCall = { call: string; request: Record<string, unknown> };
 
-/** A plugin in its own process, registered in a kubelet's root directory. */
+/** A plugin in a separate process, registered under a kubelet's root directory. */
 export abstract class PluginUnderTest {
   readonly name: string;
-  /** The plugin's own directory. */
+  /** The plugin's data directory. */
   readonly data: string;
-  /** Received calls since the last `forget`. */
+  /** Calls received since the last `forget`. */
   calls: PluginCall[] = [];
-  /** Path of the program. Its arguments are the name, `data` and the two sockets. */
+  /** Path of the program. Its arguments are the name, `data`, the service socket and the registration socket. */
   protected abstract readonly program: string;
   readonly #rootDir: string;
   readonly #syncs: PromiseWithResolvers<void>[] = [];
@@ -59,7 +59,7 @@ export abstract class PluginUnderTest {
     await listening.promise;
   }
 
-  /** Sets how later calls behave. */
+  /** Sets the behavior of later calls. */
   behave(how: Record<string, Misbehaviour>): Promise<void> {
     return this.send({ behave: how });
   }
@@ -70,7 +70,7 @@ export abstract class PluginUnderTest {
     await waitFor(enough, { intervalMs: 5, signal });
   }
 
-  /** The calls since the last `forget`, including those that the plugin has answered before this process was notified. */
+  /** Returns the calls since the last `forget`, including those whose notifications have not reached this process yet. */
   async allCalls(): Promise<PluginCall[]> {
     if (this.#child?.connected) {
       const sync = this.#syncs.push(Promise.withResolvers()) - 1;
@@ -91,7 +91,7 @@ export abstract class PluginUnderTest {
     await once(child, 'exit');
   }
 
-  /** Removes the registration socket, as during an update of the plugin. */
+  /** Removes the registration socket, as when the plugin is being updated. */
   unregister(): void {
     rmSync(this.registrationSocket);
   }

@@ -1,6 +1,6 @@
 /**
- * Common code of test programs that register with a kubelet as plugins: a service on one socket, the registration on another. The parent
- * process controls by messages how each call behaves, and gets a message for each call.
+ * Common code for test programs that register with a kubelet as plugins: the service on one socket, registration on another. The parent
+ * process sends messages to control how each call behaves, and receives a message for each call.
  */
 import { renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -14,9 +14,9 @@ import {
 import { grpcServiceDefinition } from '@podwright/grpc';
 import { Registration } from '@podwright/placement/plugin-registration-api';
 
-/** Failure of a call; `hang` before its work is done, `hangAfter` after it. */
+/** How a call fails: `hang` hangs before doing its work, `hangAfter` after it. */
 export type Misbehaviour = { hang?: boolean; hangAfter?: boolean; crash?: boolean; error?: number };
-/** A `sync` is answered after the messages for all earlier calls. */
+/** A `sync` is acknowledged after the messages for all earlier calls. */
 export type PluginMessage = { behave?: Record<string, Misbehaviour>; sync?: number; [more: string]: unknown };
 export type PluginReport = { call: string; request: unknown } | { listening: true } | { synced: number };
 
@@ -25,11 +25,11 @@ type Calls = Record<string, (request: never) => object>;
 
 export type PluginServices = {
   service: Service;
-  /** Handlers of the service and of the registration; missing ones answer with an empty message. */
+  /** Handlers for the service and for registration; calls without a handler return an empty message. */
   calls: Calls;
   socket: string;
   registrationSocket: string;
-  /** A streaming service whose call sends the messages of `follow`. */
+  /** A streaming service; each call sends the messages that `follow` passes to `send`. */
   streaming?: { service: Service; follow: (send: (message: object) => void) => void };
 };
 

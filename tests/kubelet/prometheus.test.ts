@@ -1,4 +1,4 @@
-/** A real Prometheus scrapes the metrics of a node with the usual jobs for kubelets. */
+/** A real Prometheus scrapes a node's metrics, using the usual kubelet jobs. */
 import assert from 'node:assert/strict';
 import { chmodSync } from 'node:fs';
 import { after, before, test } from 'node:test';
@@ -9,7 +9,7 @@ import type { StartedProgram } from '../pods/started-program.ts';
 
 const PATHS = ['/metrics', '/metrics/cadvisor', '/metrics/resource', '/metrics/probes'];
 
-/** Queries that each give one series of the pod below; jobs are named by their paths. */
+/** Queries that each return one series for the pod below; jobs are named after their paths. */
 const WEB = 'namespace="default",pod="web"';
 const SERIES = [
   'kubelet_running_pods{job="/metrics"} == 1',
@@ -21,10 +21,10 @@ const SERIES = [
   `prober_probe_total{job="/metrics/probes",${WEB},probe_type="Liveness",result="successful"} > 0`,
 ];
 
-/** By job: whether all samples of a scrape are distinct series. */
+/** For each job: whether all samples in a scrape belong to distinct series. */
 const DISTINCT = 'count by (job) ({job=~"/.*", __name__!~"up|scrape_.*"}) == on (job) scrape_samples_scraped';
 
-/** Prometheus' counters of samples that it has rejected in successful scrapes. */
+/** Prometheus' counters of samples rejected in successful scrapes. */
 const REFUSED =
   /^prometheus_target_scrapes?_\w*(duplicate_timestamp|out_of_bounds|out_of_order|exceeded)\w*_total (.*)$/gm;
 
@@ -41,7 +41,7 @@ after(async () => {
   bundle.remove();
 });
 
-/** Starts a node with the HTTP API, and a ready pod with probes. */
+/** Starts a node with the HTTP API, and a pod with probes. */
 async function startNode(port: number): Promise<void> {
   chmodSync(place.file('tokens', 'a-token\n'), 0o600);
   const server = ['[kubelet.server]', 'address = "127.0.0.1"', `port = ${port}`, 'healthz_port = 0'];
@@ -53,7 +53,7 @@ async function startNode(port: number): Promise<void> {
   await place.ok('apply', '-f', place.file('web.yaml', manifest));
 }
 
-/** A configuration with a job for each path, in JSON (which is valid YAML). */
+/** Returns a configuration with a job for each path, as JSON (which is valid YAML). */
 function prometheusConfig(port: number): string {
   const jobs = PATHS.map((path) => ({
     job_name: path,
@@ -78,7 +78,7 @@ async function ask<T>(origin: string, path: string): Promise<T> {
   return data;
 }
 
-/** Polls until the answer is `expected`; fails with the last answer. */
+/** Polls until the value equals `expected`; fails with the last value. */
 async function eventually<T>(expected: T, read: () => Promise<T>): Promise<void> {
   let last: T | undefined;
   const holds = async () => {

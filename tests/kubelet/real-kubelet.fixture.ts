@@ -9,10 +9,10 @@ import { DEFAULT_EVICTION } from '@podwright/kubelet-configuration';
 import { type LogSource, readContainerLog } from '../../packages/kubelet/src/logs/container-logs.ts';
 import type { SuiteRuntime } from './suite-runtime.fixture.ts';
 
-/** Timeout for a busy host. */
+/** Generous, to allow for a busy host. */
 const PATIENCE_MS = 30_000;
 
-/** A kubelet with its own manifest directory on a real runtime. */
+/** A kubelet with its own manifest directory, on a real runtime. */
 export type RealKubelet = {
   options: KubeletOptions;
   handle: Kubelet;
@@ -20,13 +20,13 @@ export type RealKubelet = {
   remove: (file: string) => Promise<void>;
   pod: (name: string, holds: (pod: Pod) => boolean) => Promise<Pod>;
   until: (what: string, holds: () => boolean | Promise<boolean>) => Promise<void>;
-  /** Complete lines of a container's output, without the log's other fields. */
+  /** Returns the complete lines of a container's output, without the log format's other fields. */
   log: (pod: Pod, container?: string) => Promise<string[]>;
-  /** Names of existing pod cgroups. */
+  /** Returns the names of all existing pod cgroups. */
   podCgroups: () => Promise<string[]>;
-  /** Stops the kubelet and starts another one with the same options. */
+  /** Stops the kubelet and starts a new one with the same options. */
   restart: () => Promise<void>;
-  /** Removes all pods, stops the kubelet and removes its files. */
+  /** Removes all pods, stops the kubelet and deletes its files. */
   close: () => Promise<void>;
 };
 

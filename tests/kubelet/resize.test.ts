@@ -1,4 +1,4 @@
-/** In-place resize of pods on Podwright's runtime, by the cgroups of pod and container. Needs root. */
+/** In-place pod resize on Podwright's runtime, as seen in the cgroups of pods and containers. Requires root. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -49,7 +49,7 @@ const FILES = {
   memory: { 1: 'memory.limit_in_bytes', 2: 'memory.max' },
 };
 
-/** CPU quota in microseconds and memory limit in bytes of the cgroups of the pod and of its container. */
+/** Returns the CPU quota (µs) and memory limit (bytes) of the pod's cgroup and of its container's. */
 function limitsOf(pod: Pod, qos: '' | '/burstable' = ''): string[][] {
   const path = `${kubelet.options.cgroupRoot}/kubepods${qos}/pod${pod.metadata.uid}`;
   const id = main(pod).containerID!.split('//')[1]!;
@@ -133,7 +133,10 @@ test('a resize without capacity is deferred and reserves nothing until a pod fre
   await kubelet.pod('waits', (pod) => condition(pod, 'PodResizePending')?.reason === 'Infeasible');
 });
 
-/** Replaces the kubelet with one in its own process, kills that one after `change` has been seen, and starts another one. */
+/**
+ * Replaces the kubelet with one in a separate process, kills that one once `change` has taken effect, runs `whileNoneRuns`, and starts a
+ * new one.
+ */
 async function withKilledKubelet(change: () => Promise<void>, whileNoneRuns: () => Promise<void>): Promise<void> {
   await kubelet.handle.close();
   const child = await startKubeletChild(kubelet.options);

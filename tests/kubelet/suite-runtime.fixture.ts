@@ -3,38 +3,38 @@ import { type Containerd, startContainerd } from './containerd.fixture.ts';
 import { startDockerNode } from './docker-node.fixture.ts';
 import { startOwnRuntime } from './own-runtime.fixture.ts';
 
-/** A runtime for the kubelet's suite; `image` is the name of the busybox image. */
+/** A runtime for the kubelet suites; `image` is the name of the busybox image. */
 export type SuiteRuntime = Pick<Containerd, 'scratch' | 'endpoint' | 'bridge' | 'stop'> & { image: string };
 
-/** A runtime in its own process. `load` adds the images of an archive. */
+/** A runtime in a separate process. `load` loads the images in an archive. */
 export type RestartableRuntime = SuiteRuntime & Pick<Containerd, 'restart' | 'load'>;
 
-/** Whether the suite runs on a Docker Engine with the dockershim: PODWRIGHT_TEST_RUNTIME=docker. */
+/** Whether the suites run on a Docker Engine with the dockershim (PODWRIGHT_TEST_RUNTIME=docker). */
 export const onDocker = isDocker(process.env.PODWRIGHT_TEST_RUNTIME);
 
 /**
- * Expectations that differ on Docker. Two files test features that Docker lacks, and always use Podwright's runtime:
- * `tests/userns/kubelet.test.ts` (user namespaces of pods) and `tests/cluster/dra.test.ts` (devices by CDI).
+ * Expectations that differ on Docker. Two files test features that Docker lacks and therefore always use Podwright's runtime:
+ * `tests/userns/kubelet.test.ts` (user namespaces for pods) and `tests/cluster/dra.test.ts` (CDI devices).
  */
 export const docker = {
-  /** Docker writes logs in its own format; the CRI log path is a link to its file. */
+  /** Docker has its own log format; the CRI log path is a symbolic link to Docker's log file. */
   logLine: (text: string) => new RegExp(`^\\{"log":"${text}\\\\n","stream":"stdout","time":"`, 'm'),
-  /** Docker rotates logs itself: the kubelet sees only a link, which does not grow. */
+  /** Docker rotates logs itself: all the kubelet sees is a link, which does not grow. */
   logFiles: ['0.log'],
-  /** So a log does not count as a pod's ephemeral storage, except for a block of the link. */
+  /** The log therefore does not count toward a pod's ephemeral storage, except for the block used by the link. */
   mostLogBytes: 4096,
-  /** Docker cannot remove a limit by an update: the container keeps its limit, and the pod reports the reason. */
+  /** Docker cannot remove a limit in an update: the container keeps its limit, and the pod reports why. */
   memoryLimitStays: /Docker cannot remove the memory limit of a container/,
-  /** CDI needs the API of Docker Engine 25. */
+  /** CDI requires the API of Docker Engine 25 or later. */
   noCdi: /Docker cannot give a container CDI devices \(.*\): Docker Engine 25 or later can/,
 };
 
-/** Starts containerd, or Docker; `name` as for `startContainerd`. */
+/** Starts containerd or Docker; `name` as in `startContainerd`. */
 export function startOtherRuntime(name: string): Promise<RestartableRuntime> {
   return onDocker ? startDockerNode(name) : startContainerd(name);
 }
 
-/** Starts Podwright's runtime, or Docker. */
+/** Starts Podwright's runtime or Docker. */
 export function startOurRuntime(
   name: string,
   given?: (scratch: string) => Partial<RuntimeOptions>,

@@ -1,6 +1,6 @@
 /**
- * A fake systemd for logind on a simulated host: it owns org.freedesktop.systemd1 on the bus and forwards SIGHUP to logind. It does not
- * answer the start of the shutdown unit until SIGUSR1, and then with an error, so that the shutdown is cancelled.
+ * A fake systemd for logind on a simulated host: owns org.freedesktop.systemd1 on the bus and sends SIGHUP to logind when asked to kill the
+ * unit. It leaves the request to start the shutdown unit unanswered until SIGUSR1, then responds with an error, which cancels the shutdown.
  * `node systemd-stand-in.ts LOGIND_PID`.
  */
 import { connect } from 'node:net';
@@ -14,7 +14,7 @@ const text = (value: string) => Buffer.concat([number(value.length), Buffer.from
 const field = (code: number, type: string, value: Buffer) =>
   Buffer.concat([Buffer.from([code, 1]), Buffer.from(`${type}\0`), value]);
 
-/** An answer on the bus: empty, a string property, or an error. */
+/** Encodes a reply on the bus: empty, a string property, or an error. */
 function answer(call: { serial: number; sender?: string }, what: { property?: string; error?: string }): Buffer {
   const body =
     what.property === undefined ? Buffer.alloc(0) : Buffer.concat([Buffer.from('\x01s\0\0'), text(what.property)]);

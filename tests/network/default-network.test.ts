@@ -8,7 +8,7 @@ import { networkSuite } from './network.suite.ts';
 
 networkSuite({ name: 'default network', number: 241, prepare: () => undefined, undo: () => undefined });
 
-/** Number of pods; a thousand were tried manually. */
+/** Number of pods; tested manually with a thousand. */
 const PODS = Number(process.env.TEST_PODS ?? 80);
 
 const published = (hostPort: number) => ({
@@ -83,7 +83,8 @@ test('a pod that was attached in advance gets its link and its bridge again if t
     const [, link = ''] = /(veth[0-9a-f]{11})@/.exec(fixture.podLinks().at(-1)!)!;
     run('ip', ['link', 'delete', name === 'link' ? link : fixture.bridge]);
     const { ips } = await network.setUp(pod, bounded());
-    // flags, not `state UP`: if links change often, the kernel updates a bridge's state only once a second
+    // check the flags rather than `state UP`: if links change frequently, the kernel updates a bridge's operational state only once a
+    // second
     const isUp = (address: string) => new RegExp(`<[^>]*\\bUP,LOWER_UP[^]* inet ${address}/24`);
     assert.match(inside(pod, 'ip', ['address', 'show', 'dev', 'eth0']), isUp(ips[0]!));
     assert.match(run('ip', ['address', 'show', 'dev', fixture.bridge]), isUp('10.241.74.1'));
@@ -250,7 +251,7 @@ test('a foreign bridge is used and not removed', async () => {
   }
 });
 
-/** Asserts that there is no network for pods while the host has a conflicting link, and that there is one after its removal. */
+/** Asserts that the pod network is not ready while the host has a conflicting link, and works once the link is removed. */
 async function assertRefused(fixture: NetworkFixture, commands: string[][], expected: RegExp): Promise<void> {
   const network = await fixture.open();
   for (const command of commands) run('ip', command);

@@ -1,4 +1,4 @@
-/** The bridge does not learn addresses: it has a static entry for each pod, in all ways in which a pod's port is created. */
+/** The bridge does not learn addresses: it has a static entry for each pod, however the pod's port was created. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bounded, fetchInside, inside, NetworkFixture, run } from './network.fixture.ts';
@@ -8,7 +8,7 @@ type Pod = Parameters<typeof inside>[0];
 const FRAMES = 500;
 const FRAME_BYTES = 60;
 
-/** Frames to a pod's address, each with another sender, of an Ethernet type for experiments (IEEE 802). */
+/** Frames addressed to a pod, each from a different source, using a local experimental EtherType (IEEE 802). */
 function framesOfManySenders(destination: string): Buffer {
   const frames = Buffer.alloc(FRAMES * FRAME_BYTES);
   for (let index = 0; index < FRAMES; index++) {
@@ -20,7 +20,7 @@ function framesOfManySenders(destination: string): Buffer {
   return frames;
 }
 
-/** Learned and static entries of the bridge: `ADDRESS dev LINK master BRIDGE [static]`. */
+/** Returns the learned and static entries in the bridge's forwarding database: `ADDRESS dev LINK master BRIDGE [static]`. */
 function entries({ bridge }: NetworkFixture): { learned: string[]; fixed: string[] } {
   const lines = run('bridge', ['fdb', 'show', 'br', bridge]).split('\n');
   const ours = lines.filter((line) => line.includes(` master ${bridge}`) && !line.includes('permanent'));

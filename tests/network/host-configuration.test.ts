@@ -6,7 +6,7 @@ import { errorMessage, waitFor } from '@podwright/base';
 import { bounded, inside, NetworkFixture, run } from './network.fixture.ts';
 import { networkSuite } from './network.suite.ts';
 
-/** Writes a CNI configuration of the host with the usual plugins; `more` are appended to the chain. */
+/** Writes a host CNI configuration with a bridge plugin; `more` plugins are appended to the chain. */
 function configure(fixture: NetworkFixture, file: string, more: object[] = [], ipMasq = true) {
   const ipam = { type: 'host-local', dataDir: addressesOf(fixture), ranges: [[{ subnet: fixture.subnet }]] };
   const plugins = [{ type: 'bridge', bridge: fixture.bridge, isGateway: true, ipMasq, ipam }, ...more];
@@ -15,13 +15,13 @@ function configure(fixture: NetworkFixture, file: string, more: object[] = [], i
 
 const addressesOf = (fixture: NetworkFixture): string => join(fixture.confDir, 'addresses');
 
-/** Addresses that the host-local plugin has assigned. */
+/** Returns the addresses assigned by the host-local plugin. */
 function givenOut(fixture: NetworkFixture): string[] {
   const directory = join(addressesOf(fixture), fixture.bridge);
   return existsSync(directory) ? readdirSync(directory).filter((name) => /^\d+\.\d+\./.test(name)) : [];
 }
 
-/** Runs a test with a CNI configuration of the host, whose bridge Podwright does not remove. */
+/** Runs a test with a host CNI configuration, and deletes its bridge afterwards, because Podwright does not. */
 async function withHost(bridge: string, subnet: string, use: (fixture: NetworkFixture) => Promise<void>) {
   await using fixture = new NetworkFixture(bridge, subnet);
   try {

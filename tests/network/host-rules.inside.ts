@@ -7,10 +7,10 @@ import { HostRules } from '../../packages/runtime/src/network/bridge/host-rules.
 import { parseSubnets } from '../../packages/runtime/src/network/bridge/subnet.ts';
 import type { RulesOutcome, RulesRun } from './host.fixture.ts';
 
-// Run by a `HostFixture` in the network namespace of the simulated host; prints a `RulesOutcome` as one line of JSON.
+// Run by `HostFixture` in the network namespace of the simulated host; prints a `RulesOutcome` as a line of JSON.
 const run: RulesRun = JSON.parse(process.argv[2]!);
 
-/** Calls a function with each batch of requests before it is sent. */
+/** Calls a function with each batch of requests before sending it. */
 class WatchedSockets extends NetlinkSockets {
   readonly #look: (requests: readonly NetlinkRequest[]) => void;
 
@@ -30,7 +30,7 @@ class WatchedSockets extends NetlinkSockets {
   }
 }
 
-/** As on a kernel without nf_tables, which is subsystem 10 of netfilter. */
+/** Simulates a kernel without nf_tables (netfilter subsystem 10). */
 function refuseNftables(requests: readonly NetlinkRequest[]): void {
   if (requests.some(({ type }) => type >> 8 === 10)) throw new Error('this kernel has no nf_tables');
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { waitFor } from '@podwright/base';
 import type { PublishedPorts } from '../../packages/runtime/src/network/bridge/port-rules.ts';
 
-/** A call of `HostRules`, or a script in between. */
+/** A call of `HostRules`, or a script to run between calls. */
 export type RulesStep =
   | { call: 'ensure' | 'recheck' | 'remove' | 'published' | 'warnings' | 'missing' }
   | { call: 'publish'; sandboxId: string; ports: PublishedPorts }
@@ -13,7 +13,7 @@ export type RulesStep =
   | { call: 'setSubnets'; subnets: string }
   | { call: 'run'; script: string };
 
-/** Input of host-rules.inside.ts. `killAt`: the process kills itself before its nth request to the kernel. */
+/** Input for host-rules.inside.ts. `killAt`: the process kills itself before its nth request to the kernel. */
 export type RulesRun = {
   bridge: string;
   subnets: string;
@@ -23,24 +23,24 @@ export type RulesRun = {
   steps: RulesStep[];
 };
 
-/** Output of host-rules.inside.ts: the result of each step, and the names of started programs. */
+/** Output of host-rules.inside.ts: the result of each step, and the names of the programs that were started. */
 export type RulesOutcome = { results: unknown[]; programs: string[] };
 
-/** A pod for the packet filter: a namespace with addresses of the bridge's subnets. */
+/** A pod for the firewall tests: a namespace with addresses from the bridge's subnets. */
 export type HostPod = { name: string; netns: string; ips: string[] };
 
 const bounded = (): AbortSignal => AbortSignal.timeout(20_000);
 
 /**
- * A network namespace that simulates the host, with the bridge `pwt0` and its pods, and a neighbour without a route to the pods. A
- * test's changes of the packet filter stay in the namespace.
+ * A network namespace that simulates the host, with the bridge `pwt0`, its pods, and a neighbor that has no route to the pods. Tests'
+ * changes to the firewall are confined to the namespace.
  */
 export class HostFixture implements Disposable {
   readonly directory = mkdtempSync(join(tmpdir(), 'podwright-host-'));
   readonly bridge = 'pwt0';
   readonly subnets = '10.241.41.0/24,fd00:241:41::/64';
   readonly filter: RulesRun['filter'];
-  /** The host's own addresses, other than those of the bridge. */
+  /** The host's own addresses, apart from the bridge's. */
   readonly addresses = { 4: '10.242.41.1', 6: 'fd00:242:41::1' };
   readonly host: string;
   readonly outside: HostPod;
@@ -71,13 +71,13 @@ export class HostFixture implements Disposable {
     return pod;
   }
 
-  /** Serves lines `NAME PEER` on a port of a pod until the test ends. */
+  /** Starts a server on a port of a pod that replies with `NAME PEER`. It runs until the test ends. */
   async serve({ name, netns }: Pick<HostPod, 'name' | 'netns'>, protocol: 'tcp' | 'udp', port: number): Promise<void> {
     const listen = {
       tcp: `TCP6-LISTEN:${port},fork,reuseaddr`,
       udp: `UDP6-RECVFROM:${port},fork`,
     }[protocol];
-    // reads the packet first: socat discards the output of a program that exits before it was given the packet
+    // reads the packet first: socat discards the output of a program that exits before receiving the packet
     const answer = `${protocol === 'udp' ? 'read packet; ' : ''}echo ${name} $SOCAT_PEERADDR`;
     const server = spawn('nsenter', [`--net=${netns}`, 'socat', '-t10', listen, `SYSTEM:${answer}`]);
     this.#servers.push(server);
@@ -86,19 +86,19 @@ export class HostFixture implements Disposable {
     await waitFor(isListening, { intervalMs: 10, signal: bounded() });
   }
 
-  /** Runs steps of the code under test in a process of the host; returns their results. */
+  /** Runs steps of the code under test in a process on the host; returns their results. */
   rules(...steps: RulesStep[]): unknown[] {
     return this.observedRules(...steps).results;
   }
 
-  /** As `rules`, and also returns the programs that the code under test has started. */
+  /** Like `rules`, but also returns which programs the code under test has started. */
   observedRules(...steps: RulesStep[]): RulesOutcome {
     const { status, stdout, stderr } = this.#run({ steps });
     if (status !== 0) throw new Error(stderr);
     return JSON.parse(stdout);
   }
 
-  /** As `rules`, but the process kills itself before its nth request to the kernel. */
+  /** Like `rules`, but the process kills itself before its nth request to the kernel. */
   killedRules(killAt: number, ...steps: RulesStep[]): NodeJS.Signals | null {
     return this.#run({ steps, killAt }).signal;
   }
@@ -107,7 +107,7 @@ export class HostFixture implements Disposable {
     return inNamespace(this.host, script);
   }
 
-  /** All rules of the host's packet filter, without counters and handles. */
+  /** Returns all firewall rules of the host, without comments and counters. */
   filterRules(): string {
     const text = this.onHost('nft list ruleset; iptables-save; ip6tables-save; iptables-legacy-save 2>/dev/null');
     return text.replace(/^#.*$/gm, '').replace(/\[\d+:\d+\]|counter packets \d+ bytes \d+/g, '');
@@ -147,7 +147,7 @@ export function inNamespace(netns: string, script: string): string {
   return execFileSync('nsenter', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
-/** The answer of a server to a client in a namespace, as `NAME PEER`; throws without an answer. */
+/** Returns a server's response (`NAME PEER`) to a client in a namespace. Throws if there is none. */
 export function ask(netns: string, protocol: 'tcp' | 'udp', address: string, port: number): string {
   const target = `${address.includes(':') ? `[${address}]` : address}:${port}`;
   const script = {
@@ -159,7 +159,7 @@ export function ask(netns: string, protocol: 'tcp' | 'udp', address: string, por
   return `${name} ${shortAddress(peer)}`;
 }
 
-/** Shortens an address of socat, which writes all 32 digits in brackets, and IPv4 addresses mapped into IPv6. */
+/** Shortens an address as printed by socat (all 32 digits, in brackets), and unwraps IPv4-mapped IPv6 addresses. */
 function shortAddress(peer: string): string {
   const { hostname } = new URL(`http://${peer}`);
   const mapped = /^\[::ffff:(\w+):(\w+)\]$/.exec(hostname);

@@ -1,4 +1,4 @@
-/** Netlink fails or loses an answer at each request of a pod's setup: the setup succeeds, or leaves nothing behind. */
+/** Netlink fails, or its response is lost, at each request of a pod's setup: the setup succeeds or leaves nothing behind. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PodwrightError } from '@podwright/base';
@@ -7,7 +7,7 @@ import { bounded, fetchInside, inside, NetworkFixture, run } from './network.fix
 
 type Fault = { at: number; kind: 'lost answers' | 'refused' };
 
-/** Netlink sockets of which the nth request fails, or each request of one kind. */
+/** Netlink sockets on which the nth request fails, or all requests of a certain type. */
 class FaultySockets extends NetlinkSockets {
   fault: Fault | undefined;
   refused: string | undefined;
@@ -34,7 +34,7 @@ function systemError(name: string, code: 'permission_denied' | 'resource_exhaust
   return new PodwrightError(code, name, { cause: Object.assign(new Error(name), { code: name }) });
 }
 
-/** Sets a pod up while one request fails; returns the number of requests. */
+/** Sets up a pod while one request fails; returns the number of requests made. */
 async function setUpWith(fault: Fault | undefined, use: (error: unknown, fixture: NetworkFixture) => Promise<void>) {
   await using fixture = new NetworkFixture('pwt-fault0', '10.241.81.0/24,fd00:241:81::/64');
   const sockets = new FaultySockets();

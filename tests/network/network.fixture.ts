@@ -11,14 +11,14 @@ import { ChosenNetwork } from '../../packages/runtime/src/network/choice/chosen-
 import { CniNetwork } from '../../packages/runtime/src/network/cni/cni-network.ts';
 import type { NetworkRequest } from '../../packages/runtime/src/network/network.ts';
 
-/** Directories of CNI plugins of distributions and tarballs. */
+/** Directories in which distributions and tarballs install CNI plugins. */
 const binDirs = ['/opt/cni/bin', '/usr/lib/cni', '/usr/libexec/cni'];
 
 export const bounded = (): AbortSignal => AbortSignal.timeout(30_000);
 
 /**
- * One runtime's network on this host, with its own bridge and subnet, and the namespaces of its pods. Its disposal removes everything,
- * also after a failed test.
+ * A runtime's network on this host, with its own bridge and subnet, and its pods' namespaces. Disposing of it removes everything, even
+ * after a failed test.
  */
 export class NetworkFixture implements AsyncDisposable {
   readonly directory = mkdtempSync(join(tmpdir(), 'podwright-network-'));
@@ -39,7 +39,7 @@ export class NetworkFixture implements AsyncDisposable {
     return join(this.directory, 'net.d');
   }
 
-  /** Opens the network as a runtime does at its start; a second call simulates a restart. */
+  /** Opens the network as a runtime does on startup; calling it again simulates a restart. */
   async open(sockets = new NetlinkSockets(), { mtu }: { mtu?: number } = {}): Promise<ChosenNetwork> {
     const { bridge, subnet, confDir, directory } = this;
     const directories = { stateDir: join(directory, 'state'), cacheDir: join(directory, 'cache') };
@@ -51,7 +51,7 @@ export class NetworkFixture implements AsyncDisposable {
     return opened;
   }
 
-  /** Creates a namespace with `lo` up, as the sandbox controller does, and returns its network request. */
+  /** Creates a namespace with `lo` up, like the sandbox controller; returns its network request. */
   pod(sandboxId: string, more: Partial<NetworkRequest> = {}): NetworkRequest {
     const netnsPath = join(this.directory, 'ns', sandboxId);
     writeFileSync(netnsPath, '');
@@ -61,14 +61,14 @@ export class NetworkFixture implements AsyncDisposable {
     return { sandboxId, ...names, netnsPath, portMappings: [], ...more };
   }
 
-  /** Removes a namespace; `keepFile` keeps the empty file of its mount point. */
+  /** Removes a namespace; `keepFile` keeps the empty file that was its mount point. */
   removeNamespace(path: string, { keepFile = false } = {}): void {
     execFileSync('umount', [path]);
     if (!keepFile) rmSync(path);
     this.#namespaces.delete(path);
   }
 
-  /** Serves lines `NAME PEER` on a port of a pod until the test ends. */
+  /** Starts a server on a port of a pod that replies with `NAME PEER`. It runs until the test ends. */
   async serve(
     pod: NetworkRequest,
     protocol: 'tcp' | 'tcp6' | 'udp',
@@ -92,7 +92,7 @@ export class NetworkFixture implements AsyncDisposable {
     for (const server of this.#servers.splice(0)) server.kill('SIGKILL');
   }
 
-  /** Sets a pod up with CNI plugins and their records, as earlier versions without a built-in network did. */
+  /** Sets up a pod using CNI plugins and their records, as was done by earlier versions, which had no built-in network. */
   async setUpAsBefore(pod: NetworkRequest): Promise<void> {
     const stateDir = join(this.directory, 'state');
     mkdirSync(stateDir, { recursive: true });
@@ -112,13 +112,13 @@ export class NetworkFixture implements AsyncDisposable {
     await cni.setUp(parseNetworkList(JSON.stringify(list)), pod, bounded());
   }
 
-  /** Waits until no link of a pod is left: the kernel removes them some time after their namespaces. */
+  /** Waits until no pod link is left. The kernel removes links some time after their namespaces. */
   async untilLinksAreGone(): Promise<void> {
     const gone = () => (this.podLinks().length === 0 ? true : undefined);
     await waitFor(gone, { intervalMs: 10, signal: bounded() });
   }
 
-  /** The links of pods on the host, one line each. */
+  /** Returns the pods' links on the host, one per line. */
   podLinks(): string[] {
     const links = run('ip', ['-o', 'link', 'show']).split('\n');
     return links.filter(
@@ -126,7 +126,7 @@ export class NetworkFixture implements AsyncDisposable {
     );
   }
 
-  /** Leftovers of this network on the host, one line each. */
+  /** Returns what is left of this network on the host, one item per line. */
   leftovers(): string[] {
     const links = run('ip', ['-br', 'link']).split('\n');
     const rules = [run('iptables-save', []), run('nft', ['list', 'ruleset'])].join('\n').split('\n');
@@ -156,7 +156,7 @@ export class NetworkFixture implements AsyncDisposable {
   }
 }
 
-/** A network behind the host without a route to pods: an answer from it proves masquerading. */
+/** A host on a network behind this one, without a route to pods: a response from it proves masquerading. */
 export class OutsideHost implements Disposable {
   readonly hostAddress: string;
   readonly address: string;
@@ -190,13 +190,13 @@ export function inside(pod: NetworkRequest, program: string, args: string[], std
   return run('nsenter', [`--net=${pod.netnsPath}`, program, ...args], stdin);
 }
 
-/** The answer of a server to a client in a pod. */
+/** Returns a server's response to a client in a pod. */
 export function fetchInside(pod: NetworkRequest, address: string, port: number): string {
   const target = `TCP:${address.includes(':') ? `[${address}]` : address}:${port},connect-timeout=3`;
   return inside(pod, 'socat', ['-T3', '-u', target, '-']).trim();
 }
 
-/** The answer of a TCP server to a client on the host; rejects without an answer. */
+/** Returns a TCP server's response to a client on the host. Rejects if there is none. */
 export function fetchFromHost(host: string, port: number): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const socket = connect({ host, port, timeout: 3000 });

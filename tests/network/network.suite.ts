@@ -5,22 +5,22 @@ import { bounded, fetchFromHost, fetchInside, inside, NetworkFixture, OutsideHos
 
 /** A network under test. */
 export type NetworkUnderTest = {
-  /** Prefix of each test's name. */
+  /** Prefix of the tests' names. */
   name: string;
-  /** The second number of its subnets: 10.N.… and fd00:N:… */
+  /** The second number in its subnets: 10.N.… and fd00:N:… */
   number: number;
-  /** Prepares the fixture; `undo` removes the state that the network intentionally retains. */
+  /** Prepares the fixture; `undo` removes the state that the network deliberately leaves behind. */
   prepare(fixture: NetworkFixture): void;
   undo(fixture: NetworkFixture): void;
 };
 
 const tcp = (hostPort: number): PortMapping => ({ protocol: 'tcp', containerPort: 80, hostPort, hostIp: '' });
 
-/** The contract of `Network`; called by `tests/network/*.test.ts`. */
+/** The contract of `Network`, run from `tests/network/*.test.ts`. */
 export function networkSuite(under: NetworkUnderTest): void {
   const n = under.number;
 
-  /** Runs a test with the network's own bridge and subnets. */
+  /** Runs a test on a network with its own bridge and subnets. */
   const promise = (what: string, third: number, use: (fixture: NetworkFixture) => Promise<void>, dual = false) =>
     test(`${under.name}: ${what}`, async () => {
       const subnets = [`10.${n}.${third}.0/24`, ...(dual ? [`fd00:${n}:${third}::/64`] : [])];

@@ -60,7 +60,7 @@ test('of two pods with a host port each, one keeps its port when the other is to
   assert.match(await fetchFromHost('127.0.0.1', 38126), /^pair-b/);
 });
 
-/** The answer to a packet to a port of localhost; packets may be lost. */
+/** Returns the response to a UDP packet sent to a port on localhost. Packets may be lost, so it is sent repeatedly. */
 async function askByUdp(port: number): Promise<string> {
   const socket = createSocket('udp4');
   const timer = setInterval(() => socket.send('?\n', port, '127.0.0.1'), 200);

@@ -13,7 +13,7 @@ export function sctpInit(sourcePort: number, destinationPort: number): Buffer {
   return packet;
 }
 
-/** The checksum of SCTP, bit by bit (RFC 9260, appendix A). */
+/** Computes SCTP's checksum bit by bit (RFC 9260, appendix A). */
 function crc32c(bytes: Buffer): number {
   let crc = 0xffffffff;
   for (const byte of bytes) {

@@ -1,4 +1,4 @@
-/** The runtime is killed while a plugin handles an event. The next runtime completes or undoes what was under way. */
+/** Kills the runtime while a plugin is handling an event. The next runtime completes or rolls back what was in progress. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { ContainerState } from '@podwright/cri';
@@ -43,7 +43,7 @@ async function startPod({ cri }: KillableRuntime, name: string): Promise<Ids> {
   return { podSandboxId, containerId };
 }
 
-/** A kubelet's calls for one pod from its creation to its removal. */
+/** Makes a kubelet's calls for one pod, from creation to removal. */
 async function lifeOfPod(runtimeOfPod: KillableRuntime): Promise<void> {
   const { cri } = runtimeOfPod;
   const { podSandboxId, containerId } = await startPod(runtimeOfPod, 'victim');

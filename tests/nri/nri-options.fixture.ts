@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { RuntimeOptions } from '@podwright/runtime';
 import type { TestPlace } from '../fixtures/runtime-under-test.ts';
 
-/** NRI in the state directory of a place, without installed plugins. */
+/** Returns NRI options that use the place's state directory, without installed plugins. */
 export const nriOptions = ({ options: { state } }: TestPlace): NonNullable<RuntimeOptions['nri']> => ({
   socketPath: join(state, 'nri', 'nri.sock'),
   pluginPath: '',
@@ -11,7 +11,7 @@ export const nriOptions = ({ options: { state } }: TestPlace): NonNullable<Runti
   requestTimeoutMs: 2000,
 });
 
-/** The events in the life of a pod with a container. */
+/** Events in the life of a pod with a container. */
 export const EVENT_NAMES_OF_PODS = [
   ...(['runPodSandbox', 'updatePodSandbox', 'postUpdatePodSandbox', 'stopPodSandbox', 'removePodSandbox'] as const),
   ...(['createContainer', 'postCreateContainer', 'startContainer', 'postStartContainer'] as const),

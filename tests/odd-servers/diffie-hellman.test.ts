@@ -1,4 +1,7 @@
-/** Clients of foreign TLS servers offer no finite-field Diffie-Hellman, whose cost the server chooses. Add new clients to `clients`. */
+/**
+ * Clients of untrusted TLS servers do not offer finite-field Diffie-Hellman, because the server chooses how expensive it is. Add new
+ * clients to `clients`.
+ */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';

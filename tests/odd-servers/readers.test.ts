@@ -1,6 +1,6 @@
 /**
- * All readers of HTTP answers of foreign servers, against unusual answers: those that Go's client accepts, and so upstream's kubelet and
- * containerd, must be accepted here too. Add new readers to `readers`.
+ * Tests all code that reads HTTP responses from external servers with unusual responses: those accepted by Go's client, and therefore by
+ * upstream's kubelet and containerd, must be accepted here too. Add new readers to `readers`.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -18,11 +18,14 @@ const container = { name: 'c', image: 'i' };
 const podIps = ['127.0.0.1'];
 const commands = { runInContainer: () => Promise.reject(new Error('not asked for')) };
 
-/** Reads an answer and returns whether it is a success (e.g. of a probe). Rejects if the answer cannot be read. */
+/**
+ * Reads a response and returns whether it counts as success (of a probe, for example). Rejects if the response cannot be read. `left` lists
+ * readable responses that it rejects.
+ */
 type Reader = { read: (port: number) => Promise<boolean | undefined>; left?: string[] };
 
 const statusOf = (error: unknown) => /status(?:code:| |)\s*(\d+)|answered (\d+)/.exec(String(error));
-/** Maps an error for an unsuccessful status to false: the answer was readable. */
+/** Maps errors about an unsuccessful status to false, since the response was readable. */
 const successOf = (reading: Promise<unknown>) =>
   reading.then(
     () => true,
@@ -89,9 +92,9 @@ const collector = (port: number) =>
     signal: AbortSignal.timeout(BOUND_MS),
   });
 
-/** Answers that are not readable if gzip was requested; Go's client rejects them too. */
+/** Responses that are unreadable if gzip was requested; Go's client rejects them as well. */
 const LEFT_BY_GZIP = ['invalid gzip'];
-/** Answers that Node's parser refuses even in its lenient mode, as `docs/differences/images.md` says. */
+/** Responses that Node's parser rejects even in lenient mode; see `docs/differences/images.md`. */
 const LEFT_BY_NODE = [
   'spaces before the status',
   'the length twice',

@@ -1,4 +1,4 @@
-/** Peers whose certificates take long to decode, or whose signatures take long to verify, do not stall this process. */
+/** Peers whose certificates are slow to decode, or whose signatures are slow to verify, do not stall this process. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,9 +22,9 @@ import { chainLimiter } from '../../packages/system/src/index.ts';
 import { LARGE_CHAIN, sendChain, serveChain, slowChain } from './slow-chain.fixture.ts';
 
 const BOUND_MS = 10_000;
-/** A fatal alert, illegal_parameter: OpenSSL sends it before it reads a message that is too large. */
+/** A fatal alert, illegal_parameter, which OpenSSL sends without reading an oversized message. */
 const REFUSAL = '1503030002022f';
-/** Certificates that fit in 16 KiB. */
+/** The number of certificates that fits in 16 KiB. */
 const SMALL_CHAIN = 11;
 
 const commands = { runInContainer: () => Promise.reject(new Error('not called')) };
@@ -152,7 +152,7 @@ for (const version of ['TLSv1.2', 'TLSv1.3'] satisfies SecureVersion[])
     assert.deepEqual(subjects, ['CN=localhost']);
   });
 
-/** Returns the least CPU time, in ms, of some handshakes with a server. */
+/** Returns the minimum CPU time (ms) of several handshakes with a server. */
 async function handshakeCost(t: TestContext): Promise<number> {
   const { port } = await serveChain(t, slowChain(SMALL_CHAIN));
   const costs: number[] = [];

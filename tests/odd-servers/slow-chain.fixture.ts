@@ -16,10 +16,10 @@ import {
   time,
 } from '../../packages/certificates/src/der.ts';
 
-/** How long a peer may take to respond to a chain. */
+/** How long to wait for a peer's response to a chain. */
 const ANSWER_MS = 5000;
 
-/** A fatal alert, handshake_failure. */
+/** A fatal handshake_failure alert. */
 const HANDSHAKE_FAILURE = Buffer.from('15030300020228', 'hex');
 
 const KEY_BYTES = 384;
@@ -35,7 +35,10 @@ const MESSAGE = { clientHello: 1, serverHello: 2, certificate: 11, serverHelloDo
 const name = (number: number) =>
   sequence(set(sequence(objectIdentifier('2.5.4.3'), der(TAG.utf8String, Buffer.from(`c${number}`)))));
 
-/** Returns a certificate issued by certificate `number + 1`. Its signature is random, and its key takes milliseconds to verify one. */
+/**
+ * Returns a certificate issued by certificate `number + 1`. Its signature is random, and verifying a signature with its key takes
+ * milliseconds.
+ */
 function certificate(number: number): Buffer {
   const modulus = randomBytes(KEY_BYTES);
   modulus[0]! |= 0x80;
@@ -63,7 +66,7 @@ const prefixed = (bytes: number, content: Buffer) => Buffer.concat([uint(bytes, 
 const extension = (type: number, content: string) =>
   Buffer.concat([uint(2, type), prefixed(2, Buffer.from(content, 'hex'))]);
 
-/** Encodes a handshake message of TLS 1.2 in records. */
+/** Encodes a TLS 1.2 handshake message as records. */
 function records(type: number, content: Buffer): Buffer {
   const message = Buffer.concat([uint(1, type), prefixed(3, content)]);
   const parts: Buffer[] = [];
@@ -72,16 +75,16 @@ function records(type: number, content: Buffer): Buffer {
   return Buffer.concat(parts);
 }
 
-/** The beginning of a message with 93 KiB of certificates, to which a limited peer responds. */
+/** The beginning of a message with 93 KiB of certificates. A peer with a limit responds to it without waiting for the rest. */
 export const LARGE_CHAIN = Buffer.from('16030300040b016b48', 'hex');
 
-/** Returns a message with certificates whose signatures take long to verify. */
+/** Returns a message with certificates whose signatures are slow to verify. */
 export function slowChain(length: number): Buffer {
   const certificates = Array.from({ length }, (_, number) => prefixed(3, certificate(number)));
   return records(MESSAGE.certificate, prefixed(3, Buffer.concat(certificates)));
 }
 
-/** Starts a server that sends a chain to each client, and then an alert. */
+/** Starts a server that sends each client a chain, followed by an alert. */
 export async function serveChain(t: Pick<TestContext, 'after'>, chain: Buffer): Promise<{ port: number }> {
   const random = randomBytes(32);
   const extensions = prefixed(2, extension(0xff01, '00'));
@@ -96,7 +99,7 @@ export async function serveChain(t: Pick<TestContext, 'after'>, chain: Buffer): 
   return { port: (server.address() as AddressInfo).port };
 }
 
-/** Connects to a server that requests a client certificate, and sends a chain. Returns the bytes that the server then sent. */
+/** Connects to a server that requests a client certificate, and sends a chain. Returns the bytes that the server sends after that. */
 export async function sendChain(port: number, chain: Buffer): Promise<Buffer> {
   const groups = extension(10, '0004001d0017');
   const others = [extension(11, '0100'), extension(13, '000a04030401050106010804'), extension(0xff01, '00')];

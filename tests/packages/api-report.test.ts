@@ -1,4 +1,4 @@
-/** The report of public names, on made declarations. */
+/** The report of public names, on made-up declarations. */
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ const HIDDEN = `export interface Hidden {
 type Local = 1 | 2;
 `;
 
-/** The report of a package with these files in \`dist\`. */
+/** Returns the report for a package that consists of these files. */
 function reportOf(t: TestContext, files: Record<string, string>): string {
   const directory = mkdtempSync(join(tmpdir(), 'podwright-api-'));
   t.after(() => rmSync(directory, { recursive: true }));

@@ -1,6 +1,6 @@
 /**
- * Installs the published packages from their tarballs in an empty project, checks the examples of their READMEs with TypeScript, and runs
- * them as plain JavaScript.
+ * Installs the published packages from their tarballs in an empty project, type-checks the examples in their READMEs, and runs them as
+ * plain JavaScript.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -26,10 +26,10 @@ const project = join(packed.directory, 'project');
 before(() => packed.install(project));
 after(() => packed[Symbol.dispose]());
 
-/** Runs an example with these arguments; returns what it prints. */
+/** Runs an example with these arguments; returns its output. */
 type Run = (...args: string[]) => Promise<string>;
 
-/** A directory below /var/tmp, because overlayfs does not work on overlayfs. */
+/** Creates a directory under /var/tmp, because overlayfs does not work on overlayfs. */
 async function scratch(t: TestContext): Promise<string> {
   const directory = await mkdtemp('/var/tmp/podwright-packages-');
   t.after(() => rm(directory, { recursive: true, force: true }));

@@ -1,4 +1,4 @@
-/** The package.json of a published package, from that of the workspace. */
+/** The package.json of a published package, derived from that of the workspace. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { publishedManifest } from '../../scripts/packages/manifest.ts';

@@ -1,4 +1,4 @@
-/** The published packages as tarballs, and empty projects that install them. */
+/** The published packages as tarballs, and empty projects to install them in. */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -14,16 +14,16 @@ import { publishedPackages, root } from '../../scripts/packages/workspace.ts';
 const run = promisify(execFile);
 const TIMEOUT_MS = 120_000;
 
-/** A README's commands to install a package, and its example. */
+/** A README's arguments for `npm install`, and its example. */
 export type Readme = { installs: string[]; example: string };
 
-/** What package-lock.json has about an installed package. */
+/** The entry for an installed package in package-lock.json. */
 type LockEntry = { version?: string; link?: boolean; [field: string]: unknown };
 type Dependent = { dependencies?: Record<string, string>; optionalDependencies?: Record<string, string> };
 
 export class PackedPackages implements Disposable {
   readonly directory = mkdtempSync(join(tmpdir(), 'podwright-packed-'));
-  /** Names without scope. */
+  /** Package names without the scope. */
   readonly names: string[];
   readonly #tarballs: Map<string, string>;
 
@@ -38,7 +38,7 @@ export class PackedPackages implements Disposable {
     this.#tarballs = new Map(packages.map(({ manifest }, index) => [manifest.name, tarballs[index]!]));
   }
 
-  /** The directory that was packed. */
+  /** Returns the directory that was packed. */
   staged(name: string): string {
     return join(this.directory, name);
   }
@@ -51,7 +51,7 @@ export class PackedPackages implements Disposable {
     return JSON.parse(readFileSync(join(this.staged(name), 'package.json'), 'utf8'));
   }
 
-  /** The packages that a package needs, directly or not, by name; also optional ones for other platforms. */
+  /** Returns the names of a package's direct and transitive dependencies, including optional ones for other platforms. */
   closureOf(name: string): string[] {
     const found = new Set<string>();
     const visit = ({ dependencies = {}, optionalDependencies = {} }: Dependent) => {
@@ -66,13 +66,13 @@ export class PackedPackages implements Disposable {
     return [...found].sort();
   }
 
-  /** The names of the modules that a package exports. */
+  /** Returns the names of the modules exported by a package. */
   exportsOf(name: string): string[] {
     const modules = Object.entries(this.manifest(name).exports).filter(([, target]) => typeof target === 'object');
     return modules.map(([path]) => join('@podwright', name, path));
   }
 
-  /** The README in the tarball; undefined if there is none, or no example in it. */
+  /** Returns the README in the tarball; undefined if there is none or it does not contain an example. */
   readme(name: string): Readme | undefined {
     const path = join(this.staged(name), 'README.md');
     const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
@@ -82,8 +82,8 @@ export class PackedPackages implements Disposable {
   }
 
   /**
-   * Makes a project with nothing but these packages, from the tarballs. The lock file has the versions of the workspace, so that npm finds
-   * them in its cache, where the installation of the workspace has put them, or else in the registry.
+   * Creates a project with just these packages, installed from the tarballs. The lock file has the same versions as the workspace, so npm
+   * normally finds them in its cache, where installing the workspace has put them; otherwise it uses the registry.
    */
   async install(project: string): Promise<void> {
     const dependencies = Object.fromEntries([...this.#tarballs].map(([name, path]) => [name, `file:${path}`]));
@@ -122,7 +122,7 @@ function workspaceLock(): Record<string, LockEntry> {
   return JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
 }
 
-/** The errors of TypeScript in files of a project; strict, and with the declarations of the packages. */
+/** Returns TypeScript's errors for files of a project, checked in strict mode and including the packages' declarations. */
 export async function typeErrors(project: string, files: string[]): Promise<string> {
   const compilerOptions = { strict: true, skipLibCheck: false, module: 'nodenext', target: 'es2023', noEmit: true };
   await writeFile(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
@@ -131,7 +131,7 @@ export async function typeErrors(project: string, files: string[]): Promise<stri
   return stdout;
 }
 
-/** Runs a program of a project as plain JavaScript, and returns its standard output. */
+/** Runs a program in a project as plain JavaScript; returns its standard output. */
 export async function runJavaScript(project: string, program: string, args: string[] = []): Promise<string> {
   const path = join(project, `program-${randomUUID()}.js`);
   await writeFile(path, stripTypeScriptTypes(program));

@@ -1,4 +1,4 @@
-/** What is in the tarballs of the published packages, and what they depend on. */
+/** The contents and dependencies of the published packages' tarballs. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { cpSync, globSync, readFileSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ const filesOf = (name: string): string[] =>
 const textsOf = (name: string, pattern: string): string[] =>
   globSync(pattern, { cwd: packed.staged(name) }).map((path) => readFileSync(join(packed.staged(name), path), 'utf8'));
 
-/** Contract suites, which implementations outside of Podwright call. */
+/** Contract suites, called by implementations outside of Podwright. */
 const SUITES = ['package/dist/snapshots/snapshotter.suite.d.ts', 'package/dist/snapshots/snapshotter.suite.js'];
 
 for (const name of packed.names) {
@@ -68,7 +68,7 @@ test('a published package depends on published packages only', () => {
   assert.deepEqual(wrong, []);
 });
 
-/** Packages with native code, and those of ours that cannot do their job without it. */
+/** Packages with native code, and those of our packages that cannot work without them. */
 const NATIVE: Record<string, string[]> = {
   'better-sqlite3': ['images', 'metadata'],
   koffi: ['images', 'shim', 'system'],

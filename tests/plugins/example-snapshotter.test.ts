@@ -1,2 +1,2 @@
-/** The example plugin fulfils the contract: runs its own test. */
+/** Checks that the example plugin fulfills the contract, by running its own test. */
 import '../../examples/plugins/copy-snapshotter/src/copy-snapshotter.test.ts';

@@ -1,4 +1,7 @@
-/** Runs the command of the streaming URL in its argument. A separate process, because trusted certificates apply to a whole process. */
+/**
+ * Runs a command through the streaming URL given as an argument. In a separate process, because trusted certificates apply to the whole
+ * process.
+ */
 import { errorMessage } from '@podwright/base';
 import { runRemoteCommand } from '@podwright/streaming';
 

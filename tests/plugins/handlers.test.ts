@@ -1,4 +1,4 @@
-/** Runtime handlers of a configuration file: pods run on their handler's sandbox controller and task runtime. */
+/** Runtime handlers from a configuration file: pods run on the sandbox controller and task runtime of their handler. */
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ program = "/no/such/runc"
 `;
 
 const place = makeTestPlace();
-// directories of handlers and plugins may stay, because pods do not create them
+// the directories of handlers and plugins may remain, since they are not created by pods
 for (const directory of [
   'state/oci/runc',
   'state/plugins/own-tasks/runc',
@@ -53,7 +53,7 @@ for (const directory of [
 const runtime = new RuntimeUnderTest(place);
 const file = join(place.directory, 'net.d', 'config.toml');
 
-/** The handler options of a configuration file. */
+/** Returns the handler options from a configuration file. */
 function handlerOptions(toml: string) {
   writeFileSync(file, toml);
   const { handlers, defaultHandler, plugins } = runtimeOptions(loadConfig({ config: file }));
@@ -73,7 +73,7 @@ async function startPod(name: string, runtimeHandler: string) {
   return { podSandboxId, containerId };
 }
 
-/** The name of the program whose child the container's first process is. */
+/** Returns the name of the program whose child is the container's init process. */
 async function parentOf(containerId: string): Promise<string> {
   const { info } = await runtime.cri.runtime.containerStatus({ containerId, verbose: true });
   const { pid } = JSON.parse(info.info!) as { pid: number };

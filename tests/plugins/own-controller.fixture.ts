@@ -1,4 +1,4 @@
-/** A third-party plugin with a sandbox controller, which is assembled from Podwright's own parts. */
+/** A third-party plugin with a sandbox controller assembled from Podwright's own parts. */
 import type { SandboxController, SandboxRecord, ThirdPartyPlugin } from '@podwright/runtime/plugin';
 import { SandboxDirectories } from '../../packages/runtime/src/sandbox/sandbox-directories.ts';
 import { SandboxNamespaces } from '../../packages/runtime/src/sandbox/sandbox-namespaces.ts';

@@ -1,4 +1,4 @@
-/** A third-party plugin with a task runtime: Podwright's own under another name, with its own state. */
+/** A third-party plugin with a task runtime: Podwright's own, under a different name and with separate state. */
 import { discoverCgroups } from '@podwright/host';
 import type { TaskRuntime, ThirdPartyPlugin } from '@podwright/runtime/plugin';
 import { requireProgram } from '../../packages/host/src/programs/find-program.ts';

@@ -1,4 +1,4 @@
-/** Plugins of the configuration file, with the bundled command: pods run on them, and `runtime plugins` lists them. */
+/** Plugins from the configuration file, with the bundled command: pods run on them, and `runtime plugins` lists them. */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { after, before, type TestContext, test } from 'node:test';
@@ -14,7 +14,7 @@ before(async () => {
 });
 after(() => bundle.remove());
 
-/** A node with a configuration file; `call` does not use that file. */
+/** Creates a node with a configuration file; `place.call` does not use the file, `withConfig` does. */
 function makePlace(context: TestContext, number: number, config: (place: NodePlace) => string) {
   const place = new NodePlace(bundle, `10.96.${number}.0/24`);
   context.after(() => place.remove());

@@ -1,4 +1,4 @@
-/** The CRI over TCP: mutual TLS, a generic gRPC client, and streams over https. */
+/** CRI over TCP: mutual TLS, a generic gRPC client, and HTTPS streams. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -72,7 +72,7 @@ test('clients without a certificate of the authority are rejected', async () => 
   }
 });
 
-/** A field of a protobuf message: number, and a string shorter than 128 bytes. */
+/** Encodes a protobuf string field; the string must be shorter than 128 bytes. */
 const field = (number: number, text: string) =>
   Buffer.concat([Buffer.from([(number << 3) | 2, text.length]), Buffer.from(text)]);
 const asIs = (bytes: Buffer) => bytes;

@@ -6,18 +6,18 @@ import { writeExampleArchive } from '../../scripts/example-image.ts';
 
 const checkout = new URL('../..', import.meta.url).pathname;
 
-/** The bundled product, built from the current sources, and the image of the examples. */
+/** The bundled product, built from the current sources, and the examples' image. */
 export type Bundle = {
   program: string;
-  /** Whether the program is the single executable, which needs no Node.js. */
+  /** Whether the program is the single executable, which does not require Node.js. */
   isExecutable?: boolean;
   image: string;
   remove: () => void;
 };
 
 /**
- * Builds into a new directory, so that no other build removes chunks of a running node. If PODWRIGHT_TEST_BUNDLE names a directory, the
- * first caller builds into it, and the others get links to it.
+ * Builds into a new directory, so that no other build can remove chunks that a running node needs. If PODWRIGHT_TEST_BUNDLE is set to a
+ * directory, the first caller builds into it, and later ones get links to it.
  */
 export async function buildBundle(): Promise<Bundle> {
   const shared = process.env.PODWRIGHT_TEST_BUNDLE;
@@ -45,7 +45,7 @@ async function linkToBundle(shared: string): Promise<string> {
   return directory;
 }
 
-/** Moves the build to the shared directory, unless another process was faster. */
+/** Moves the build to the shared directory unless another process was faster. */
 function moveUnlessThere(directory: string, shared: string): void {
   try {
     renameSync(directory, shared);
@@ -55,7 +55,7 @@ function moveUnlessThere(directory: string, shared: string): void {
   }
 }
 
-/** Creates a directory from which other users can run programs. */
+/** Creates a directory that other users can run programs from. */
 function makeDirectory(): string {
   const directory = mkdtempSync('/tmp/pwb-');
   chmodSync(directory, 0o755);

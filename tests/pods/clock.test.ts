@@ -1,4 +1,4 @@
-/** The clock of a host is set forwards and backwards by an hour while pods run, crash, and are added and removed. */
+/** The host's clock is set forward and back by an hour while pods run, crash, and are added and removed. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
@@ -34,7 +34,7 @@ const main = async (name: string) => mainOf(await find(name))!;
 
 const PROBE = '{exec: {command: ["true"]}, periodSeconds: 1, failureThreshold: 1}';
 
-/** Starts and removes a pod while the clock is off. */
+/** Starts and removes a pod while the clock is wrong. */
 async function startAndRemove(name: string, offMs: number): Promise<void> {
   await place.ok('apply', '-f', place.file(`${name}.yaml`, podManifest(name, forever)));
   await place.until(async () => (await main(name))?.ready === true);

@@ -1,11 +1,11 @@
-/** `run` on another container runtime: Debian's containerd, or a Docker Engine, over both versions of the CRI. */
+/** `run` on other container runtimes: Debian's containerd or a Docker Engine, with both versions of the CRI. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type RestartableRuntime, startOtherRuntime } from '../kubelet/suite-runtime.fixture.ts';
 import { type Bundle, buildBundle } from './bundle.fixture.ts';
 import { freePort, helloManifest, NodePlace } from './node.fixture.ts';
 
-/** A kubelet keeps the cgroups of QoS classes, as upstream's does. */
+/** A kubelet leaves the cgroups of the QoS classes in place, as upstream does. */
 const LASTING = /^cgroups: [^:]*\/pwn-\w+(\/kubepods(\/besteffort|\/burstable)?)?$/;
 
 let bundle: Bundle;

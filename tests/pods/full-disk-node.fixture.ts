@@ -13,7 +13,7 @@ export type FullDiskNodeOptions = { bundle: Bundle; subnet: string; fileSystem: 
 
 const isEvicted = (pod: Pod) => pod.status?.reason === 'Evicted';
 
-/** A node whose root directory, with the node's own log, is on a small disk. */
+/** A node whose root directory and log are on a small disk. */
 export class FullDiskNode {
   readonly place: NodePlace;
   readonly disk: SmallDisk;
@@ -39,7 +39,10 @@ export class FullDiskNode {
     await this.place.until(async () => (await this.place.call('ps')).code === 0);
   }
 
-  /** Starts idle pods, and waits until they run. A node under disk pressure would reject them for good. */
+  /**
+   * Starts idle pods once there is no disk pressure, and waits until they are running. A node under disk pressure would reject them
+   * permanently.
+   */
   async run(...names: string[]): Promise<void> {
     await this.place.until(async () => !(await this.#isUnderPressure()));
     for (const name of names) this.writeManifest(name, podManifest(name, forever));
@@ -87,11 +90,11 @@ export class FullDiskNode {
     await once(this.#daemon!, 'exit');
   }
 
-  /** Runs `podwright stop`, and asserts that nothing of the pods is left on the host but the logs of evicted ones. */
+  /** Runs `podwright stop`, and asserts that all that pods leave behind on the host is the logs of evicted ones. */
   async stop(): Promise<void> {
     const evictedBefore = (await this.place.pods()).filter(isEvicted).map(({ metadata }) => metadata.uid);
     await this.place.ok('stop');
-    // may stay: files that wait for free space, statuses of evicted pods, and the socket of a killed node
+    // may remain: files waiting for free space, statuses of evicted pods, and a killed node's socket
     const own =
       /^(mounts|files): \S+\/(state\/records.journal|root(\/filler|\/manifests\/.*|\/kubelet\/pod-(resources(\/kubelet.sock)?|statuses(\/.*)?)|\/runtime\/metadata.db-wal)?)$/;
     assert.deepEqual(
@@ -100,7 +103,10 @@ export class FullDiskNode {
     );
   }
 
-  /** A pod may also be evicted while the node stops: then its recorded status says so. */
+  /**
+   * Whether the line is the log of an evicted pod. The pod may also have been evicted while the node was stopping, which its recorded
+   * status shows.
+   */
   #isLogOfEvicted(line: string, evictedBefore: string[]): boolean {
     const uid = /^files: \S+\/logs\/[^/]+_([^/_]+)(\/|$)/.exec(line)?.[1];
     if (uid === undefined) return false;

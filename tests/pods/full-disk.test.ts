@@ -1,4 +1,4 @@
-/** Other files fill the disk of a node's root directory. Needs root, mkfs.ext4 and mkfs.xfs. */
+/** Other files fill the disk that holds a node's root directory. Requires root, mkfs.ext4 and mkfs.xfs. */
 import { existsSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { type Bundle, buildBundle } from './bundle.fixture.ts';

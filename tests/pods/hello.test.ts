@@ -1,4 +1,4 @@
-/** `run`: from a manifest to running pods in one command, which leaves nothing behind. */
+/** `run` goes from a manifest to running pods in a single command, and leaves nothing behind. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { after, before, type TestContext, test } from 'node:test';
@@ -11,7 +11,7 @@ before(async () => {
 });
 after(() => bundle.remove());
 
-/** A node with the image loaded; `number` determines its subnet. */
+/** Creates a node with the image loaded; `number` determines its subnet. */
 async function makePlace(context: TestContext, number: number): Promise<NodePlace> {
   const place = await NodePlace.open(bundle, `10.99.${number}.0/24`);
   context.after(() => place.remove());
@@ -140,7 +140,7 @@ test("exec -it has a terminal that follows the size of the caller's", async (con
   const place = await makePlace(context, 10);
   await place.ok('run', '--detach', place.file('a.yaml', podManifest('a', forever)));
   const inside = place.command('exec', '-it', 'a', '--', 'sh').join(' ');
-  // resizes the outer shell's terminal, which exec uses, while exec runs
+  // resizes the outer shell's terminal, which exec is using, while exec runs
   const resize = 'sleep 3; stty rows 33 cols 77 < "$(readlink -f /proc/$$/fd/1)"';
   const command = `stty rows 20 cols 100; (${resize}) & ${inside}; echo "ended $?"`;
   const terminal = place.startProgram('script', '-qfec', command, '/dev/null');

@@ -1,4 +1,4 @@
-/** A node whose root and state directories are reached by symbolic links, as data on a larger disk or below /var/run. */
+/** A node whose root and state directories are reached through symbolic links, like data on a larger disk or under /var/run. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Fast-growing logs on a complete node. */
+/** Fast-growing logs on a full node. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -63,7 +63,10 @@ test('a slow follower gets each line once over rotations, and so does a later re
   }
 });
 
-/** The file with the last line of a log: the current one, or the newest rotated one if the log was rotated after that line. */
+/**
+ * Returns the content of the log file with the last line: the current file or, if it is still empty after a rotation, the newest rotated
+ * one.
+ */
 function newestLog(directory: string): string {
   const path = join(directory, '0.log');
   const current = existsSync(path) ? readFileSync(path, 'utf8') : '';

@@ -1,4 +1,4 @@
-/** A manifest URL as a source of a node's pods. */
+/** A manifest URL as a node's source of pods. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';

@@ -14,7 +14,7 @@ import { type Ended, StartedProgram } from './started-program.ts';
 
 export const exampleImage = 'localhost/podwright/busybox:1';
 
-/** Inventory lines of a stopped node that may stay: its directories, records, log and images. */
+/** Inventory lines that may remain once a node has stopped: its directories, records, log and images. */
 const LASTING = [
   /^files: \S+\/(root|state|logs|net\.d|input|cni-bin|config\.toml)$/,
   /^files: \S+\/(input|net\.d|cni-bin)\//,
@@ -28,13 +28,13 @@ const LASTING = [
   /^files: \S+\/state\/(host|host\/[^/]+|ns|oci|oci\/[^/]+|tasks|sandboxes|containers|network|network\/(addresses|host-ports))$/,
 ];
 
-/** Settings without ports: two kubelets on one host cannot both use upstream's ports. */
+/** Settings without ports: two kubelets on one host cannot both listen on upstream's ports. */
 export const NO_PORTS = '[kubelet.server]\nport = 0\nhealthz_port = 0\n';
 
-/** Whether the nodes of the suites have a Kubernetes API, unless a suite says otherwise; with PODWRIGHT_TEST_API=true they do. */
+/** Whether the suites' nodes have a Kubernetes API (PODWRIGHT_TEST_API=true), unless a suite overrides it. */
 export const withApi = process.env.PODWRIGHT_TEST_API === 'true';
 
-/** A node with its own directories, cgroups and network, which is driven by the command line. */
+/** A node with its own directories, cgroups and network, controlled through the command line. */
 export class NodePlace {
   readonly directory = mkdtempSync('/tmp/pwn-');
   readonly scope: InventoryScope;
@@ -55,7 +55,7 @@ export class NodePlace {
     if (hasApi) this.file('api.toml', `[api]\nenabled = true\nservice_cidr = "${this.serviceCidr}"\n`);
   }
 
-  /** A node on the runtime of the suite; for Docker it has its own Engine. */
+  /** Creates a node on the suites' runtime; with Docker, it gets its own Engine. */
   static async open(bundle: Bundle, subnet: string): Promise<NodePlace> {
     const place = new NodePlace(bundle, subnet);
     if (onDocker) await place.#useDocker();
@@ -82,7 +82,7 @@ export class NodePlace {
     this.file('docker.toml', ['runtime = "docker"', '[dockershim]', ...lines, ''].join('\n'));
   }
 
-  /** Addresses of Services that no other node of the tests uses: 10.172.3.0/24 has 10.173.3.0/24. */
+  /** A Service IP range that no other node in the tests uses: for 10.172.3.0/24, it is 10.173.3.0/24. */
   get serviceCidr(): string {
     return this.#subnet.replace(/^10\.\d+\./, '10.173.').replace(/\/\d+$/, '/24');
   }
@@ -91,7 +91,7 @@ export class NodePlace {
     return join(this.directory, ...parts);
   }
 
-  /** The command line with this node's flags. */
+  /** Returns the command line, including this node's flags. */
   command(...args: string[]): string[] {
     const { isExecutable = false, program } = this.#bundle;
     return [...(isExecutable ? [] : [process.execPath]), program, ...this.flags(), ...args];
@@ -118,21 +118,21 @@ export class NodePlace {
     return new StartedProgram(command);
   }
 
-  /** Runs a command to its end, with any exit code. */
+  /** Runs a command to completion; any exit code is accepted. */
   async call(...args: string[]): Promise<Ended> {
     const program = this.start(...args);
     program.child.stdin!.end();
     return program.ended();
   }
 
-  /** Runs a command that must succeed, and returns its output. */
+  /** Runs a command, which must succeed, and returns its output. */
   async ok(...args: string[]): Promise<string> {
     const { code, out, err } = await this.call(...args);
     if (code !== 0) throw new Error(`podwright ${args.join(' ')}: exit code ${code}\n${out}\n${err}\n${this.log()}`);
     return out;
   }
 
-  /** Asserts that the command exits with 1 and this message on standard error. */
+  /** Asserts that the command exits with 1 and prints a matching message on standard error. */
   async fails(message: RegExp, ...args: string[]): Promise<void> {
     const { code, err } = await this.call(...args);
     assert.equal(code, 1, args.join(' '));
@@ -143,7 +143,7 @@ export class NodePlace {
     return JSON.parse(await this.ok(...args, '-o', 'json')) as T;
   }
 
-  /** Reads a document of the node's Kubernetes API. */
+  /** Reads a document from the node's Kubernetes API. */
   async api<T>(path: string): Promise<T> {
     const socket = this.path('state/apiserver.sock');
     return JSON.parse(
@@ -155,7 +155,7 @@ export class NodePlace {
     return (await this.json<{ items: Pod[] }>('ps')).items;
   }
 
-  /** Runs the daemon in the foreground until it answers. */
+  /** Starts the daemon in the foreground and waits until it responds. */
   async startDaemon(...args: string[]): Promise<StartedProgram> {
     const isPlainKubelet = args.includes('kubelet') && !args.includes('--config');
     const config = isPlainKubelet ? ['--config', this.file('ports.toml', NO_PORTS)] : [];
@@ -181,7 +181,7 @@ export class NodePlace {
     await waitFor(async () => (await holds()) || undefined, { intervalMs: 50, signal });
   }
 
-  /** The node's own log. */
+  /** Returns the end of the node's own log. */
   log(): string {
     try {
       return readFileSync(this.path('root/node.log'), 'utf8').slice(-5000);
@@ -190,14 +190,14 @@ export class NodePlace {
     }
   }
 
-  /** Leftovers on the host that a node without pods does not keep. */
+  /** Returns what is left on the host that should not remain once a node has no pods. */
   leftovers(): string[] {
     const found = leftovers(this.#before, takeInventory(this.scope));
     const bridgeOfCni = this.#docker && `links: /sys/class/net/${this.scope.bridge}`; // the bridge plugin keeps its bridge
     return found.filter((line) => line !== bridgeOfCni && !LASTING.some((pattern) => pattern.test(line)));
   }
 
-  /** Stops and removes everything, so that a failed test does not affect the next. */
+  /** Stops and removes everything, so that a failed test does not affect later ones. */
   async remove(): Promise<void> {
     for (let round = 0; round < 50; round++) {
       const { processes } = takeInventory(this.scope);
@@ -231,12 +231,12 @@ function kill(pid: number): void {
   }
 }
 
-/** The example with another port on the host. */
+/** Returns the example with a different host port. */
 export function helloManifest(port: number): string {
   return readFileSync(new URL('../../examples/hello.yaml', import.meta.url), 'utf8').replaceAll('18080', String(port));
 }
 
-/** A free port of the host. */
+/** Returns a free host port. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '0.0.0.0');
   await new Promise((resolve) => server.once('listening', resolve));
@@ -246,7 +246,7 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** A pod of one container that runs a shell script; `rest` are further lines of its spec. */
+/** Returns a pod manifest with one container that runs a shell script; `rest` holds additional lines for the spec. */
 export function podManifest(name: string, script: string, rest = ''): string {
   return `apiVersion: v1
 kind: Pod
@@ -260,5 +260,5 @@ ${rest}  containers:
 `;
 }
 
-/** A script that runs until SIGTERM, and then exits at once. */
+/** A script that runs until SIGTERM, then exits immediately. */
 export const forever = 'trap "exit 0" TERM; while :; do sleep 0.2; done';

@@ -1,4 +1,4 @@
-/** Pods of public bug reports of other systems, on a complete node. */
+/** Pods from public bug reports for other systems, on a full node. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { after, before, test } from 'node:test';

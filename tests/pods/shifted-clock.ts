@@ -1,6 +1,6 @@
 /**
- * Preloaded into a program: shifts its wall clock by the milliseconds in the file SHIFTED_CLOCK, which is read at each SIGUSR2. Timers
- * are not affected, as when the clock of a host is set.
+ * Preloaded into a program to shift its wall clock by the milliseconds in the file SHIFTED_CLOCK, which is read on each SIGUSR2. Timers are
+ * unaffected, as when a host's clock is set.
  */
 import { readFileSync } from 'node:fs';
 

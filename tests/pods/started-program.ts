@@ -4,10 +4,10 @@ import { waitFor, withTimeout } from '@podwright/base';
 
 export type Ended = { code: number | null; signal: NodeJS.Signals | null; out: string; err: string };
 
-/** Timeout for a busy host. */
+/** Generous, to allow for a busy host. */
 const PATIENCE_MS = 60_000;
 
-/** A program that a test has started, with its output so far and its exit. */
+/** A program started by a test, with its output so far and its exit status. */
 export class StartedProgram {
   readonly child: ChildProcess;
   out = '';
@@ -26,7 +26,7 @@ export class StartedProgram {
     this.#closed = once(this.child, 'close');
   }
 
-  /** Waits until its output matches. */
+  /** Waits until the output matches. */
   async until(pattern: RegExp): Promise<RegExpExecArray> {
     const find = () => {
       const found = pattern.exec(this.out) ?? pattern.exec(this.err);
@@ -44,7 +44,7 @@ export class StartedProgram {
     this.child.stdin!.write(text);
   }
 
-  /** Waits for its exit; kills it and throws if it does not exit in time. */
+  /** Waits for the program to exit; kills it and throws on timeout. */
   async ended(timeoutMs = PATIENCE_MS): Promise<Ended> {
     const timer = setTimeout(() => this.child.kill('SIGKILL'), timeoutMs);
     await this.#closed;

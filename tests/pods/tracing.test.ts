@@ -1,4 +1,4 @@
-/** The spans of a pod's start that a node exports to a collector of traces (OTLP over HTTP). */
+/** Spans of a pod's startup that a node exports to a trace collector (OTLP over HTTP). */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
@@ -39,7 +39,7 @@ after(async () => {
   bundle.remove();
 });
 
-/** `kubelet: syncPod > kubelet: run sandbox > …`: the names of a span and its ancestors. */
+/** Returns the names of a span and its ancestors: `kubelet: syncPod > kubelet: run sandbox > …`. */
 function pathOf(span: ReceivedSpan): string {
   const parent = received.find(({ traceId, spanId }) => traceId === span.traceId && spanId === span.parentSpanId);
   return `${parent === undefined ? '' : `${pathOf(parent)} > `}${span.of}: ${span.name}`;

@@ -5,7 +5,7 @@ import type { NetworkPolicy } from '../../packages/proxy/src/policies/objects.ts
 import { ask, type HostPod, inNamespace } from '../network/host.fixture.ts';
 import { eventually, node, POD_CIDRS, ProxyFixture, type StoredObject, service, slice } from './proxy.fixture.ts';
 
-/** The Pod object of a pod `default/NAME` with the label `app: NAME` and a port `http` at 80. */
+/** Returns the Pod object for `default/NAME`, with the label `app: NAME` and a port named `http` (80). */
 const podObject = ({ name, ips }: HostPod, namespace = 'default'): KubeObject => ({
   metadata: { namespace, name, labels: { app: name } },
   ...{
@@ -23,7 +23,7 @@ const policy = (name: string, spec: NetworkPolicy['spec']): NetworkPolicy => ({
 });
 const app = (name: string) => ({ matchLabels: { app: name } });
 
-/** A host with the pods a, b and c, of which c is in the namespace `other`; all serve TCP and UDP at 80, and TCP at 81. */
+/** Creates a host with the pods a, b and c, the last in the namespace `other`. All serve TCP and UDP on port 80, and TCP on port 81. */
 async function create() {
   const fixture = new ProxyFixture();
   const [a, b, c] = [fixture.pod('a'), fixture.pod('b'), fixture.pod('c')];
@@ -47,7 +47,7 @@ async function create() {
   return { fixture, a, b, c };
 }
 
-/** Whether a pod answers within half a second. */
+/** Whether a pod responds within half a second. */
 function reaches(from: { netns: string }, address: string, port: number, protocol: 'tcp' | 'udp' = 'tcp'): boolean {
   const target = `${address.includes(':') ? `[${address}]` : address}:${port}`;
   const script =

@@ -11,10 +11,10 @@ import { ask, HostFixture, type HostPod, inNamespace } from '../network/host.fix
 type Kind = 'services' | 'slices' | 'nodes' | 'pods' | 'namespaces' | 'policies';
 export type StoredObject = { resource: Kind; object: KubeObject };
 
-/** Input of proxy.inside.ts. */
+/** Input for proxy.inside.ts. */
 export type ProxySettings = {
   objects: StoredObject[];
-  /** With a `bridge`, network policies are enforced on it. */
+  /** If `bridge` is set, network policies are enforced on it. */
   options: Omit<ProxyOptions, 'client' | 'nodeName' | 'logger'> & { bridge?: string };
 };
 
@@ -24,10 +24,10 @@ export type ProxyCommand =
   | { do: 'stop'; removeRules: boolean };
 
 export const POD_CIDRS = ['10.241.41.0/24', 'fd00:241:41::/64'];
-/** The bounds of a wait for the rules. */
+/** Limits for waiting until the rules take effect. */
 const WAIT = () => ({ intervalMs: 20, signal: AbortSignal.timeout(20_000) });
 
-/** Whether the tests run on upstream's kube-proxy. */
+/** Whether the tests run against upstream's kube-proxy. */
 export const isUpstream = process.env.PODWRIGHT_KUBE_PROXY !== undefined;
 
 /** The Node object of the simulated host. */
@@ -42,7 +42,9 @@ export const node: KubeObject & Record<string, unknown> = {
   },
 };
 
-/** A Service `default/NAME` with the cluster IPs 10.96.0.`last` and fd00:96::`last` and, unless `spec` says otherwise, the port 80. */
+/**
+ * Returns a Service `default/NAME` with the cluster IPs 10.96.0.`last` and fd00:96::`last`, and with port 80 unless overridden by `spec`.
+ */
 export const service = (name: string, last: number, spec: ServiceObject['spec'] = {}): ServiceObject => ({
   metadata: { namespace: 'default', name },
   spec: {
@@ -57,7 +59,7 @@ export const service = (name: string, last: number, spec: ServiceObject['spec'] 
 
 export type SliceOptions = { port?: number; protocol?: string; nodeName?: string; version?: 4 | 6 };
 
-/** The EndpointSlice of a Service with these pods. */
+/** Returns a Service's EndpointSlice with these pods. */
 export function slice(name: string, pods: HostPod[], options: SliceOptions = {}): EndpointSlice {
   const { port = 80, protocol = 'TCP', nodeName = 'here', version = 4 } = options;
   return {
@@ -73,8 +75,8 @@ export function slice(name: string, pods: HostPod[], options: SliceOptions = {})
 }
 
 /**
- * A simulated host with pods on a bridge, on which a proxy runs: ours, or with `PODWRIGHT_KUBE_PROXY` upstream's, whose path that is. Bridged
- * packets pass the packet filter, as upstream requires.
+ * A simulated host that has pods on a bridge and runs a proxy: ours or, if `PODWRIGHT_KUBE_PROXY` is set to its path, upstream's. Bridged
+ * packets pass through the firewall, which upstream requires.
  */
 export class ProxyFixture extends HostFixture {
   #proxy: ChildProcess | undefined;
@@ -96,7 +98,7 @@ export class ProxyFixture extends HostFixture {
     await this.#answers.next();
   }
 
-  /** Passes a command to the proxy. Returns the proxy's problem. */
+  /** Sends a command to the proxy. Returns the proxy's current problem, if any. */
   async command(command: ProxyCommand): Promise<string> {
     this.#proxy!.stdin!.write(`${JSON.stringify(command)}\n`);
     return (await this.#answers!.next()).value;
@@ -111,7 +113,7 @@ export class ProxyFixture extends HostFixture {
     await once(this.#proxy!, 'exit');
   }
 
-  /** The table without the addresses and timeouts of clients. */
+  /** Returns the nftables ruleset without the timeouts of client entries. */
   table(): string {
     return this.onHost('nft list ruleset').replace(/expires \w+/g, '');
   }
@@ -122,7 +124,7 @@ export class ProxyFixture extends HostFixture {
   }
 }
 
-/** Waits until a call returns a value, and returns that; `undefined` and errors mean not yet. */
+/** Retries a call until it returns a value other than `undefined` without throwing; returns that value. */
 export const eventually = <T>(call: () => Promise<T | undefined> | T | undefined): Promise<T> =>
   waitFor(async () => {
     try {
@@ -132,7 +134,7 @@ export const eventually = <T>(call: () => Promise<T | undefined> | T | undefined
     }
   }, WAIT());
 
-/** How a connection attempt ends: the answer, or why there is none. */
+/** Returns the outcome of a connection attempt: the response, or why there is none. */
 export function outcome(netns: string, protocol: 'tcp' | 'udp', address: string, port: number): string {
   try {
     return ask(netns, protocol, address, port);
@@ -142,7 +144,7 @@ export function outcome(netns: string, protocol: 'tcp' | 'udp', address: string,
   }
 }
 
-/** Sends a UDP packet from a fixed source port and returns the answer; '' without one. */
+/** Sends a UDP packet from a fixed source port; returns the response, or '' if there is none. */
 export function askFrom(netns: string, sourcePort: number, address: string, port: number): string {
   const target = `${address.includes(':') ? `[${address}]` : address}:${port}`;
   const args = [`--net=${netns}`, 'socat', '-T1', '-t1', '-', `UDP:${target},sourceport=${sourcePort}`];

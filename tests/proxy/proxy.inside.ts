@@ -7,8 +7,8 @@ import { NETWORK_POLICIES } from '../../packages/proxy/src/policies/objects.ts';
 import { POD_CIDRS, type ProxyCommand, type ProxySettings } from './proxy.fixture.ts';
 import { startKubeProxy } from './upstream.fixture.ts';
 
-// Run by a `ProxyFixture` in the network namespace of the simulated host: a proxy of an API server in memory. Reads one command a line, and
-// answers each with a line.
+// Run by `ProxyFixture` in the network namespace of the simulated host: a proxy on an in-memory API server. Reads one command per line, and
+// responds to each with a line.
 const settings: ProxySettings = JSON.parse(process.argv[2]!);
 const resources = {
   services: SERVICES,

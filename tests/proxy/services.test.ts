@@ -17,7 +17,7 @@ import {
 } from './proxy.fixture.ts';
 
 const HOST = { 4: '10.242.41.1', 6: 'fd00:242:41::1' };
-/** Tests of what upstream's kube-proxy does not do. */
+/** For tests of behavior that upstream's kube-proxy lacks. */
 const options = { skip: isUpstream && 'kube-proxy differs' };
 const here = { resource: 'nodes', object: node } as const;
 const sourceOf = (answer: string): string => answer.split(' ')[1]!;
@@ -115,7 +115,7 @@ test('connections are spread over the endpoints, and a removed endpoint gets non
   await fixture.put('slices', slice('web', pods.slice(1)));
   await eventually(() => (names(20).has('a') ? undefined : true));
   assert.deepEqual([...names(30)].sort(), ['b', 'c']);
-  // a chain that no service uses is removed a second later, with another change
+  // an unused chain is removed along with some other change, at least a second later
   await eventually(async () => {
     await fixture.put('services', service('other', 2, { ports: [{ port: Date.now() % 60_000 }] }));
     return fixture.table().includes('pick_cluster4-3') ? undefined : true;

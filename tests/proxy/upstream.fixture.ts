@@ -9,7 +9,7 @@ import { waitFor } from '@podwright/base';
 import type { KubeObject, Resource } from '@podwright/kube-api';
 import type { FakeKubeClient } from '@podwright/kube-client/testing';
 
-/** Serves lists and watches of an API server in memory at 127.0.0.1, as much as kube-proxy needs. Returns the URL. */
+/** Serves the lists and watches of an in-memory API server on 127.0.0.1, to the extent needed by kube-proxy. Returns the URL. */
 async function serveLists(client: FakeKubeClient, resources: Resource[]): Promise<string> {
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url!, 'http://x');
@@ -67,7 +67,7 @@ async function streamEvents(
   response.end();
 }
 
-/** Starts upstream's kube-proxy on an API server in memory, and waits until it has made its table. */
+/** Starts upstream's kube-proxy on an in-memory API server, and waits until it has created its table. */
 export async function startKubeProxy(
   program: string,
   { client, resources, podCidrs }: { client: FakeKubeClient; resources: Resource[]; podCidrs: string[] },
@@ -107,7 +107,7 @@ export async function startKubeProxy(
     stdio: ['ignore', 'ignore', process.env.PODWRIGHT_TEST_LOG ? 'inherit' : 'ignore'],
   });
   process.once('exit', () => proxy.kill('SIGKILL'));
-  // kube-proxy reports that it is healthy before it has made any rules
+  // kube-proxy reports itself healthy before it has created any rules
   const hasRules = () => {
     const { status } = spawnSync('nft', ['list', 'table', 'ip6', 'kube-proxy']);
     return status === 0 || undefined;

@@ -1,4 +1,4 @@
-/** A record in the database is damaged: its pod or container is stopped and removed at the next start, and the others keep running. */
+/** A record in the database is damaged: at the next start, its pod or container is stopped and removed, and all others keep running. */
 import assert from 'node:assert/strict';
 import { readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ async function runPod(name: string) {
   return { podSandboxId, containerId };
 }
 
-/** Stops the runtime, runs a statement on its records, and starts it again. Returns the errors in its log. */
+/** Stops the runtime, runs an SQL statement on its records, and restarts it. Returns the errors it has logged. */
 async function restartAfter(sql: string, id: string): Promise<object[]> {
   await runtime.stop();
   const database = openDatabase(join(place.options.root, 'metadata.db'));

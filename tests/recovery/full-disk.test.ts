@@ -1,6 +1,5 @@
 /**
- * The disk of the runtime's records and files becomes full: each call reports it, leaves nothing behind, and succeeds once there is
- * space.
+ * The disk with the runtime's records and files fills up: each call reports this, leaves nothing behind, and succeeds once there is space.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -26,7 +25,7 @@ after(async () => {
   assert.deepEqual(left, []);
 });
 
-/** Runs `work` while only this many bytes are free on the disk. */
+/** Runs `work` with just this many bytes free on the disk. */
 async function withFree<T>(freeBytes: number, work: () => Promise<T>): Promise<T> {
   fill(freeBytes);
   try {
@@ -60,13 +59,13 @@ async function life(name: string): Promise<void> {
   await cri.runtime.removePodSandbox({ podSandboxId });
 }
 
-/** Asserts the message and the code of an error for a full disk. */
+/** Asserts that the error's code and message are those for a full disk. */
 function assertFull(error: unknown): void {
   assert.equal(errorCode(error), 'resource_exhausted', String(error));
   assert.match(String(error), /no space left|disk is full/i);
 }
 
-/** Less than the files of a pod need. */
+/** Too small for a pod's files. */
 const TOO_FEW_BYTES = 16 << 10;
 /** Twice the measured size of a pod's files. */
 const ENOUGH_BYTES = 256 << 10;

@@ -8,13 +8,13 @@ import { type KillableRuntime, startKillable } from '../fixtures/killable-runtim
 import { containerOf, podOf } from '../fixtures/pods.ts';
 import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 
-/** Calls that change a pod. Each has stages (failpoints), at any of which the runtime may be killed. */
+/** Calls that change a pod. Each has stages (failpoints), and the runtime may be killed at any of them. */
 const VERBS = [
   ...['sandbox-run', 'sandbox-stop', 'sandbox-remove', 'network-up', 'network-down'],
   ...['container-create', 'container-start', 'container-update', 'container-stop', 'container-remove'],
 ];
 
-/** All stages in the runtime's source code, so that new ones are tested automatically. */
+/** Returns all stages found in the runtime's source code, so that new ones are tested automatically. */
 function stagesInCode(): string[] {
   const source = fileURLToPath(new URL('../../packages/runtime/src', import.meta.url));
   const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
@@ -43,7 +43,7 @@ after(async () => {
   assert.deepEqual(await runtime.end(), []);
 });
 
-/** A kubelet's calls for one pod from its creation to its removal. */
+/** Makes a kubelet's calls for one pod, from creation to removal. */
 async function lifeOfPod({ cri }: KillableRuntime, name: string): Promise<void> {
   const pod = {
     ...podOf(place, name),

@@ -1,4 +1,4 @@
-/** Files that are the only record of something, on a simulated disk that loses unsynced data at a power cut. */
+/** Files that are the only record of something, on a simulated disk that loses unsynced data on a power cut. */
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -45,7 +45,7 @@ const networkSource = (directory: string) => {
   return new NetworkSource({ directory, mode: 'keep', record, bridge: 'pwunit0', logger: silentLogger });
 };
 
-/** A write to a directory, and a check after the power cut. */
+/** A write to a directory, and a check to make after the power cut. */
 type Case = {
   write: (directory: string) => Promise<unknown>;
   read: (directory: string) => Promise<unknown>;

@@ -12,7 +12,7 @@ import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 
 const runtime = new RuntimeUnderTest();
 const { place } = runtime;
-/** Directory of host-local's address assignments: on the disk, so that a reboot does not free them. */
+/** Directory for host-local's address assignments. It is on disk, so a reboot does not release them. */
 const addresses = join(place.directory, 'root', 'test-addresses');
 
 before(async () => {
@@ -33,7 +33,7 @@ after(async () => {
   );
 });
 
-/** Simulates a reboot: removes all processes, mounts, links and cgroups of the runtime, and empties its state directory. */
+/** Simulates a reboot: removes all of the runtime's processes, mounts, links and cgroups, and its state directory. */
 async function reboot(): Promise<void> {
   for (const line of takeInventory(place.scope).processes) process.kill(Number(line.split(' ')[0]), 'SIGKILL');
   const { options, scope } = place;
@@ -46,7 +46,7 @@ async function reboot(): Promise<void> {
   rmSync(options.socket, { force: true });
 }
 
-/** Removes a cgroup; true on success. It may fail first, because the kernel needs time to remove killed processes. */
+/** Removes a cgroup; returns true on success. May fail at first, because the kernel needs time to clean up killed processes. */
 function removed(cgroup: string): true | undefined {
   try {
     rmdirSync(cgroup);

@@ -1,4 +1,4 @@
-/** A start that is refused removes the mounts and directories that it has created in the state directory. */
+/** A refused start removes the mounts and directories it has created in the state directory. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
@@ -22,7 +22,10 @@ after(async () => {
   assert.deepEqual(await runtime.end(), []);
 });
 
-/** `ns` is the directory of a mount, which a start does not find mounted after a reboot if the state directory is on a disk. */
+/**
+ * Asserts that a start is refused and cleans up. `ns` is normally a mount point; after a reboot it is just a directory, if the state
+ * directory is on disk.
+ */
 async function assertRefused(name: string, overrides: Partial<RuntimeOptions> = {}): Promise<void> {
   for (const earlier of [['earlier'], ['earlier', 'ns']]) {
     rmSync(options.state, { recursive: true, force: true });

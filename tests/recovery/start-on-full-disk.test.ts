@@ -1,4 +1,4 @@
-/** State files and the trash at a start on a completely full ext4 disk. Needs root. */
+/** State files and the trash when starting on a completely full ext4 disk. Requires root. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

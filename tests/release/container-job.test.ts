@@ -1,4 +1,4 @@
-/** A CI job in a privileged container without systemd: it runs pods with the image of the release. */
+/** A CI job in a privileged container without systemd runs pods, using the release's image. */
 import assert from 'node:assert/strict';
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ const podOf = (name: string, spec: object) => ({
   spec: { restartPolicy: 'Never', ...spec },
 });
 
-/** The job: a privileged container, as CI systems start it, with the job's files at /job. */
+/** The job: a privileged container as started by CI systems, with the job's files at /job. */
 const jobPod = podOf('job', {
   volumes: [{ name: 'job', hostPath: { path: job } }],
   containers: [

@@ -22,7 +22,7 @@ import { freePort, helloManifest, NodePlace, podManifest } from '../pods/node.fi
 import { StartedProgram } from '../pods/started-program.ts';
 import { buildRelease, type Release, unpackArchive } from './release.fixture.ts';
 
-/** What a node calls, and what the tests call. */
+/** Programs called by a node or by the tests. */
 const PROGRAMS = [
   'crun',
   'runc',
@@ -60,7 +60,7 @@ after(() => {
   rmSync(directory, { recursive: true });
 });
 
-/** Makes a PATH of a few programs. */
+/** Reduces PATH to these programs, so that Node.js is not found. */
 function hideNode(): void {
   const bin = join(directory, 'bin');
   mkdirSync(bin);

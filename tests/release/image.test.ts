@@ -1,4 +1,4 @@
-/** The image, in a pod of Podwright and in containerd. */
+/** The release's image, in a Podwright pod and in containerd. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** The Debian package in a root directory of its own, which is that of the image; and the content of the RPM package. */
+/** The Debian package in a separate root directory taken from the release's image, and the contents of the RPM package. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
@@ -19,7 +19,7 @@ import { VERSION } from '../../packages/base/src/version.ts';
 import { packageVersion } from '../../scripts/release/package-files.ts';
 import { buildRelease, type Release } from './release.fixture.ts';
 
-/** The list of mounts that the scripts of the package see. */
+/** The mount list seen by the package's scripts. */
 const MOUNTS = 'proc/self/mountinfo';
 
 let release: Release;
@@ -28,7 +28,7 @@ before(async () => {
 });
 after(() => release.remove());
 
-/** A root directory with a shell and the libraries of the executable, in which nothing is installed. */
+/** Creates a root directory with a shell and the executable's libraries, but with no packages installed. */
 function makeRoot(context: TestContext): string {
   const directory = mkdtempSync('/tmp/pwr-');
   context.after(() => rmSync(directory, { recursive: true }));
@@ -46,7 +46,10 @@ function makeRoot(context: TestContext): string {
   return root;
 }
 
-/** dpkg runs the package's scripts in the root directory. Its dependencies are those of the image, which has no packages. */
+/**
+ * Runs dpkg, and with it the package's scripts, in the root directory. The dependencies are provided by the image, so dpkg does not know
+ * about them.
+ */
 function dpkg(root: string, args: string[], env: Record<string, string> = {}): string {
   const options = [`--root=${root}`, '--force-depends', '--force-confold', ...args];
   const { status, stdout, stderr } = spawnSync('dpkg', options, { encoding: 'utf8', env: { ...process.env, ...env } });

@@ -6,10 +6,10 @@ import { isErrno } from '@podwright/base';
 import { VERSION } from '../../packages/base/src/version.ts';
 
 const checkout = new URL('../..', import.meta.url).pathname;
-/** The version that the tests expect, also on a commit with a tag. */
+/** Sets the version expected by the tests, even on a tagged commit. */
 const env = { ...process.env, PODWRIGHT_VERSION: VERSION };
 
-/** The files of a release for x64, by their kind. */
+/** The files of a release for x64, by type. */
 export type Release = {
   directory: string;
   archive: string;
@@ -19,7 +19,7 @@ export type Release = {
   remove: () => void;
 };
 
-/** Builds the release into a new directory. In a whole run all test files share the first one. */
+/** Builds the release into a new directory. In a full test run, all test files share the first one. */
 export async function buildRelease(): Promise<Release> {
   const shared = process.env.PODWRIGHT_TEST_BUNDLE && `${process.env.PODWRIGHT_TEST_BUNDLE}-release`;
   if (shared === undefined) return await buildOwnRelease();
@@ -27,23 +27,23 @@ export async function buildRelease(): Promise<Release> {
   return { ...filesOf(shared), remove: () => undefined };
 }
 
-/** Builds a release that no other test file uses. */
+/** Builds a release that is not shared with other test files. */
 export async function buildOwnRelease(): Promise<Release> {
   const directory = await makeRelease();
   return { ...filesOf(directory), remove: () => rmSync(directory, { recursive: true }) };
 }
 
-/** Builds the release for x64 again. */
+/** Builds the release for x64. */
 export async function makeRelease(): Promise<string> {
   const directory = mkdtempSync('/tmp/pwr-');
   await promisify(execFile)(process.execPath, ['scripts/release/main.ts', directory, 'x64'], { cwd: checkout, env });
   return directory;
 }
 
-/** The checkout is mounted at another path, which only the build sees. */
+/** Mounts the checkout at another path, which only the build sees. */
 const ELSEWHERE = 'umask 077 && mount --bind "$1" "$2" && cd "$2" && shift 2 && exec "$@"';
 
-/** Builds the release for x64 as a user does whose checkout is at another path and whose umask is 077. */
+/** Builds the release for x64 as a user with a checkout at another path and a umask of 077 would. */
 export async function makeReleaseElsewhere(): Promise<string> {
   const directory = mkdtempSync('/tmp/pwr-');
   const elsewhere = mkdtempSync('/tmp/pwr-another-and-longer-path-');
@@ -69,14 +69,14 @@ function filesOf(directory: string): Omit<Release, 'remove'> {
   };
 }
 
-/** Unpacks the archive into a new directory next to nothing else, and returns the path of its files. */
+/** Unpacks the archive into a new, otherwise empty directory; returns its path. */
 export function unpackArchive({ archive }: Release): string {
   const directory = mkdtempSync('/tmp/pwr-');
   execFileSync('tar', ['--zstd', '-xf', archive, '-C', directory, '--strip-components=1']);
   return directory;
 }
 
-/** Moves a build to the shared directory, unless another process was faster. */
+/** Moves a build to the shared directory unless another process was faster. */
 function moveUnlessThere(directory: string, shared: string): void {
   try {
     renameSync(directory, shared);

@@ -1,4 +1,4 @@
-/** The same commit gives the same bytes, and the lists of contents are complete. */
+/** The same commit produces the same bytes, and the lists of contents are complete. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** A container runs the specification that was committed at its creation; inspecting it changes nothing. */
+/** A container runs the spec committed at its creation; inspecting it changes nothing. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ async function inspect(containerId: string): Promise<Details> {
   return JSON.parse(info.info!) as Details;
 }
 
-/** The inventory of the host once it is stable: a removal is answered before all of the container is removed. */
+/** Returns the host inventory once it is stable, because a removal returns before everything of the container is gone. */
 async function settledInventory(): Promise<ReturnType<typeof takeInventory>> {
   for (let last = takeInventory(place.scope); ; ) {
     await sleep(300);
@@ -39,7 +39,7 @@ async function settledInventory(): Promise<ReturnType<typeof takeInventory>> {
   }
 }
 
-/** Inspects a container, and asserts that nothing is created on the host. */
+/** Inspects a container, asserting that this creates nothing on the host. */
 async function inspectOnly(containerId: string): Promise<Details> {
   const before = await settledInventory();
   const details = await inspect(containerId);
@@ -57,7 +57,7 @@ async function output(containerId: string, script: string): Promise<string> {
 const create = (podSandboxId: string, config: object) =>
   runtime.cri.runtime.createContainer({ podSandboxId, config: config as never }).then(({ containerId }) => containerId);
 
-/** Creates a container with a host path, a CDI device and the PID namespace of another one, without starting it. */
+/** Creates a container with a host path, a CDI device and another container's PID namespace, without starting it. */
 async function createWhole(podSandboxId: string, targetId: string): Promise<string> {
   const containerEdits = { env: ['FROM_CDI=1'], deviceNodes: [{ path: '/dev/like-null', hostPath: '/dev/null' }] };
   const devices = [{ name: 'like', containerEdits }];

@@ -1,4 +1,4 @@
-/** Containers as version 0.1.0 created them, which did not commit specifications: a task had its files in the container's bundle. */
+/** Containers as created by version 0.1.0, which did not commit specs and kept a task's files in the container's bundle. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PRIVATE_FILE } from '@podwright/base';
@@ -14,7 +14,7 @@ import type { TestPlace } from '../fixtures/runtime-under-test.ts';
 
 const bundleOf = ({ options }: TestPlace, id: string) => join(options.state, 'tasks', id);
 
-/** Empties the bundle of a created container, as in that version. Returns the specification that was in it. */
+/** Empties a created container's bundle, as in that version. Returns the spec it contained. */
 export function emptyBundle(place: TestPlace, id: string): OciSpec {
   const file = join(bundleOf(place, id), 'config.json');
   const spec = JSON.parse(readFileSync(file, 'utf8')) as OciSpec;
@@ -22,7 +22,7 @@ export function emptyBundle(place: TestPlace, id: string): OciSpec {
   return spec;
 }
 
-/** Starts a created container while no runtime runs, as that version did at StartContainer. Returns the id of its process. */
+/** Starts a created container the way StartContainer did in that version, while no runtime is running. Returns its PID. */
 export async function startAsBefore(place: TestPlace, id: string): Promise<number> {
   const spec = emptyBundle(place, id);
   const files = new TaskFiles(join(place.options.state, 'oci'));

@@ -8,7 +8,7 @@ import { startRuntime } from '@podwright/runtime';
 import { containerOf, podOf } from '../fixtures/pods.ts';
 import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 
-/** Functions that are called at stages (failpoints); set by tests. */
+/** Functions called at stages (failpoints), set by tests. */
 const stages = new Map<string, () => Promise<void> | void>();
 const runtime = new RuntimeUnderTest();
 const { place } = runtime;
@@ -25,7 +25,7 @@ after(async () => {
   assert.deepEqual(await runtime.end(), []);
 });
 
-/** Writes a wrapper of the `bridge` plugin, which first runs the shell script in the file `rule`. */
+/** Writes a wrapper for the `bridge` plugin that first runs the shell script in the file `rule`. */
 function makePlugins(): void {
   mkdirSync(plugins);
   const path = join(plugins, 'bridge');
@@ -33,7 +33,7 @@ function makePlugins(): void {
   chmodSync(path, 0o755);
 }
 
-/** Runs `work` while the host has a CNI configuration with that plugin. */
+/** Runs `work` while the host has a CNI configuration that uses this plugin. */
 async function withHostNetwork(work: () => Promise<void>): Promise<void> {
   const { bridge, subnet, confDir } = place.options.network;
   const ipam = { type: 'host-local', dataDir: join(confDir, 'addresses'), ranges: [[{ subnet }]] };
@@ -47,7 +47,7 @@ async function withHostNetwork(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Runs `work` while the host has that configuration, and the plugin first runs this shell script. */
+/** Runs `work` while the host has that configuration and the plugin first runs this shell script. */
 async function withPluginRule(script: string, work: () => Promise<void>): Promise<void> {
   writeFileSync(rule, script);
   try {
@@ -59,7 +59,7 @@ async function withPluginRule(script: string, work: () => Promise<void>): Promis
 
 const refuseCni = `echo '{"cniVersion":"0.4.0","code":11,"msg":"the plugin refuses"}'; exit 1`;
 
-/** A promise that the test resolves. */
+/** A promise that is resolved by the test. */
 function gate() {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { wait: () => promise, open: resolve };
@@ -138,7 +138,7 @@ test('a CreateContainer whose caller has disconnected finishes, and the retry ge
   assert.deepEqual(await runtime.remains(), []);
 });
 
-/** Calls `call` and, while it waits at `stage`, also `other`, which must be refused for its different request. */
+/** Makes `call` and, while it waits at `stage`, `other`, which must be rejected because the requests differ. */
 async function refusedMeanwhile<T>(
   stage: string,
   { call, other, difference }: { call: () => Promise<T>; other: () => Promise<unknown>; difference: RegExp },

@@ -21,14 +21,14 @@ after(async () => {
   assert.deepEqual(await runtime.end(), []);
 });
 
-/** Distinguishes the pods, so that each has its own log. */
+/** Numbers the pods, so that each has its own log. */
 let count = 0;
 
 const SHOW = `echo "HOME=\${HOME-unset}"`;
 
 type Case = { uid: number; home?: string; passwd?: string };
 
-/** HOME of the container's process, of a command with collected output, and of one with streams. */
+/** Returns HOME in the container's process, in a synchronous exec, and in a streamed exec. */
 async function homesOf(handler: string, { uid, home, passwd }: Case): Promise<string[]> {
   const { cri, place } = runtime;
   const hostPath = join(place.directory, 'image/passwd');

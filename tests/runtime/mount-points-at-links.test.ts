@@ -1,6 +1,5 @@
 /**
- * Symbolic links of an image at mount points, also dangling ones, links out of the root and circular ones: all OCI runtimes behave the
- * same.
+ * Symbolic links at mount points in an image, including dangling links, links out of the root, and loops: all OCI runtimes behave the same.
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
@@ -40,7 +39,7 @@ const links = [
   file('plain', 'text'),
 ];
 
-/** Mount points, and the paths at which the mounted files must be visible. */
+/** Mount points, with the paths at which the mounted files must be visible. */
 const places: [containerPath: string, hostPath: string, seen: string[]][] = [
   ['/var/run', source, ['/var/run/word', '/running/word']],
   ['/var/run/below', source, ['/running/below/word']],
@@ -71,7 +70,7 @@ for (const handler of OCI_RUNTIMES) {
     };
     await refused('/loop/x', /resolve \/loop\/x: too many symbolic links/);
     await refused('/plain/x', /\/plain\/x.*not a directory/i);
-    // the next container of the image has the original links
+    // the image's next container still has the original links
     const { out } = await attacked.run(pod, {
       image: { image },
       script: 'readlink /var/run; readlink /etc/conf; ls -d /running /opt /gone /c',

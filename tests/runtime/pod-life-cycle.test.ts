@@ -64,7 +64,7 @@ test("the exit of a container has the CRI's reasons and messages", async () => {
   };
   assert.deepEqual(await run('fine', 'exit 0'), ['Completed', 0]);
   assert.deepEqual(await run('fails', 'exit 7'), ['Error', 7]);
-  // process 1 of a PID namespace ignores signals from its own namespace, its child does not
+  // PID 1 of a PID namespace ignores signals from within its namespace, but its child does not
   assert.deepEqual(await run('killed', 'sh -c "kill -9 \\$\\$"; exit $?'), ['Error', 137]);
   await cri.runtime.removePodSandbox({ podSandboxId });
   assert.deepEqual(await runtime.remains(), []);

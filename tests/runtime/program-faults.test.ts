@@ -1,4 +1,4 @@
-/** Programs of the runtime fail, hang, die or are missing: the error is reported, and nothing is left behind. */
+/** Programs used by the runtime fail, hang, die or are missing: the error is reported, and nothing is left behind. */
 import assert from 'node:assert/strict';
 import { chmodSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ after(async () => {
   assert.deepEqual(left, []);
 });
 
-/** Wraps a program with a script that first runs the file `NAME.rule`. */
+/** Wraps a program in a script that first runs the file `NAME.rule`. */
 function wrap(name: string, program: string): void {
   const path = join(programs, name);
   writeFileSync(path, `#!/bin/sh\n[ -e ${path}.rule ] && . ${path}.rule\nexec ${program} "$@"\n`);
@@ -53,7 +53,7 @@ async function without(name: string, work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Creates a sandbox and a container in it, without starting it. */
+/** Creates a sandbox and a container in it, which is not started. */
 async function created(name: string): Promise<{ podSandboxId: string; containerId: string }> {
   const { cri, image } = runtime;
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, name) });
@@ -73,7 +73,7 @@ async function assertEnded(containerId: string, reason: string, message: RegExp)
   assert.match(status?.message ?? '', message);
 }
 
-/** Asserts that the same pod can be started and removed once the fault is over. */
+/** Asserts that a container can be started in the same pod once the fault is over, and that the pod can be removed. */
 async function assertRecovers(podSandboxId: string): Promise<void> {
   const { cri, image } = runtime;
   const config = { ...containerOf(image, 'main', 'exec sleep 1000'), metadata: { name: 'main', attempt: 1 } };

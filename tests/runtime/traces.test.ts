@@ -19,7 +19,7 @@ after(async () => {
   assert.deepEqual(await runtime.end(), []);
 });
 
-/** Makes calls in one trace, and returns the paths of the runtime's spans: the names of each span and its ancestors. */
+/** Makes calls in a single trace; returns the runtime's spans as paths (the names of each span and its ancestors). */
 async function pathsOf(work: () => Promise<unknown>): Promise<string[]> {
   const trace = newTrace(false);
   await tracer.within(trace, work);

@@ -1,6 +1,6 @@
 /**
- * The directories of sandboxes: files that containers may write are not in the state directory, and those of earlier versions stay
- * valid.
+ * The directories of sandboxes: container-writable files are kept out of the state directory, and directories created by earlier versions
+ * remain valid.
  */
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync } from 'node:fs';

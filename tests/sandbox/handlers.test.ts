@@ -30,13 +30,13 @@ after(async () => {
   assert.deepEqual(await runtime.end(), []);
 });
 
-/** Runs `work` with a runtime in another process, and kills the runtime. */
+/** Runs `work` with a runtime in a separate process, then kills it. */
 async function withRuntime(work: (cri: CriClient) => Promise<void>, at: TestPlace = place): Promise<void> {
   const { cri, kill } = await startKillable(at);
   await work(cri).finally(kill);
 }
 
-/** Loads an image whose program sleeps, as a user other than root. */
+/** Loads an image whose program sleeps, running as a non-root user. */
 async function loadPauseImage(cri: CriClient): Promise<void> {
   const config = { Entrypoint: ['/bin/sleep', '100000'], Cmd: [], User: '65535:65535', Env: ['WHO=pause'] };
   const layout = mkdtempSync(join(place.directory, 'image', 'pause-'));
@@ -56,7 +56,7 @@ async function startPod(cri: CriClient, handler: string, modes: Modes = {}) {
   return { podSandboxId, containerId };
 }
 
-/** Removes a pod, and asserts that nothing is left and that the image is unused. */
+/** Removes a pod and then the pause image, which must no longer be in use. */
 async function removePod(cri: CriClient, podSandboxId: string): Promise<void> {
   await cri.runtime.removePodSandbox({ podSandboxId });
   await cri.image.removeImage({ image: { image: PAUSE_IMAGE } });
@@ -72,7 +72,7 @@ async function isReady(cri: CriClient, podSandboxId: string): Promise<boolean> {
   return status?.state === PodSandboxState.SANDBOX_READY;
 }
 
-/** The id of the pod's own process, whose cgroup has the sandbox's id. */
+/** Returns the PID of the pod's infra process, whose cgroup is named after the sandbox ID. */
 function infraProcess(podSandboxId: string): number | undefined {
   const inCgroup = (pid: string) => readProc(`${pid}/cgroup`).includes(`/${podSandboxId}\n`);
   return readdirSync('/proc')

@@ -17,7 +17,7 @@ const runtime = new RuntimeUnderTest(place);
 before(async () => void (await runtime.start()));
 after(async () => assert.deepEqual(await runtime.end(), []));
 
-/** The host's namespace of a kind. */
+/** Returns the host's namespace of this type. */
 const hostNamespace = (kind: string) => readlinkSync(`/proc/self/ns/${kind}`);
 
 async function output(containerId: string, script: string): Promise<string> {
@@ -29,7 +29,7 @@ async function output(containerId: string, script: string): Promise<string> {
 
 const namespaceOf = (containerId: string, kind: string) => output(containerId, `readlink /proc/self/ns/${kind}`);
 
-/** Runs a pod of containers with different namespace modes; the caller sets their `targetId`. */
+/** Runs a pod whose containers have different namespace modes; the caller sets their `targetId`. */
 async function withPod(
   { handler, modes = {}, ...more }: { handler: string; modes?: Modes; dnsConfig?: object },
   work: (start: (name: string, own?: Modes & { targetId?: string }) => Promise<string>) => Promise<void>,

@@ -11,7 +11,7 @@ import { OciTaskRuntime } from '../../packages/runtime/src/tasks/oci/oci-task-ru
 import { loadSystem } from '../../packages/system/src/system.ts';
 import { ociFastPaths } from '../fixtures/fast-paths.ts';
 
-/** Dependencies of all kinds of sandbox controllers. */
+/** Dependencies shared by all sandbox controllers. */
 export function makeSandboxParts(state: string) {
   const system = loadSystem();
   const logger = silentLogger;
@@ -22,7 +22,7 @@ export function makeSandboxParts(state: string) {
   };
 }
 
-/** Dependencies of sandbox controllers whose sandboxes have a process, which runc runs. */
+/** Dependencies of sandbox controllers that run an infra process, using runc. */
 export async function makeInfraParts(state: string) {
   const cgroups = await discoverCgroups();
   const tasks = await OciTaskRuntime.open({

@@ -1,4 +1,4 @@
-/** Ready sandboxes, which a runtime creates in advance for later pods: they behave as all others, and none is left behind. */
+/** Ready sandboxes, which a runtime creates in advance for future pods: they behave like all others, and none is left behind. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readlinkSync, statSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { containerOf, podOf } from '../fixtures/pods.ts';
 import { makeTestPlace, RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 
 const MOST = 6;
-/** Number of sandboxes in the last test, by TEST_PODS. */
+/** Number of sandboxes in the last test, set by TEST_PODS. */
 const SANDBOXES = Number(process.env.TEST_PODS ?? 100);
 
 const place = makeTestPlace();
@@ -29,13 +29,13 @@ async function readyCount({ runtime: cri }: CriClient): Promise<number> {
   return (JSON.parse(info.config!) as { readySandboxes: number }).readySandboxes;
 }
 
-/** Waits until there are at least `count` ready sandboxes; recent starts of pods may increase the number. */
+/** Waits until there are at least `count` ready sandboxes; recent pod starts may raise the number. */
 async function untilReady(cri: CriClient, count: number): Promise<void> {
   using signal = withTimeout(undefined, 30_000, `wait for ${count} ready sandboxes`);
   await waitFor(async () => (await readyCount(cri)) >= count || undefined, { intervalMs: 20, signal });
 }
 
-/** Ids of all sandboxes that have namespaces. */
+/** Returns the IDs of all sandboxes that have namespaces. */
 const withNamespaces = () => readdirSync(join(place.options.state, 'ns'));
 const pinOf = (id: string, kind: string) => join(place.options.state, 'ns', id, kind);
 const numberOf = (path: string) => statSync(path, { bigint: true }).ino;
@@ -134,7 +134,7 @@ test('a pod that fails leaves nothing of its ready sandbox behind', async () => 
   await waitFor(agree, { intervalMs: 20, signal: AbortSignal.timeout(30_000) });
 });
 
-/** Links on the runtime's bridge, and sandboxes whose network namespace has one. */
+/** The number of links on the runtime's bridge, and the number of sandboxes with a link in their network namespace. */
 const linksOnBridge = async () => runtime.podThings().filter((line) => line.startsWith('links: ')).length;
 const attachedOnes = async () => withNamespaces().filter((id) => inside(id, 'ip', 'link').includes('eth0')).length;
 

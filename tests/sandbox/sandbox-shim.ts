@@ -1,8 +1,8 @@
 /**
- * A test shim with containerd's Sandbox API: `node sandbox-shim.ts -id ID -bundle B … start|delete`. A sandbox is a process in its own
- * PID, IPC and UTS namespaces and in the given network namespace. Tasks are run by the host's containerd-shim-runc-v2, to which the task
- * service forwards all calls. The annotation `test.podwright/shim` makes it misbehave: `refuses`, `hangs`; with `empty` a sandbox has no
- * process, and the shim reports as little as runc's shim of containerd 1.7.
+ * A test shim that implements containerd's Sandbox API: `node sandbox-shim.ts -id ID -bundle B … start|delete`. A sandbox is a process in
+ * its own PID, IPC and UTS namespaces and in the given network namespace. Tasks are run by the host's containerd-shim-runc-v2; the task
+ * service proxies all calls to it. The annotation `test.podwright/shim` makes the shim misbehave: `refuses`, `hangs`, or `empty`, in which
+ * case the sandbox has no process, and the shim reports as little as containerd 1.7's runc shim.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -34,18 +34,18 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 const { id, bundle } = values;
-/** Path of the socket, which has at most 107 bytes. */
+/** Path of the socket, shortened to fit into 107 bytes. */
 const socket = join(dirname(dirname(bundle)), `${id.slice(0, 12)}.sock`);
 const pidFile = join(bundle, 'sandbox.pid');
-/** A file with the socket of the shim that runs the tasks. */
+/** Holds the socket path of the shim that runs the tasks. */
 const taskShimFile = join(bundle, 'task-shim');
-/** The metrics of every sandbox. */
+/** Metrics reported for every sandbox. */
 const USE = create(MetricsSchema, { cpu: { usageUsec: 7n }, memory: { usage: 12_345n } });
 
 const actions: Record<string, () => Promise<void>> = { start, serve, delete: remove };
 await actions[positionals[0]!]!();
 
-/** Starts another process that serves, and prints its address. */
+/** Starts a serving process and prints its address. */
 async function start(): Promise<void> {
   const args = [...process.argv.slice(1, -1), 'serve'];
   const child = spawn(process.execPath, args, { detached: true, stdio: 'ignore', cwd: bundle });
@@ -57,7 +57,7 @@ async function start(): Promise<void> {
   process.stdout.write(JSON.stringify({ version: 2, address: `unix://${socket}`, protocol: 'ttrpc' }));
 }
 
-/** Cleans up after a killed shim. */
+/** Cleans up after a shim that was killed. */
 async function remove(): Promise<void> {
   if (existsSync(pidFile)) killQuietly(Number(readFileSync(pidFile, 'utf8')));
   if (existsSync(taskShimFile)) rmSync(readFileSync(taskShimFile, 'utf8'), { force: true });
@@ -89,7 +89,7 @@ async function startTaskShim(): Promise<Shim> {
   return Shim.connect(endpoint, signal);
 }
 
-/** Handlers that forward every call of the task service to the other shim, which the first call starts. */
+/** Task service handlers that proxy every call to the runc shim, which is started on the first call. */
 function passedOn(shim: () => Promise<Shim>): TtrpcHandlers<typeof Task> {
   const handlers = Task.methods.map(({ localName }) => [
     localName,
@@ -154,7 +154,7 @@ function sandboxService(server: TtrpcServer, endTasks: () => Promise<void>): Ttr
   };
 }
 
-/** Starts the process of the sandbox. It exits with this process. */
+/** Starts the sandbox process, which exits along with this process. */
 async function startProcess(netns: string, hostname: string) {
   const inNetwork = netns === '' ? [] : ['nsenter', `--net=${netns}`];
   const script = `${hostname === '' ? '' : `hostname ${hostname}; `}exec catatonit -P`;

@@ -38,7 +38,7 @@ async function make(mood = '') {
   return sandbox;
 }
 
-/** Ids of processes with these arguments in their command line. */
+/** Returns the PIDs of processes whose command line contains these arguments. */
 function processesWith(...wanted: string[]): number[] {
   const commandOf = (pid: string) => {
     try {
@@ -53,7 +53,7 @@ function processesWith(...wanted: string[]): number[] {
     .map(Number);
 }
 
-/** Removes the sandbox, and asserts that neither its shim nor its process is left. */
+/** Removes the sandbox, and asserts that its shim and its process are gone. */
 async function removeAll(id: string, pid: unknown): Promise<void> {
   await opened.controller.remove(id);
   assert.deepEqual(await opened.controller.list(), []);

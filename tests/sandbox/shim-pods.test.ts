@@ -18,7 +18,7 @@ place.options.handlers = {
 };
 const runtime = new RuntimeUnderTest(place);
 before(async () => {
-  // created by the first task, and may stay
+  // created along with the first task, and may remain
   mkdirSync(join(place.options.state, 'shim-runc/podwright'), { recursive: true });
   await createCgroup(await discoverCgroups(), place.options.cgroupParent!);
   await runtime.start();
@@ -51,7 +51,7 @@ async function output(cri: CriClient, { containerId }: Pod, script: string): Pro
   return Buffer.from(stdout).toString().trim();
 }
 
-/** The address of the shim of a task or sandbox. */
+/** Returns the address of a task's or sandbox's shim. */
 const shimOf = (id: string) =>
   JSON.parse(readFileSync(join(place.options.state, 'shims/bundles', id, 'shim.json'), 'utf8')).address as string;
 

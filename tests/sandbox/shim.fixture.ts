@@ -7,7 +7,7 @@ import { makeSandboxParts } from './place.fixture.ts';
 
 const SHIM = new URL('./sandbox-shim.ts', import.meta.url).pathname;
 
-/** Writes the binary of the test shim into a directory and returns its path. */
+/** Writes the test shim's binary to a directory and returns its path. */
 export function makeTestShim(directory: string): string {
   const path = join(directory, 'test-shim');
   if (existsSync(path)) return path;
@@ -16,7 +16,7 @@ export function makeTestShim(directory: string): string {
   return path;
 }
 
-/** Opens a controller with the test shim for every handler. */
+/** Opens a controller that uses the test shim for every handler. */
 export async function openShimController(state: string, options: { graceMs?: number } = {}) {
   const path = makeTestShim(state);
   const parts = makeSandboxParts(state);

@@ -1,4 +1,4 @@
-/** Slow, many, greedy or faulty clients: other clients are served, and nothing of the connections is left. */
+/** Clients that are slow, numerous, greedy or faulty: other clients are served, and nothing is left of the connections. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -19,7 +19,7 @@ const bound = () => AbortSignal.timeout(60_000);
 const runtime = new RuntimeUnderTest();
 const { place } = runtime;
 let daemon: KillableRuntime;
-/** Number of the runtime's descriptors with only the test's own client. */
+/** Number of file descriptors of the runtime with no clients other than the test's own. */
 let descriptors: number;
 
 before(async () => {
@@ -35,11 +35,11 @@ after(async () => {
   assert.deepEqual(await runtime.end(), []);
 });
 
-/** Error codes of malformed requests. */
+/** Error codes with which malformed requests are rejected. */
 const REFUSED =
   /^(invalid_argument|not_found|already_exists|failed_precondition|unimplemented|permission_denied|resource_exhausted)$/;
 
-/** Decodes a message; `undefined` if it is malformed, because the client's library cannot send it. */
+/** Decodes a message; `undefined` if it is malformed, in which case the client library cannot send it. */
 function decoded<T extends DescMessage>(schema: T, bytes: Buffer): MessageShape<T> | undefined {
   try {
     return fromBinary(schema, bytes);
@@ -52,7 +52,7 @@ async function assertServes(): Promise<void> {
   await daemon.cri.runtime.version({}, { timeoutMs: 60_000 });
 }
 
-/** Asserts that the runtime has no more descriptors than without other clients. */
+/** Asserts that the runtime has no more file descriptors than it had without other clients. */
 async function assertReleased(): Promise<void> {
   const count = () => lookAt(daemon.pid).descriptors.length;
   const few = () => count() <= descriptors || undefined;

@@ -1,4 +1,4 @@
-/** Many pods are added and removed: nothing of them is left, and the runtime does not grow. TEST_PODS is their number. */
+/** Adds and removes many pods: they leave nothing behind, and the runtime's memory does not grow. TEST_PODS is the number of pods. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Limiter, waitFor, withTimeout } from '@podwright/base';
@@ -11,7 +11,7 @@ const PODS = Number(process.env.TEST_PODS ?? 60);
 const AT_ONCE = 8;
 /** Allowance for compiled code and caches. */
 const HEAP_SLACK_BYTES = 12 << 20;
-/** Allowance for memory that V8 and the C library retain. */
+/** Allowance for memory retained by V8 and the C library. */
 const RSS_SLACK_BYTES = 80 << 20;
 
 const runtime = new RuntimeUnderTest();

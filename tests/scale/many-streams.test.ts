@@ -1,4 +1,4 @@
-/** Streams of every kind and transport are opened, broken and closed in random order; TEST_SEED repeats an order. */
+/** Opens, breaks and closes streams of every type and transport in random order; TEST_SEED repeats an earlier run. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -29,7 +29,7 @@ before(async () => {
   daemon = await startKillable(place);
   const { cri } = daemon;
   ({ podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, 'streams') }));
-  // echoes connections to port 8080, and lines on standard input
+  // echoes connections to port 8080 as well as lines read from standard input
   const script = 'while :; do nc -l -p 8080 -e cat; done & while read line; do echo $line; done; exec sleep 1000';
   const config = { ...containerOf(runtime.image, 'main', script), stdin: true };
   ({ containerId } = await cri.runtime.createContainer({ podSandboxId, config }));
@@ -53,7 +53,7 @@ async function urlOf(kind: Kind, random: Random): Promise<string> {
   return (await cri.exec({ ...standard, containerId, cmd })).url;
 }
 
-/** A SPDY connection with a random subset of its streams, broken at a random point. */
+/** Opens a SPDY connection with a random subset of its streams, and breaks it at a random point. */
 async function overSpdy({ url, kind, random }: Open): Promise<void> {
   const protocols = [kind === 'portforward' ? 'portforward.k8s.io' : 'v4.channel.k8s.io'];
   const { connection } = await connectSpdy({ url }, { protocols });
@@ -72,7 +72,7 @@ async function overSpdy({ url, kind, random }: Open): Promise<void> {
   await connection.closed;
 }
 
-/** A WebSocket in raw bytes, so that it can be broken anywhere, after some messages. */
+/** Opens a WebSocket as raw bytes, so that it can be broken anywhere, and breaks it after some messages. */
 async function overWebSocket({ url, kind, random }: Open): Promise<void> {
   const protocol = kind === 'portforward' || random(2) === 0 ? 'v4.channel.k8s.io' : 'v5.channel.k8s.io';
   const { port, hostname, pathname } = new URL(url);
@@ -98,7 +98,7 @@ function handshake(path: string, protocol: string): string {
   return [`GET ${path} HTTP/1.1`, ...upgrade, `Sec-WebSocket-Protocol: ${protocol}`, '\r\n'].join('\r\n');
 }
 
-/** A short frame of a client: masked, here with zeros (RFC 6455, 5.2). */
+/** Encodes a short client frame, masked with zeros (RFC 6455, section 5.2). */
 const frame = (opcode: number, payload: Buffer) =>
   Buffer.concat([Buffer.from([0x80 | opcode, 0x80 | payload.length, 0, 0, 0, 0]), payload]);
 
@@ -110,7 +110,7 @@ async function oneStream(index: number): Promise<void> {
   await (random(2) === 0 ? overSpdy(open) : overWebSocket(open));
 }
 
-/** Descriptors of the runtime, and processes of its containers. */
+/** Returns the runtime's file descriptors and its containers' processes. */
 function holdings(): string[] {
   const processes = takeInventory(place.scope).processes.map((line) => line.replace(/^\d+ /, ''));
   const commands = processes.filter((line) => !/nc -l|runtime-child/.test(line));
@@ -118,8 +118,8 @@ function holdings(): string[] {
 }
 
 /**
- * What is held now and was not before, except as many sockets as attach sessions at once: the runtime reuses connections to a silent
- * task's monitor (`TaskAttachments`), and closes them at the task's next output.
+ * Returns what is held now but was not before, except for as many sockets as there may be concurrent attach sessions: the runtime reuses
+ * connections to a silent task's monitor (`TaskAttachments`), and closes them at the task's next output.
  */
 function added(before: string[]): string[] {
   const known = [...before, ...Array.from({ length: AT_ONCE }, () => 'socket')];

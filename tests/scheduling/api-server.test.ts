@@ -1,4 +1,4 @@
-/** The scheduler with an API server: what it writes is accepted, and seen by others. */
+/** The scheduler with an API server: its writes are accepted and visible to other clients. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -38,7 +38,7 @@ before(async () => {
     value: 1000,
   } as KubeObject);
   await client.create(NODES, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } });
-  // the controller of the API server that binds pods leaves nodes alone whose name of a condition ends like this
+  // the API server's pod-binding controller skips nodes that have a condition whose type ends like this
   const conditions = [
     { type: 'Ready', status: 'True' },
     { type: 'example.org/TestPressure', status: 'True' },

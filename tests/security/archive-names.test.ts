@@ -1,4 +1,4 @@
-/** Names in an archive may move a tag, as with other tools, but must never assign another digest to an image. */
+/** Names in an archive may move a tag, as in other tools, but must never assign an image another digest. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const signal = AbortSignal.timeout(120_000);
 const fullName = 'io.containerd.image.name';
 const refName = 'org.opencontainers.image.ref.name';
 
-/** Pulls an image of a trusted registry, and prepares a foreign layout with another image. */
+/** Pulls an image from a trusted registry, and prepares an untrusted layout with a different image. */
 async function start(t: TestContext) {
   const { registry, room } = await openRoomWithRegistry(t);
   const good = addImage(registry, { tag: '1', layers: [makeLayer({ good: 'good' })] });
@@ -76,7 +76,7 @@ test('content with another digest than the requested one is refused', async (t) 
   registry.manifests.set(good.manifest.digest, served);
   const pinned = `${repository}@${good.manifest.digest}`;
   await rejects(pull(pinned), 'data_loss', /the content (is|has the digest) sha256:|instead of the/);
-  // the same if only GET has the digest, and if the header is wrong
+  // the same if only GET returns the digest, and if the header is wrong
   registry.faults = [({ method }, response) => method === 'HEAD' && Boolean(response.writeHead(405).end())];
   await rejects(pull(pinned), 'data_loss', /the content (is|has the digest) sha256:|instead of the/);
   registry.faults = [

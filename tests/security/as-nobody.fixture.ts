@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 
-/** The host's unprivileged user nobody. */
+/** UID of the host's unprivileged user nobody. */
 const NOBODY = 65_534;
 
-/** `args` are `$1`…; `uid` is by default that of the user nobody. */
+/** `args` are `$1`…; `uid` defaults to that of the user nobody. */
 type ScriptOptions = { args?: string[]; input?: string; uid?: number };
 
-/** The output of a shell script that the user nobody runs on the host. Its exit code is ignored. */
+/** Runs a shell script on the host as the user nobody. Returns its output; ignores its exit code. */
 export function asNobody(script: string, { args = [], input = '', uid = NOBODY }: ScriptOptions = {}): string {
   const { error, stdout, stderr } = spawnSync('/bin/sh', ['-c', script, 'sh', ...args], {
     ...{ uid, gid: uid, cwd: '/', input, encoding: 'utf8', maxBuffer: 64 << 20, timeout: 60_000 },
@@ -27,7 +27,10 @@ while IFS= read -r path; do
   fi
 done; :`;
 
-/** Accesses that the user nobody has to these paths. Local users can find paths, because ids of containers are in command lines. */
+/**
+ * Returns the accesses that the user nobody has to these paths. Local users can find out paths, because container IDs are visible in
+ * command lines.
+ */
 export function opportunitiesOfNobody(paths: string[]): string[] {
   const found = asNobody(WALK, { input: paths.map((path) => `${path}\n`).join('') });
   return found.split('\n').filter((line) => line !== '');

@@ -11,23 +11,23 @@ import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 import { LayoutDirectory } from '../images/layout-directory.ts';
 import { packLayer } from '../images/made-image.ts';
 
-/** Fields of a message, without its type name. */
+/** The fields of a message, without its type name. */
 type Fields<T> = Omit<Exclude<T, { readonly $typeName: string }>, '$typeName'>;
 type PodInit = Fields<MessageInitShape<typeof PodSandboxConfigSchema>>;
 type ContainerInit = Fields<MessageInitShape<typeof ContainerConfigSchema>>;
 
-/** The common OCI runtimes; each has a handler with its name. */
+/** Common OCI runtimes, each with a handler of that name. */
 export const OCI_RUNTIMES = ['crun', 'runc'] as const;
 
-/** A container of an attack: a shell script, and further configuration. */
+/** A container that takes part in an attack: a shell script, and additional configuration. */
 type AttackingContainer = { script: string } & Omit<ContainerInit, 'metadata'>;
 
-/** The exit code and the output of a container. */
+/** Exit code and output of a container. */
 type Outcome = { exitCode: number; out: string; err: string };
 
 type Pod = { podSandboxId: string; config: PodInit & { logDirectory: string } };
 
-/** A runtime with pods, images and containers of an attacker. */
+/** A runtime that runs an attacker's pods, images and containers. */
 export class AttackedRuntime {
   readonly runtime = new RuntimeUnderTest();
   readonly #images: string[] = [];
@@ -38,7 +38,7 @@ export class AttackedRuntime {
     return this;
   }
 
-  /** Removes all pods and images, and fails if anything is left on the host. */
+  /** Removes all pods and images; fails if anything is left on the host. */
   async end(): Promise<void> {
     const { items } = await this.runtime.cri.runtime.listPodSandbox({});
     for (const { id } of items) await this.remove(id);
@@ -46,7 +46,7 @@ export class AttackedRuntime {
     assert.deepEqual(await this.runtime.end(), [], 'the runtime leaves nothing on the host');
   }
 
-  /** Loads a busybox image with an additional layer and other values in its configuration's `config`. */
+  /** Loads a busybox image with an additional layer and different values in its configuration's `config`. */
   async image(tag: string, entries: FixtureEntry[], config: Record<string, unknown> = {}): Promise<string> {
     const path = join(this.runtime.place.directory, 'image', tag);
     const name = `localhost/attack/${tag}:1`;
@@ -66,7 +66,7 @@ export class AttackedRuntime {
     return name;
   }
 
-  /** Runs a sandbox; `handler` is the name of an OCI runtime, '' means the default one. */
+  /** Runs a sandbox. `handler` is the name of an OCI runtime; '' selects the default. */
   async pod(name: string, { handler = '', ...more }: Partial<PodInit> & { handler?: string } = {}): Promise<Pod> {
     const config = { ...podOf(this.runtime.place, name), ...more };
     const { podSandboxId } = await this.runtime.cri.runtime.runPodSandbox({ config, runtimeHandler: handler });
@@ -77,7 +77,7 @@ export class AttackedRuntime {
     await this.runtime.cri.runtime.removePodSandbox({ podSandboxId });
   }
 
-  /** Creates a container, and returns its id and its log. */
+  /** Creates a container; returns its ID and the path of its log. */
   async create(pod: Pod, { script, ...more }: AttackingContainer): Promise<{ containerId: string; log: string }> {
     const name = `attack-${this.#containers++}`;
     const config = { ...containerOf(this.runtime.image, name, script), ...more };
@@ -93,7 +93,7 @@ export class AttackedRuntime {
     return containerId;
   }
 
-  /** Runs a container to its end. */
+  /** Runs a container to completion. */
   async run(pod: Pod, container: AttackingContainer): Promise<Outcome> {
     const { containerId, log } = await this.create(pod, container);
     await this.runtime.cri.runtime.startContainer({ containerId });
@@ -103,7 +103,7 @@ export class AttackedRuntime {
     return { exitCode: status!.exitCode, out: out.toString(), err: err.toString() };
   }
 
-  /** The host's id of a container's first process. */
+  /** Returns the host PID of a container's init process. */
   async pidOf(containerId: string): Promise<number> {
     const { info } = await this.runtime.cri.runtime.containerStatus({ containerId, verbose: true });
     return (JSON.parse(info.info!) as { pid: number }).pid;

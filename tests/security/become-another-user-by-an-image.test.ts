@@ -1,6 +1,6 @@
 /**
- * An image names a user id that overflows to root (CVE-2024-40635), or replaces its /etc/passwd, which the runtime reads: with a link to
- * the host's (CVE-2024-9676), a pipe, a device, a loop of links.
+ * An image specifies a user ID that overflows to root (CVE-2024-40635), or replaces its /etc/passwd, which the runtime reads, with a link
+ * to the host's (CVE-2024-9676), a pipe, a device or a symlink loop.
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ before(async () => {
 });
 after(() => attacked.end());
 
-/** The ids that a container of this image prints, with this user if one is requested. */
+/** Returns the user and group IDs printed by a container of this image, run as the requested user if any. */
 async function identityIn(image: string, requested: { runAsUser?: { value: bigint }; runAsUsername?: string } = {}) {
   const pod = await attacked.pod('user');
   try {

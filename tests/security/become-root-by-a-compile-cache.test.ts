@@ -1,6 +1,6 @@
 /**
- * A local user writes compiled code into /tmp/node-compile-cache, from where npm, npx and tsc run it regardless of its owner, and waits
- * until root sets up a checkout. TMPDIR simulates the shared /tmp.
+ * A local user writes compiled code to /tmp/node-compile-cache, where npm, npx and tsc run it regardless of who owns it, and waits for root
+ * to set up a checkout. TMPDIR simulates the shared /tmp.
  */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -30,13 +30,13 @@ const honest = `require('node:fs').writeFileSync(${JSON.stringify(path('ran'))},
 const evil = `require('node:fs').writeFileSync(${JSON.stringify(path('PWNED'))}, '');`;
 const padded = (code: string) => `${code}//${'x'.repeat(200 - code.length)}`;
 
-/** A program that enables the cache and then loads its code, as npm's cli.js and tsc do. */
+/** A program that enables the cache and then loads its actual code, like npm's cli.js and tsc. */
 const program = `#!/usr/bin/env node
 require('node:module').enableCompileCache();
 require(${JSON.stringify(path('rest.cjs'))});
 `;
 
-/** Forges a cache entry: code that was compiled from other source, with the checksum of the real one. */
+/** Forges a cache entry: code compiled from different source, with the checksum of the real source. */
 function forge(): void {
   const cache = path('tmp', 'node-compile-cache');
   writeFileSync(path('rest.cjs'), padded(evil));
@@ -54,7 +54,7 @@ function forge(): void {
   }
 }
 
-/** Runs a program with the shared directory in place of /tmp. The exit code is ignored, because the programs are fakes. */
+/** Runs a program with the shared directory in place of /tmp. Ignores the exit code, because the programs are fakes. */
 function call(command: string, ...args: string[]): void {
   const { NODE_COMPILE_CACHE: _, ...env } = process.env;
   const PATH = `${path('checkout/.node/bin')}:${process.env.PATH}`;

@@ -1,6 +1,6 @@
 /**
- * A local user tries to become root through files that containers create: setuid programs, device nodes, shared memory
- * (CVE-2021-41103, CVE-2021-41091). The paths are known, because ids are in the command lines of monitors.
+ * A local user tries to become root through files created by containers: setuid programs, device nodes, shared memory (CVE-2021-41103,
+ * CVE-2021-41091). The user knows the paths, because the IDs appear in the command lines of container monitors.
  */
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs';
@@ -52,7 +52,7 @@ async function start(name: string, linux?: object) {
   return { podSandboxId, containerId, end };
 }
 
-/** Paths on the host of files that the container has created. */
+/** Returns the host paths of files created by the container. */
 function madeBy({ podSandboxId, containerId }: { podSandboxId: string; containerId: string }): string[] {
   const rootfs = join(state, 'containers', containerId, 'rootfs');
   const volume = join(root, 'containers', containerId, 'volume-0');

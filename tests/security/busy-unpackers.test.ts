@@ -1,4 +1,4 @@
-/** Small layers that would keep an unpacker busy for hours, or exhaust its memory: each is unpacked or refused within seconds. */
+/** Small layers that would keep an unpacker busy for hours or exhaust its memory: each is unpacked or rejected within seconds. */
 import assert from 'node:assert/strict';
 import { after, afterEach, beforeEach, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -13,7 +13,7 @@ import { Scratch } from '../unpack/scratch.ts';
 const unpacker = new LayerUnpacker({ system: loadSystem() });
 after(() => unpacker[Symbol.asyncDispose]());
 
-/** Each of the layers below takes less than a second; without limits it took a minute or more. */
+/** Each of the layers below takes less than a second; without limits, they took a minute or more. */
 const patienceMs = 15_000;
 let scratch: Scratch;
 beforeEach(() => {

@@ -3,10 +3,10 @@ import { type NodePlace, podManifest } from '../pods/node.fixture.ts';
 
 const script = readFileSync(new URL('container-facts.sh', import.meta.url), 'utf8');
 
-/** Facts of a container's environment and permissions, by the names of the script. */
+/** Facts about a container's environment and permissions, by the names used in the script. */
 export type Facts = Map<string, string>;
 
-/** Runs a pod with default settings, and returns the facts of its container and of a command in it. */
+/** Runs a pod with default settings; returns the facts of its container and of a command executed in it. */
 export async function factsOfDefaultPod(place: NodePlace): Promise<{ container: Facts; command: Facts }> {
   const manifest = podManifest('facts', `${script}\nexec sleep 1000`, '  restartPolicy: Never\n');
   await place.ok('run', '--detach', place.file('facts.yaml', manifest));

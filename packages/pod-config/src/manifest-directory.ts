@@ -279,8 +279,8 @@ export class ManifestDirectory {
 }
 
 /**
- * Whether the file may still be being written by another process, and some of its objects would be removed or changed. False if the file
- * was replaced by another one.
+ * Whether another process may still be rewriting the file: some of its objects would be removed or changed. False if the file was replaced
+ * by a different one.
  */
 function mayBeRewritten(known: FileState | undefined, { stamp, manifest }: ManifestFile): boolean {
   if (known === undefined || (known.stamp !== '' && inodeOf(known.stamp) !== inodeOf(stamp))) return false;

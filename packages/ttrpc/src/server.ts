@@ -52,7 +52,7 @@ export class TtrpcServer {
     });
   }
 
-  /** Closes all connections, and removes the socket. */
+  /** Closes all connections and removes the socket. */
   async close(): Promise<void> {
     this.#listening?.server.close();
     for (const connection of this.#connections) connection.destroy();

@@ -1,11 +1,11 @@
-/** V8 flags of daemons, which the executable passes to itself in NODE_OPTIONS, as bin/podwright passes them to Node.js. */
+/** V8 flags for daemons, which the executable passes to itself in NODE_OPTIONS, as bin/podwright passes them to Node.js. */
 
 import { KUBELET_FLAGS, resetFlags } from '../../../packages/cli/src/daemon/daemon-flags.ts';
 
-/** The flag that NODE_OPTIONS cannot contain. */
+/** The flag that is not allowed in NODE_OPTIONS. */
 const EARLY_FLAG = '--no-short-builtin-calls';
 
-/** Starts this program again in the same process, with the flags. Does not return. */
+/** Re-executes this program in the same process, with the flags. Does not return. */
 export function becomeDaemon(args: string[], flags: string[]): void {
   const { env, execPath, argv0 } = process;
   const added = flags.filter((flag) => flag !== EARLY_FLAG).join(' ');
@@ -22,7 +22,7 @@ export function becomeDaemon(args: string[], flags: string[]): void {
   });
 }
 
-/** In a process with the flags: removes them from the environment of the programs that it starts, and resets them if `usesFastPaths`. */
+/** In a process started with the flags, removes them from the environment of child processes, and resets them if `usesFastPaths` is set. */
 export function settleDaemon(usesFastPaths: boolean): void {
   delete process.env.NODE_OPTIONS;
   if (usesFastPaths) resetFlags();

@@ -5,16 +5,16 @@ type Exports = Record<string, unknown>;
 type Wrapper = (exports: Exports, require: (id: string) => unknown, module: { exports: Exports }) => void;
 
 export type ChunkSources = {
-  /** The code of a chunk. */
+  /** Returns a chunk's source code. */
   source: (name: string) => string;
-  /** The compiled code of a chunk, if it may be used. */
+  /** Returns a chunk's compiled code, if it may be used. */
   code: (name: string) => Uint8Array | undefined;
   native: (name: string) => unknown;
-  /** Called with each compiled chunk. */
+  /** Called for each chunk that is compiled. */
   onCompiled?: (name: string, script: VmScript) => void;
 };
 
-/** The prefix of imports that native parts replace. */
+/** Prefix of the imports that are replaced with native parts. */
 export const NATIVE = 'native:';
 
 export function chunkLoader({ source, code, native, onCompiled }: ChunkSources): (name: string) => Exports {

@@ -1,8 +1,8 @@
-/** Loads a native part of the executable. The dynamic linker takes only files, so the part is a file for a moment. */
+/** Loads a native part of the executable. The dynamic linker only accepts files, so the part is briefly written to one. */
 
 /**
- * Directories that only root can write to come first. Some hosts mount /run or /tmp with `noexec`, which the dynamic linker obeys; so the
- * next directory is tried after any error.
+ * Directories writable only by root come first. Some hosts mount /run or /tmp with `noexec`, which the dynamic linker honors, so the next
+ * directory is tried after any error.
  */
 function directories(): string[] {
   const user = process.env.XDG_RUNTIME_DIR;
@@ -10,7 +10,7 @@ function directories(): string[] {
   return [...(process.getuid?.() === 0 ? ['/run', '/var/lib'] : own), '/dev/shm', '/tmp', '/var/tmp'];
 }
 
-/** The file is in a new directory that only this user can enter, and is deleted once it is loaded. */
+/** Writes the part to a file in a new directory that only this user can enter, and deletes it once loaded. */
 export function loadNativePart(name: string, content: () => Uint8Array): unknown {
   const failures: string[] = [];
   for (const directory of directories()) {
@@ -24,7 +24,7 @@ export function loadNativePart(name: string, content: () => Uint8Array): unknown
 }
 
 const PREFIX = 'podwright-native-';
-/** Longer than a process takes to load a part. */
+/** Longer than loading a part takes. */
 const MAX_AGE_MS = 60_000;
 
 function loadIn(parent: string, name: string, content: Uint8Array): unknown {
@@ -42,7 +42,7 @@ function loadIn(parent: string, name: string, content: Uint8Array): unknown {
   }
 }
 
-/** Removes directories of processes that were killed while they loaded a part. */
+/** Removes directories left by processes that were killed while loading a part. */
 function removeLeftovers(parent: string): void {
   const { lstatSync, readdirSync, rmSync } = process.getBuiltinModule('node:fs');
   for (const name of readdirSync(parent)) {

@@ -1,13 +1,13 @@
-/** Reads the parts of the executable, which `scripts/release/payload.ts` has appended to the program. */
+/** Reads the parts of the executable that `scripts/release/payload.ts` has appended to the program. */
 
 /** Offset and length of each part in the file. */
 export type PartIndex = Record<string, [offset: number, length: number]>;
 
-/** The end of a complete file; the length of the index, in four bytes, precedes it. */
+/** Marks the end of a complete file; it is preceded by the length of the index, in four bytes. */
 export const END_MARK = 'podwright';
 const LENGTH_BYTES = 4;
 
-/** The file stays open: after an upgrade, a running node still loads its own parts. */
+/** Keeps the file open, so that after an upgrade a running node still loads its own parts. */
 export function openPayload(): (name: string) => Buffer | undefined {
   const { fstatSync, openSync, readSync } = process.getBuiltinModule('node:fs');
   const file = openSync('/proc/self/exe', 'r');

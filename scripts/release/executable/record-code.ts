@@ -1,6 +1,7 @@
 /**
- * Runs a command from a directory of chunks and writes the code that V8 has compiled for it to another directory, whose code it uses:
- * `node record-code.ts CHUNKS CODE ARGUMENT…`. Runs on the Node.js and with the flags of the executable, because V8 rejects other code.
+ * Runs a command from a directory of chunks, using the compiled code in another directory, and writes the code compiled by V8 back to it:
+ * `node record-code.ts CHUNKS CODE ARGUMENT…`. Must run on the executable's Node.js version with its flags, because V8 rejects code
+ * compiled otherwise.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The main script of the single executable: starts the command from the chunks that the executable contains. */
+/** The main script of the single executable: starts the command from the embedded chunks. */
 import { daemonFlags } from '../../../packages/cli/src/daemon/daemon-flags.ts';
 import { usesFastStart } from '../../../packages/cli/src/settings/fast-start.ts';
 import { isVersionCall, printVersion } from '../../../packages/cli/src/version-call.ts';
@@ -12,7 +12,7 @@ if (isVersionCall(args)) printVersion();
 else start();
 
 function start(): void {
-  // Only the flags that becomeDaemon adds, or the caller's own, define it.
+  // `gc` is only defined under --expose-gc, which is set by becomeDaemon or by the caller.
   const isDaemon = globalThis.gc !== undefined;
   const flags = daemonFlags(args);
   if (isDaemon) settleDaemon(usesFastStart(args));

@@ -1,4 +1,4 @@
-/** Who may: reviews, refusals, escalation, impersonation, certificates. */
+/** Access control: access reviews, denials, privilege escalation, impersonation, certificates. */
 import type { Case } from './cases.ts';
 import type { Json } from './json.ts';
 import type { Transcript } from './transcript.ts';

@@ -10,7 +10,7 @@ const podOf = (name: string, spec: Json = {}, container: Json = {}, metadata: Js
   spec: { containers: [{ name: 'a', image: 'busybox', ...container }], ...spec },
 });
 
-/** A namespace for one case. */
+/** Creates a namespace for a single case. */
 async function space(api: Transcript, name: string, labels: Json = {}): Promise<string> {
   await api.send('POST', '/api/v1/namespaces', { metadata: { name, labels } }, { quiet: true });
   await api.send(
@@ -22,7 +22,7 @@ async function space(api: Transcript, name: string, labels: Json = {}): Promise<
   return `/api/v1/namespaces/${name}`;
 }
 
-/** Waits until the quota counts what its namespace has. */
+/** Waits until the quota's usage reflects what is in its namespace. */
 async function counted(api: Transcript, path: string): Promise<void> {
   for (let round = 0; round < 100; round += 1) {
     const { body } = await api.send('GET', path, undefined, { quiet: true });
@@ -88,7 +88,7 @@ async function limits(api: Transcript): Promise<void> {
       ],
     },
   });
-  // kube-apiserver's admission plug-in reads limit ranges from an informer.
+  // kube-apiserver's admission plug-in reads limit ranges from an informer, so give it time to catch up
   await new Promise((resolve) => setTimeout(resolve, 1500));
   const create = (name: string, resources: Json) => api.post(`${path}/pods`, podOf(name, {}, { resources }));
   await create('defaults', {});

@@ -28,7 +28,7 @@ const replacements = (value: Json): [string, Json][] => {
   return [...common, ['empty', {}], ['list', []], ['string', 'x'], ['unknown', { ...value, unknownField: 1 }]];
 };
 
-/** The object with each field changed in several ways. */
+/** Returns variants of the object: each field is changed in several ways, one at a time. */
 export function brokenObjects(object: Json): Change[] {
   const paths = pathsOf(object).filter(([first]) => first !== 'apiVersion' && first !== 'kind');
   return paths.flatMap((path) =>
@@ -41,7 +41,7 @@ export function brokenObjects(object: Json): Change[] {
 
 const isPrefix = (path: Path, other: Path): boolean => path.every((key, index) => key === other[index]);
 
-/** The object with each part of a complete example object in its place, down to a depth. */
+/** Returns variants of the object: each part of a complete example object replaces its counterpart, down to a depth. */
 export function graftedObjects(object: Json, complete: Json, depth: number): Change[] {
   const paths = pathsOf(complete, depth).filter(
     ([first]) => first !== 'apiVersion' && first !== 'kind' && first !== 'status',

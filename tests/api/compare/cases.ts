@@ -1,4 +1,4 @@
-/** All cases of the comparison: a case is a sequence of requests that both servers get. */
+/** All cases of the comparison. A case is a sequence of requests sent to both servers. */
 import { ACCESS_CASES } from './access-cases.ts';
 import { ADMISSION_CASES } from './admission-cases.ts';
 import { DISCOVERY_CASES } from './discovery-cases.ts';
@@ -15,7 +15,7 @@ import { WEBHOOK_CASES } from './webhook-cases.ts';
 
 export type Case = { name: string; run: (api: Transcript) => Promise<void> };
 
-/** Creates the namespace of the cases with its service account, without which no pod can be created. */
+/** Creates the cases' namespace and its service account; pods cannot be created without one. */
 export async function prepare(api: Transcript): Promise<void> {
   await api.send('POST', '/api/v1/namespaces', { metadata: { name: NAMESPACE } }, { quiet: true });
   const accounts = `/api/v1/namespaces/${NAMESPACE}/serviceaccounts`;

@@ -5,7 +5,7 @@ import type { Exchange } from './transcript.ts';
 
 export type Difference = { path: string; ours: Json; theirs: Json };
 
-/** Headers that the servers must agree about. Others belong to the connection, or to parts that only one server has. */
+/** Headers on which the servers must agree. Others are connection-specific, or belong to features of only one of the servers. */
 const HEADERS = [
   'content-type',
   'cache-control',
@@ -35,7 +35,7 @@ function valueDifferences(ours: Json, theirs: Json, path: Path): Difference[] {
     const keys = new Set([...entriesOf(ours), ...entriesOf(theirs)].map(([key]) => key));
     return [...keys].flatMap((key) => valueDifferences(ours[key], theirs[key], [...path, key]));
   }
-  // the server's columns have descriptions of their own
+  // the server has its own column descriptions
   if (path.includes('columnDefinitions') && path.at(-1) === 'description') return [];
   return ours === theirs ? [] : [{ path: path.join('.'), ours, theirs }];
 }

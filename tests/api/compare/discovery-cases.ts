@@ -1,4 +1,4 @@
-/** Discovery documents, paths outside of the API, and health. */
+/** Discovery documents, non-API paths, and health checks. */
 import type { Case } from './cases.ts';
 
 const AGGREGATED = 'application/json;v=v2;g=apidiscovery.k8s.io;as=APIGroupDiscoveryList';

@@ -1,4 +1,4 @@
-/** Upstream's example objects, which set every field, most of them to invalid values: as they are, and part by part in a valid object. */
+/** Upstream's example objects, which set every field, mostly to invalid values: sent unchanged, and part by part within a valid object. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { graftedObjects } from './breaks.ts';
@@ -7,7 +7,7 @@ import { copyOf, type Json } from './json.ts';
 import { caseName } from './life-cycle-case.ts';
 import { SAMPLES, type Sample } from './valid-objects.ts';
 
-/** Deeper parts of pods, shallower ones of objects that contain pod templates. */
+/** Depth of the parts sent: greater for pods than for other objects, some of which contain pod templates. */
 const DEPTHS: Record<string, number> = { Pod: 7 };
 const DEPTH = 4;
 

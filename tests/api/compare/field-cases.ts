@@ -1,4 +1,4 @@
-/** Each field of an object broken in several ways, in creations and in updates. Nothing is stored: all requests are dry runs. */
+/** Breaks each field of an object in several ways, in creates and updates. Nothing is stored: all requests are dry runs. */
 import { brokenObjects } from './breaks.ts';
 import type { Case } from './cases.ts';
 import { copyOf, type Json, valueAt } from './json.ts';
@@ -23,7 +23,7 @@ export const createCases = (sample: Sample): Case => ({
   },
 });
 
-/** The parts of a stored object that are not the client's to break. */
+/** Metadata of a stored object that is not changed. */
 const METADATA = ['managedFields', 'creationTimestamp', 'uid', 'name', 'namespace'];
 
 export const changeCases = (sample: Sample): Case => ({

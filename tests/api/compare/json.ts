@@ -1,4 +1,4 @@
-/** JSON values as the comparison handles them: objects of every kind, whose shape only the servers check. */
+/** JSON values as handled by the comparison: objects of any kind, validated only by the servers. */
 
 // biome-ignore lint/suspicious/noExplicitAny: requests and answers of every kind
 export type Json = any;
@@ -8,7 +8,7 @@ export const isMap = (value: Json): value is Record<string, Json> =>
 
 export const copyOf = (value: Json): Json => structuredClone(value);
 
-/** The fields of a value, with keys for the items of lists. */
+/** Returns the entries of a value; list items have their index as the key. */
 export const entriesOf = (value: Json): [string | number, Json][] =>
   Array.isArray(value) ? value.map((item, index) => [index, item]) : isMap(value) ? Object.entries(value) : [];
 
@@ -16,7 +16,7 @@ export type Path = readonly (string | number)[];
 
 export const valueAt = (object: Json, path: Path): Json => path.reduce((value: Json, key) => value?.[key], object);
 
-/** A copy of `object` with another value at a path; `undefined` removes the field. */
+/** Returns a copy of `object` with the value at a path replaced; `undefined` removes the field. */
 export function withValue(object: Json, path: Path, value: Json): Json {
   const copy = copyOf(object);
   const holder = path.slice(0, -1).reduce((parent: Json, key) => {
@@ -30,7 +30,7 @@ export function withValue(object: Json, path: Path, value: Json): Json {
   return copy;
 }
 
-/** The paths of all fields and items of a value, outermost first. Servers may send the fields of an object in any order. */
+/** Returns the paths of all fields and items of a value, outermost first. Does not depend on the order in which a server sends fields. */
 export function pathsOf(value: Json, depth = 20, prefix: Path = []): Path[] {
   if (depth === 0) return [];
   const entries = entriesOf(value);

@@ -1,4 +1,4 @@
-/** The life of one object: all verbs of its resource. */
+/** The life cycle of an object: all verbs of its resource. */
 import type { Case } from './cases.ts';
 import { copyOf, type Json } from './json.ts';
 import type { Transcript } from './transcript.ts';
@@ -10,7 +10,7 @@ const PARTIAL = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,ap
 export const caseName = (verb: string, { resource, object }: Sample): string =>
   `${verb} ${resource.replace(/\/namespaces\/[^/]+/, '')}/${object.metadata.name}`;
 
-/** Deletes what an earlier run left over, and creates the object. */
+/** Creates the object, after deleting any left by an earlier run. */
 export async function fresh(api: Transcript, { resource, object }: Sample): Promise<Json> {
   const path = `${resource}/${object.metadata.name}`;
   await api.send('PATCH', path, '{"metadata":{"finalizers":null}}', {

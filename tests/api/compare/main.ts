@@ -1,11 +1,11 @@
 /**
- * Compares the API server with a kube-apiserver: the same requests to both, the answers field by field.
+ * Compares the API server with a kube-apiserver: sends the same requests to both and compares the responses field by field.
  *
  *     node tests/api/compare/main.ts [CASE…]
  *
- * PODWRIGHT_COMPARE_OURS and PODWRIGHT_COMPARE_THEIRS are kubeconfigs of administrators of the two servers. With PODWRIGHT_KUBERNETES_DATA,
- * a directory with upstream's example objects, those are used as well. Prints a summary, and writes all differences to
- * PODWRIGHT_COMPARE_REPORT, as lines of JSON.
+ * PODWRIGHT_COMPARE_OURS and PODWRIGHT_COMPARE_THEIRS are admin kubeconfigs for the two servers. PODWRIGHT_KUBERNETES_DATA, if set, is a
+ * directory of upstream's example objects, which are then used too. Prints a summary and writes all differences to PODWRIGHT_COMPARE_REPORT
+ * as JSON lines.
  */
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { allCases, type Case, prepare } from './cases.ts';

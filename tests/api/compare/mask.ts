@@ -1,4 +1,4 @@
-/** Replaces what differs between two servers by nature: identities, times, versions and allocated addresses. */
+/** Masks values that necessarily differ between two servers: identities, timestamps, versions and allocated addresses. */
 import { isMap, type Json } from './json.ts';
 
 const TEXTS: [RegExp, string][] = [
@@ -29,7 +29,7 @@ const FIELDS: Record<string, string> = {
   healthCheckNodePort: '<port>',
 };
 
-/** Fields that are masked only where the value has this form: clients send others. */
+/** Fields that are masked only if the value has this format; clients send other values in them, which are compared. */
 const FORMS: Record<string, RegExp> = {
   resourceVersion: /^[1-9]\d*$/,
   nodePort: /^3[0-2]\d{3}$/,
@@ -46,7 +46,7 @@ export function masked(value: Json, name = ''): Json {
   return typeof value === 'string' ? maskedText(value) : value;
 }
 
-/** Entries of one second are in the order of their managers, others by time: the order depends on when a case runs. */
+/** Sorts `managedFields` entries by manager: the servers sort them by time first, so the order depends on when a case runs. */
 const byManager = (one: Json, other: Json): number => (managerOf(one) < managerOf(other) ? -1 : 1);
 const managerOf = ({ manager, operation, subresource = '' }: Json): string => `${operation} ${manager} ${subresource}`;
 

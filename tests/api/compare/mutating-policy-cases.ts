@@ -1,17 +1,17 @@
-/** Mutating admission policies: their effect on a Deployment, and expressions that do not compile. */
+/** Mutating admission policies: their effect on a Deployment, and expressions that fail to compile. */
 import type { Case } from './cases.ts';
 import type { Json } from './json.ts';
 import type { Transcript } from './transcript.ts';
 
 const GROUP = '/apis/admissionregistration.k8s.io/v1';
-/** After this time, kube-apiserver has read new policies, which it does by an informer. */
+/** kube-apiserver reads policies from an informer; it has seen new ones after this time. */
 const INFORMED_MS = 3000;
 
 const apply = (expression: string): Json => ({ patchType: 'ApplyConfiguration', applyConfiguration: { expression } });
 const jsonPatch = (expression: string): Json => ({ patchType: 'JSONPatch', jsonPatch: { expression } });
 const one = (...mutations: Json[]): Json => ({ mutations });
 
-/** The specifications of policies for a Deployment. Each applies to the namespace `mutate-NAME`. */
+/** Policy specs that apply to a Deployment, each in the namespace `mutate-NAME`. */
 const POLICIES: Record<string, Json> = {
   label: one(apply('Object{metadata: Object.metadata{labels: Object.metadata.labels{from: "policy"}}}')),
   'label-map': one(apply('Object{metadata: Object.metadata{labels: {"a/b": "c"}}}')),
@@ -141,7 +141,7 @@ const DEPLOYMENT = {
 
 const RULE = { apiGroups: ['apps'], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE'], resources: ['deployments'] };
 
-/** Creates a Deployment in the namespace of each policy. */
+/** Creates a Deployment in each policy's namespace. */
 async function mutations(api: Transcript): Promise<void> {
   const names = Object.keys(POLICIES);
   const space = (name: string) => `mutate-${name}`;
@@ -176,7 +176,7 @@ async function mutations(api: Transcript): Promise<void> {
       await api.send('DELETE', `${GROUP}/${kind}/${space(name)}`, undefined, { quiet: true });
 }
 
-/** Policies whose expressions are refused. */
+/** Policies that are rejected because of their expressions. */
 async function compilation(api: Transcript): Promise<void> {
   const mutations = [
     apply('Object{'),

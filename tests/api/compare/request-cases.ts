@@ -1,4 +1,4 @@
-/** Bodies, media types and query parameters that a server must refuse or understand. */
+/** Bodies, media types and query parameters that a server must reject or understand. */
 import type { Case } from './cases.ts';
 import type { Transcript } from './transcript.ts';
 import { NAMESPACE } from './valid-objects.ts';

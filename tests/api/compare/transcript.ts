@@ -13,14 +13,14 @@ export type Exchange = {
 export type SendOptions = {
   type?: string;
   headers?: Record<string, string>;
-  /** The exchange is not compared. */
+  /** Whether to leave this exchange out of the comparison. */
   quiet?: boolean;
 };
 
 const PATIENCE_MS = 30_000;
 const AT_ONCE = 8;
 
-/** An HTTP/2 connection to a server as the administrator of its kubeconfig. */
+/** An HTTP/2 connection to a server, authenticated as the admin user of a kubeconfig. */
 export class Connection {
   readonly #session: ClientHttp2Session;
 
@@ -54,7 +54,7 @@ export class Connection {
   }
 }
 
-/** A JSON value, or a list of the events of a watch. */
+/** Returns the parsed JSON value, or a list of the events of a watch. */
 function parsed(text: string): Json {
   try {
     return JSON.parse(text);
@@ -66,7 +66,7 @@ function parsed(text: string): Json {
 
 export class Transcript {
   readonly exchanges: Exchange[] = [];
-  /** Errors of the case itself, such as an answer without an expected field. */
+  /** Errors in the case itself, such as a response that lacks an expected field. */
   readonly failures: string[] = [];
   readonly #client: Connection;
   readonly #headers: Record<string, string | string[]>;
@@ -76,7 +76,7 @@ export class Transcript {
     this.#headers = headers;
   }
 
-  /** The same transcript as another user. */
+  /** Continues this transcript as another user. */
   as(user: string, ...groups: string[]): Transcript {
     const headers = { 'impersonate-user': user, ...(groups.length > 0 && { 'impersonate-group': groups }) };
     const other = new Transcript(this.#client, headers);
@@ -94,7 +94,7 @@ export class Transcript {
     return exchange;
   }
 
-  /** Sends requests that do not depend on each other, several at once. Records them in the given order. */
+  /** Sends independent requests, several at a time. Records them in the given order. */
   async sendAll(requests: readonly { method: string; path: string; body: Json }[]): Promise<void> {
     for (let start = 0; start < requests.length; start += AT_ONCE) {
       const batch = requests.slice(start, start + AT_ONCE);

@@ -1,4 +1,4 @@
-/** A valid object of each kind, with the path of its resource. Objects with a namespace are created in `compare`. */
+/** A valid object of each kind, with the path of its resource. Namespaced objects are created in `compare`. */
 import type { Json } from './json.ts';
 
 export type Sample = { resource: string; object: Json };

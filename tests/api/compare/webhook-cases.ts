@@ -1,11 +1,11 @@
-/** Webhooks: the reviews that they get, and the effect of each possible response on the request. */
+/** Webhooks: the reviews they receive, and how each possible response affects the request. */
 import type { Case } from './cases.ts';
 import type { Json } from './json.ts';
 import type { Transcript } from './transcript.ts';
 import { type Answer, WebhookServer } from './webhook-server.ts';
 
 const GROUP = '/apis/admissionregistration.k8s.io/v1';
-/** After this time, kube-apiserver has read new webhook configurations, which it does by an informer. */
+/** kube-apiserver reads webhook configurations from an informer; it has seen new ones after this time. */
 const INFORMED_MS = 2000;
 
 const base64 = (value: Json): string =>
@@ -27,7 +27,7 @@ const status =
 
 const V1 = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview' };
 
-/** Responses of webhooks to the creation of a ConfigMap, by the path of the webhook. */
+/** Webhook responses to the creation of a ConfigMap, by webhook path. */
 const ANSWERS: Record<string, Answer> = {
   allow: says({ allowed: true }),
   deny: says({ allowed: false }),
@@ -143,7 +143,7 @@ function webhook({ server, path, space, more = {} }: Hook): Json {
   };
 }
 
-/** Creates webhook configurations, and waits until the server calls them. */
+/** Creates webhook configurations and waits until the server calls the webhooks. */
 async function configure(api: Transcript, configurations: readonly { kind: string; name: string; webhooks: Json[] }[]) {
   for (const { kind, name, webhooks } of configurations) {
     const plural = `${kind.toLowerCase()}webhookconfigurations`;
@@ -165,7 +165,7 @@ async function space(api: Transcript, name: string): Promise<string> {
   return path;
 }
 
-/** Adds the reviews to the exchanges of the transcript, so that they are compared, too. */
+/** Adds the reviews to the transcript's exchanges, so that they are compared too. */
 function compareReviews(api: Transcript, server: WebhookServer): void {
   for (const { path, url, headers, review } of server.reviews)
     api.exchanges.push({ request: { method: 'REVIEW', path }, status: 0, headers: {}, body: { url, headers, review } });
@@ -173,7 +173,7 @@ function compareReviews(api: Transcript, server: WebhookServer): void {
 
 const CONFIG_MAP = { metadata: { name: 'c' }, data: { a: '1' } };
 
-/** Creates a ConfigMap for each response of `ANSWERS`, in a namespace whose webhook sends this response. */
+/** Creates one ConfigMap for each response in `ANSWERS`, in a namespace whose webhook returns that response. */
 function answers(kind: 'Mutating' | 'Validating', failurePolicy: string): Case {
   const run = async (api: Transcript) => {
     const server = await WebhookServer.start(ANSWERS);
@@ -206,7 +206,7 @@ const POD = {
   spec: { containers: [{ name: 'c', image: 'i' }], terminationGracePeriodSeconds: 0 },
 };
 
-/** The reviews for each kind of request. */
+/** The reviews sent for each kind of request. */
 async function reviews(api: Transcript): Promise<void> {
   const server = await WebhookServer.start(ANSWERS);
   const name = 'hook-reviews';
@@ -331,7 +331,7 @@ async function matching(api: Transcript): Promise<void> {
   await server.stop();
 }
 
-/** The order of webhooks, and the second calls with `reinvocationPolicy: IfNeeded`. */
+/** The order in which webhooks are called, and reinvocation (`reinvocationPolicy: IfNeeded`). */
 async function order(api: Transcript): Promise<void> {
   const name = 'hook-order';
   const path = await space(api, name);
@@ -358,7 +358,7 @@ async function order(api: Transcript): Promise<void> {
   await server.stop();
 }
 
-/** Configurations that are refused. */
+/** Configurations that are rejected. */
 async function configurations(api: Transcript): Promise<void> {
   const valid = {
     name: 'a.b.c',

@@ -1,4 +1,4 @@
-/** A webhook server that has a different response for each path. */
+/** A webhook server with a different response for each path. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -11,12 +11,13 @@ import { Certificates } from '../../fixtures/certificates.ts';
 import type { Json } from './json.ts';
 
 /**
- * Returns the `response` of a review, without its UID; `{ whole }` with the whole body; or undefined if it writes the HTTP response itself.
+ * Returns the `response` of a review, without its UID, or `{ whole }`, the entire body. Returns undefined if it has written the HTTP
+ * response itself.
  */
 export type Answer = (review: Json, response: ServerResponse) => Json | undefined;
 
 export class WebhookServer {
-  /** The reviews in the order of arrival, with the path of the URL. */
+  /** Reviews in order of arrival, with their URL path. */
   readonly reviews: { path: string; url: string; headers: Json; review: Json }[] = [];
   readonly #answers: Readonly<Record<string, Answer>>;
   readonly #server: Server;

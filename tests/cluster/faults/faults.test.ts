@@ -1,4 +1,4 @@
-/** Each fault as a client sees it, and that it does not affect other requests. */
+/** How each fault appears to a client, and that other requests are unaffected. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { waitFor, withTimeout } from '@podwright/base';
@@ -20,10 +20,10 @@ after(() => cluster[Symbol.asyncDispose]());
 
 const secret = (name: string) => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name } });
 
-/** Another client with all rights. */
+/** Opens another client with full access. */
 const other = (name = 'other') => cluster.client(cluster.certificate(name, ['system:masters']));
 
-/** Works with a client whose connection may be closed. */
+/** Runs `work` with a client of its own, whose connection may be cut. */
 async function withClient<T>(work: (client: RawClient) => Promise<T>): Promise<T> {
   const client = other();
   return await work(client).finally(() => client.close());

@@ -1,16 +1,16 @@
-/** Faults that a test switches on and off. Each affects the requests that match its selection, from now on or for a number of requests. */
+/** Faults that a test turns on and off. A fault affects requests that match its selection, either all from now on or a limited number. */
 
 export type FaultSelection = {
-  /** The RBAC verb: get, list, watch, create, update, patch, delete, deletecollection. Default any. */
+  /** RBAC verb: get, list, watch, create, update, patch, delete, deletecollection. Default: any. */
   verb?: string;
-  /** The plural, with `/subresource` for a subresource: `pods`, `pods/status`. Default any. */
+  /** Plural name, followed by `/subresource` for a subresource: `pods`, `pods/status`. Default: any. */
   resource?: string;
   name?: string;
   /** The common name of the client's certificate, such as `system:node:one`. */
   user?: string;
-  /** A part of the URL's query. */
+  /** A substring of the URL's query. */
   query?: string;
-  /** Number of affected requests. Default unlimited. */
+  /** Number of requests to affect. Default: unlimited. */
   times?: number;
 };
 
@@ -18,32 +18,32 @@ export type FaultSelection = {
 type AnyObject = any;
 
 export type Fault =
-  /** The response is an error in the server's wording, or has a custom `body`. The server does not receive the request. */
+  /** Responds with an error, worded as by the server unless a custom `body` is given. The server does not receive the request. */
   | { kind: 'status'; code: number; reason?: string; message?: string; retryAfterSeconds?: number; body?: string }
-  /** The connection is closed before a response. The server does not receive the request. */
+  /** Closes the connection before any response. The server does not receive the request. */
   | { kind: 'cut-before-headers' }
-  /** The connection is closed within the response; for a watch within the line after `events` events. */
+  /** Closes the connection in the middle of the response; for a watch, in the middle of the line that follows `events` events. */
   | { kind: 'cut-in-line'; events?: number }
-  /** A watch ends without an error after so many events. */
+  /** Ends a watch cleanly after this many events. */
   | { kind: 'end-after'; events: number }
-  /** The connection of a watch is closed after so many events. */
+  /** Closes a watch's connection after this many events. */
   | { kind: 'cut-after'; events: number }
-  /** The write is executed, and its response is lost. */
+  /** Executes the write but drops its response. */
   | { kind: 'lose-answer' }
-  /** Each event of a watch is delayed. */
+  /** Delays each event of a watch. */
   | { kind: 'delay-events'; ms: number }
-  /** Each event of a watch is sent twice. */
+  /** Sends each event of a watch twice. */
   | { kind: 'repeat-events' }
-  /** Each two live events of a watch are swapped. */
+  /** Swaps the live events of a watch in pairs. */
   | { kind: 'swap-events' }
-  /** Each object in a JSON response, list or watch is replaced, for example by that of a newer server. */
+  /** Replaces each object in a JSON response, list or watch, for example with one as sent by a newer server. */
   | { kind: 'replace-objects'; by: (object: AnyObject) => AnyObject };
 
 export type FaultTarget = { verb: string; resource: string; name: string; user: string; query: string };
 
 type Entry = { fault: Fault; selection: FaultSelection; left: number };
 
-/** An active fault; `remove` switches it off. */
+/** An active fault; `remove` turns it off. */
 export type ActiveFault = { remove(): void };
 
 export class Faults {
@@ -63,7 +63,7 @@ export class Faults {
     this.#entries.length = 0;
   }
 
-  /** The faults for a request; each counts as used once. */
+  /** Returns the faults that apply to a request, and counts a use of each. */
   take(target: FaultTarget): Fault[] {
     const chosen = this.#entries.filter(({ selection, left }) => left > 0 && isSelected(selection, target));
     for (const entry of chosen) entry.left -= 1;

@@ -1,4 +1,4 @@
-/** Decorates the request handler of the API server with faults and a record of requests. */
+/** Wraps the API server's request handler to inject faults and record requests. */
 import type { Http2ServerRequest } from 'node:http2';
 import { ApiError } from '@podwright/api-machinery';
 import type { CallHandler, HttpCall } from '../../../packages/api-server/src/server/request-handler.ts';
@@ -65,7 +65,7 @@ function commonNameOf({ tlsSocket }: Extract<ClientConnection, { isLocal: false 
   return /^CN=(.*)$/m.exec(subject)?.[1] ?? '';
 }
 
-/** Keeps the record of a request up to date. */
+/** Updates the record of a request as it progresses. */
 function observe({ request, response }: HttpCall, recorded: RecordedRequest): void {
   const emit = request.emit.bind(request);
   request.emit = (event: string, ...given: unknown[]) => {

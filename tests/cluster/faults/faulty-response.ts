@@ -1,22 +1,22 @@
-/** Responses with faults: the functions of the response are replaced by ones that delay, change or lose what the server sends. */
+/** Responses with faults: wraps the response's functions to delay, change or drop what the server sends. */
 import type { HttpResponse } from '../../../packages/api-server/src/wire/http-exchange.ts';
 import type { Fault } from './faults.ts';
 
 type Disturbance = {
   faults: readonly Fault[];
   isWatch: boolean;
-  /** Whether the watch has no initial events. */
+  /** Whether the watch starts without initial events. */
   isLive: boolean;
-  /** Closes the connection, with all its requests. */
+  /** Closes the connection and with it all its requests. */
   cut: () => void;
 };
 
-/** What is sent instead of the server's response. Strings are bytes (latin1), because a character may be divided. */
+/** Receives what is actually sent to the client. Strings hold raw bytes (latin1), because a multi-byte character may be split. */
 type Output = { write: (bytes: string) => void; end: () => void; cut: () => void };
 
 type Faulty = { begin(): void; write(bytes: string): void; end(): void };
 
-/** Makes a response have the faults of its request. */
+/** Applies a request's faults to its response. */
 export function disturb(response: HttpResponse, disturbance: Disturbance): void {
   const { faults, isWatch, cut } = disturbance;
   const { writeHead, write, end } = boundFunctions(response);
@@ -78,11 +78,11 @@ class FaultyBody implements Faulty {
   }
 }
 
-/** The lines of a watch. */
+/** Applies faults to a watch, line by line. */
 class FaultyWatch implements Faulty {
   readonly #output: Output;
   readonly #faults: readonly Fault[];
-  /** The received part of an incomplete line. */
+  /** An incomplete line, as received so far. */
   #rest = '';
   #sent = 0;
   #isLive: boolean;
@@ -152,7 +152,7 @@ class FaultyWatch implements Faulty {
   }
 }
 
-/** The JSON of a response or of a watch event, with the objects of the faults. */
+/** Returns the JSON of a response or watch event with its objects replaced as requested by the faults. */
 function withReplacedObjects(bytes: string, faults: readonly Fault[]): string {
   const fault = faultOf(faults, 'replace-objects');
   if (fault === undefined) return bytes;

@@ -1,20 +1,20 @@
-/** A record of requests and responses in order, so that tests can compare the requests of clients. */
+/** An ordered record of requests and their responses, so that tests can check what clients send. */
 
 export type RecordedRequest = {
   method: string;
-  /** Without the question mark. */
+  /** Without the leading question mark. */
   query: string;
   /** The RBAC verb. */
   verb: string;
-  /** The plural, including `/subresource`; '' for paths without a resource. */
+  /** Plural name, including any `/subresource`; '' for non-resource paths. */
   resource: string;
   namespace: string;
   name: string;
-  /** The common name of the client's certificate, '' without one. */
+  /** The common name in the client's certificate; '' if it has none. */
   user: string;
-  /** The received part of the body. */
+  /** The body, as far as received. */
   body: string;
-  /** 0 until the headers have been sent. */
+  /** 0 until the headers are sent. */
   status: number;
   responseBytes: number;
   /** Whether the response has ended. */
@@ -47,7 +47,7 @@ export class RequestRecord {
     );
   }
 
-  /** Waits until there are more than `after` requests of the selection; bounded. */
+  /** Waits until more than `after` requests match the selection. Throws after `timeoutMs`. */
   async waitFor(
     selection: RequestSelection,
     { after = 0, timeoutMs = 30_000 }: { after?: number; timeoutMs?: number } = {},

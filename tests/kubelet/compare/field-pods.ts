@@ -1,4 +1,4 @@
-/** Pods modelled on Kubernetes' own node tests: how containers see the fields of their pod. */
+/** Pods modeled on Kubernetes' own node e2e tests: how containers see their pod's fields. */
 import { IMAGE, type Parts, STAY, shell, showing } from './manifest-parts.ts';
 
 const one = (container: string, spec: string[] = [], meta: string[] = []): Parts => ({
@@ -15,10 +15,10 @@ const field = (path: string) => `fieldRef: {fieldPath: ${JSON.stringify(path)}}`
 const FIELDS = ['metadata.name', 'metadata.namespace', 'metadata.uid', "metadata.labels['app']"];
 const amounts = ['cpu', 'memory', 'ephemeral-storage'].flatMap((name) => [`limits.${name}`, `requests.${name}`]);
 
-/** A command that prints a message of this size. */
+/** Returns a command that prints a message of this size. */
 const message = (bytes: number) => `head -c ${bytes} /dev/zero | tr "\\\\0" x`;
 
-/** Variables of which each contains the previous one, except for every hundredth. */
+/** Returns environment variables that each contain the previous one, except for every hundredth. */
 const chained = (count: number) =>
   Array.from({ length: count }, (_, index) => {
     const value = index % 100 === 0 ? 'x' : `$(V${index - 1})x`;
@@ -222,7 +222,7 @@ const bad = (container: string, spec: string[] = [], meta: string[] = []): Parts
   meta,
 });
 
-/** Manifests that are refused, most of them for a single error. */
+/** Manifests that are rejected, most of them because of a single error. */
 export const BAD_PODS: Record<string, Parts> = {
   noimg: { containers: ['{ name: main }'] },
   dupname: { containers: [`{ name: main, ${IMAGE}, ${STAY} }`, `{ name: main, ${IMAGE}, ${STAY} }`] },

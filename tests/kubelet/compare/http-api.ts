@@ -1,8 +1,8 @@
 /**
- * `node tests/kubelet/compare/http-api.ts`: starts upstream's kubelet (PODWRIGHT_UPSTREAM_KUBELET names its binary) and
- * `podwright kubelet` with the same configuration and pods, each on its own containerd, and prints the differences between the answers
- * of their HTTP APIs: fields of JSON, metrics with their types and labels (each once), and other answers as text. The answers are
- * saved in the directory PODWRIGHT_COMPARE_KEEP, if set. Takes about four minutes.
+ * `node tests/kubelet/compare/http-api.ts`: starts upstream's kubelet (PODWRIGHT_UPSTREAM_KUBELET is the path of its binary) and `podwright
+ * kubelet` with the same configuration and pods, each on its own containerd, and prints the differences between their HTTP API responses:
+ * JSON fields, metrics with their types and labels (each once), and other responses as text. Saves the responses in the directory
+ * PODWRIGHT_COMPARE_KEEP, if set. Takes about four minutes.
  */
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -137,7 +137,7 @@ async function ask(
   return { status: answer.status, type: answer.headers.get('content-type') ?? '', text: await answer.text() };
 }
 
-/** The facts of an answer that are compared. */
+/** Returns the facts of a response that are compared. */
 function factsOf({ status, type, text }: Answer, clean: (text: string) => string): string[] {
   const head = `${status} ${type}`;
   const json = type.includes('json') ? parsed(text) : undefined;
@@ -145,18 +145,18 @@ function factsOf({ status, type, text }: Answer, clean: (text: string) => string
   const lines = text.split('\n').filter((line) => line !== '');
   const isMetrics = lines.some((line) => line.startsWith('# TYPE '));
   if (!isMetrics) return [head, ...lines.map((line) => withoutChance(clean(line)))];
-  // metrics without values are ignored
+  // skip metrics that have no samples
   const metrics = lines
     .filter((line, index) => /^[^#]|^# TYPE .*\n[^#]/.test(`${line}\n${lines[index + 1] ?? '#'}`))
     .map(metricOf);
   return [head.replace('; escaping=underscores', ''), ...new Set(metrics.filter((one) => !FOREIGN.test(one)))];
 }
 
-/** Metrics of Go and of the API server's libraries. */
+/** Metrics from Go and from the API server libraries. */
 const FOREIGN =
   /^metric (TYPE )?(go|aggregator|apiserver|cardinality|disabled|hidden|registered|rest_client|workqueue)_/;
 
-/** Replaces times, ids and names that differ in each run. */
+/** Replaces times, IDs and names that differ from run to run. */
 const withoutChance = (text: string) =>
   text
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z|\w{3} \w{3} [ \d]\d [\d:]+ UTC \d{4}/g, 'TIME')
@@ -164,7 +164,7 @@ const withoutChance = (text: string) =>
     .replaceAll(/\d\d sec/g, 'SECONDS')
     .replace(/^([a-z][\w -]*?)(?:: ?|=| )\s*(?=\S*$)/i, '$1=');
 
-/** Parses JSON; upstream labels some other answers as JSON too. */
+/** Returns the parsed JSON; `undefined` if it is invalid, because upstream labels some other responses as JSON too. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -173,7 +173,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The fact of a metrics line: the name and type of a metric, or its name and labels. */
+/** Returns the fact for a line of metrics: a metric's name and type, or its name and labels. */
 function metricOf(line: string): string {
   if (line.startsWith('#')) return `metric ${line.slice(2)}`;
   const [, name = '', labels = '', time] = /^(\w+)(?:\{(.*)\})? [^ ]+( \d+)?$/.exec(line) ?? [];

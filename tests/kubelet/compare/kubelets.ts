@@ -5,10 +5,10 @@ import type { Pod } from '@podwright/kube-api';
 import { kubeletOptions, startKubelet } from '@podwright/kubelet';
 import { NODE_NAME, nodeAddress, startUpstreamKubelet } from '../../../scripts/upstream-kubelet.ts';
 
-/** Directories of a kubelet under comparison. */
+/** The directories of a kubelet being compared. */
 export type Places = { scratch: string; root: string; logs: string; manifests: string };
 
-/** An event; of Podwright's kubelet, which counts repeated events, the last one. */
+/** An event. Podwright's kubelet aggregates repeated events, so this is the last occurrence. */
 export type SeenEvent = {
   atMs: number;
   object: string;
@@ -26,7 +26,7 @@ export type ComparedKubelet = {
 
 const PORTS = { readOnly: 10_355, https: 10_350, healthz: 10_348 };
 
-/** Starts upstream's kubelet; its events are read from its log. */
+/** Starts upstream's kubelet, whose events are read from its log. */
 export async function startUpstream(endpoint: string, cgroupRoot: string, places: Places): Promise<ComparedKubelet> {
   const { scratch: directory, ...rest } = places;
   const kubelet = await startUpstreamKubelet({
@@ -43,7 +43,7 @@ export async function startUpstream(endpoint: string, cgroupRoot: string, places
   };
 }
 
-/** Events in the log, which is their only output without an API server. */
+/** Returns the events in the log: without an API server, they go nowhere else. */
 function eventsOfLog(text: string): SeenEvent[] {
   const lines = text.split('\n').filter((line) => line.includes('"Event occurred"'));
   return lines.map((line) => {
@@ -54,7 +54,7 @@ function eventsOfLog(text: string): SeenEvent[] {
   });
 }
 
-/** The time of a log line such as `I1122 16:54:21.885253`, in local time. */
+/** Parses the timestamp (local time) of a log line such as `I1122 16:54:21.885253`. */
 function timeOfLine(line: string): number {
   const [, month, day, time] = /^.(\d\d)(\d\d) (\S+)/.exec(line)!;
   return Date.parse(`${new Date().getFullYear()}-${month}-${day}T${time}`);
@@ -71,7 +71,7 @@ export async function startOurs(endpoint: string, cgroupRoot: string, places: Pl
     cgroupRoot,
     logger: createLogger({ level: 'error' }),
   });
-  // without eviction thresholds, as upstream's kubelet here
+  // no eviction thresholds, like upstream's kubelet here
   const kubelet = await startKubelet({ ...options, eviction: { ...options.eviction, hard: {} } });
   return {
     pods: async () => kubelet.pods(),

@@ -1,4 +1,4 @@
-/** Pods whose timelines are compared: they start, crash, wait, become ready, are changed and deleted. */
+/** Pods whose timelines are compared: they start, crash, wait, become ready, and are changed and deleted. */
 import { IMAGE, type Later, type Parts, STAY, shell } from './manifest-parts.ts';
 
 type Life = Parts & { later?: Later[] };
@@ -13,19 +13,19 @@ const inits = (...containers: string[]) =>
   `initContainers: [${containers.map((one, index) => `{ name: i${index}, ${IMAGE}, ${one} }`).join(', ')}]`;
 const exec = (script: string, period = 1) =>
   `{exec: {command: [sh, -c, ${JSON.stringify(script)}]}, periodSeconds: ${period}, failureThreshold: 2, timeoutSeconds: 5}`;
-/** True once the container has run for so many seconds. */
+/** Succeeds once the container has been running for this many seconds. */
 const after = (seconds: number) => `test $(($(date +%s) - $(cat /tmp/began))) -ge ${seconds}`;
 const BEGAN = shell(`date +%s > /tmp/began; trap 'exit 0' TERM; while :; do sleep 0.2; done`);
 const STUBBORN = shell(`trap '' TERM; while :; do sleep 0.2; done`);
 const COUNT = 'volumes: [{name: e, emptyDir: {}}]';
-/** Fails a number of times, then succeeds. */
+/** Fails this many times, then succeeds. */
 const failing = (times: number) =>
   `${shell(`echo x >> /e/n; test $(wc -l < /e/n) -gt ${times}`)}, volumeMounts: [{name: e, mountPath: /e}]`;
-/** A process of the container is killed for its memory limit, and the container exits with 0. */
+/** One of the container's processes is OOM-killed, but the container exits with 0. */
 const STARVED = `${shell('(x=a; while :; do x=$x$x; done); exit 0')}, resources: {limits: {memory: 16Mi}}`;
 const GRACE = 'terminationGracePeriodSeconds: 4';
 
-/** A pod of one container whose resources are changed later. */
+/** A pod with one container that is resized later. */
 const resized = (first: string, steps: [seconds: number, resources: string][], more = ''): Life => {
   const parts = (resources: string) => lives([`${STAY}, resources: ${resources}${more}`]);
   return { ...parts(first), later: steps.map(([seconds, resources]) => ({ seconds, parts: parts(resources) })) };

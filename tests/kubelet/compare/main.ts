@@ -1,10 +1,10 @@
 /**
- * `node tests/kubelet/compare/main.ts [NAME…]`: gives the manifests of `manifests.ts`, of all groups or of those groups and pods, to
- * upstream's kubelet, whose binary PODWRIGHT_UPSTREAM_KUBELET names, and to ours, each on a containerd of its own, and prints how
- * they differ: in the pods as they show them, what they ask of the runtime, and the events of pods and of the node. Each line of the
- * result has `-` for what upstream alone has, `+` for what ours alone has, and the pods that it is true of. Lines that
- * docs/differences explains are printed, too. With PODWRIGHT_COMPARE_KEEP that directory gets what each kubelet did for each pod
- * over time. With PODWRIGHT_COMPARE_RUNTIME=podwright both kubelets are on our runtime instead.
+ * `node tests/kubelet/compare/main.ts [NAME…]`: gives the manifests in `manifests.ts` (all of them, or the groups and pods named) to
+ * upstream's kubelet (PODWRIGHT_UPSTREAM_KUBELET is the path of its binary) and to ours, each on its own containerd, and prints how they
+ * differ in the pods they report, the CRI calls they make, and the events for pods and the node. Each line of the result has `-` (only
+ * upstream) or `+` (only ours), followed by the pods it applies to. Differences explained in docs/differences are printed too.
+ * PODWRIGHT_COMPARE_KEEP, if set, is a directory in which to save what each kubelet did for each pod over time. With
+ * PODWRIGHT_COMPARE_RUNTIME=podwright, both kubelets use our runtime instead.
  */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ type Kind = 'upstream' | 'ours';
 
 const startRuntime = process.env.PODWRIGHT_COMPARE_RUNTIME === 'podwright' ? () => startOwnRuntime() : startContainerd;
 
-/** Runs manifests on a kubelet and returns what was observed. */
+/** Gives the manifests to a kubelet; returns what was observed. */
 async function run(kind: Kind, group: string, scripts: Record<string, Script>): Promise<Map<string, Observed>> {
   const runtime = await startRuntime(kind === 'ours' ? 'o' : 'u');
   const scratch = join(runtime.scratch, 'k');
@@ -61,7 +61,7 @@ async function run(kind: Kind, group: string, scripts: Record<string, Script>): 
   }
 }
 
-/** Writes, changes and removes the manifests. Returns the pods before the remaining manifests are removed at the end. */
+/** Writes, changes and removes the manifests as scripted. Returns the pods as they were before all remaining manifests were removed. */
 async function play(watch: PodWatch, places: Places, scripts: Record<string, Script>): Promise<Pod[]> {
   const put = (name: string, text: string) => {
     const file = join(places.manifests, `${name}.yaml`);
@@ -87,12 +87,15 @@ async function play(watch: PodWatch, places: Places, scripts: Record<string, Scr
   return pods;
 }
 
-/** Interval between pods that are changed or deleted: without it, the changes would happen before their containers run. */
+/**
+ * Returns the interval between writing manifests: if pods are changed or deleted later, starting them all at once would be too slow for
+ * their containers to run by then.
+ */
 function spacingSeconds(scripts: Record<string, Script>): number {
   return Object.values(scripts).some(({ later }) => later.length > 0) ? 1 : 0;
 }
 
-/** Unmounts leftover volumes and the root directory, which upstream's kubelet bind-mounts on itself. Deepest first. */
+/** Unmounts leftover volumes and the root directory, which upstream's kubelet bind-mounts onto itself, deepest first. */
 async function unmountVolumes(root: string): Promise<void> {
   const points = readFileSync('/proc/self/mountinfo', 'utf8')
     .split('\n')
@@ -101,7 +104,7 @@ async function unmountVolumes(root: string): Promise<void> {
     await runProgram('umount', ['-l', point]);
 }
 
-/** Saves the calls, the log and the timelines of a run. */
+/** Saves a run's calls, log and timelines. */
 function save(name: string, { seen, watch, beginMs }: { seen: Run; watch: PodWatch; beginMs: number }): void {
   const directory = process.env.PODWRIGHT_COMPARE_KEEP;
   if (directory === undefined) return;
@@ -119,7 +122,7 @@ function save(name: string, { seen, watch, beginMs }: { seen: Run; watch: PodWat
   writeFileSync(file('timelines'), timelines.join('\n'));
 }
 
-/** Lines `WHERE SIGN FACT` with the names of the pods. */
+/** Returns lines of the form `WHERE SIGN FACT`, with the pods they apply to. */
 function differences(upstream: Map<string, Observed>, ours: Map<string, Observed>): Map<string, string[]> {
   const found = new Map<string, string[]>();
   const add = (pod: string, line: string) => found.set(line, [...(found.get(line) ?? []), pod]);

@@ -1,23 +1,23 @@
 import { busyboxImage } from '../containerd.fixture.ts';
 
-/** Fields of a container's image, which is not pulled. */
+/** A container's image fields, such that the image is not pulled. */
 export const IMAGE = `image: ${busyboxImage}, imagePullPolicy: IfNotPresent`;
-/** A command that runs until SIGTERM. */
+/** A command that runs until it receives SIGTERM. */
 export const STAY = `command: [sh, -c, "trap 'exit 0' TERM; while :; do sleep 0.2; done"]`;
 
-/** Parts of a pod's manifest: containers in YAML flow style, and further lines of `spec` and `metadata`. */
+/** The parts of a pod manifest: containers in YAML flow style, and additional lines for `spec` and `metadata`. */
 export type Parts = { containers: string[]; spec?: string[]; meta?: string[] };
 
-/** A change of a manifest some seconds after it was written; a removal without `parts`. */
+/** A change to a manifest this many seconds after it was written. If `parts` is unset, the manifest is removed. */
 export type Later = { seconds: number; parts?: Parts };
 
-/** A command that runs a shell script. */
+/** Returns a command that runs a shell script. */
 export const shell = (script: string) => `command: [sh, -c, ${JSON.stringify(script)}]`;
 
-/** A command whose output is the container's termination message. */
+/** Returns a command whose output becomes the container's termination message. */
 export const showing = (script: string) => shell(`{ ${script}; } > /dev/termination-log 2>&1`);
 
-/** The manifest; its UID is derived from `number`. */
+/** Returns the manifest. Its UID is derived from `number`. */
 export function manifest(name: string, number: number, { containers, spec = [], meta = [] }: Parts): string {
   const uid = `${`${number}`.padStart(8, '0')}-0000-0000-0000-000000000001`;
   const metadata = [`name: ${name}`, 'namespace: default', `uid: "${uid}"`, ...meta];

@@ -3,10 +3,10 @@ import { LIFE_PODS, RESIZED_PODS } from './life-pods.ts';
 import { type Later, manifest, type Parts } from './manifest-parts.ts';
 import { PODS } from './pods.ts';
 
-/** The content of a pod's file, and its later contents; '' means that the file is removed. */
+/** Content of a pod's file, and later versions of it; '' removes the file. */
 export type Script = { text: string; later: { seconds: number; text: string }[] };
 
-/** Manifests by names of groups and of pods; a node has room for one group at a time. */
+/** Manifests by group and pod name. A node has room for one group at a time. */
 export const GROUPS: Record<string, Record<string, Script>> = {
   pods: scripts(PODS),
   fields: scripts({ ...FIELD_PODS, ...BAD_PODS }),

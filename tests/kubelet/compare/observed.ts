@@ -3,16 +3,16 @@ import { NODE_NAME } from '../../../scripts/upstream-kubelet.ts';
 import type { Places, SeenEvent } from './kubelets.ts';
 import type { RecordedCall } from './recorder.ts';
 
-/** Facts of one pod by source, such as `status`. Each fact is a path with its value, or a line. */
+/** Facts about one pod by source, such as `status`. A fact is a path and its value, or a line. */
 export type Observed = Record<string, string[]>;
 
-/** All observations of a run. */
+/** Everything observed in a run. */
 export type Run = { pods: Pod[]; events: SeenEvent[]; calls: RecordedCall[]; places: Places; cgroupRoot: string };
 
-/** Calls that only read, or whose number depends on timing. */
+/** Calls that are read-only, or whose number depends on timing. */
 const LOOKS = /^(?:List|Status|Version|.*Status$|.*Stats$|ImageFsInfo|RuntimeConfig|UpdateRuntimeConfig|ExecSync)/;
 
-/** Facts that only Podwright's kubelet has, or that each kubelet generates differently. */
+/** Facts that only Podwright's kubelet has, or that every kubelet generates differently. */
 const OWN = /config\.file|config\.hash|resourceVersion|podwright\.dev|container\.hash/;
 
 export function observe(run: Run): Map<string, Observed> {
@@ -45,7 +45,7 @@ function eventsOf(about: string, { events }: Run): string[] {
 
 export const withoutNode = (name: string) => name.replace(new RegExp(`-${NODE_NAME}$`), '');
 
-/** Replaces ids, times, addresses and paths, and the node name that upstream adds to the names of static pods. */
+/** Replaces IDs, times, addresses and paths, and strips the node name that upstream appends to static pod names. */
 function normalised(facts: Observed, name: string, { places, cgroupRoot }: Run): Observed {
   const clean = (text: string) =>
     text
@@ -66,12 +66,14 @@ function normalised(facts: Observed, name: string, { places, cgroupRoot }: Run):
   return Object.fromEntries(all);
 }
 
-/** A call for a pod; `about` is `sandbox` or a container's name, with the attempt. */
+/**
+ * A CRI call made for a pod. `about` is `sandbox` or the container name, followed by the attempt number; for PullImage, it is the image.
+ */
 export type PodCall = RecordedCall & { about: string };
 type Metadata = { name: string; attempt?: number };
 type Config = { metadata: Metadata };
 
-/** The calls by pod; later calls are assigned by the ids of the runtime's answers. */
+/** Groups calls by pod. Calls that do not name a pod are matched by the IDs that the runtime returned earlier. */
 export function callsByPod(calls: RecordedCall[]): Map<string, PodCall[]> {
   const owners = new Map<unknown, { pod: string; about: string }>();
   const result = new Map<string, PodCall[]>();
@@ -87,7 +89,7 @@ export function callsByPod(calls: RecordedCall[]): Map<string, PodCall[]> {
   return result;
 }
 
-/** The pod that a request names, and its subject: `sandbox` or a container's name, with the attempt. */
+/** Returns the pod named in a request, and what the request is about (see `PodCall`). */
 function ownerOf(method: string, request: Record<string, unknown>): { pod: string; about: string } | undefined {
   const sandbox = (method === 'RunPodSandbox' ? request.config : request.sandboxConfig) as Config | undefined;
   if (sandbox === undefined) return undefined;
@@ -98,11 +100,11 @@ function ownerOf(method: string, request: Record<string, unknown>): { pod: strin
   return { pod: pod.name, about: `${container.name} ${container.attempt ?? 0}` };
 }
 
-/** A key that identifies an element of a list independently of the order. */
+/** Returns a key that identifies a list element regardless of order. */
 const nameOf = (child: { name?: string; type?: string; key?: string; pageSize?: string } | null) =>
   child?.name ?? child?.type ?? child?.key ?? child?.pageSize;
 
-/** `a.b[name].c = value` for every leaf of a JSON value; elements of lists have their `nameOf` or their index. */
+/** Returns `a.b[name].c = value` for every leaf of a JSON value. List elements are identified by `nameOf`, or else by index. */
 function leaves(value: unknown, path = ''): string[] {
   if (value === null || typeof value !== 'object')
     return value === undefined ? [] : [`${path} = ${JSON.stringify(value)}`];

@@ -3,10 +3,10 @@ import { errorMessage } from '@podwright/base';
 import type { InterceptedCall } from '@podwright/cri-proxy';
 import { type CriProxy, startTestProxy } from '../cri-proxy.fixture.ts';
 
-/** A unary call of a kubelet, with request and response as protobuf's JSON. */
+/** A unary call by a kubelet, with its request and response as protobuf JSON. */
 export type RecordedCall = {
   method: string;
-  /** Time of the request since 1970, and duration of the call. */
+  /** When the request was made (Unix time), and how long the call took. */
   atMs: number;
   tookMs?: number;
   request: Record<string, unknown>;
@@ -14,7 +14,7 @@ export type RecordedCall = {
   error?: string;
 };
 
-/** A CRI proxy between a kubelet and its runtime that records requests and answers. */
+/** A CRI proxy between a kubelet and its runtime that records requests and responses. */
 export type Recorder = Pick<CriProxy, 'endpoint' | 'close'> & { calls: RecordedCall[] };
 
 export async function startRecorder(socket: string, runtimeEndpoint: string): Promise<Recorder> {

@@ -1,8 +1,8 @@
 /**
- * `node tests/kubelet/compare/side-by-side.ts [ROUNDS]`: runs upstream's kubelet (PODWRIGHT_UPSTREAM_KUBELET names its
- * binary) on a containerd and a `podwright node` on one host. On both, pods are added, crash and are removed, and alternately one
- * kubelet is killed and started again. Fails if a permanent pod is restarted, does not answer on its host port, or has lost a cgroup or
- * a rule. Takes ten seconds per round.
+ * `node tests/kubelet/compare/side-by-side.ts [ROUNDS]`: runs upstream's kubelet (PODWRIGHT_UPSTREAM_KUBELET is the path of its binary) on
+ * a containerd, and a `podwright node`, on the same host. Pods are added to both, crash, and are removed, while the two kubelets take turns
+ * being killed and restarted. Fails if a permanent pod is restarted, does not respond on its host port, or has lost a cgroup or firewall
+ * rule. Takes ten seconds per round.
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -28,9 +28,9 @@ type Side = {
   put: (name: string, manifest: string) => Promise<unknown>;
   remove: (names: string[]) => Promise<unknown>;
   pods: () => Promise<Pod[]>;
-  /** Kills the kubelet and starts it again. */
+  /** Kills and restarts the kubelet. */
   restart: () => Promise<unknown>;
-  /** Its cgroups and packet filter rules. */
+  /** The kubelet's cgroups and firewall rules. */
   owned: () => string[];
 };
 
@@ -85,14 +85,14 @@ async function openOurs(): Promise<Side> {
   };
 }
 
-/** The cgroups and packet filter rules of a kubelet. */
+/** Returns a kubelet's cgroups and firewall rules. */
 const owned = (scope: Parameters<typeof takeInventory>[0]) => {
   const { cgroups, rules } = takeInventory(scope);
   return [...cgroups, ...rules];
 };
 
 const mainOf = (pod: Pod) => pod.status?.containerStatuses?.[0];
-/** Container ids and restart counts of the permanent pods. */
+/** Returns the container IDs and restart counts of the permanent pods. */
 const staying = async (side: Side) => {
   const pods = (await side.pods()).filter(({ metadata }) => metadata.name.startsWith('stays'));
   return pods.map((pod) => `${mainOf(pod)?.containerID} ${mainOf(pod)?.restartCount}`).sort();
@@ -114,7 +114,7 @@ async function begin(side: Side): Promise<void> {
   await until(`the pods of ${side.name} run`, async () => runs(await side.pods(), 'stays') === 4);
 }
 
-/** Adds pods, of which every other one crashes, and removes them once half of them run. */
+/** Adds pods, half of which crash, and removes them once the other half are running. */
 async function churn(side: Side, round: number): Promise<void> {
   const names = Array.from({ length: COMING }, (_, index) => `comes-${round}-${index}`);
   for (const [index, name] of names.entries())

@@ -1,4 +1,4 @@
-/** Timelines of pods. */
+/** Pod timelines. */
 import { sleep } from '@podwright/base';
 import type { ContainerStatus, Pod } from '@podwright/kube-api';
 import type { ComparedKubelet, SeenEvent } from './kubelets.ts';
@@ -6,14 +6,14 @@ import type { PodCall } from './observed.ts';
 
 const EVERY_MS = 200;
 
-/** An observation at a time since 1970. */
+/** An observation and when it was made (Unix time). */
 export type Moment = { atMs: number; what: string };
 
-/** Polls the pods until it is closed. */
+/** Polls the pods until closed. */
 export class PodWatch {
   readonly #kubelet: ComparedKubelet;
   readonly #moments = new Map<string, Moment[]>();
-  /** The last status of each pod. */
+  /** Each pod as last seen. */
   readonly last = new Map<string, Pod>();
   readonly #stop = new AbortController();
   readonly #ended: Promise<void>;
@@ -56,7 +56,7 @@ export class PodWatch {
   }
 }
 
-/** Phase, conditions and containers in a line. */
+/** Returns a pod's phase, conditions and containers on one line. */
 function describeStatus({ metadata, status }: Pod): string {
   if (status === undefined) return 'no status';
   const conditions = (status.conditions ?? []).map(
@@ -85,7 +85,7 @@ function describeContainer({ name, state, lastState, ready, started, restartCoun
   return `${name} ${now}${before}${ready ? ' ready' : ''}${started ? ' started' : ''} #${restartCount}`;
 }
 
-/** Statuses, events and calls of a pod in order of time, each with the seconds since `beginMs`. */
+/** Returns a pod's statuses, events and calls in chronological order, each with the seconds since `beginMs`. */
 export function timelineOf(
   beginMs: number,
   { moments, events, calls }: { moments: Moment[]; events: SeenEvent[]; calls: PodCall[] },

@@ -1,4 +1,4 @@
-/** The adjustments that the scenario `effects` requests, each for a new container. */
+/** Adjustments requested in the scenario `effects`, each for a new container. */
 export const ADJUSTMENTS: Readonly<Record<string, object>> = {
   annotations: { annotations: { added: 'yes' } },
   'annotation-removed': { annotations: { '-io.kubernetes.cri.container-type': '' } },

@@ -1,20 +1,20 @@
 import { flatten, normalized } from './flatten.ts';
 import type { Step } from './probe.ts';
 
-/** What was recorded on one side in a scenario. `names`: words that replace the paths of this side, so that both sides are comparable. */
+/** What was recorded on one side in a scenario. `names` maps this side's paths to common words, so that both sides can be compared. */
 export type Observed = { steps: Step[]; names: ReadonlyMap<string, string> };
 
-/** A line that only one side has (`-`: containerd, `+`: Podwright), and the steps in which it has this line. */
+/** A line that only one side has (`-`: containerd, `+`: Podwright), and the steps it occurs in. */
 export type Difference = { side: '-' | '+'; line: string; steps: string[] };
 
-/** Returns the steps of both sides if these or their order differ: containerd's with `-`, Podwright's with `+`. */
+/** Returns both sides' steps, if they or their order differ: containerd's with `-`, Podwright's with `+`. */
 export function stepDifferences(theirs: Observed, ours: Observed): string[] {
   const [before, after] = [theirs, ours].map(({ steps }) => steps.map(({ name }) => name)) as [string[], string[]];
   if (before.join('\n') === after.join('\n')) return [];
   return [...before.map((name) => `- ${name}`), ...after.map((name) => `+ ${name}`)];
 }
 
-/** Returns the differences between the messages of the steps that both sides have. */
+/** Returns the differences between messages, for the steps that both sides have. */
 export function fieldDifferences(scenario: string, theirs: Observed, ours: Observed): Difference[] {
   const differences: Difference[] = [];
   const [left, right] = [byName(theirs), byName(ours)];
@@ -32,7 +32,7 @@ export function fieldDifferences(scenario: string, theirs: Observed, ours: Obser
   return differences;
 }
 
-/** Merges equal differences of all scenarios, and sorts them by field. */
+/** Merges identical differences across scenarios and sorts them by field. */
 export function mergeDifferences(all: readonly Difference[]): Difference[] {
   const merged = new Map<string, Difference>();
   for (const { side, line, steps } of all) {
@@ -44,7 +44,7 @@ export function mergeDifferences(all: readonly Difference[]): Difference[] {
   return [...merged.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, difference]) => difference);
 }
 
-/** Returns the lines of each step by its name. Further steps of the same name get a number. */
+/** Returns the lines of each step by name. If a name occurs again, a number is appended. */
 function byName({ steps, names }: Observed): Map<string, string[]> {
   const found = new Map<string, string[]>();
   for (const { name, message } of steps) {

@@ -1,11 +1,11 @@
 import type { JsonValue } from '@bufbuild/protobuf';
 
-/** The fields that identify an entry of a list, in the order of preference. */
+/** Fields that identify a list entry, in order of preference. */
 const KEYS = ['destination', 'path', 'type', 'name', 'containerId', 'pageSize'];
 
 /**
- * Converts a message to lines `path=value`. An entry of a list is named by its identifying field instead of its index, so that the order of
- * entries does not matter.
+ * Converts a message to lines of the form `path=value`. List entries are named by their identifying field instead of their index, so that
+ * their order does not matter.
  */
 export function flatten(value: JsonValue | undefined, path = ''): string[] {
   if (value === undefined || value === null) return [];
@@ -23,7 +23,7 @@ function keyOf(entry: JsonValue): string {
   return key === undefined ? '' : String(entry[key]);
 }
 
-/** Replaces values that differ between any two runs: IDs, process IDs, times and, by the words of `names`, paths. */
+/** Replaces values that differ between any two runs: IDs, PIDs, times and, according to `names`, paths. */
 export function normalized(lines: readonly string[], names: ReadonlyMap<string, string>): string[] {
   return lines.map((line) => {
     let text = line;

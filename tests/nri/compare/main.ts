@@ -1,12 +1,12 @@
 /**
- * Compares what NRI plugins receive from Podwright's runtime and from containerd: makes the same CRI calls on both, while a plugin records
+ * Compares what NRI plugins receive from Podwright's runtime and from containerd: makes the same CRI calls to both while a plugin records
  * every message, and prints the differences: `-` is only in containerd's messages, `+` only in Podwright's.
  *
  * node tests/nri/compare/main.ts [SCENARIO…]
  *
- * PODWRIGHT_NRI_CONTAINERD names the program containerd, with its shim in the same directory. PODWRIGHT_NRI_PLUGINS names a directory of
- * plugins, such as `10-device-injector`, which both runtimes start for the scenario `programs`. PODWRIGHT_NRI_KEEP names a directory for
- * the recorded messages.
+ * PODWRIGHT_NRI_CONTAINERD is the path of a containerd binary, with the shim in the same directory. PODWRIGHT_NRI_PLUGINS is a directory of
+ * plugins, such as `10-device-injector`, which both runtimes start. PODWRIGHT_NRI_KEEP, if set, is a directory in which to save the
+ * recorded messages.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import { ScenarioRun } from './scenario-run.ts';
 import { SCENARIOS } from './scenarios.ts';
 import { type Side, startOurs, startTheirs } from './sides.ts';
 
-/** Maximum number of steps that are printed with a difference. */
+/** Maximum number of steps to print for a difference. */
 const MAX_STEPS = 3;
 
 const program = process.env.PODWRIGHT_NRI_CONTAINERD;
@@ -42,7 +42,7 @@ for (const { side, line, steps } of mergeDifferences(fields)) {
   console.log(`${side} ${line}    (${steps.slice(0, MAX_STEPS).join(', ')}${more})`);
 }
 
-/** Runs the wanted scenarios on one runtime, and stops it. Returns what was recorded in each of them. */
+/** Runs the selected scenarios on one runtime, then stops it. Returns what was recorded in each. */
 async function observeAll(kind: string, side: Side): Promise<Map<string, Observed>> {
   const all = new Map<string, Observed>();
   try {
@@ -73,7 +73,7 @@ async function removeAllPods({ cri }: Side): Promise<void> {
   }
 }
 
-/** Writes the recorded messages of a scenario to PODWRIGHT_NRI_KEEP, if that is set. */
+/** Saves the recorded messages of a scenario in PODWRIGHT_NRI_KEEP, if set. */
 function keep(name: string, { steps }: Observed): void {
   const directory = process.env.PODWRIGHT_NRI_KEEP;
   if (directory === undefined) return;

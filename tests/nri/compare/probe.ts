@@ -13,16 +13,16 @@ import {
 } from '@podwright/nri';
 import { EVENT_NAMES_OF_PODS } from '../nri-options.fixture.ts';
 
-/** A message that a probe has received, or the outcome of a CRI call. */
+/** A message received by a probe, or the outcome of a CRI call. */
 export type Step = { name: string; message: JsonValue };
 
 /** The recorded steps, in order. */
 export type Steps = Step[];
 
-/** How a probe responds to events: with these responses or errors. It responds to others without a change. */
+/** The responses or errors with which a probe handles events. It handles all others without making changes. */
 export type Answers = PluginHandlers;
 
-/** A plugin that records each message that it receives. */
+/** A plugin that records every message it receives. */
 export class Probe {
   readonly #plugin: RunningPlugin;
   readonly #steps: Steps;
@@ -32,7 +32,7 @@ export class Probe {
     this.#steps = steps;
   }
 
-  /** Connects a probe that receives all events. Resolves when it has been synchronized. */
+  /** Connects a probe that subscribes to all events. Resolves once it has been synchronized. */
   static async connect(
     socket: string,
     steps: Steps,
@@ -58,12 +58,12 @@ export class Probe {
     return new Probe(plugin, steps);
   }
 
-  /** Sends the request UpdateContainers. */
+  /** Sends an UpdateContainers request. */
   get update(): RunningPlugin['update'] {
     return this.#plugin.update;
   }
 
-  /** Waits until the probe has recorded a step whose name begins with `name`. */
+  /** Waits until the probe has recorded a step whose name starts with `name`. */
   async until(name: string): Promise<void> {
     const found = () => this.#steps.some((step) => step.name.startsWith(name)) || undefined;
     await waitFor(found, { intervalMs: 10, signal: AbortSignal.timeout(20_000) });
@@ -76,7 +76,7 @@ export class Probe {
 
 export type ProbeOptions = { answers?: Answers; index?: string };
 
-/** Returns a handler that records the message and then calls the handler of `answers`. `mark`: a suffix for the names of steps. */
+/** Returns a handler that records the message, then calls the handler in `answers`. `mark` is a suffix for step names. */
 function recording(
   name: EventName,
   { steps, mark, answers }: { steps: Steps; mark: string; answers: Answers },
@@ -100,7 +100,7 @@ const synchronizeMessage = (pods: PodSandbox[], containers: Container[]): JsonVa
   containers: Object.fromEntries(containers.map((one) => [one.name, toJson(ContainerSchema, one)])),
 });
 
-/** Returns the names of the message types in which fields were received that Podwright's protobuf files do not have. */
+/** Returns the names of message types that were received with fields unknown to Podwright's protobuf definitions. */
 function unknownFields(message: Message): string[] {
   const found = message.$unknown === undefined || message.$unknown.length === 0 ? [] : [message.$typeName];
   for (const value of Object.values(message).flat())

@@ -6,15 +6,15 @@ import { flatten, normalized } from './flatten.ts';
 import { Probe, type ProbeOptions, type Steps } from './probe.ts';
 import type { Side } from './sides.ts';
 
-/** Fields of a CRI message. */
+/** The fields of a CRI message. */
 type Fields = { [name: string]: unknown };
 
-/** A run of a scenario on one runtime: makes CRI calls, and records their outcomes among the messages that probes receive. */
+/** A run of a scenario on one runtime: makes CRI calls, and records their outcomes in sequence with the messages that probes receive. */
 export class ScenarioRun {
   readonly side: Side;
   readonly #steps: Steps = [];
   readonly #probes: Probe[] = [];
-  /** The configurations of pods by ID. CreateContainer passes them again, as a kubelet does. */
+  /** Pod configs by ID. CreateContainer repeats them, as a kubelet does. */
   readonly #configs = new Map<string, Fields>();
 
   constructor(side: Side) {
@@ -32,19 +32,19 @@ export class ScenarioRun {
     };
   }
 
-  /** Connects a plugin that records its messages in this run. */
+  /** Connects a plugin that records its messages as part of this run. */
   async probe(options: ProbeOptions = {}): Promise<Probe> {
     const probe = await Probe.connect(this.side.nriSocket, this.#steps, options);
     this.#probes.push(probe);
     return probe;
   }
 
-  /** Records a fact that the scenario has found, such as a limit. */
+  /** Records something found by the scenario, such as a limit. */
   note(name: string, message: JsonValue): void {
     this.#steps.push({ name, message });
   }
 
-  /** Makes a call and records whether it succeeds, or its error. Returns `undefined` if it fails. */
+  /** Makes a call and records success or the error. Returns `undefined` on failure. */
   async call<T>(name: string, work: () => Promise<T>): Promise<T | undefined> {
     try {
       const result = await work();
@@ -56,7 +56,7 @@ export class ScenarioRun {
     }
   }
 
-  /** Runs a pod. Returns its ID, or '' after a failure. */
+  /** Runs a pod. Returns its ID, or '' on failure. */
   async runPod(name: string, fields: Fields = {}, runtimeHandler = ''): Promise<string> {
     const { cri, directory, cgroupParent } = this.side;
     const { linux, ...others } = fields;
@@ -76,7 +76,7 @@ export class ScenarioRun {
     return id;
   }
 
-  /** Creates a container, by default one that sleeps. Returns its ID, or '' after a failure. */
+  /** Creates a container, which sleeps by default. Returns its ID, or '' on failure. */
   async create(podSandboxId: string, name: string, fields: Fields = {}): Promise<string> {
     const { cri, image } = this.side;
     const config = {
@@ -116,14 +116,14 @@ export class ScenarioRun {
     await this.call('RemovePodSandbox', () => this.side.cri.runtime.removePodSandbox({ podSandboxId }));
   }
 
-  /** Returns the OCI specification of a container as lines `path=value`. */
+  /** Returns a container's OCI spec as lines of the form `path=value`. */
   async specOf(containerId: string): Promise<string[]> {
     const { info } = await this.side.cri.runtime.containerStatus({ containerId, verbose: true });
     const { runtimeSpec } = JSON.parse(info.info ?? '{}') as { runtimeSpec: JsonValue };
     return normalized(flatten(runtimeSpec), this.observed.names);
   }
 
-  /** Records how the OCI specification of the container `adjusted` differs from that of `plain`. */
+  /** Records how the OCI spec of the container `adjusted` differs from that of `plain`. */
   async noteEffects(name: string, plain: string, adjusted: string): Promise<void> {
     const [before, after] = [await this.specOf(plain), await this.specOf(adjusted)];
     this.note(`effects of ${name}`, {

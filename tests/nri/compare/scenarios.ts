@@ -11,7 +11,7 @@ type Scenario = (run: ScenarioRun) => Promise<void>;
 const RESOURCES = { cpuPeriod: 100_000n, cpuQuota: 50_000n, cpuShares: 512n, memoryLimitInBytes: 64n << 20n };
 const fails = () => Promise.reject(new Error('the probe fails'));
 
-/** A pod and a container with most fields of the CRI, from creation to removal. Each stop and removal is repeated. */
+/** A pod and a container that use most CRI fields, from creation to removal. Each stop and removal is repeated. */
 async function life(run: ScenarioRun): Promise<void> {
   await run.probe();
   const pod = await run.runPod('life', {
@@ -53,7 +53,7 @@ async function life(run: ScenarioRun): Promise<void> {
   await run.removePod(pod);
 }
 
-/** A container that exits by itself with an exit code. */
+/** A container that exits on its own with an exit code. */
 async function ownExit(run: ScenarioRun): Promise<void> {
   const probe = await run.probe();
   const pod = await run.runPod('exits');
@@ -65,7 +65,7 @@ async function ownExit(run: ScenarioRun): Promise<void> {
   await run.removePod(pod);
 }
 
-/** A pod that is removed with a container that has exited and one that was only created. */
+/** A pod that is removed along with an exited container and one that was never started. */
 async function removedAtOnce(run: ScenarioRun): Promise<void> {
   const probe = await run.probe();
   const pod = await run.runPod('at-once');
@@ -76,7 +76,7 @@ async function removedAtOnce(run: ScenarioRun): Promise<void> {
   await run.removePod(pod);
 }
 
-/** A running container and its pod, which are removed without being stopped before. */
+/** A running container and its pod that are removed without being stopped first. */
 async function removedRunning(run: ScenarioRun): Promise<void> {
   await run.probe();
   const pod = await run.runPod('running');
@@ -96,7 +96,7 @@ async function failedStart(run: ScenarioRun): Promise<void> {
   await run.removePod(pod);
 }
 
-/** Returns a scenario in which the plugin's handler of one event fails. */
+/** Returns a scenario in which the plugin's handler for one event fails. */
 const failing =
   (event: keyof PluginHandlers): Scenario =>
   async (run) => {
@@ -119,7 +119,7 @@ const failing =
     await run.removePod(pod);
   };
 
-/** Pods with the host's namespaces, with one PID namespace for all containers, and with privileges. */
+/** Pods with host namespaces, with a PID namespace shared by all containers, and with privileged containers. */
 async function namespaces(run: ScenarioRun): Promise<void> {
   await run.probe();
   const host = await run.runPod('host', {
@@ -134,7 +134,7 @@ async function namespaces(run: ScenarioRun): Promise<void> {
   await run.create(privileged, 'is-privileged', { linux: { securityContext: { privileged: true } } });
 }
 
-/** A plugin that connects when containers and pods of each state exist. */
+/** A plugin that connects when there already are containers and pods in each state. */
 async function lateConnection(run: ScenarioRun): Promise<void> {
   const pod = await run.runPod('late');
   await run.create(pod, 'created');
@@ -156,7 +156,7 @@ async function lateConnection(run: ScenarioRun): Promise<void> {
   await run.removePod(pod);
 }
 
-/** Two plugins, of which the second receives the container with the changes of the first one. */
+/** Two plugins: the second receives the container with the changes made by the first. */
 async function severalPlugins(run: ScenarioRun): Promise<void> {
   const adjust = (key: string) => ({
     annotations: { [key]: 'yes' },
@@ -186,7 +186,8 @@ async function conflict(run: ScenarioRun): Promise<void> {
 }
 
 /**
- * A plugin that changes an update, updates and evicts other containers in response to a creation, and updates one at its own initiative.
+ * A plugin that changes an update, updates and evicts other containers in response to a creation, and updates a container on its own
+ * initiative.
  */
 async function updates(run: ScenarioRun): Promise<void> {
   const pod = await run.runPod('updates');
@@ -223,7 +224,7 @@ async function updates(run: ScenarioRun): Promise<void> {
   await run.removePod(pod);
 }
 
-/** Records what each adjustment changes in the OCI specification. */
+/** Records what each adjustment changes in the OCI spec. */
 async function effects(run: ScenarioRun): Promise<void> {
   let adjust: object | undefined;
   await run.probe({ answers: { createContainer: () => (adjust === undefined ? undefined : { adjust }) } });
@@ -241,7 +242,7 @@ async function effects(run: ScenarioRun): Promise<void> {
 }
 
 /**
- * Records what the plugins in PODWRIGHT_NRI_PLUGINS change. Those of containerd's repository read these annotations, or adjust every
+ * Records what the plugins in PODWRIGHT_NRI_PLUGINS change. Those from containerd's NRI repository act on these annotations or adjust every
  * container.
  */
 async function programs(run: ScenarioRun): Promise<void> {

@@ -6,22 +6,22 @@ import { makeTestPlace, RuntimeUnderTest } from '../../fixtures/runtime-under-te
 import { startContainerd } from '../../kubelet/containerd.fixture.ts';
 import { nriOptions } from '../nri-options.fixture.ts';
 
-/** A started container runtime that is compared. */
+/** A running container runtime to compare. */
 export type Side = {
   cri: CriClient;
-  /** The socket to which NRI plugins connect. */
+  /** The socket that NRI plugins connect to. */
   nriSocket: string;
   image: string;
-  /** A directory for logs and files of containers. */
+  /** A directory for container logs and files. */
   directory: string;
   cgroupParent: string;
   stop(): Promise<void>;
 };
 
-/** Directories of the plugins that the runtime starts, and of their configurations; '' for none. */
+/** Directories of the plugins started by the runtime, and of their configurations; '' for none. */
 export type SideOptions = { pluginPath: string; pluginConfigPath: string };
 
-/** Starts the given containerd with NRI enabled. */
+/** Starts this containerd with NRI enabled. */
 export async function startTheirs(program: string, { pluginPath, pluginConfigPath }: SideOptions): Promise<Side> {
   const configuration = (scratch: string) => `[plugins."io.containerd.nri.v1.nri"]
   disable = false
@@ -41,7 +41,7 @@ export async function startTheirs(program: string, { pluginPath, pluginConfigPat
   return { cri, nriSocket: join(scratch, 'nri.sock'), image, directory: scratch, cgroupParent, stop };
 }
 
-/** Starts Podwright's runtime with runc, the OCI runtime of containerd. */
+/** Starts Podwright's runtime with runc, the OCI runtime used by containerd. */
 export async function startOurs({ pluginPath, pluginConfigPath }: SideOptions): Promise<Side> {
   const place = makeTestPlace();
   const nri = { ...nriOptions(place), pluginPath, pluginConfigPath };
