@@ -6,11 +6,11 @@ import { join } from 'node:path';
 
 /** Sources and locked dependencies: everything that determines what a bundle does. */
 const SOURCES = [
-  'packages/*/src/**/*.ts',
+  'packages/*/src/**/*.{js,ts}',
   'packages/dashboard/page/**/*.{ts,tsx,css,html,svg}',
   'packages/*/package.json',
   'package-lock.json',
-  'scripts/{build,bundle,bundle-imports,dashboard-page,page-styles}.ts',
+  'scripts/{build,build-facts,bundle,bundle-imports,dashboard-page,page-styles}.ts',
 ];
 
 /**
