@@ -2,8 +2,8 @@ import { ignoreFailure, pause } from '@podwright/base';
 import type { DirectoryClaim } from './claim-capacity.ts';
 
 /**
- * Time limits of a walk, and interval between walks of the same claim, in milliseconds. The more claims wait, the shorter is each walk: an
- * owner of many claims must not delay the measurement of the one that fills the disk.
+ * Time limits for a walk, and interval between walks of the same claim, in milliseconds. The more claims are waiting, the shorter each walk
+ * is, so that an owner of many claims cannot delay the measurement of the one that fills the disk.
  */
 const WALK_MS = 10_000;
 const MIN_WALK_MS = 500;
@@ -52,9 +52,10 @@ export class ClaimWalks {
     try {
       for (let claim = this.#next(); claim !== undefined; claim = this.#next()) {
         const beginMs = performance.now();
-        const timeoutMs = Math.max(MIN_WALK_MS, WALK_MS / (this.#waiting.size + 1));
+        const timeoutMs = Math.max(MIN_WALK_MS, WALK_MS / this.#waiting.size);
         const use = await this.#measure(claim, { signal, timeoutMs });
         this.#measured.set(claim.path, { atMs: performance.now(), bytes: use?.bytes });
+        this.#waiting.delete(claim.path);
         await pause((performance.now() - beginMs) * PAUSE_FACTOR, signal);
       }
     } finally {
@@ -64,7 +65,6 @@ export class ClaimWalks {
 
   #next(): DirectoryClaim | undefined {
     const [next] = this.#waiting.values();
-    if (next !== undefined) this.#waiting.delete(next.path);
     return next;
   }
 }
