@@ -17,7 +17,7 @@ export const TOKEN_MAX_AGE_MS = 24 * 3_600_000;
 export const TOKEN_JITTER_MS = 10_000;
 /** Minimum age at which a token is replaced, or half its lifetime if that is shorter. */
 export const TOKEN_LEAST_AGE_MS = 30_000;
-/** Upstream's API server accepts tokens that are issued up to this time in the future. */
+/** Upstream's API server accepts tokens issued up to this far in the future. */
 export const TOKEN_LEEWAY_MS = 60_000;
 /** Maximum length of a token. Real tokens are one to two KiB long. */
 export const MAX_TOKEN_LENGTH = 64 << 10;

@@ -39,9 +39,9 @@ export type ServiceAccountTokensOptions = {
 };
 
 /**
- * Service account tokens from TokenRequest, bound to their pods. Each pod has one token per audience and lifetime, cached in memory. After
- * 80 % of its lifetime, or a day, or if the wall clock was set back before the time of its issue, a token is replaced in the background; the
- * old token is used until that succeeds or it expires. Errors and logs never contain a token.
+ * Service account tokens from TokenRequest, bound to their pods. Each pod has one token per audience and lifetime, cached in memory. A
+ * token is replaced in the background after 80 % of its lifetime, after a day, or if the wall clock was set back to before it was issued;
+ * the old token is used until that succeeds or it expires. Errors and logs never contain a token.
  */
 export class ServiceAccountTokens implements PodTokens {
   readonly #options: ServiceAccountTokensOptions;

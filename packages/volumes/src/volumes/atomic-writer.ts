@@ -79,7 +79,7 @@ export async function isWritten(directory: string): Promise<boolean> {
   return (await currentVersion(directory)) !== undefined;
 }
 
-/** Like `isWritten`, without waiting. */
+/** Synchronous version of `isWritten`. */
 export const isWrittenNow = (directory: string): boolean => existsSync(join(directory, DATA_LINK));
 
 async function currentVersion(directory: string): Promise<string | undefined> {
@@ -167,7 +167,7 @@ async function linkVisible(
   }
 }
 
-/** Creates a symbolic link. Returns false if something exists at its path. */
+/** Creates a symbolic link. Returns false if its path already exists. */
 async function isLinked(link: string, target: string): Promise<boolean> {
   try {
     await symlink(target, link);

@@ -15,6 +15,18 @@ test('mounts below a directory are found, with buffers of at most a few times th
   assert.ok(takenBytes < 8 * tableBytes + 65_536, `${takenBytes} bytes for a table of ${tableBytes}`);
 });
 
+test('a tmpfs that fails with and without noswap does not turn noswap off for others', async () => {
+  const calls: string[] = [];
+  const mount = (target: string, data: string) => {
+    calls.push(`${target} ${data}`);
+    if (target === '/missing') throw new Error('mount /missing: ENOENT');
+  };
+  const mounter = new ProgramMounter({ mount, detach: () => undefined });
+  await assert.rejects(mounter.mountTmpfs('/missing', []), /ENOENT/);
+  await mounter.mountTmpfs('/t', []);
+  assert.deepEqual(calls, ['/missing noswap', '/missing ', '/t noswap']);
+});
+
 test('with system calls no program is started for a tmpfs, with or without noswap', async () => {
   const calls: string[] = [];
   const mount = (target: string, data: string) => {
@@ -24,7 +36,7 @@ test('with system calls no program is started for a tmpfs, with or without noswa
   const mounter = new ProgramMounter({ mount, detach: (target) => void calls.push(`detach ${target}`) });
   await mounter.mountTmpfs('/t', ['size=1']);
   await mounter.mountTmpfs('/u', []);
-  // one of the host's own, which is not really detached
+  // one of the host's mounts, which is not really detached
   const own = ['/dev', '/dev/shm', '/run'].map((path) =>
     readMounts().findLast(({ mountPoint }) => mountPoint === path),
   );

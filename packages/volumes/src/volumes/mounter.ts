@@ -34,15 +34,15 @@ export interface Mounter {
 /** A request to mount a file system of `type`, such as `nfs`, from `source` at `target`. */
 export type MountRequest = { type: string; source: string; target: string; options: string[] };
 
-/** System calls for tmpfs, which a process can make if it has foreign functions. Both throw if the kernel refuses. */
+/** System calls for tmpfs, available if the process has a foreign function interface. Both throw if the kernel refuses. */
 export type TmpfsCalls = {
-  /** mount(2) of a tmpfs. `data`: its options, separated by commas. */
+  /** mount(2) for a tmpfs. `data`: comma-separated options. */
   mount(target: string, data: string): void;
-  /** umount2(2), which detaches even a busy mount. */
+  /** umount2(2), which detaches even busy mounts. */
   detach(target: string): void;
 };
 
-/** Mounts and unmounts with mount(8) and umount(8). Given `tmpfs`, no program is started for a tmpfs, of which most pods have one. */
+/** Mounts and unmounts with mount(8) and umount(8). If `tmpfs` is set, no program is run for tmpfs mounts, which most pods have. */
 export class ProgramMounter implements Mounter {
   readonly #tmpfs: TmpfsCalls | undefined;
   /** Linux supports `noswap` since 6.4, but not in user namespaces. Cleared if a tmpfs cannot be mounted with it. */
@@ -53,16 +53,16 @@ export class ProgramMounter implements Mounter {
   }
 
   async mountTmpfs(target: string, given: string[], signal?: AbortSignal): Promise<void> {
-    const mount = async () => {
-      const options = [...given, ...this.#withoutSwap];
+    const mount = async (withoutSwap: readonly string[]) => {
+      const options = [...given, ...withoutSwap];
       if (this.#tmpfs === undefined) await this.mount({ type: 'tmpfs', source: 'tmpfs', target, options }, signal);
       else this.#tmpfs.mount(target, options.join(','));
     };
-    if (this.#withoutSwap.length === 0) return mount();
-    await mount().catch(() => {
+    if (this.#withoutSwap.length === 0) return mount([]);
+    await mount(this.#withoutSwap).catch(async () => {
       signal?.throwIfAborted();
+      await mount([]);
       this.#withoutSwap = [];
-      return mount();
     });
   }
 
@@ -127,7 +127,7 @@ export class ProgramMounter implements Mounter {
   }
 }
 
-/** Whether the topmost mount at a mount point is a tmpfs, which has no server that could delay the system call. */
+/** Whether the topmost mount at a mount point is a tmpfs, in which case no file server can delay the system call. */
 function isTmpfs(target: string): boolean {
   const mounts = parseMountsBelow(target, readMountinfo());
   return mounts.findLast(({ mountPoint }) => mountPoint === target)?.type === 'tmpfs';

@@ -25,7 +25,7 @@ export type PayloadFile = { data: Buffer; mode: number; uid?: number };
 /** A volume's files, by path relative to its root directory. */
 export type Payload = Map<string, PayloadFile>;
 
-/** Returns a hash of a payload, and of how it is written. */
+/** Returns a hash of a payload and the options for writing it. */
 export function contentHash(payload: Payload, options: object): string {
   const hash = createHash('sha256').update(JSON.stringify(options));
   for (const [path, { data, mode, uid }] of payload)

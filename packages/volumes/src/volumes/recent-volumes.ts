@@ -1,15 +1,15 @@
 import { isWrittenNow } from './atomic-writer.ts';
 
-/** How long the files of a volume are not compared again with its content. A pod is synced several times within a second of its start. */
+/** How long to skip comparing a volume's files with its content. A pod is synced several times within a second of starting. */
 export const RECENT_MS = 5000;
 
 type Recent = { content: string; untilMs: number };
 
-/** The volumes that were written or checked a moment ago. */
+/** Volumes that were written or checked recently. */
 export class RecentVolumes {
   readonly #volumes = new Map<string, Recent>();
 
-  /** Whether the directory still exists, and had this content a moment ago. */
+  /** Whether the directory still exists and recently had this content. */
   has(directory: string, content: string): boolean {
     const known = this.#volumes.get(directory);
     return known?.content === content && performance.now() < known.untilMs && isWrittenNow(directory);
