@@ -26,7 +26,7 @@ export type EventEncoding = ResourceEncoding & {
 /** The buffers that make up an encoded event, to be written in order. */
 type Frame = readonly Uint8Array[];
 
-/** The frames of an object by their format. `second`: that of the ages in a table. */
+/** Frames of an object by format. `second`: when the ages in a table were computed. */
 type Frames = Map<string, { frame: Promise<Frame>; second: number }>;
 
 const FRAME_END = Buffer.from('}\n');
@@ -38,9 +38,9 @@ const JSON_FRAME_BEGINS = new Map(
 );
 
 /**
- * Encodes watch events. All of a server's watches share one encoder, so an event is encoded only once per format, also if thousands of
- * watches send it at the same time; tables, which contain ages, once a second. The encodings are cached until the next garbage collection,
- * like the decoded form of a `StoredObject`.
+ * Encodes watch events. All watches of a server share one encoder, so that an event is encoded only once per format even if thousands of
+ * watches send it at the same time; tables, which contain ages, are encoded once per second. The encodings are cached until the next
+ * garbage collection, like the decoded form of a `StoredObject`.
  */
 export class EventEncoder {
   readonly #shared = new WeakMap<StoredObject, WeakRef<Frames>>();

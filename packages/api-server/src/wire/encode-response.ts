@@ -45,7 +45,7 @@ export async function oneValue(
 export const isStoredForm = ({ mediaType, isPretty }: OutputFormat): boolean =>
   mediaType === 'application/json' && !isPretty;
 
-/** Lists whose stored objects have more bytes are encoded in slices, unless the stored form can be sent. */
+/** Lists whose stored objects exceed this size in total are encoded in slices, unless the stored form can be sent. */
 const MAX_WHOLE_BYTES = 256 << 10;
 
 /** Encodes a list. Stored objects are not decoded if the client accepts JSON. */
@@ -69,7 +69,10 @@ export async function encodeList(page: ObjectPage, encoding: ResourceEncoding): 
 
 const sizeOf = (objects: readonly StoredObject[]): number => objects.reduce((sum, { bytes }) => sum + bytes.length, 0);
 
-/** Whether the rows of the table are sorted, so that all must be known before the first can be sent. Only administrators create such objects. */
+/**
+ * Whether the table's rows are sorted, which requires all of them before the first can be sent. Only administrators create such objects, so
+ * these tables stay short.
+ */
 const isOrdered = ({ format, resource }: ResourceEncoding): boolean =>
   format.convertTo?.kind === 'Table' && resource.group === 'flowcontrol.apiserver.k8s.io';
 

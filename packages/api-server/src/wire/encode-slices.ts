@@ -1,5 +1,5 @@
 /**
- * Encodes long lists in slices, as fast as the client reads them: neither the memory of a list nor a pause of the event loop depends on its
+ * Encodes long lists in slices, as fast as the client reads them, so that neither memory use nor pauses of the event loop depend on their
  * length.
  */
 import { setImmediate } from 'node:timers/promises';
@@ -12,17 +12,17 @@ import { decoded } from './response-content.ts';
 /** A response body whose length is not known in advance. */
 export type SlicedBody = { contentType: string; slices: AsyncIterable<Uint8Array> };
 
-/** A list to encode. `listWith` returns the list as JSON with only some of its objects; its last field has the elements. */
+/** A list to encode. `listWith` returns the list as JSON with only the given objects; its last field contains the elements. */
 export type SlicedList = {
   objects: readonly StoredObject[];
   listWith: (objects: readonly StoredObject[]) => Promise<JsonObject>;
   format: OutputFormat;
   schema: Schema;
-  /** Waits until the next slice may be encoded. Default: other work runs between slices. */
+  /** Waits until the next slice may be encoded. Default: yields to the event loop between slices. */
   turn?: (() => Promise<void>) | undefined;
 };
 
-/** Sizes of the stored objects of a slice. The YAML library is slow. */
+/** Total sizes of the stored objects in a slice. YAML slices are smaller because the YAML library is slow. */
 const SLICE_BYTES = 64 << 10;
 const YAML_SLICE_BYTES = 16 << 10;
 
@@ -46,7 +46,7 @@ async function* jsonSlices(list: SlicedList): AsyncGenerator<Uint8Array> {
   yield Buffer.from(isPretty ? '\n  ]\n}' : ']}\n');
 }
 
-/** Returns the elements as in an indented list that is a field of an object. */
+/** Formats the elements as in an indented list that is a field of an object. */
 const indented = (elements: readonly unknown[]): string =>
   `  ${JSON.stringify(elements, null, 2).slice('[\n'.length, -'\n]'.length).replaceAll('\n', '\n  ')}`;
 
@@ -66,7 +66,7 @@ async function yamlElements(elements: readonly unknown[]): Promise<string> {
   return texts.map((text) => `- ${text.replaceAll(/\n(?=[^\n])/g, '\n  ')}`).join('');
 }
 
-/** Encodes the items twice, first only to know their length, which precedes them. */
+/** Encodes the items twice: first only to determine their total length, which precedes them. */
 async function* protobufSlices(list: SlicedList): AsyncGenerator<Uint8Array> {
   let itemsBytes = 0;
   for await (const items of protobufItems(list)) itemsBytes += items.length;
@@ -85,7 +85,7 @@ async function* protobufItems(list: SlicedList): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Returns the list without elements, and the name of the field that has them. */
+/** Returns the list without elements, and the name of the field for the elements. */
 async function emptyOf({ listWith }: SlicedList): Promise<[field: string, empty: JsonObject]> {
   const empty = await listWith([]);
   return [Object.keys(empty).at(-1)!, empty];
@@ -96,7 +96,7 @@ async function* elementsOf(list: SlicedList, maxBytes: number): AsyncGenerator<u
   for await (const objects of slicesOf(list, maxBytes)) yield (await list.listWith(objects))[field] as unknown[];
 }
 
-/** Splits the objects into slices of about `maxBytes`, and waits before each. */
+/** Splits the objects into slices of about `maxBytes`, waiting for a turn before each. */
 async function* slicesOf({ objects, turn = setImmediate }: SlicedList, maxBytes: number) {
   let [begin, bytes] = [0, 0];
   for (const [index, object] of objects.entries()) {

@@ -22,12 +22,12 @@ export const jsonText = (value: unknown, isPretty: boolean): string =>
   isPretty ? JSON.stringify(value, null, 2) : `${JSON.stringify(value)}\n`;
 
 /**
- * YAML of more characters is written as JSON, which is YAML as well: the YAML library takes about a second for a megabyte. Names of fields
- * must be shorter than 1,024 characters, as all but those of managed fields are.
+ * Longer YAML is written as JSON, which is also valid YAML, because the YAML library takes about a second per megabyte. YAML requires field
+ * names to be shorter than 1,024 characters; only those in managed fields may be longer.
  */
 const MAX_YAML = 32 << 10;
 
-/** Characters that JSON, but not YAML, allows without escapes. */
+/** Characters that need no escape in JSON but do in YAML. */
 const UNPRINTABLE = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g;
 
 /** Serializes a value as YAML. Few clients request YAML, so the YAML library is loaded on first use. */

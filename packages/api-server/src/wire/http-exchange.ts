@@ -49,7 +49,7 @@ export type LargeBody = {
   received(bytes: number): void;
   /** Waits until the body may be processed. Throws 429 if it was refused, or the signal's reason. */
   turn(signal?: AbortSignal): Promise<void>;
-  /** Waits like for a large body, unless the body has had its turn, before work on a stored object of this size. */
+  /** Waits as for a large body before work on a stored object of this size, unless the body has already had its turn. */
   turnFor(objectBytes: number, signal?: AbortSignal): Promise<void>;
 };
 
@@ -61,14 +61,14 @@ export type HttpExchange = {
   query: URLSearchParams;
   /** Aborts when the client disconnects or the request times out. */
   signal: AbortSignal;
-  /** The ID of the request in the audit log. Absent for callers in this process. */
+  /** The request's ID in the audit log. Unset for in-process callers. */
   auditId?: string;
   /**
    * Set if the client requests an upgrade to another protocol (e.g. WebSocket) and the path supports one. Hands over the connection and any
    * bytes the client has already sent in the new protocol. The response must not be used afterwards.
    */
   upgrade?: () => { socket: Duplex; head: Buffer };
-  /** When the request was authorized, in milliseconds of `performance.now`. Absent if it needs no authorization. */
+  /** When the request was authorized (`performance.now`). Unset if it needs no authorization. */
   authorizedMs?: number;
   /** Bounds the memory and the processing time of the body, if it is large. */
   largeBody?: LargeBody;

@@ -106,7 +106,7 @@ export class ResponseWriter {
     response.end();
   }
 
-  /** Sends a long list while it is encoded. Its length is not known, and it is compressed if the client accepts that. */
+  /** Sends a long list while it is being encoded. Its length is unknown, and it is compressed if the client accepts gzip. */
   async #sendSlices({ contentType, slices }: SlicedBody): Promise<void> {
     const { request, response, signal, untilDurable } = this.exchange;
     if (response.headersSent) return;

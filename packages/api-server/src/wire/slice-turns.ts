@@ -1,15 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
 
 /**
- * Divides long computations, such as the encoding of lists, into slices, of which one runs in each iteration of the event loop. So other
- * requests wait for one slice at a time, however many computations there are, and the callers (`callerOf`) of these take turns.
+ * Splits long computations, such as the encoding of lists, into slices and runs one slice per event loop iteration. Other requests
+ * therefore wait for one slice at a time, however many computations there are, and the callers (`callerOf`) of the computations take turns.
  */
 export class SliceTurns {
-  /** What waits for its next slice, by caller. The caller whose turn is next comes first. */
+  /** Computations waiting for their next slice, by caller. The caller whose turn is next comes first. */
   readonly #waiting = new Map<string, (() => void)[]>();
   #isRunning = false;
 
-  /** Waits for the turn of a caller's next slice, which must end before the event loop continues. */
+  /** Waits for a caller's next slice, which must end within the same event loop iteration. */
   async next(caller: string): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const own = this.#waiting.get(caller);

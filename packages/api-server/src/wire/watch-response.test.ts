@@ -239,3 +239,20 @@ test('a large event needs little memory for a client that does not read', async 
   assert.ok(waiting < 300_000, `${waiting} bytes`);
   close();
 });
+
+test('a large event is sent whole before the error of the next one', async () => {
+  const object = stored('a', 1, { large: 'x'.repeat(1 << 20) });
+  const unreadable = undefined as unknown as StoredObject;
+  const batch: OutputEvent[] = [
+    { type: 'ADDED', object },
+    { type: 'ADDED', object: unreadable },
+  ];
+  await using server = await serveWatch('HTTP/1.1', () => ({ events: batches(batch) }));
+  const { body, close } = await server.open({});
+  const events = lines(Buffer.concat(await body.toArray()));
+  assert.deepEqual(
+    events.map(({ type }: { type: string }) => type),
+    ['ADDED', 'ERROR'],
+  );
+  close();
+});

@@ -39,17 +39,20 @@ export async function sendWatch(
   const isJson = mediaType === 'application/json';
   writer.begin(200, { 'content-type': isJson ? mediaType : `${mediaType};stream=watch` });
   let isFirst = true;
-  /** Whether the last event was sent only in part. */
+  /** Whether the last event was only sent in part. */
   let isCut = false;
+  let group: Uint8Array[] = [];
+  let bytes = 0;
+  const flush = () => {
+    writeGroup(response, group);
+    [group, bytes] = [[], 0];
+  };
   const send = async (batch: readonly OutputEvent[]): Promise<boolean> => {
-    let group: Uint8Array[] = [];
-    let bytes = 0;
     for (const event of batch) {
       let isBegun = false;
       for (const part of piecesOf(await encoder.encode(event, { ...encoding, nowMs: Date.now(), isFirst }))) {
         if (bytes >= GROUP_BYTES) {
-          writeGroup(response, group);
-          [group, bytes] = [[], 0];
+          flush();
           isCut = isBegun;
           if (!(await hasRoom())) return false;
         }
@@ -60,7 +63,7 @@ export async function sendWatch(
       isFirst = false;
       isCut = false;
     }
-    writeGroup(response, group);
+    flush();
     return hasRoom();
   };
   const hasRoom = async () => {

@@ -26,7 +26,7 @@ export async function sendWatchMessages(
   const send = async (event: OutputEvent): Promise<boolean> => {
     const parts = await encoder.encode(event, { ...encoding, nowMs: Date.now(), isFirst });
     isFirst = false;
-    // copies of a large event for thousands of clients would need too much memory
+    // not copied: copies of a large event for thousands of clients would need too much memory
     return socket.send(isText ? parts : [parts[0]!.subarray(LENGTH_BYTES)], { isText });
   };
   try {

@@ -3,12 +3,13 @@ import { constants, createGzip } from 'node:zlib';
 import type { HttpResponse } from './http-exchange.ts';
 
 /**
- * Buffers are written in groups of this size, which fit in the window of an HTTP/2 stream. The next group is written once the client has read
- * most of the previous one. A connection over TLS has an encrypted copy of the group, and a user may have a thousand connections.
+ * Buffers are written in groups of this size, which fits in the window of an HTTP/2 stream. The next group is written once the client has
+ * read most of the previous one. TLS connections hold an encrypted copy of the group, and a user may have a thousand connections, so larger
+ * groups would need too much memory.
  */
 export const GROUP_BYTES = 48 << 10;
 
-/** Splits buffers that are larger than a group. The pieces share their memory. */
+/** Splits buffers larger than a group, without copying them. */
 export function* piecesOf(parts: Iterable<Uint8Array>): Generator<Uint8Array> {
   for (const part of parts)
     if (part.length <= GROUP_BYTES) yield part;
@@ -65,7 +66,7 @@ export async function writeParts(
   return !signal.aborted;
 }
 
-/** Like `writeParts`, for buffers that are made while they are written. */
+/** Like `writeParts`, for buffers that are produced while writing. */
 export async function writeSlices(
   response: HttpResponse,
   slices: AsyncIterable<Uint8Array>,
