@@ -1,4 +1,4 @@
-/** Extension API servers behind a whole API server. */
+/** Extension API servers behind a complete API server. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect as connectHttp2 } from 'node:http2';

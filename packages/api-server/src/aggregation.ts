@@ -1,4 +1,4 @@
-/** Composes what the server needs for extension API servers: APIServices, their certificates and their documents. */
+/** Sets up what the server needs for extension API servers: their APIServices, certificates and documents. */
 import { join } from 'node:path';
 import type { ObjectStore } from '@podwright/api-machinery';
 import type { Registry } from '@podwright/base';
@@ -20,34 +20,34 @@ export type AggregationParts = {
   directory: string;
   store: ObjectStore;
   metrics: Registry;
-  /** The authority of clients' certificates. */
+  /** The CA of client certificates. */
   authority: Pick<CertificateAuthority, 'certificate'>;
-  /** What an extension API server may serve instead of this server. */
+  /** Resources that an extension API server may serve instead of this server. */
   replaceable: readonly Pick<ComputedResource, 'resource'>[];
   now: () => number;
 };
 
 export type Aggregation = {
   apis: ExtensionApis;
-  /** Whether an extension API server answers a request. */
+  /** Whether a request is served by an extension API server. */
   isExtension: (info: RequestInfo) => boolean;
   documents: ExtensionDocuments;
-  /** Deletes the objects that extension API servers have in a namespace. Returns `undefined` if there are no such servers. */
+  /** Deletes the objects of a namespace on extension API servers. Returns `undefined` if there are no such servers. */
   deleteContent: (namespace: string, signal: AbortSignal) => Promise<ExtensionContent | undefined>;
-  /** Starts the controllers. They run until the signal of their parts aborts. */
+  /** Starts the controllers, which run until `parts.signal` aborts. */
   start: (parts: ControllerParts, served: ServedKinds) => Promise<void>[];
 };
 
 export type ServedKinds = Pick<LocalServicesParts, 'builtIn' | 'custom'>;
 
-/** The names that kubeadm gives the authority and the client. */
+/** kubeadm's names for the CA and the client. */
 const AUTHORITY = 'front-proxy-ca';
 const CLIENT = 'front-proxy-client';
 
 export async function openAggregation(parts: AggregationParts): Promise<Aggregation> {
   const { directory, store, metrics, now } = parts;
   const replaceable = parts.replaceable.map(({ resource }) => resource);
-  // an authority of its own: no client of the cluster can get a certificate that extension API servers take for that of this server
+  // a separate CA, so that no client of the cluster can get a certificate that extension API servers would accept as this server's
   const authority = await CertificateAuthority.open(join(directory, 'front-proxy'), now, AUTHORITY);
   const client = new ClientCertificate(authority, { commonName: CLIENT }, now);
   const extension = { store, clientPair: () => client.pair(), agents: new Map() };

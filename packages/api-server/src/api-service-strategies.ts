@@ -1,4 +1,4 @@
-/** The rules of APIServices that depend on what this server serves itself. */
+/** Rules for APIServices that depend on what this server itself serves. */
 import {
   type ApiObject,
   type FieldError,
@@ -12,8 +12,8 @@ import type { Resource } from '@podwright/kube-schema';
 const API_SERVICES = 'apiservices.apiregistration.k8s.io';
 
 /**
- * Returns the strategy of APIServices. The group versions of built-in kinds cannot be registered for extension API servers: the parts of a
- * node in this process would not see their objects.
+ * Returns the strategy for APIServices. Group versions of built-in kinds cannot be registered for extension API servers, because the node
+ * components in this process would not see their objects.
  */
 export function apiServiceStrategies(builtIn: readonly Resource[]): Strategies {
   const strategy = STRATEGIES[API_SERVICES]!;

@@ -6,7 +6,7 @@ import type { Resource, Schema } from '@podwright/kube-schema';
 /** Groups whose objects are only created to get a response. */
 const REVIEWS: readonly string[] = ['authentication.k8s.io', 'authorization.k8s.io'];
 
-/** The resources of built-in kinds that the server has: those that upstream serves by default, as far as there are rules for them. */
+/** Returns the built-in resources served by this server: those served by upstream by default, except any that have no rules here. */
 export const servedResources = (schema: Schema): Resource[] =>
   schema.resources.filter((resource) => {
     if (resource.isCustom) return false;

@@ -1,4 +1,4 @@
-/** An extension API server in the process of a test, and an API server with its Service. */
+/** An in-process extension API server for tests, and an API server with a Service for it. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -24,7 +24,7 @@ const KIND = { group: GROUP, version: 'v1', kind: 'Thing' };
 const THINGS = { resource: 'things', responseKind: KIND, scope: 'Namespaced', singularResource: 'thing', verbs: VERBS };
 const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
-/** Answers a request, or returns false: then the documents of a usual server are the answer. */
+/** Handles a request, or returns false to have it answered with the documents of a typical server. */
 export type Handle = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 export class TestExtension implements AsyncDisposable {
@@ -33,9 +33,9 @@ export class TestExtension implements AsyncDisposable {
   #https!: Server;
   server!: ApiServer;
   authority!: CertificateAuthority;
-  /** The requests except those of this server's own checks, in the order of arrival. */
+  /** Received requests in order, except the API server's own checks. */
   readonly requests: IncomingMessage[] = [];
-  /** The common names in the client certificates of all requests. */
+  /** Subjects of the client certificates of all requests. */
   readonly clients = new Set<string>();
   handle: Handle = () => false;
   upgrade: (request: IncomingMessage, socket: Duplex) => void = (_, socket) => socket.destroy();
@@ -76,7 +76,7 @@ export class TestExtension implements AsyncDisposable {
     await once(this.#https, 'listening');
   }
 
-  /** Adds the Service. Clients could not add an endpoint with this address. */
+  /** Adds the Service directly to the store, because clients cannot add an endpoint with this address. */
   #addService(): void {
     const { store } = this.server;
     const ports = [{ name: 'https', port: 443, protocol: 'TCP', targetPort: 443 }];
@@ -117,7 +117,7 @@ export class TestExtension implements AsyncDisposable {
     return this.call('POST', API_SERVICES, { metadata: { name }, spec: { ...own, ...spec } });
   }
 
-  /** Waits until the condition of the APIService has the reason. Returns the condition. */
+  /** Waits until the APIService's condition has the reason, and returns the condition. */
   async until(reason: string, name = NAME): Promise<Json> {
     let last: Json = {};
     const probe = async () => {

@@ -7,23 +7,23 @@ import { dialError } from '../backends/dial-error.ts';
 import { askExtension, type ExtensionParts, extensionBackend } from './extension-backend.ts';
 import type { Registration } from './registration.ts';
 
-/** The condition `Available` of an APIService. */
+/** The `Available` condition of an APIService. */
 export type Availability = { status: 'True' | 'False'; reason: string; message: string };
 
-/** The user of this server's own requests. */
+/** The user for requests made by this server itself. */
 export const AGGREGATOR: UserInfo = { username: 'system:kube-aggregator', groups: ['system:masters'] };
 
 const MAX_CHECK_MS = 5000;
-/** The answer is not used, only its status. */
+/** Only the status of the response is used, not its body. */
 const MAX_CHECK_BYTES = 4 << 20;
-/** As upstream, each check tries several endpoints of the Service, if the first does not answer. */
+/** As in upstream, if the first endpoint of the Service does not answer, each check tries several more. */
 const MORE_ATTEMPTS = 4;
 
 const PASSED: Availability = { status: 'True', reason: 'Passed', message: 'all checks passed' };
 
 const unavailable = (reason: string, message: string): Availability => ({ status: 'False', reason, message });
 
-/** Checks the Service, its endpoints, and whether the server answers requests for discovery. */
+/** Checks the Service, its endpoints, and whether the server answers discovery requests. */
 export async function availabilityOf(
   registration: Registration,
   parts: ExtensionParts,
@@ -38,7 +38,7 @@ export async function availabilityOf(
   return failed === undefined ? PASSED : unavailable('FailedDiscoveryCheck', failed);
 }
 
-/** Returns why the Service has no endpoints; `undefined` if it has some. */
+/** Returns why the Service has no ready endpoints; `undefined` if it has any, or if it is not of type ClusterIP. */
 export function serviceProblem({ service: at }: Registration, store: ObjectStore): Availability | undefined {
   const { namespace, name } = at;
   const shown = `service/${name} in ${JSON.stringify(namespace)}`;
@@ -59,7 +59,7 @@ const isReady = (slice: ApiObject, portName: string): boolean =>
   objectsAt(slice, 'endpoints').some((one) => valueAt(objectAt(one, 'conditions'), 'ready') !== false) &&
   objectsAt(slice, 'ports').some((one) => textAt(one, 'name') === portName && numberAt(one, 'port') !== undefined);
 
-/** Returns why the server does not answer a request for discovery; `undefined` if it does. */
+/** Returns why the server does not answer a discovery request; `undefined` if it does. */
 async function discoveryProblem(
   registration: Registration,
   parts: ExtensionParts,

@@ -1,4 +1,4 @@
-/** Checks registered extension API servers, and reads their documents, as long as there are registrations. */
+/** Checks registered extension API servers and reads their documents, as long as any are registered. */
 import { type StoreEvent, timestamp } from '@podwright/api-machinery';
 import { errorMessage, pause } from '@podwright/base';
 import { type ApiObject, objectsAt, textAt, withValue } from '@podwright/kube-kinds';
@@ -66,7 +66,7 @@ export async function checkExtensions(parts: CheckParts): Promise<void> {
   await Promise.all(running);
 }
 
-/** Checks one server again and again. */
+/** Checks one server periodically. */
 class ExtensionCheck {
   readonly #parts: CheckParts;
   readonly #registration: Registration;
@@ -78,7 +78,7 @@ class ExtensionCheck {
     this.#registration = registration;
   }
 
-  /** Checks again now. */
+  /** Triggers a check immediately. */
   wake(): void {
     this.#wake.resolve();
   }
@@ -120,7 +120,7 @@ class ExtensionCheck {
     return false;
   }
 
-  /** Reads the documents if they are too old. */
+  /** Reads the documents again if they are stale. Returns false if that fails. */
   async #read(signal: AbortSignal): Promise<boolean> {
     const { extension, documents } = this.#parts;
     if (performance.now() - this.#readAtMs < REREAD_MS && this.#readAtMs > 0) return true;
@@ -154,7 +154,10 @@ class ExtensionCheck {
 const conditionOf = (object: ApiObject) =>
   objectsAt(object, 'status', 'conditions').find((one) => textAt(one, 'type') === 'Available');
 
-/** Returns the APIService with the condition; the same object if it has it. The time changes with the status only. */
+/**
+ * Returns the APIService with the condition set, or the same object if nothing changes. `lastTransitionTime` only changes along with the
+ * status.
+ */
 export function withAvailability(object: ApiObject, availability: Availability, now: string): ApiObject {
   const old = conditionOf(object);
   const { status, reason, message } = availability;

@@ -1,4 +1,4 @@
-/** The requests that extension API servers answer. The code that forwards them is loaded with the first one. */
+/** Routes requests to extension API servers. The code that forwards them is loaded on the first such request. */
 import type { ObjectStore } from '@podwright/api-machinery';
 import type { RequestInfo } from '../server/request-info.ts';
 import type { AuthorizedRequest, ExtensionServers } from '../server/server-parts.ts';
@@ -36,7 +36,7 @@ export class ExtensionApis implements ExtensionServers {
   }
 }
 
-/** Returns the group version of a request for API objects, for the discovery of a group version, or for its OpenAPI document. */
+/** Returns the group version of a request for API objects, for a group version's discovery, or for its OpenAPI document. */
 function groupVersionOf({ isResourceRequest, apiGroup, apiVersion, path }: TargetInfo): GroupVersionName | undefined {
   if (isResourceRequest) return { group: apiGroup, version: apiVersion };
   const below = path.startsWith(OPENAPI_PREFIX) ? path.slice(OPENAPI_PREFIX.length) : path;

@@ -1,4 +1,4 @@
-/** Reaches extension API servers. */
+/** Connects to extension API servers. */
 import { Agent } from 'node:https';
 import { type ObjectStore, serviceEndpoint } from '@podwright/api-machinery';
 import { gatherBytes, withTimeout } from '@podwright/base';
@@ -13,24 +13,24 @@ import { remoteUserHeaders } from './remote-user.ts';
 
 export type ExtensionParts = {
   store: ObjectStore;
-  /** Returns the certificate by which extension API servers know this server. */
+  /** Returns the certificate with which this server authenticates to extension API servers. */
   clientPair: () => KeyPair;
-  /** The kept connections by the name of the APIService. `key`: what they depend on. */
+  /** Connection pools by APIService name. `key`: what the connections depend on. */
   agents: Map<string, { key: string; agent: Agent }>;
 };
 
 /** As in Go's default transport. */
 const MAX_IDLE_CONNECTIONS = 2;
-/** Less than the 90 seconds after which servers of upstream's library close an idle connection. */
+/** Less than the 90 seconds after which servers built on upstream's library close idle connections. */
 const MAX_IDLE_MS = 30_000;
 const MAX_AGENTS = 200;
 
-/** The words of Go's HTTP client. */
+/** The timeout message of Go's HTTP client. */
 const LATE = 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)';
 
 /**
- * Returns a ready endpoint of the registered Service. Its certificate must have the name of the Service. Throws `NoEndpoint`, and an
- * `ApiError` for a Service of type ExternalName whose host is on this machine.
+ * Returns a ready endpoint of the registered Service. Its certificate must be valid for the Service's name. Throws `NoEndpoint`, or an
+ * `ApiError` for a Service of type ExternalName with a host on this machine.
  */
 export async function extensionBackend(
   registration: Registration,
@@ -48,7 +48,7 @@ export async function extensionBackend(
   return { ...backend, authority: `${address.includes(':') ? `[${address}]` : address}:${port}` };
 }
 
-/** Returns what keeps the connections of a registration. If the Service or its certificates change, other connections are used. */
+/** Returns a registration's connection pool. It is replaced if the Service or its certificates change. */
 function agentOf(name: string, target: NetworkAddress, agents: ExtensionParts['agents']): Agent {
   const { host, tls } = target;
   const key = JSON.stringify([host, tls]);
@@ -63,22 +63,22 @@ function agentOf(name: string, target: NetworkAddress, agents: ExtensionParts['a
   return agent;
 }
 
-/** A request that this server makes itself. */
+/** A request made by this server itself. */
 export type ExtensionCall = {
-  /** Default: GET. A request has no body. */
+  /** Default: GET. Requests have no body. */
   method?: 'GET' | 'DELETE';
   path: string;
   user: UserInfo;
   headers?: Readonly<Record<string, string>>;
   timeoutMs: number;
-  /** Longer bodies are refused. */
+  /** Maximum size of the response body. Longer ones are rejected. */
   maxBytes: number;
   signal: AbortSignal;
 };
 
 export type ExtensionAnswer = { status: number; headers: NodeJS.Dict<string | string[]>; body: Buffer };
 
-/** Sends a request. Redirects are not followed. Rejects with the error of the connection, or if the answer takes too long. */
+/** Sends a request. Does not follow redirects. Rejects with the connection's error, or if the response takes too long. */
 export async function askExtension(
   backend: Backend,
   { method = 'GET', path, user, headers, timeoutMs, maxBytes, signal: given }: ExtensionCall,

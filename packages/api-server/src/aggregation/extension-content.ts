@@ -1,4 +1,4 @@
-/** Deletes the objects of a namespace that extension API servers have (upstream, controller/namespace/deletion). */
+/** Deletes the objects of a namespace on extension API servers (upstream, controller/namespace/deletion). */
 import { isRecord } from '@podwright/base';
 import { type JsonObject, numberAt, objectsAt, textAt, textsAt, type UserInfo } from '@podwright/kube-kinds';
 import type { Backend } from '../backends/backend.ts';
@@ -7,27 +7,27 @@ import type { ExtensionDocuments } from './extension-documents.ts';
 import type { GroupVersionName, Registration } from './registration.ts';
 import type { Registrations } from './registrations.ts';
 
-/** The objects of a namespace after an attempt to delete them. */
+/** A namespace's remaining objects after an attempt to delete them. */
 export type ExtensionContent = {
-  /** The number of objects by resource, such as `things.example.com`. */
+  /** Number of objects by resource, such as `things.example.com`. */
   objects: Map<string, number>;
-  /** The group versions whose resources are not known now. */
+  /** Group versions whose resources are currently unknown. */
   undiscovered: string[];
   errors: string[];
 };
 
 export type ContentParts = { registrations: Registrations; documents: ExtensionDocuments; extension: ExtensionParts };
 
-/** As whom upstream's controller deletes objects. */
+/** The user as which upstream's controller deletes objects. */
 const CONTROLLER: UserInfo = {
   username: 'system:serviceaccount:kube-system:namespace-controller',
   groups: ['system:serviceaccounts', 'system:serviceaccounts:kube-system', 'system:authenticated'],
 };
 const BOUNDS = { timeoutMs: 30_000, maxBytes: 16 << 20 };
-/** Objects that are deleted one by one in one attempt. */
+/** Maximum number of objects deleted one by one per attempt. */
 const MAX_OBJECTS = 500;
 
-/** Never rejects: what fails is part of the answer. */
+/** Never rejects; errors are part of the result. */
 export async function deleteExtensionContent(
   namespace: string,
   { registrations, documents, extension }: ContentParts,
@@ -70,7 +70,7 @@ class Deletion {
     this.#signal = signal;
   }
 
-  /** Deletes the objects of one resource. Returns how many there are afterwards. */
+  /** Deletes the objects of one resource. Returns how many remain. */
   async run(): Promise<number> {
     const { registration, resource } = this.#target;
     const backend = await extensionBackend(registration, this.#extension);

@@ -10,10 +10,10 @@ const NOTHING: Known = { documents: { resources: [] }, isCurrent: false };
 
 type Registered = { readonly all: readonly Registration[]; onChange: (listener: () => void) => void };
 
-/** What is known of the registered group versions from the documents of their servers. */
+/** The registered group versions, as described by their servers' documents. */
 export class ExtensionDocuments {
   readonly #registrations: Registered;
-  /** By the name of the APIService. */
+  /** By APIService name. */
   readonly #known = new Map<string, Known>();
   readonly #changed = new Listeners();
 
@@ -26,7 +26,7 @@ export class ExtensionDocuments {
     });
   }
 
-  /** The registered group versions, as discovery and OpenAPI show them. */
+  /** The registered group versions, as shown in discovery and OpenAPI. */
   get versions(): ExtensionVersion[] {
     return this.#registrations.all.map(({ name, group, version, priority }) => {
       const { documents, isCurrent } = this.#known.get(name) ?? NOTHING;
@@ -34,12 +34,12 @@ export class ExtensionDocuments {
     });
   }
 
-  /** Calls a function after each change. */
+  /** Calls `listener` after each change. */
   onChange(listener: () => void): void {
     this.#changed.subscribe(listener);
   }
 
-  /** Sets the documents of a registered group version. `undefined`: they could not be read, and the earlier ones are stale. */
+  /** Sets the documents of a registered group version. `undefined`: they could not be read, so the previous ones are stale. */
   set(name: string, documents: ReadDocuments | undefined): void {
     const known = this.#known.get(name) ?? NOTHING;
     const next = { documents: documents ?? known.documents, isCurrent: documents !== undefined };

@@ -1,4 +1,4 @@
-/** Follows the stored APIServices. The code that checks extension API servers is loaded once one is registered. */
+/** Follows the stored APIServices. The code that checks extension API servers is loaded once the first one is registered. */
 import type { StoreEvent } from '@podwright/api-machinery';
 import { errorMessage } from '@podwright/base';
 import { followResource } from '../controllers/follow-resource.ts';

@@ -16,13 +16,13 @@ import { remoteUserHeaders, UnsendableUser } from './remote-user.ts';
 
 export type ExtensionTarget = { registration: Registration; isAvailable: boolean };
 
-/** Discovery of one group version should be fast: each client waits for that of all groups. As in upstream. */
+/** Discovery of a group version should be fast, because clients wait for the discovery of all groups. As in upstream. */
 const MAX_DISCOVERY_MS = 5000;
 
 const UNAVAILABLE = 'service unavailable';
 const LATE = 'error trying to reach service: context deadline exceeded';
 
-/** Forwards an authorized request with the name and groups of its user. Errors are texts, as in upstream. */
+/** Forwards an authorized request with its user's name and groups. Errors are plain text, as in upstream. */
 export async function proxyRequest(
   request: AuthorizedRequest,
   { registration, isAvailable }: ExtensionTarget,
@@ -30,7 +30,7 @@ export async function proxyRequest(
 ): Promise<void> {
   const { writer, info } = request;
   const fail = (status: number, message: string) => sendPath(writer, textResponse(status, `${message}\n`));
-  // the server might resolve the dots: it would take the path for another one than that of the authorization
+  // the server might resolve dot segments, and would then serve a different path than the one that was authorized
   if (info.path.split('/').some((segment) => segment === '.' || segment === '..')) throw pageNotFound();
   if (!isAvailable) return fail(503, UNAVAILABLE);
   try {
@@ -43,7 +43,7 @@ export async function proxyRequest(
   }
 }
 
-/** The server could not be reached, or its answer is not passed on. */
+/** The server could not be reached, or its response is not passed on. */
 class Unreached extends Error {
   readonly status: number;
 
@@ -53,7 +53,7 @@ class Unreached extends Error {
   }
 }
 
-/** Whether the address of a Service of type ExternalName is not allowed. */
+/** Whether the error means that the address of a Service of type ExternalName is not allowed. */
 const isOfAddress = (error: unknown): boolean => error instanceof ApiError && error.status.code === 400;
 
 async function forward({ exchange, info, user }: AuthorizedRequest, backend: Backend): Promise<void> {

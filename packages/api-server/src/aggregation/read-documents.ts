@@ -10,7 +10,7 @@ import type { GroupVersionName } from './registration.ts';
 
 export type ReadDocuments = Pick<ExtensionVersion, 'resources' | 'openApiUrl' | 'openApiV2'>;
 
-/** OpenAPI documents are read without the rights of an administrator. */
+/** The user that reads OpenAPI documents, without administrator rights. */
 const READER: UserInfo = { username: 'system:aggregator', groups: [] };
 
 const V2 = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
@@ -19,10 +19,10 @@ const MAX_DISCOVERY_BYTES = 4 << 20;
 const MAX_DISCOVERY_MS = 5000;
 const MAX_OPENAPI_BYTES = 16 << 20;
 const MAX_OPENAPI_MS = 60_000;
-/** A group version with more resources is refused. */
+/** A group version with more resources is rejected. */
 const MAX_RESOURCES = 1000;
 
-/** Reads the documents about a group version. Rejects if there is no discovery; OpenAPI documents may be missing. */
+/** Reads the documents of a group version. Rejects if there is no discovery document; OpenAPI documents are optional. */
 export async function readDocuments(
   name: GroupVersionName,
   backend: Backend,
@@ -37,7 +37,7 @@ export async function readDocuments(
   return { resources, ...(openApiUrl && { openApiUrl }), ...(openApiV2 && { openApiV2 }) };
 }
 
-/** Returns the entries of aggregated discovery; `undefined` if the server has none. */
+/** Returns the entries from aggregated discovery; `undefined` if there are none. */
 async function aggregatedResources(
   { group, version }: GroupVersionName,
   backend: Backend,
@@ -52,7 +52,7 @@ async function aggregatedResources(
   return found && bounded(named).map(entryOf);
 }
 
-/** Returns the fields that discovery has. Entries without a kind would confuse clients older than 1.26.4. */
+/** Returns an entry's discovery fields. `responseKind` is always set, because its absence would confuse clients older than 1.26.4. */
 function entryOf(one: JsonObject): JsonObject {
   const subresources = objectsAt(one, 'subresources').map((other) => ({
     subresource: textAt(other, 'subresource'),
@@ -76,10 +76,13 @@ const listsOf = (one: JsonObject): JsonObject => ({
   ...given('categories', textsAt(one, 'categories')),
 });
 
-/** A field with a list that is not empty. */
+/** Returns a field with the list, or no field if the list is empty. */
 const given = (name: string, list: readonly unknown[]): JsonObject => (list.length > 0 ? { [name]: list } : {});
 
-/** Converts the list of an older server (apiserver, endpoints/groupversion.go, ConvertGroupVersionIntoToDiscovery). */
+/**
+ * Reads the unaggregated resource list of an older server and converts it (apiserver, endpoints/groupversion.go,
+ * ConvertGroupVersionIntoToDiscovery).
+ */
 async function legacyResources(
   { group, version }: GroupVersionName,
   backend: Backend,

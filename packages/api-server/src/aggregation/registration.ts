@@ -1,4 +1,4 @@
-/** The group versions that extension API servers serve, as APIServices register them. */
+/** The group versions of extension API servers, as registered by APIServices. */
 import { type ApiObject, booleanAt, numberAt, objectAt, objectsAt, textAt } from '@podwright/kube-kinds';
 
 export const API_SERVICES = 'apiservices.apiregistration.k8s.io';
@@ -12,16 +12,16 @@ export type Registration = {
   group: string;
   version: string;
   service: { namespace: string; name: string; port: number };
-  /** The trusted certificate authorities, PEM. '': those that Node.js trusts. */
+  /** Trusted CAs, PEM. If '', Node.js's default CAs are trusted. */
   authorities: string;
-  /** Whether the certificate of the server is not verified. */
+  /** Whether to skip verification of the server's certificate. */
   skipsVerification: boolean;
   priority: { group: number; version: number };
 };
 
 export type GroupVersionName = { group: string; version: string };
 
-/** Returns the registration of an APIService; `undefined` for a local one. */
+/** Returns an APIService's registration; `undefined` if the APIService is local. */
 export function registrationOf(object: ApiObject): Registration | undefined {
   const spec = objectAt(object, 'spec');
   const service = objectAt(spec, 'service');
@@ -44,7 +44,7 @@ export function registrationOf(object: ApiObject): Registration | undefined {
   };
 }
 
-/** Whether the condition `Available` of an APIService is true. */
+/** Whether the `Available` condition of an APIService is true. */
 export const isAvailable = (object: ApiObject): boolean =>
   objectsAt(object, 'status', 'conditions').some(
     (one) => textAt(one, 'type') === 'Available' && textAt(one, 'status') === 'True',

@@ -5,10 +5,10 @@ import { API_SERVICES, type GroupVersionName, isAvailable, type Registration, re
 
 type Known = { registration: Registration; isAvailable: boolean };
 
-/** The registrations of extension API servers. Without any, it takes up no memory. */
+/** Registrations of extension API servers. Uses no memory if there are none. */
 export class Registrations {
   readonly #store: Pick<ObjectStore, 'list'>;
-  /** By the name of the APIService. */
+  /** By APIService name. */
   #known: ReadonlyMap<string, Known> = new Map();
   readonly #changed = new Listeners();
 
@@ -22,22 +22,22 @@ export class Registrations {
     return [...this.#known.values()].map(({ registration }) => registration);
   }
 
-  /** Returns the registration of a group version, and whether its server is available; `undefined` if there is none. */
+  /** Returns the registration of a group version and whether its server is available; `undefined` if it is not registered. */
   find({ group, version }: GroupVersionName): Known | undefined {
     return this.#known.size === 0 ? undefined : this.#known.get(`${version}.${group}`);
   }
 
-  /** Whether an extension API server serves a version of the group. */
+  /** Whether an extension API server serves any version of the group. */
   hasGroup(group: string): boolean {
     return this.#known.size > 0 && this.all.some((one) => one.group === group);
   }
 
-  /** Calls a function after each change of the registrations, but not of their availability. */
+  /** Calls `listener` after each change of the registrations, but not of their availability. */
   onChange(listener: () => void): void {
     this.#changed.subscribe(listener);
   }
 
-  /** Whether a changed APIService is, or was, a registration. */
+  /** Whether a changed APIService is or was a registration. */
   isConcerned(changed: StoredObject): boolean {
     return this.#known.has(changed.key.slice(1)) || registrationOf(changed.decode()) !== undefined;
   }

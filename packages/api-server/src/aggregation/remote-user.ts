@@ -1,12 +1,12 @@
-/** The headers that name the user of a request to an extension API server (client-go, transport/round_trippers.go). */
+/** Headers that identify the user of a request to an extension API server (client-go, transport/round_trippers.go). */
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { UserInfo } from '@podwright/kube-kinds';
 
-/** The headers of upstream's `--requestheader-…` flags as kubeadm sets them, with that of the UID. */
+/** The values that kubeadm sets for upstream's `--requestheader-…` flags, plus the header for the UID. */
 export const REMOTE_HEADERS = { user: 'X-Remote-User', uid: 'X-Remote-Uid', group: 'X-Remote-Group' } as const;
 export const REMOTE_EXTRA_PREFIX = 'X-Remote-Extra-';
 
-/** A user whose name, or another attribute, cannot be the value of a header. */
+/** The user's name or another attribute cannot be sent as a header value. */
 export class UnsendableUser extends Error {}
 
 /** Returns the headers for a user. Throws `UnsendableUser`. */
@@ -23,8 +23,8 @@ export function remoteUserHeaders({ username, uid = '', groups, extra = {} }: Us
 }
 
 /**
- * Encodes a text as UTF-8 in a header. A receiver would drop spaces at the ends, and so take one user for another: such texts are refused,
- * like control characters.
+ * Encodes a text as a UTF-8 header value. Rejects control characters, and spaces at either end: receivers would trim them and so mistake
+ * one user for another.
  */
 function headerValue(text: string, header: string): string {
   if (/[\u0000-\u001f\u007f]/.test(text) || text !== text.trim())
@@ -32,7 +32,7 @@ function headerValue(text: string, header: string): string {
   return Buffer.from(text).toString('latin1');
 }
 
-/** Encodes the bytes of a key that are not allowed in the name of a header, and `%`. */
+/** Escapes the bytes of a key that are not allowed in header names, and `%`. */
 const escapedKey = (key: string): string =>
   [...Buffer.from(key)]
     .map((byte) => {

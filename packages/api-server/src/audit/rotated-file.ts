@@ -14,7 +14,7 @@ const MAX_BYTES = 32 << 20;
 const MAX_FILES = 3;
 /** Lines that wait for the disk; further ones are lost. */
 const MAX_PENDING_BYTES = 64 << 20;
-/** With more lines that wait, new requests should wait (`room`), but no longer than `MAX_ROOM_MS`: the disk may hang. */
+/** If more bytes are pending, new requests should wait (`room`), but no longer than `MAX_ROOM_MS`, because the disk may hang. */
 const BUSY_BYTES = 2 << 20;
 const MAX_ROOM_MS = 5000;
 
@@ -42,7 +42,7 @@ export class RotatedFile {
     this.#writing ??= this.#write();
   }
 
-  /** Resolves once the disk has kept up with the lines, or after a few seconds. Returns undefined if few lines wait. */
+  /** Resolves once the disk has caught up, or after a few seconds. Returns `undefined` if few lines are pending. */
   room(): Promise<void> | undefined {
     if (this.#pendingBytes <= BUSY_BYTES || this.#writing === undefined) return undefined;
     const ended = new AbortController();

@@ -5,7 +5,9 @@ export type BackendCall = {
   method: string;
   path: string;
   headers: OutgoingHttpHeaders;
-  /** Whether a connection of an earlier request may be used: the caller repeats the request if the backend has closed it. Default: false. */
+  /**
+   * Whether the request may reuse a connection, because the caller retries it if the backend has closed that connection. Default: false.
+   */
   isRepeatable?: boolean;
 };
 
@@ -14,6 +16,6 @@ export type Backend = {
   scheme: 'http' | 'https';
   /** HOST:PORT, as in URLs. */
   authority: string;
-  /** Starts an HTTP/1.1 request, by default on a connection of its own. The caller must handle the request's errors, and end it. */
+  /** Starts an HTTP/1.1 request, by default on a new connection. The caller must handle the request's errors and end it. */
   request(call: BackendCall): ClientRequest;
 };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ClientCertificate } from './client-certificate.ts';
 
-test('is issued on first use, and again before it expires', () => {
+test('is issued on first use, again before it expires, and after the clock was set back', () => {
   const issued: string[] = [];
   const client = (subject: object, lifeMs = 0) => {
     issued.push(JSON.stringify(subject));
@@ -16,5 +16,7 @@ test('is issued on first use, and again before it expires', () => {
   assert.equal(own.pair().certificate, '1, 30 days');
   days += 1;
   assert.equal(own.pair().certificate, '2, 30 days');
+  days -= 2; // the clock was set back
+  assert.equal(own.pair().certificate, '3, 30 days');
   assert.equal(issued[0], '{"commonName":"me"}');
 });

@@ -5,12 +5,12 @@ const DAY_MS = 86_400_000;
 const LIFE_MS = 30 * DAY_MS;
 const RENEWED_BEFORE_MS = 10 * DAY_MS;
 
-/** A certificate of this server as a client. It is issued on its first use, renewed in time, and only in memory. */
+/** A client certificate for this server. It is issued on first use, renewed before it expires, and never written to disk. */
 export class ClientCertificate {
   readonly #authority: Pick<CertificateAuthority, 'client'>;
   readonly #subject: Subject;
   readonly #now: () => number;
-  #current: { pair: KeyPair; renewAtMs: number } | undefined;
+  #current: { pair: KeyPair; issuedAtMs: number } | undefined;
 
   constructor(authority: Pick<CertificateAuthority, 'client'>, subject: Subject, now: () => number) {
     this.#authority = authority;
@@ -20,11 +20,10 @@ export class ClientCertificate {
 
   pair(): KeyPair {
     const now = this.#now();
-    if (this.#current === undefined || now >= this.#current.renewAtMs)
-      this.#current = {
-        pair: this.#authority.client(this.#subject, LIFE_MS),
-        renewAtMs: now + LIFE_MS - RENEWED_BEFORE_MS,
-      };
+    const ageMs = now - (this.#current?.issuedAtMs ?? Number.NEGATIVE_INFINITY);
+    // a negative age means that the clock was set back, possibly to a time at which the certificate is not valid yet
+    if (this.#current === undefined || ageMs < 0 || ageMs >= LIFE_MS - RENEWED_BEFORE_MS)
+      this.#current = { pair: this.#authority.client(this.#subject, LIFE_MS), issuedAtMs: now };
     return this.#current.pair;
   }
 }

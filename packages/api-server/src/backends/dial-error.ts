@@ -9,8 +9,8 @@ const CONNECT_ERRORS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Describes why there is no connection to `authority` in the words of Go's packages net and crypto/tls, as clients of upstream's API server
- * receive them.
+ * Describes why connecting to `authority` failed, in the words of Go's net and crypto/tls packages, as clients of upstream's API server see
+ * them.
  */
 export function dialError(error: unknown, authority: string): string {
   const { code = '', hostname = '', host = '' } = error as { code?: string; hostname?: string; host?: string };

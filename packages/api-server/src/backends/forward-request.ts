@@ -13,17 +13,17 @@ export type ForwardedRequest = {
   path: string;
   /** The API server path under which clients see the backend's paths, without a trailing slash. */
   prefix: string;
-  /** Headers to add to those of the client, or to replace them. Names are in lower case. */
+  /** Headers that are added to the client's or replace them. Names are in lowercase. */
   headers?: OutgoingHttpHeaders;
-  /** Whether a redirect is refused with 502 instead of being passed to the client. */
+  /** Whether to reject a redirect with 502 instead of passing it to the client. */
   refusesRedirects?: boolean;
 };
 
 const REDIRECTED = 'the backend attempted to redirect this request, which is not permitted';
 
 /**
- * Forwards a request to a backend, and streams both bodies. Redirects are not followed but passed to the client. Throws 503 if the backend
- * cannot be reached, and 502 for a redirect that is refused.
+ * Forwards a request to a backend and streams both bodies. Redirects are not followed but passed to the client. Throws 503 if the backend
+ * cannot be reached, and 502 for a rejected redirect.
  */
 export async function forwardRequest(
   exchange: HttpExchange,
@@ -51,7 +51,7 @@ export async function forwardRequest(
   await passResponse(exchange, response, passed);
 }
 
-/** Sends a request without a body again if it was sent on a connection that the backend has closed meanwhile. */
+/** Sends a request. Retries it if it has no body and was sent on a reused connection that the backend had closed. */
 async function answerOf(exchange: HttpExchange, backend: Backend, call: BackendCall): Promise<BackendAnswer> {
   const isRepeatable = ['GET', 'HEAD'].includes(call.method) && !hasBody(exchange.request);
   const outgoing = backend.request({ ...call, isRepeatable });

@@ -19,7 +19,7 @@ export type ForwardedUpgrade = {
   backend: Backend;
   /** The encoded path for the backend, with the query. */
   path: string;
-  /** Headers to add to those of the client, or to replace them. Names are in lower case. */
+  /** Headers that are added to the client's or replace them. Names are in lowercase. */
   headers?: OutgoingHttpHeaders;
 };
 

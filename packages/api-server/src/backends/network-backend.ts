@@ -21,15 +21,15 @@ export type NetworkAddress = {
   /** The IP address to connect to. Default: `host`. */
   address?: string;
   /**
-   * TLS options. `isVerified`: whether to verify the backend's certificate. Default: if there is a `ca`. Without a `ca`, the authorities of
-   * Node.js are trusted.
+   * TLS options. `isVerified`: whether to verify the backend's certificate. Default: true if there is a `ca`. If `ca` is unset, Node.js's
+   * default CAs are trusted.
    */
   tls?: { cert?: string; key?: string; ca?: string; isVerified?: boolean };
-  /** Keeps connections over TLS for later requests, as far as these may use one. Its options are those of `secureOptions`. */
+  /** Pools TLS connections for requests that may reuse one. Must have been created with the options from `secureOptions`. */
   agent?: Agent;
 };
 
-/** Returns the options of a connection over TLS. */
+/** Returns the options for a TLS connection. */
 export function secureOptions({
   host,
   tls: { isVerified: verifies, ...tls } = {},

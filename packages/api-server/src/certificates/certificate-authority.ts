@@ -24,15 +24,15 @@ const LEAF_LIFE_MS = 365 * DAY_MS;
 /** Lifetime of client certificates. */
 export const CLIENT_CERTIFICATE_LIFE_MS = LEAF_LIFE_MS;
 /**
- * Certificates begin this long before they are issued. Clients' clocks may be behind, and that of this host may be ahead until it is
- * synchronized: by the offset of a time zone, if the hardware clock has the local time.
+ * Certificates are backdated by this much. Clients' clocks may be behind, and this host's clock may be ahead until it is synchronized: by
+ * its time zone offset if the hardware clock is set to local time.
  */
 const BEFORE_MS = DAY_MS;
 /** keyUsage bits: digitalSignature and keyEncipherment; for the CA also keyCertSign. */
 const LEAF_USAGE = bitString(Buffer.from([0b1010_0000]), 5);
 const AUTHORITY_USAGE = bitString(Buffer.from([0b1010_0100]), 2);
 
-/** A certificate authority. Its certificate and key are in one file, which only root can read. */
+/** A certificate authority. Its certificate and key are stored in one file that only root can read. */
 export class CertificateAuthority {
   readonly #signer: Signer;
   readonly #now: () => number;
@@ -50,9 +50,9 @@ export class CertificateAuthority {
   }
 
   /**
-   * Reads the authority in the directory. Creates the directory and the authority if they do not exist. If the authority's certificate is not
-   * currently valid, for example because it was created with a wrong clock, it is replaced by one that is, with the same key. Throws
-   * `data_loss` for a damaged file. `commonName`: the authority's own name. Default: that of the authority of the cluster.
+   * Reads the authority from the directory. Creates the directory and the authority if they do not exist. If the authority's certificate is
+   * not currently valid, for example because the clock was wrong when it was created, it is replaced by a valid one with the same key.
+   * Throws `data_loss` if the file is damaged. `commonName`: the authority's own name. Default: that of the cluster's authority.
    */
   static async open(
     directory: string,
@@ -118,8 +118,8 @@ function newAuthority(commonName: string, nowMs: number): KeyPair {
 }
 
 /**
- * Returns the authority with a certificate that is valid at present, unless it has one that will be for as long as those that it signs. The
- * validity is only extended: the clock may be wrong now.
+ * Returns the authority with a certificate that is currently valid, or `undefined` if it already has one that outlasts the certificates it
+ * signs. The validity is only ever extended, because the clock may be wrong now.
  */
 function renewedAuthority({ certificate, key }: KeyPair, commonName: string, nowMs: number): KeyPair | undefined {
   const { validFromDate: from, validToDate: to } = new X509Certificate(certificate);

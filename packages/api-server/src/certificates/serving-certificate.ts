@@ -16,7 +16,9 @@ export function servingNames(more: readonly string[]): string[] {
 }
 
 const DNS_NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
-/** Each pod may bring an interface with such an address. Clients need a zone to use it. */
+/**
+ * Missing link-local addresses do not cause a renewal: every pod may add an interface with one, and clients cannot use them without a zone.
+ */
 const LINK_LOCAL = /^fe[89ab]/i;
 
 export type ServingCertificateParts = {
@@ -30,8 +32,8 @@ export type ServingCertificateParts = {
 };
 
 /**
- * Issues the serving certificate, and replaces it while the server runs: in time before it expires, if the host has got another address, and
- * if the system time has been set to one at which it is not valid. Hosts without a clock that runs while they are off get their time late.
+ * Issues the serving certificate and replaces it while the server runs: before it expires, if the host gets another address, or if the
+ * system time is set to outside its validity. Hosts without a battery-backed clock only get the correct time after a while.
  */
 export class ServingCertificates {
   readonly #parts: ServingCertificateParts;
@@ -53,7 +55,7 @@ export class ServingCertificates {
     return pair;
   }
 
-  /** Replaces the certificate if that is due. Must be called before each handshake. */
+  /** Replaces the certificate if necessary. Must be called before each handshake. */
   check(): void {
     if (this.#valid === undefined) return;
     const nowMs = this.#parts.now();

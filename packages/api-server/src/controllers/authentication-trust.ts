@@ -1,5 +1,5 @@
 /**
- * Keeps the ConfigMap by which extension API servers verify the connections of this server and of clients (upstream,
+ * Maintains the ConfigMap that extension API servers use to verify connections from this server and from clients (upstream,
  * controlplane/controller/clusterauthenticationtrust).
  */
 import { X509Certificate } from 'node:crypto';
@@ -16,16 +16,16 @@ const MANAGER = 'kube-apiserver';
 export type AuthenticationTrust = {
   /** The CA of client certificates, PEM. */
   clientAuthority: string;
-  /** The CA of the certificate with which this server connects to extension API servers, PEM, and the names in that certificate. */
+  /** The CA of the certificate that this server presents to extension API servers, PEM, and the names in that certificate. */
   proxyAuthority: string;
   proxyNames: readonly string[];
-  /** The names of headers. */
+  /** Header names. */
   headers: { user: string; uid: string; group: string; extraPrefix: string };
 };
 
 type Data = Record<string, string>;
 
-/** Creates the ConfigMap, and adds what is missing after a change, until the signal aborts. */
+/** Creates the ConfigMap and restores missing values after changes, until the signal aborts. */
 export async function keepAuthenticationTrust(
   parts: ControllerParts & { trust: AuthenticationTrust; now: () => number },
 ): Promise<void> {
@@ -46,7 +46,7 @@ export async function keepAuthenticationTrust(
   await followResource('configmaps', { listed: ensure, changed }, parts);
 }
 
-/** Returns the data of the ConfigMap. As upstream, values that other servers have added stay. */
+/** Returns the data of the ConfigMap. Like upstream, keeps values added by other servers. */
 export function trustData(present: Data, trust: AuthenticationTrust, nowMs: number): Data {
   const { headers, proxyNames } = trust;
   const certificates = (key: string, own: string) => combinedCertificates(present[key] ?? '', own, nowMs);
@@ -63,7 +63,7 @@ export function trustData(present: Data, trust: AuthenticationTrust, nowMs: numb
   };
 }
 
-/** Returns the texts of a JSON list; none if it is malformed. */
+/** Returns the strings in a JSON list; none if it is malformed. */
 function namesIn(text: string): string[] {
   try {
     const list: unknown = JSON.parse(text);
@@ -73,10 +73,10 @@ function namesIn(text: string): string[] {
   }
 }
 
-/** Upstream keeps certificates that have expired only now, for clocks that differ. */
+/** Like upstream, keeps certificates for this long after they expire, because clocks differ. */
 const SLACK_MS = 5 * 60_000;
 
-/** Returns the certificates of both texts, without expired ones and repetitions. */
+/** Returns the certificates in both texts, without duplicates and expired ones. */
 function combinedCertificates(present: string, own: string, nowMs: number): string {
   const found = [present, own].flatMap((text) =>
     text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g),

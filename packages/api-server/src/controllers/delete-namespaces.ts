@@ -10,14 +10,14 @@ import { type NamespaceContent, withDeletionConditions } from './namespace-condi
 export type DeletionParts = ControllerParts & {
   /** Store names of all namespaced resources. */
   namespaced: () => readonly string[];
-  /** Deletes the objects that extension API servers have in a namespace. Default: there are none. */
+  /** Deletes the objects of a namespace on extension API servers. Default: there are none. */
   deleteElsewhere?: (namespace: string, signal: AbortSignal) => Promise<ElsewhereContent | undefined>;
 };
 
-/** The objects of other servers after an attempt to delete them. */
+/** Remaining objects on other servers after an attempt to delete them. */
 type ElsewhereContent = {
   objects: ReadonlyMap<string, number>;
-  /** The group versions whose resources are not known now. */
+  /** Group versions whose resources are currently unknown. */
   undiscovered: readonly string[];
   errors: readonly string[];
 };

@@ -1,4 +1,4 @@
-/** Keeps the APIServices of the group versions that this server serves itself. */
+/** Maintains the APIServices for the group versions that this server serves itself. */
 import { objectAt } from '@podwright/kube-kinds';
 import type { Resource } from '@podwright/kube-schema';
 import type { ControllerParts } from './controller-parts.ts';
@@ -65,7 +65,7 @@ class LocalServiceKeeper {
     for (const name of names) this.#queue.add({ resource: API_SERVICES, namespace: '', name });
   }
 
-  /** A change of one APIService may take over, or leave, all versions of a replaceable group. */
+  /** A change of one APIService can take over or release all versions of a replaceable group, so all of them are synced. */
   #changed(name: string): void {
     const group = name.slice(name.indexOf('.') + 1);
     const { replaceable } = this.#parts;

@@ -18,7 +18,7 @@ const PLACE = { namespace: 'default', name: 'kubernetes' };
 const KEY = `${PLACE.namespace}/${PLACE.name}`;
 const SLICES = 'endpointslices.discovery.k8s.io';
 const LABELS = { component: 'apiserver', provider: 'kubernetes' };
-/** The fields of a Service and of an EndpointSlice that an update cannot change. */
+/** Immutable fields of Services and EndpointSlices. */
 const IMMUTABLE = [['spec', 'clusterIP'], ['addressType']];
 /** The port of the Service, on which upstream serves the API to pods, too. */
 export const SECURE_PORT = 443;
@@ -52,8 +52,8 @@ async function removeObsolete({ store, registryOf, context }: Parts, resource: s
 }
 
 /**
- * Creates the object, or restores the fields that have another value. If one of them is immutable, as after a change of the range of
- * Services, the object is created again.
+ * Creates the object, or restores fields with different values. If an immutable field differs, as after a change of the Service range,
+ * recreates the object.
  */
 async function ensure(parts: Parts, resource: string, expected: ApiObject): Promise<void> {
   const { store, registryOf, context } = parts;

@@ -1,15 +1,18 @@
-/** Which local APIServices there are (kube-aggregator, controllers/autoregister, and controlplane/apiserver/aggregator.go). */
+/**
+ * Determines which local APIServices should exist (kube-aggregator, controllers/autoregister, and controlplane/apiserver/aggregator.go).
+ */
 import { priorityOf } from '@podwright/api-documents';
 import { type ApiObject, isSameValue, objectAt } from '@podwright/kube-kinds';
 import type { Resource } from '@podwright/kube-schema';
 
 const GROUP = 'apiregistration.k8s.io';
 
-/** The label that says how an APIService is managed. */
+/** The label that specifies how an APIService is managed. */
 export const AUTOMANAGED = 'kube-aggregator.kubernetes.io/automanaged';
 
 /**
- * `onstart`: created or restored once after a start. `true`: always. `vacant`: created unless an extension API server has the group.
+ * `onstart`: created or restored once after each start. `true`: always restored. `vacant`: created unless an extension API server serves
+ * the group.
  */
 export type Management = 'onstart' | 'true' | 'vacant';
 
@@ -56,9 +59,9 @@ export type ServiceState = {
   current: ApiObject | undefined;
   /** Whether the APIService existed when the server started. */
   wasAtStart: boolean;
-  /** Whether it has been synchronized since the server started. */
+  /** Whether it has been synced since the server started. */
   isSynced: boolean;
-  /** Whether an extension API server serves a version of the group. */
+  /** Whether an extension API server serves any version of the group. */
   isTakenOver: boolean;
 };
 
@@ -68,7 +71,7 @@ const managementOf = (object: ApiObject): string | undefined => object.metadata.
 
 const isLocal = (object: ApiObject): boolean => objectAt(object, 'spec', 'service') === undefined;
 
-/** Returns what to do with an APIService, as upstream's controller decides. */
+/** Returns the action for an APIService, following the rules of upstream's controller. */
 export function serviceAction({ desired, current, wasAtStart, isSynced, isTakenOver }: ServiceState): ServiceAction {
   if (desired?.management === 'vacant') {
     if (isTakenOver) return current !== undefined && isLocal(current) ? 'delete' : undefined;
@@ -83,7 +86,7 @@ export function serviceAction({ desired, current, wasAtStart, isSynced, isTakenO
   return isSameSpec(current, desired.object) ? undefined : 'update';
 }
 
-/** Upstream fills absent texts with '', and does not distinguish them. */
+/** Like upstream, treats unset texts and '' as equal. */
 function isSameSpec(current: ApiObject, desired: ApiObject): boolean {
   const given = Object.entries(objectAt(current, 'spec') ?? {}).filter(([, value]) => value !== '');
   return isSameValue(Object.fromEntries(given), desired.spec);

@@ -11,9 +11,9 @@ export type NamespaceContent = {
   finalizers: ReadonlyMap<string, number>;
   /** Errors from deletions. */
   errors: readonly string[];
-  /** The group versions of extension API servers whose resources are not known now. */
+  /** Group versions of extension API servers whose resources are currently unknown. */
   undiscovered: readonly string[];
-  /** Whether `objects` has all objects. If not, an extension API server could not be asked. */
+  /** Whether `objects` is complete. It is not if an extension API server could not be queried. */
   isComplete: boolean;
 };
 

@@ -6,20 +6,20 @@ import type { HttpExchange, HttpResponse } from '../wire/http-exchange.ts';
 import type { RequestInfo } from './request-info.ts';
 import { timeLimitMs } from './request-lifetime.ts';
 
-/** Maximum number of watches that a caller (`callerOf`) may have at a time, on one node. */
+/** Maximum number of concurrent watches per caller (`callerOf`) in a cluster with a single node. */
 const MAX_WATCHES = 2000;
 /**
- * The maximum grows by this number for each further node: the pods of a DaemonSet have the same service account, and the agents of a
- * cluster (network, storage, logs, metrics) together need some 40 watches on each node, most of them in the namespace kube-system.
+ * Increase of the maximum for each additional node. The pods of a DaemonSet share a service account, and a cluster's agents (network,
+ * storage, logs, metrics) together need some 40 watches per node, most of them from the namespace kube-system.
  */
 const WATCHES_PER_NODE = 100;
 
-/** Returns the maximum number of watches of a caller in a cluster with this number of nodes. */
+/** Returns the maximum number of watches per caller in a cluster with this many nodes. */
 export const maxWatches = (nodes: number): number => MAX_WATCHES + WATCHES_PER_NODE * Math.max(0, nodes - 1);
 
 /**
- * Maximum number of other requests without a timeout, such as logs and exec, that all callers except administrators may have at a time. Each
- * may need about a megabyte for connections to a kubelet or a pod, and for a client that does not read.
+ * Maximum number of other concurrent requests without a timeout, such as logs and exec, across all callers except administrators. Each may
+ * need about a megabyte for connections to a kubelet or pod, and for a client that does not read.
  */
 export const MAX_STREAMS = 400;
 
@@ -35,8 +35,8 @@ export type AdmittedRequest = {
 };
 
 /**
- * Gives a request a seat of its priority level, which it has until the returned value is disposed. Long-running requests need no seat, but
- * their number is limited. Rejects with 429 if there are too many requests, and with the signal's reason.
+ * Waits for a seat at the request's priority level, which is held until the returned value is disposed. Long-running requests need no seat,
+ * but their number is limited. Rejects with 429 if there are too many requests, or with the signal's reason.
  */
 export async function admitRequest(
   { flowControl, watches, streams }: { flowControl: FlowControl; watches: LongRunning; streams: LongRunning },

@@ -44,13 +44,13 @@ export type StrangerConnections = {
 export type ApiListenersParts = {
   handler: CallHandler;
   logger: Logger;
-  /** Called for each connection over TLS. May replace the certificate, also for this connection. */
+  /** Called for each TLS connection. May replace the certificate, even for this connection. */
   beforeHandshake?: () => void;
   /** Default: MAX_UNAUTHENTICATED_MS. */
   maxUnauthenticatedMs?: number;
   /** Default: CALLER_CONNECTIONS. */
   callerLimits?: CallerLimits;
-  /** Whether an extension API server answers a request. Default: none. */
+  /** Whether a request is served by an extension API server. Default: none are. */
   isExtension?: (info: RequestInfo) => boolean;
 };
 

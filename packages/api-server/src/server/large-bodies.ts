@@ -97,7 +97,7 @@ export class LargeBodies {
     await raceAbort(promise, AbortSignal.any([body.refusal.signal, ...(signal === undefined ? [] : [signal])]));
   }
 
-  /** Waits for the turn of a small body whose processing takes as long as that of a large one. Its bytes are not counted. */
+  /** Waits for the turn of a small body that takes as long to process as a large one. Its bytes are not counted. */
   async #turnFor(
     body: Body,
     { objectBytes, user, signal }: { objectBytes: number; user: UserInfo; signal: AbortSignal | undefined },

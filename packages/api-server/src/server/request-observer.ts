@@ -28,7 +28,10 @@ export type ObservedRequest = {
 
 /** Notified of requests. Its methods must return quickly. */
 export type RequestObserver = {
-  /** Returns what a request must wait for before it is handled, because the observer has not kept up with earlier ones. Must not reject. */
+  /**
+   * Returns a promise that a request must await before it is handled, because the observer has not caught up with earlier requests. Must
+   * not reject.
+   */
   room?(): Promise<void> | undefined;
   /** The request was authenticated. */
   received?(request: ObservedRequest): void;

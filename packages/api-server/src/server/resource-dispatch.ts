@@ -53,7 +53,7 @@ export async function dispatch(request: AuthorizedRequest): Promise<void> {
   return handler({ ...request, resource, served });
 }
 
-/** Whether an extension API server serves the group of a computed resource, in whatever versions. */
+/** Whether an extension API server serves any version of a computed resource's group. */
 const isReplaced = ({ info, exchange, parts }: AuthorizedRequest): boolean =>
   exchange.value === undefined && parts.extensions?.hasGroup(info.apiGroup) === true; // callers in this process use this server's
 

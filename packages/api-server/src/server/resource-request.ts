@@ -49,10 +49,10 @@ function sentOptions(query: URLSearchParams): object {
   };
 }
 
-/** An authorization that is older is repeated before a write. */
+/** Maximum age of an authorization. An older one is repeated before a write. */
 const MAX_AUTHORIZATION_AGE_MS = 100;
 
-/** Throws 403 if the user may no longer make the request, whose body or admission may have taken long. */
+/** Throws 403 if the user is no longer allowed to make the request, since its body or admission may have taken a long time. */
 export function authorizeAgain({ exchange, info, user, parts }: ResourceRequest): void {
   const { authorizedMs, query } = exchange;
   if (authorizedMs === undefined || performance.now() - authorizedMs <= MAX_AUTHORIZATION_AGE_MS) return;

@@ -44,11 +44,11 @@ export type ClientConnection =
       authenticated: (username: string) => void;
     };
 
-/** The group versions that extension API servers serve. */
+/** Group versions served by extension API servers. */
 export type ExtensionServers = {
-  /** Returns the handler of a request that an extension API server answers; `undefined` if this server answers it. */
+  /** Returns the handler for a request served by an extension API server; `undefined` if this server handles the request itself. */
   handlerOf: (info: RequestInfo) => ((request: AuthorizedRequest) => Promise<void>) | undefined;
-  /** Whether an extension API server serves a version of the group. */
+  /** Whether an extension API server serves any version of the group. */
   hasGroup: (group: string) => boolean;
 };
 

@@ -6,8 +6,8 @@ import { CONNECTING, type RequestInfo, requestInfo } from './request-info.ts';
 import { parseRequestUrl } from './request-url.ts';
 
 /**
- * Whether a request may be upgraded to another protocol: a connection to a backend, a watch over WebSocket, and any request that an
- * extension API server answers. For all other requests, the server ignores the `Upgrade` header.
+ * Whether a request may be upgraded to another protocol: connections to backends, watches over WebSocket, and all requests served by
+ * extension API servers. For any other request, the server ignores the `Upgrade` header.
  */
 export function isUpgradable(
   { method = '', url = '', headers }: IncomingMessage,

@@ -37,13 +37,13 @@ export async function patchOne(request: ResourceRequest): Promise<void> {
   await sendWritten(request, await request.served.patch(placeOf(request), patch, contextOf(request, options)));
 }
 
-/** Waits like for a large body if the object is large: a small patch of it takes as much time. */
+/** Waits as for a large body if the object is large, because even a small patch to it takes as much time. */
 async function takeTurn(request: ResourceRequest): Promise<void> {
   const { largeBody, signal } = request.exchange;
   await largeBody?.turnFor(storedBytes(request), signal);
 }
 
-/** Returns the size of the object; 0 if it does not exist. */
+/** Returns the object's size; 0 if it does not exist. */
 function storedBytes(request: ResourceRequest): number {
   try {
     return request.served.get(placeOf(request)).bytes.length;

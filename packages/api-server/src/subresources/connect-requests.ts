@@ -4,8 +4,8 @@ import { authorizeAgain, kindOf, placeOf } from '../server/resource-request.ts';
 import type { ResourceRequest } from '../server/server-parts.ts';
 
 /**
- * Runs admission for a request that connects the client to another server (the operation CONNECT). `options` are the decoded parameters.
- * Returns them as admission has changed them, with values of any types. Throws `ApiError` if the request is refused.
+ * Runs admission for a request that connects the client to another server (the CONNECT operation). `options`: the decoded parameters.
+ * Returns them as changed by admission; the values may be of any type. Throws `ApiError` if the request is denied.
  */
 export async function admitConnect(
   request: ResourceRequest,

@@ -29,7 +29,7 @@ export type ConnectedNodeOptions = {
   /** Replaces the connector to the test's kubelet. */
   connector?: (others: NodeConnector) => NodeConnector;
   kubeletAuthority?: (own: string) => string;
-  /** Changes the options of connections. Default: they stay as they are. */
+  /** Changes the options of connections. Default: no changes. */
   mutate?: (options: ApiObject) => ApiObject;
 };
 

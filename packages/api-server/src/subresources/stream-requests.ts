@@ -48,7 +48,7 @@ function requireCreate({ exchange, info, resource, user }: ResourceRequest, auth
   if (decision !== 'allow') throw forbidden(resource, info.name, reason);
 }
 
-/** Returns the options of the API's kind, such as PodExecOptions. */
+/** Returns the options in the form of the API kind, such as PodExecOptions. */
 function requestedOptions(kind: StreamKind, query: URLSearchParams): JsonObject {
   if (kind === 'portforward') {
     const ports = query.getAll('ports').flatMap((list) => list.split(',').map(portOf));
@@ -69,7 +69,7 @@ const KUBELET_PATHS: Readonly<Record<StreamKind, string>> = {
   portforward: 'portForward',
 };
 
-/** Returns the query of the kubelet's path. */
+/** Returns the query for the kubelet's path. */
 function kubeletQuery(kind: StreamKind, options: JsonObject): URLSearchParams {
   if (kind === 'portforward') {
     const ports = listAt(options, 'ports').filter((one) => typeof one === 'number');

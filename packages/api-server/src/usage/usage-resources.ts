@@ -68,8 +68,8 @@ const keyOf = ({ namespace, name }: Pick<PodUse, 'namespace' | 'name'>) => `${na
 const nodeOf = ({ spec }: ApiObject): string => (spec as { nodeName?: string } | undefined)?.nodeName ?? '';
 
 /**
- * Returns the usage of the nodes that respond. Nodes without heartbeats are not asked: the answer would wait for their timeout. The first
- * request loads the code that reads it, to save memory.
+ * Returns the usage of the nodes that respond. Skips nodes without heartbeats, which would delay the response until they time out. The code
+ * that reads the usage is loaded on the first request, to save memory.
  */
 async function usesOf(all: readonly string[], parts: UsageParts, signal: AbortSignal): Promise<Map<string, NodeUse>> {
   const { readNodeUse } = await import('./node-summaries.ts');
@@ -78,7 +78,7 @@ async function usesOf(all: readonly string[], parts: UsageParts, signal: AbortSi
   return new Map(names.flatMap((name, index) => (uses[index] === undefined ? [] : [[name, uses[index]] as const])));
 }
 
-/** Whether the controller of the nodes' life cycle has seen no heartbeats. */
+/** Whether the node lifecycle controller has stopped seeing heartbeats. */
 const isLost = (node: ApiObject | undefined): boolean =>
   node !== undefined &&
   objectsAt(node, 'status', 'conditions').some(({ type, status }) => type === 'Ready' && status === 'Unknown');
