@@ -9,7 +9,7 @@ import { VIEWED } from './view-reader.ts';
 const POD = '/api/v1/namespaces/shop/pods/web';
 const EVENTS = '/api/v1/namespaces/shop/events';
 
-/** Returns a reader for an API server with these documents by path. An error is thrown; a path without a document is not found. */
+/** Returns a reader for an API server with these documents by path. A document that is an Error is thrown; other paths are not found. */
 function readerOf(documents: Record<string, unknown>) {
   const asked: string[] = [];
   const answer = async (path: string) => {

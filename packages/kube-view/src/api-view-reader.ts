@@ -1,5 +1,14 @@
 import { errorCode, isNotFound, isRecord } from '@podwright/base';
-import { type Event, eventSelector, type KubeObject, type Pod, pathOf, type Resource } from '@podwright/kube-api';
+import {
+  completeEvent,
+  type Event,
+  eventSelector,
+  type KubeObject,
+  type Pod,
+  pathOf,
+  type ReceivedEvent,
+  type Resource,
+} from '@podwright/kube-api';
 import { VIEWED, type ViewReader } from './view-reader.ts';
 
 /** Number of lines of a container's log that an explanation contains. */
@@ -35,8 +44,8 @@ export class ApiViewReader implements ViewReader {
   async events({ namespace, ...about }: Parameters<ViewReader['events']>[0]): Promise<Event[]> {
     const selector = encodeURIComponent(eventSelector(about));
     const path = `${pathOf(EVENTS, { namespace })}?fieldSelector=${selector}`;
-    const events = itemsOf(await unlessForbidden(unlessAbsent(this.#calls.json(path)))) as Event[];
-    return events.sort((a, b) => timeOf(a) - timeOf(b));
+    const events = itemsOf(await unlessForbidden(unlessAbsent(this.#calls.json(path)))) as ReceivedEvent[];
+    return events.map(completeEvent).sort((a, b) => timeOf(a) - timeOf(b));
   }
 
   async log({ metadata }: Pod, container: string, previous: boolean): Promise<string[]> {
@@ -46,7 +55,7 @@ export class ApiViewReader implements ViewReader {
       ...(previous && { previous: 'true' }),
     });
     const path = `${pathOf(VIEWED.pods, { namespace, name, subresource: 'log' })}?${query}`;
-    // the other facts explain a pod too if its node does not answer, or has removed the log
+    // if the node does not respond or has removed the log, the other facts still explain the pod
     const text = await this.#calls.text(path).catch(() => '');
     const lines = text.split('\n').filter((line) => line !== '');
     return lines.slice(-LOG_LINES).map((line) => line.slice(0, MAX_LINE_LENGTH));
@@ -61,7 +70,7 @@ function unlessAbsent<T>(reading: Promise<T>): Promise<T | undefined> {
   });
 }
 
-/** Resolves to undefined instead of rejecting with `permission_denied`: the user may not read the object. */
+/** Resolves to undefined instead of rejecting with `permission_denied` if the user may not read the object. */
 export function unlessForbidden<T>(reading: Promise<T>): Promise<T | undefined> {
   return reading.catch((error: unknown) => {
     if (errorCode(error) === 'permission_denied') return undefined;
@@ -71,9 +80,4 @@ export function unlessForbidden<T>(reading: Promise<T>): Promise<T | undefined> 
 
 const itemsOf = (list: unknown): unknown[] => (isRecord(list) && Array.isArray(list.items) ? list.items : []);
 
-/** Returns the time at which an event last occurred. Events of newer clients have an `eventTime` instead of `lastTimestamp`. */
-function timeOf({ lastTimestamp, metadata, ...others }: Event): number {
-  const { eventTime } = others as { eventTime?: string };
-  const { creationTimestamp } = metadata as { creationTimestamp?: string };
-  return Date.parse(lastTimestamp || eventTime || creationTimestamp || '') || 0;
-}
+const timeOf = ({ lastTimestamp }: Event): number => Date.parse(lastTimestamp) || 0;

@@ -6,13 +6,16 @@ export type Subject = { kind: string; namespace: string; name: string };
 
 /** Reads the objects, events and logs needed for explanations. Implementations use an API server or the socket of a node. */
 export type ViewReader = {
-  /** Resolves to undefined if the object, or its kind, does not exist. Rejects with `permission_denied` if the user may not read it. */
+  /** Resolves to undefined if the object or its kind does not exist. Rejects with `permission_denied` if the user may not read it. */
   get(resource: Resource, namespace: string, name: string): Promise<KubeObject | undefined>;
   /** Resolves to an empty list if the kind does not exist. Rejects with `permission_denied` if the user may not list it. */
   list(resource: Resource, namespace: string): Promise<KubeObject[]>;
   /** Returns the events about an object, oldest first; none if the user may not list them. */
   events(subject: Subject & { uid?: string }): Promise<ViewedEvent[]>;
-  /** Returns the last lines of a container's log; with `previous`, of its run before the present one. Empty if there is no log, or if it cannot be read. */
+  /**
+   * Returns the last lines of a container's log or, if `previous` is set, of the log of its previous run. Empty if there is no log or it
+   * cannot be read.
+   */
   log(pod: Pod, container: string, previous: boolean): Promise<string[]>;
 };
 

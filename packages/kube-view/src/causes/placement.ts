@@ -82,7 +82,7 @@ const CONDITION_OF: Record<string, string> = {
   'node.kubernetes.io/network-unavailable': 'NetworkUnavailable',
 };
 
-/** Returns the finding for nodes that users have cordoned. `name` is that of one, if the user may list nodes. */
+/** Returns the finding for cordoned nodes. `name`: one of them, if the user may list nodes. */
 function cordoned(name: string | undefined): Finding {
   return {
     cause: 'cordoned',

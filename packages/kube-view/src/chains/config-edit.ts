@@ -1,15 +1,15 @@
-/** Finds the last edit of the ConfigMaps that a pod reads, which may have caused its problem. */
+/** Finds the last edit to the ConfigMaps that a pod reads, which may have caused its problem. */
 import { type KubeObject, type Pod, podReferences } from '@podwright/kube-api';
 import { unlessForbidden } from '../api-view-reader.ts';
 import { VIEWED, type ViewReader } from '../view-reader.ts';
 import type { Change } from './explanation.ts';
 
-/** Maximum number of ConfigMaps that are read. */
+/** Maximum number of ConfigMaps to read. */
 const MAX_READ = 10;
-/** Time before the creation of a pod within which an edit may be the reason for it: users edit a ConfigMap and then restart the workload. */
+/** How long before a pod's creation an edit may still be its cause, because users edit a ConfigMap and then restart the workload. */
 const BEFORE_POD_MS = 60 * 60_000;
 
-/** Returns the last edit of a ConfigMap that the pod reads; undefined if there was none since an hour before the pod was created. */
+/** Returns the last edit to a ConfigMap that the pod reads; undefined if it was more than an hour before the pod was created. */
 export async function configEdit(reader: ViewReader, pod: Pod): Promise<Change | undefined> {
   const { namespace, creationTimestamp } = pod.metadata as Pod['metadata'] & { creationTimestamp?: string };
   const named = podReferences(pod).flatMap(({ kind, name }) => (kind === 'ConfigMap' ? [name] : []));
@@ -22,7 +22,7 @@ export async function configEdit(reader: ViewReader, pod: Pod): Promise<Change |
 
 type FieldsEntry = { manager?: string; time?: string; fieldsV1?: Record<string, unknown> };
 
-/** Returns the last change of the data of a ConfigMap after its creation, from its managed fields. Pure. */
+/** Returns the last change to a ConfigMap's data since its creation, according to its managed fields. Pure. */
 export function lastEdit(object: KubeObject | undefined): Change | undefined {
   if (object === undefined) return undefined;
   const {

@@ -10,16 +10,16 @@ export type Explanation = {
   chain: Link[];
   /** The cause; undefined if there is no problem. Its sentence is the last one of the chain. */
   finding?: Finding;
-  /** The last change of the workload's pod template, such as a new image, or of a ConfigMap, which may have caused the problem. */
+  /** The last change to the workload's pod template, such as a new image, or to a ConfigMap, which may have caused the problem. */
   change?: string;
-  /** The time of the change (RFC 3339). */
+  /** When it was changed (RFC 3339). */
   changedAt?: string;
 };
 
-/** A change in words, and its time (RFC 3339). */
+/** A description of a change, and its time (RFC 3339). */
 export type Change = { at: string; text: string };
 
-/** Returns the explanation with a change, unless it has a later one. */
+/** Adds a change to the explanation, unless it already has a later one. */
 export function withChange(explanation: Explanation, change: Change | undefined): Explanation {
   const { changedAt = '' } = explanation;
   if (change === undefined || Date.parse(changedAt) > Date.parse(change.at)) return explanation;

@@ -25,7 +25,7 @@ export async function whyPod(reader: ViewReader, pod: Pod, now = Date.now()): Pr
   return isScheduled(pod) ? withChange(explained, await configEdit(reader, pod)) : explained;
 }
 
-/** Returns the nodes; none if the user may not list them, as users with rights in a namespace only. */
+/** Returns the nodes; none if the user may not list them, such as users who only have rights in a namespace. */
 const nodesOf = async (reader: ViewReader): Promise<NodeFacts[]> =>
   ((await unlessForbidden(reader.list(VIEWED.nodes, ''))) as NodeFacts[] | undefined) ?? [];
 
@@ -62,7 +62,7 @@ async function claimsWithoutVolume(reader: ViewReader, pod: Pod): Promise<PodFac
   return (await Promise.all(claims)).flat();
 }
 
-/** Returns `forbidden` if the user may not read the claim, which says nothing about its existence. */
+/** Returns `forbidden` if the user may not read the claim, in which case it may or may not exist. */
 async function readClaim(
   reader: ViewReader,
   namespace: string,
