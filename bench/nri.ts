@@ -11,7 +11,7 @@ import { median, type Row, type Table } from './tables.ts';
 import { inTurns } from './turns.ts';
 
 const ROUNDS = 25;
-/** Pods that are started without a pause, in which the runtime would drop compiled code that it then compiles again for the next pod. */
+/** Number of pods started back to back. With pauses, the runtime would discard compiled code and have to recompile it for the next pod. */
 const SUCCESSIVE = 50;
 /** Pause between pods, while the runtime prepares sandboxes for the next ones. */
 const SETTLE_MS = 500;
@@ -51,7 +51,7 @@ type Samples = Record<'off' | 'none' | 'one' | 'two', Cost[]>;
 function tableOf({ off, none, one, two }: Samples, successive: Record<'none' | 'one', Cost[]>): Table {
   const row = (what: string, podwright: number[]): Row => ({ what, podwright });
   const wall = (costs: Cost[]) => costs.map(({ startMs }) => startMs);
-  /** Returns what each of the plugins adds to the costs of a pod, compared with no plugin in the same round. */
+  /** Returns the cost that each plugin adds to a pod, compared with the run without plugins in the same round. */
   const added = (costs: Cost[], of: (cost: Cost) => number, plugins = 1) =>
     costs.map((cost, index) => (of(cost) - of(none[index]!)) / plugins);
   const withoutPlugins = ({ startMs, pluginsMs }: Cost) => startMs - pluginsMs;
@@ -81,10 +81,10 @@ function tableOf({ off, none, one, two }: Samples, successive: Record<'none' | '
   };
 }
 
-/** What the start of a pod takes, in milliseconds: its duration, and the CPU time of the runtime and of the plugins meanwhile. */
+/** The cost of starting a pod, in milliseconds: the duration, and the CPU time used by the runtime and the plugins. */
 type Cost = { startMs: number; runtimeMs: number; pluginsMs: number };
 
-/** Starts and removes a pod. Returns what its start takes. */
+/** Starts and removes a pod. Returns the cost of the start. */
 async function costOfPod(side: Side, plugins: readonly ChildProcess[]): Promise<Cost> {
   const cpu = () =>
     [exactCpuTimeMs(side.pid), plugins.reduce((sum, { pid }) => sum + exactCpuTimeMs(pid!), 0)] as const;
@@ -101,7 +101,7 @@ async function inSuccession(work: () => Promise<Cost>): Promise<Cost[]> {
   return costs;
 }
 
-/** Does the work while these plugins are connected. */
+/** Runs `work` while these plugins are connected. */
 async function withPlugins<T>(side: Side, plugins: readonly ChildProcess[], work: () => Promise<T>): Promise<T> {
   for (const plugin of plugins) await reconnect(plugin, socketOf(side));
   try {

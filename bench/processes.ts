@@ -7,8 +7,8 @@ export function cpuTimeMs(pid: number): number {
 }
 
 /**
- * CPU time of a process's threads, in milliseconds with the resolution of the scheduler, for intervals of a few milliseconds
- * (/proc/PID/task/TID/schedstat). Threads that have ended are not counted.
+ * CPU time of a process's threads, in milliseconds with the scheduler's resolution, for measuring intervals of a few milliseconds
+ * (/proc/PID/task/TID/schedstat). Threads that have exited are not counted.
  */
 export function exactCpuTimeMs(pid: number): number {
   const threads = readdirSync(`/proc/${pid}/task`);

@@ -63,7 +63,7 @@ export class PrivateHost implements AsyncDisposable {
     throw new Error('make a private host: see the error above');
   }
 
-  /** A process in the network namespace of the host. */
+  /** PID of a process in the host's network namespace. */
   get pid(): number {
     return this.#init.pid!;
   }

@@ -25,9 +25,9 @@ export type UpstreamKubeletOptions = {
   cgroupRoot: string;
   /** Additional flags. */
   flags?: string[];
-  /** Fields that override those of the configuration. */
+  /** Fields that override those of the default configuration. */
   configuration?: object;
-  /** Returns the command line that runs a program at the kubelet's place, such as another network namespace. Default: here. */
+  /** Returns the command line for running a program where the kubelet runs, such as in another network namespace. Default: here. */
   command?: (...words: string[]) => string[];
 };
 

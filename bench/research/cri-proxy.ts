@@ -18,9 +18,12 @@ import { inTurns } from '../turns.ts';
 
 const CONTAINERS = 100;
 const ROUNDS = 1000;
-/** Rounds for the recording proxy, which works for milliseconds after a call; this pause keeps that work out of the next call. */
+/**
+ * Rounds for the recording proxy, which keeps working for a few milliseconds after each call. The pause keeps that work out of the next
+ * call's measurement.
+ */
 const RECORDING = { rounds: 200, settleMs: 10 };
-/** Calls before the measurement, after which the programs are compiled. */
+/** Warm-up calls before measuring, so that the code of the programs is compiled by then. */
 const WARM_UP = 300;
 const SHARES = [0.1, 0.5, 0.99];
 const HEAD =
@@ -93,7 +96,7 @@ async function measure(directory: string): Promise<void> {
       return performance.now() - beginMs;
     };
     for (let count = 0; count < WARM_UP; count++) for (const cri of clients) await call(cri);
-    /** Compares a proxy with direct calls, in turns. Its CPU time includes the work after the answer, such as printing. */
+    /** Alternates calls through a proxy with direct calls. The proxy's CPU time includes work after the response, such as printing. */
     const measured = async (cri: CriClient, pid: number, pace: { rounds: number; settleMs: number }) => {
       const beforeMs = exactCpuTimeMs(pid);
       const samples = await inTurns(pace, { direct: timed(direct), through: timed(cri) });

@@ -7,7 +7,7 @@ import { run } from './run.ts';
 
 const EXECUTABLE_MODE = 0o755;
 const FILE_MODE = 0o644;
-/** The plugin of kubectl, which must be in PATH. */
+/** The kubectl plugin, which must be in PATH. */
 const KUBECTL_PLUGIN = 'kubectl-podwright';
 
 export type ReleaseFiles = { executable: string; licences: string };

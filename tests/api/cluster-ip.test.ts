@@ -193,7 +193,7 @@ test('a start after a kill keeps the addresses, and pods reach the API again', a
   assert.deepEqual(ownAddresses(), []);
 });
 
-/** The ranges that nodes of this test have recorded, by the names of their directories. */
+/** Returns the ranges recorded by this test's nodes, by directory name. */
 function recordedRanges(): Record<string, string[]> {
   const records = readdirSync(CLAIMS).map((name) => join(CLAIMS, name, 'claim.json'));
   const claims = records.filter((path) => existsSync(path)).map((path) => JSON.parse(readFileSync(path, 'utf8')));

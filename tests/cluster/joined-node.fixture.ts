@@ -1,16 +1,16 @@
-/** Second nodes of a standalone node's API: Podwright's, and upstream's kubelet on containerd. */
+/** Additional nodes for a standalone node's API: Podwright's, and upstream's kubelet on containerd. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { writeExampleArchive } from '../../scripts/example-image.ts';
 import { startUpstreamKubelet } from '../../scripts/upstream-kubelet.ts';
 import type { Bundle } from '../pods/bundle.fixture.ts';
 import type { Machine } from './machine.fixture.ts';
 
-/** How a node joins: the address of the API server, a bootstrap token, and the CA. */
+/** What a node needs to join: the API server's address, a bootstrap token, and the CA. */
 export type Invitation = { server: string; token: string; hash: string; authority: string };
 
 export type JoinedNode = {
   machine: Machine;
-  /** The directory of its certificates, on the machine. */
+  /** The directory of its certificates on the machine. */
   pki: string;
   start(): Promise<void>;
   kill(): Promise<void>;
@@ -20,7 +20,7 @@ export type JoinedNode = {
 const PAUSE_IMAGE = 'localhost/podwright/pause:1';
 const CONTAINERD_SOCKET = '/run/containerd.sock';
 
-/** The configuration of `podwright` on a machine. */
+/** Returns a machine's configuration for `podwright`. */
 export const settingsOf = ({ name, subnet, cgroupParent }: Machine, more = ''): string => `node_name = "${name}"
 cgroup_parent = "${cgroupParent}"
 ${more}

@@ -1,4 +1,4 @@
-/** Simulated machines in one network. Each has its own /etc, /run, /var, processes and network (`PrivateHost`). */
+/** Simulated machines on one network. Each has its own /etc, /run, /var, processes and network (`PrivateHost`). */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { waitFor, withTimeout } from '@podwright/base';
@@ -7,10 +7,10 @@ import { PrivateHost } from '../../scripts/private-host.ts';
 import type { Bundle } from '../pods/bundle.fixture.ts';
 import { type Ended, StartedProgram } from '../pods/started-program.ts';
 
-/** The machines have the addresses 10.175.77.1, 10.175.77.2, … The first one is the switch of the others. */
+/** The machines' addresses are 10.175.77.1, 10.175.77.2, … The first machine is the switch for the others. */
 const NETWORK = '10.175.77';
 const SWITCH = 'lan';
-/** The network of a machine's pods: 10.176.1.0/24, 10.176.2.0/24, … */
+/** Returns the pod network of a machine: 10.176.1.0/24, 10.176.2.0/24, … */
 const podNetwork = (number: number): string => `10.176.${number}.0/24`;
 const PATIENCE_MS = 120_000;
 
@@ -34,7 +34,7 @@ export class Machine implements AsyncDisposable {
     this.#path = [bin, dirname(process.execPath), process.env.PATH, '/usr/sbin', '/sbin'].join(delimiter);
   }
 
-  /** Starts machines that reach each other and, by routes, each other's pods. */
+  /** Starts machines that can reach each other and, via routes, each other's pods. */
   static async startAll(bundle: Bundle, count: number): Promise<Machine[]> {
     const machines: Machine[] = [];
     try {
@@ -48,7 +48,7 @@ export class Machine implements AsyncDisposable {
     }
   }
 
-  /** A directory with the same path inside and outside of the machine. */
+  /** A directory with the same path inside and outside the machine. */
   get directory(): string {
     return this.#host.directory;
   }
@@ -65,7 +65,7 @@ export class Machine implements AsyncDisposable {
     return join(this.directory, ...names);
   }
 
-  /** Writes a file into the directory, and returns its path. */
+  /** Writes a file to the directory and returns its path. */
   file(name: string, text: string): string {
     writeFileSync(this.path(name), text, { mode: 0o600 });
     return this.path(name);
@@ -75,7 +75,7 @@ export class Machine implements AsyncDisposable {
     return this.#host.command(this.directory, ...words);
   }
 
-  /** Starts a daemon, which `kill` ends. Its output is in `NAME.log`. */
+  /** Starts a daemon, to be stopped with `kill`. Its output goes to `NAME.log`. */
   start(name: string, ...words: string[]): void {
     const script = `echo $$ > ${name}.pid; exec "$0" "$@" >> ${name}.log 2>&1`;
     new StartedProgram(this.command('sh', '-c', script, ...words), { env: { PATH: this.#path } });
@@ -103,7 +103,7 @@ export class Machine implements AsyncDisposable {
     return out;
   }
 
-  /** Repeats a command until its output satisfies the check, and returns the output. */
+  /** Repeats a command until its output passes the check, and returns that output. */
   async until(check: (out: string) => boolean, ...words: string[]): Promise<string> {
     let last: Ended | undefined;
     using signal = withTimeout(undefined, PATIENCE_MS, `wait for ${words.join(' ')}`);
@@ -121,7 +121,7 @@ export class Machine implements AsyncDisposable {
   }
 }
 
-/** Connects the machines to a bridge of the first one. The interfaces disappear with the machines. */
+/** Connects the machines to a bridge on the first one. The interfaces disappear along with the machines. */
 async function connect(machines: readonly Machine[]): Promise<void> {
   const hosts = machines.map(({ name, address }) => `echo ${address} ${name} >> /etc/hosts`).join('\n');
   for (const machine of machines) await machine.ok('sh', '-ec', hosts);

@@ -138,7 +138,7 @@ const counted = ({ requests }: OwnControlPlane) => {
 
 test('an idle node sends heartbeats only, as many as upstream', async (t) => {
   const { server } = await beginOn(t, () => undefined, { node: HASTY });
-  // What a start sends once, in no certain order.
+  // Wait for the requests that a node sends once on startup, in no particular order.
   await server.requests.waitFor({ verb: 'create', resource: 'leases' });
   await server.requests.waitFor({ verb: 'create', resource: 'csinodes' });
   using signal = withTimeout(undefined, 30_000, 'wait for the event NodeReady');

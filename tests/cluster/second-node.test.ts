@@ -1,6 +1,6 @@
 /**
- * Machines join the Kubernetes API of a standalone node: one with Podwright, and, if PODWRIGHT_UPSTREAM_KUBELET names upstream's kubelet, one
- * with it on containerd.
+ * Machines join the Kubernetes API of a standalone node: one runs Podwright and, if PODWRIGHT_UPSTREAM_KUBELET names upstream's kubelet,
+ * another runs that on containerd.
  */
 import assert from 'node:assert/strict';
 import { createHash, createPrivateKey, createPublicKey, randomBytes, X509Certificate } from 'node:crypto';
@@ -46,7 +46,7 @@ after(async () => {
   bundle?.remove();
 });
 
-/** Creates a bootstrap token with kubectl, as docs/cluster.md does. */
+/** Creates a bootstrap token with kubectl, as described in docs/cluster.md. */
 async function invite(): Promise<Invitation> {
   const [id, secret] = [randomBytes(3).toString('hex'), randomBytes(8).toString('hex')];
   await apply('token.json', {
@@ -79,7 +79,7 @@ type Request = {
   status: { conditions?: { type: string; reason: string }[]; certificate?: string };
 };
 
-/** The certificate signing requests for a node and a signer, oldest first. */
+/** Returns a node's certificate signing requests for a signer, oldest first. */
 async function requestsOf(username: RegExp, signer: string): Promise<Request[]> {
   const { items } = JSON.parse(await kubectl('get', 'csr', '--sort-by=.metadata.creationTimestamp', '-o', 'json'));
   return (items as Request[]).filter(
@@ -109,7 +109,7 @@ test('nodes join with a bootstrap token, and their certificates are approved and
   }
 });
 
-// tests/cluster/identity.test.ts has the serving certificates of Podwright's kubelet
+// tests/cluster/identity.test.ts covers the serving certificates of Podwright's kubelet
 if (UPSTREAM !== undefined)
   test('a serving certificate waits for an administrator, and has the addresses of the node', async () => {
     const upstream = nodes[1]!;
@@ -202,7 +202,7 @@ const briefPod = (node: string) => ({
 
 const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*-----END [A-Z ]*PRIVATE KEY-----\n/;
 
-/** Replaces the client certificate by one of the same key that has nearly expired. */
+/** Replaces the client certificate with one for the same key that is about to expire. */
 async function age({ machine, pki }: JoinedNode): Promise<void> {
   const path = join(pki, 'kubelet-client-current.pem');
   const [key] = PRIVATE_KEY.exec(await machine.ok('cat', path))!;

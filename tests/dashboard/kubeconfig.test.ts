@@ -1,6 +1,6 @@
 /**
- * `podwright dashboard` with the kubeconfigs of users who have rights in one namespace only, and the steps of starts, which it then reads from
- * the kubelet through the API server.
+ * `podwright dashboard` with kubeconfigs of users who only have rights in one namespace, and startup steps, which it then reads from the
+ * kubelet through the API server.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ import { DashboardPlace } from './dashboard-place.fixture.ts';
 import { configMap, pod, service, together } from './manifests.fixture.ts';
 import { OpenedDashboard, type OpenedPage } from './opened-dashboard.fixture.ts';
 
-/** Ada may change the objects of the namespace `shop`. Bob may read them, and list namespaces. */
+/** Ada may change the objects in the namespace `shop`. Bob may read them, and may list namespaces. */
 const RIGHTS = `apiVersion: v1
 kind: Namespace
 metadata: {name: shop}
@@ -41,13 +41,13 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: namespac
 subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: bob}]
 `;
 
-/** The rules of axe-core that appearance.test.ts checks for other pages. */
+/** The axe-core rules that appearance.test.ts checks for other pages. */
 const WCAG = { runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'] } };
 
 const inShop = (manifest: string) => manifest.replace(/(metadata: \{name: [\w-]+)/, '$1, namespace: shop');
 
 let place: DashboardPlace;
-/** A registry that accepts connections and never answers. */
+/** A registry that accepts connections but never responds. */
 let registry: Server;
 const dashboards: Record<string, OpenedDashboard> = {};
 before(async () => {
@@ -77,14 +77,14 @@ after(async () => {
 
 const open = (path: string) => OpenedDashboard.start(place.node, '--kubeconfig', path);
 
-/** Writes a kubeconfig of a user, whose context has a namespace. Returns its path. */
+/** Writes a user's kubeconfig with a namespace in its context. Returns its path. */
 async function kubeconfig(user: string, namespace: string): Promise<string> {
   const text = await place.node.ok('kubeconfig', '--user', user);
   const named = text.replace(/(context:\n( +))cluster: /, `$1namespace: ${namespace}\n$2cluster: `);
   return place.node.file(`${user}.kubeconfig`, named);
 }
 
-/** Asserts that the page has done nothing that it must not do, and closes it. */
+/** Asserts that the page did nothing forbidden, and closes it. */
 async function close(page: OpenedPage): Promise<void> {
   assert.deepEqual(page.problems, []);
   await page.close();

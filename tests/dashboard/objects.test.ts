@@ -1,11 +1,11 @@
-/** What the page of `podwright dashboard` shows about objects: rollouts, owners, endpoints, probes, files of volumes. */
+/** What the page of `podwright dashboard` shows about objects: rollouts, owners, endpoints, probes, files in volumes. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { exampleImage, forever } from '../pods/node.fixture.ts';
 import { DashboardPlace } from './dashboard-place.fixture.ts';
 import { pod, service, together } from './manifests.fixture.ts';
 
-/** A Deployment whose pods become ready only in the mode `good`. */
+/** A Deployment whose pods only become ready if the mode is `good`. */
 const deployment = (mode: string) =>
   'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: shop}\n' +
   'spec: {replicas: 2, selector: {matchLabels: {app: shop}}, template: {metadata: {labels: {app: shop}}, ' +

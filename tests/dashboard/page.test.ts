@@ -122,7 +122,7 @@ test('an edit sends integers of 64 bits as they were read', async () => {
     '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"large","namespace":"default"},' +
     '"data":{"a":"blue"},"count":9007199254740993}';
   let sent = '';
-  // the test answers in place of the API server, which has no such object
+  // the test responds in place of the API server, which has no such object
   await tab.route('**/api/v1/namespaces/default/configmaps/large', async (route) => {
     const request = route.request();
     if (request.method() === 'PUT') sent = request.postData() ?? '';
@@ -183,7 +183,7 @@ test('the page can be reached through a forwarded port', async () => {
   relay.close();
 });
 
-/** Counts in the page how often the report of a lost connection is removed. */
+/** Counts in the page how many times the banner about a lost connection is removed. */
 const COUNT_REMOVALS = `
   removals = 0;
   new MutationObserver((changes) => {

@@ -1,4 +1,4 @@
-/** What the adjustments of plugins do to real containers: each one is read in the container, or from its cgroup. */
+/** Effects of plugin adjustments on real containers, read in the container or from its cgroup. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,13 +14,13 @@ type Adjustment = NonNullable<Awaited<ReturnType<NonNullable<PluginHandlers['cre
 const cdiDirectories: string[] = [];
 const { runtime, start, end, withPlugin, runPod, create, output } = nriUnderTest({ cdiDirectories });
 const { place } = runtime;
-/** Files of this test on the host. */
+/** This test's files on the host. */
 const directory = mkdtempSync(join(place.directory, 'adjustments-'));
 cdiDirectories.push(join(directory, 'cdi'));
 
 let pod: string;
 let cgroups: CgroupHierarchy;
-/** The minor version of the runtime specification that runc implements: 0 for runc 1.1, 3 for runc 1.4. */
+/** Minor version of the OCI runtime spec that runc implements: 0 for runc 1.1, 3 for runc 1.4. */
 let ociMinor: number;
 before(async () => {
   await start();
@@ -34,7 +34,7 @@ after(async () => {
   assert.deepEqual(await end(), [], 'the runtime leaves nothing on the host');
 });
 
-/** Creates a container that a plugin adjusts. `fields` are fields of the client's configuration. */
+/** Creates a container that is adjusted by a plugin. `fields`: fields of the client's configuration. */
 const createAdjusted = (name: string, adjust: Adjustment, fields: Record<string, unknown> = {}): Promise<string> =>
   withPlugin({ createContainer: () => ({ adjust }) }, () => create(pod, name, undefined, fields));
 
@@ -51,13 +51,13 @@ async function infoOf(containerId: string): Promise<{ pid: number; runtimeSpec: 
 
 const pidOf = async (containerId: string) => (await infoOf(containerId)).pid;
 
-/** Returns the value of one of these files of the container's cgroup: the first one on a host with cgroup v1, the second one with v2. */
+/** Reads one of these files in the container's cgroup: the first one on a host with cgroup v1, the second one with v2. */
 async function limitOf(containerId: string, controller: string, [v1, v2]: readonly [string, string]): Promise<string> {
   const file = treeOf(cgroups, controller)!.version === 1 ? v1 : v2;
   return await readCgroupOf(cgroups, await pidOf(containerId), [controller, file]);
 }
 
-/** Adjustments, a script that reads their effects in the container, and its output. */
+/** Adjustments, each with a script that shows its effects in the container, and the script's output. */
 const EFFECTS: Record<
   string,
   { adjust: Adjustment; fields?: Record<string, unknown>; script: string; shown: string[] }

@@ -54,7 +54,7 @@ async function lifeOfPod(runtimeOfPod: KillableRuntime): Promise<void> {
   await cri.runtime.removePodSandbox({ podSandboxId });
 }
 
-/** Connects a plugin of the same name as every other one here. Resolves when it has begun to handle Synchronize. */
+/** Connects a plugin with the same name as all others here. Resolves when it has started handling Synchronize. */
 async function connectPlugin(handlers: PluginHandlers): Promise<RunningPlugin> {
   const ready = Promise.withResolvers<void>();
   const synchronize: PluginHandlers['synchronize'] = (pods, containers) => {
@@ -67,10 +67,10 @@ async function connectPlugin(handlers: PluginHandlers): Promise<RunningPlugin> {
   return plugin;
 }
 
-/** What a plugin receives that connects again, in the order of its receipt. */
+/** What a reconnecting plugin receives, in order. */
 type Received = { pods: string[]; containers: string[]; events: string[] };
 
-/** Connects the plugin again, and records what it receives. */
+/** Reconnects the plugin and records what it receives. */
 async function connectAgain(): Promise<Received & { plugin: RunningPlugin }> {
   const received: Received = { pods: [], containers: [], events: [] };
   const handlers: PluginHandlers = Object.fromEntries(
@@ -84,7 +84,7 @@ async function connectAgain(): Promise<Received & { plugin: RunningPlugin }> {
   return Object.assign(received, { plugin: await connectPlugin(handlers) });
 }
 
-/** Asserts that a plugin was synchronized with exactly the pods of the CRI, and the containers that have not exited. */
+/** Asserts that a plugin was synchronized with exactly the pods in the CRI and the containers that have not exited. */
 async function assertSynchronized({ cri }: KillableRuntime, { pods, containers }: Received): Promise<void> {
   const { items } = await cri.runtime.listPodSandbox({});
   const listed = (await cri.runtime.listContainers({})).containers;

@@ -10,7 +10,7 @@ export const SLEEPS = 'trap exit TERM; sleep 1000 & wait';
 /** Fields of a CRI message. */
 type Fields = Record<string, unknown>;
 
-/** Returns a runtime with NRI and runc, and helpers for its plugins, pods and containers. */
+/** Returns a runtime with NRI and runc, along with helpers for plugins, pods and containers. */
 export function nriUnderTest(overrides: Partial<RuntimeOptions> = {}) {
   const runtime = new RuntimeUnderTest();
   const { place } = runtime;
@@ -41,14 +41,14 @@ export function nriUnderTest(overrides: Partial<RuntimeOptions> = {}) {
   const runPod = async (name: string): Promise<string> =>
     (await runtime.cri.runtime.runPodSandbox({ config: podOf(place, name) })).podSandboxId;
 
-  /** Creates a container. `fields` are further fields of its configuration; those of `linux` are added to the usual ones. */
+  /** Creates a container. `fields`: additional configuration fields; those in `linux` are added to the default ones. */
   const create = async (podSandboxId: string, name: string, script = SLEEPS, fields: Fields = {}): Promise<string> => {
     const config = containerOf(runtime.image, name, script);
     const changed = { ...config, ...fields, linux: { ...config.linux, ...(fields.linux as Fields | undefined) } };
     return (await runtime.cri.runtime.createContainer({ podSandboxId, config: changed as never })).containerId;
   };
 
-  /** Runs a script in a container, and returns its output. */
+  /** Runs a script in a container and returns its output. */
   const output = async (containerId: string, script: string): Promise<string> => {
     const { stdout } = await runtime.cri.runtime.execSync({ containerId, cmd: ['sh', '-c', script], timeout: 60n });
     return Buffer.from(stdout).toString().trim();

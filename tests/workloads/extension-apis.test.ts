@@ -21,8 +21,8 @@ after(async () => {
 });
 
 /**
- * Program of an extension API server. It accepts only clients with a certificate of the authority in the ConfigMap, and has one object,
- * which shows who asks for it.
+ * An extension API server program. It only accepts clients with a certificate from the CA in the ConfigMap, and has a single object, which
+ * shows who is requesting it.
  */
 const SERVER = `
 const { readFileSync } = require('node:fs');
@@ -85,7 +85,7 @@ spec:
   versionPriority: 15
 `;
 
-/** Calls the command until its output is as expected. */
+/** Repeats the command until its output is as expected. */
 async function until(args: string[], isExpected: (out: string, err: string) => boolean): Promise<string> {
   using signal = withTimeout(undefined, 60_000, `wait for podwright ${args.join(' ')}`);
   const probe = async () => {

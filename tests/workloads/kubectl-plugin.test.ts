@@ -1,4 +1,4 @@
-/** `kubectl podwright`, and `podwright why` and `trace` with a kubeconfig, on a real node. Fails on a machine without kubectl. */
+/** `kubectl podwright`, and `podwright why` and `trace` with a kubeconfig, on a real node. Fails if kubectl is not installed. */
 import assert from 'node:assert/strict';
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ after(async () => {
   bundle.remove();
 });
 
-/** Installs the plugin next to a program `podwright`, as install.sh does. */
+/** Installs the plugin next to a `podwright` program, like install.sh does. */
 function installPlugin(): void {
   const bin = place.path('bin');
   mkdirSync(bin);
@@ -47,7 +47,7 @@ function installPlugin(): void {
   });
 }
 
-/** The path of an administrator's kubeconfig. */
+/** Returns the path of an administrator's kubeconfig. */
 const admin = () => place.path('input/admin.kubeconfig');
 
 /** Starts kubectl with the plugin in PATH. */
@@ -89,7 +89,7 @@ test('the namespace is that of the context, and --context selects another one', 
     [elsewhere.code, elsewhere.err],
     [1, 'podwright: pods "crash" not found in the namespace "default"\n'],
   );
-  // of several files, the one that has the context
+  // if there are several files, the one with the context is used
   const other = place.file('other.kubeconfig', 'apiVersion: v1\nkind: Config\n');
   const several = { KUBECONFIG: `${place.path('none')}:${other}:${admin()}` };
   assert.match(await ok(['podwright', 'why', 'crash', '--context', 'shop'], several), /^Pod shop\/crash: /m);

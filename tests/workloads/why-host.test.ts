@@ -1,4 +1,6 @@
-/** `podwright why` about causes outside of a pod: registries, webhooks, other pods and the node. Each is made for real, and found. */
+/**
+ * `podwright why` for causes outside of a pod: registries, webhooks, other pods and the node. Each cause is really produced and then found.
+ */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
@@ -35,14 +37,14 @@ after(async () => {
   bundle.remove();
 });
 
-/** Writes the configuration of the node, with further sections. */
+/** Writes the node's configuration with additional sections. */
 function configure(more: string): void {
   const api = `[api]\nenabled = true\nservice_cidr = "${place.serviceCidr}"\n`;
   mkdirSync(place.path('certs.d'), { recursive: true });
   place.file('api.toml', `${api}[runtime]\nregistry_config_dir = "${place.path('certs.d')}"\n${more}`);
 }
 
-/** Serves requests on loopback until the end of the tests. Returns the port. */
+/** Serves requests on loopback until the tests end. Returns the port. */
 async function serve(server: Server): Promise<number> {
   servers.push(server);
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -58,7 +60,7 @@ const pod = ({ name, image = exampleImage, container = '', spec = '' }: PodOptio
 const apply = (name: string, ...documents: string[]) =>
   place.ok('apply', place.file(`${name}.yaml`, documents.join('---\n')));
 
-/** Waits until the cause is found, because pods take time to fail. Returns the explanation. */
+/** Waits until the cause is found, since pods take time to fail. Returns the explanation. */
 async function explained(word: string, cause: string): Promise<Explanation> {
   let last: Explanation | undefined;
   const isFound = async () => {
@@ -159,7 +161,7 @@ test('an edit of a ConfigMap comes before the crash that it causes', async () =>
   const { metadata } = await place.api<{ metadata: { creationTimestamp: string } }>(
     '/api/v1/namespaces/default/configmaps/mode',
   );
-  // the times of managed fields are in seconds
+  // the times in managed fields have a resolution of one second
   await place.until(() => Date.now() >= Date.parse(metadata.creationTimestamp) + 1000);
   await apply('mode', configMap('bad'));
   await place.ok('rollout', 'restart', 'deploy/configured');

@@ -8,8 +8,8 @@ import { evaluateConditions, joinedProblems } from './match-conditions.ts';
 const MAX_MESSAGE_BYTES = 5 * 1024;
 
 /**
- * A validation that the request violates or, if `isError`, that could not be evaluated. `index`: of the validation in the policy. `seconds`:
- * how long the evaluation took.
+ * A validation that the request violates or, if `isError`, that could not be evaluated. `index`: its index in the policy. `seconds`: how
+ * long the evaluation took.
  */
 export type Failure = {
   readonly message: string;

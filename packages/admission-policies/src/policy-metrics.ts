@@ -3,28 +3,28 @@ import { Counter, Histogram, metricIn, type Registry } from '@podwright/base';
 /** The buckets of upstream's metrics. */
 const SECONDS = [0.0000005, 0.001, 0.01, 0.1, 1];
 
-/** What a binding did about a validation. `allow`: an error was ignored. */
+/** How a binding enforced a validation. `allow`: the validation could not be evaluated, and the error was ignored. */
 export type EnforcementAction = 'allow' | 'audit' | 'deny' | 'warn';
 
-/** An evaluated expression of a policy. `message`: why it has failed; undefined if it has not. */
+/** An evaluated expression of a policy. `message`: why it failed; `undefined` if it did not fail. */
 export type Check = { policy: string; binding: string; message: string | undefined; seconds: number };
 
-/** Metrics of policies with the names and labels of upstream's (apiserver, plugin/policy/…/metrics). */
+/** Policy metrics with upstream's names and labels (apiserver, plugin/policy/…/metrics). */
 export class PolicyMetrics {
   readonly #registry: Registry | undefined;
 
-  /** Without a registry, nothing is counted. */
+  /** Counts nothing if `registry` is undefined. */
   constructor(registry: Registry | undefined) {
     this.#registry = registry;
   }
 
-  /** Counts a validation that a binding enforced. */
+  /** Counts a validation enforced by a binding. */
   validated({ seconds, ...check }: Check, action: EnforcementAction): void {
     const labels = { ...labelsOf(check), enforcement_action: action };
     this.#observe('validating', labels, seconds);
   }
 
-  /** Counts a mutation, or its failure. */
+  /** Counts a successful or failed mutation. */
   mutated({ seconds, ...check }: Check): void {
     this.#observe('mutating', labelsOf(check), seconds);
   }
@@ -49,7 +49,7 @@ const labelsOf = ({ policy, binding, message }: Omit<Check, 'seconds'>): Record<
   error_type: errorTypeOf(message),
 });
 
-/** As upstream, the type depends on the message, and a violated validation counts as `invalid_error`. */
+/** Like upstream, derives the type from the message, and counts violated validations as `invalid_error`. */
 function errorTypeOf(message: string | undefined): string {
   if (message === undefined) return 'no_error';
   if (message.startsWith('compilation')) return 'compile_error';

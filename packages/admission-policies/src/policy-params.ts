@@ -18,8 +18,8 @@ export class ConfigurationProblem extends Error {
 type ParamParts = Pick<MatchingParts, 'store' | 'schema' | 'versioned'>;
 
 /**
- * Returns the parameter objects. The policy is evaluated once with each; `undefined` means without parameters. Rejects with
- * `ConfigurationProblem`. Other work runs meanwhile: users may have created thousands of objects that a selector selects.
+ * Returns the parameter objects. The policy is evaluated once for each of them; `undefined` means without parameters. Rejects with
+ * `ConfigurationProblem`. Yields to the event loop, since a selector may have to be matched against thousands of objects created by users.
  */
 export async function paramsOf(
   { policy, binding, namespace }: { policy: ApiObject; binding: ApiObject; namespace: string },

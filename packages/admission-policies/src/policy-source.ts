@@ -39,8 +39,8 @@ export class PolicySource<C> {
   }
 
   /**
-   * Returns an invocation for each policy, binding and parameter object that apply to a request. Rejects with 404 if a selector needs the
-   * labels of the request's namespace, and the namespace does not exist.
+   * Returns an invocation for each combination of policy, binding and parameter object that applies to a request. Rejects with 404 if a
+   * selector needs the labels of the request's namespace but the namespace does not exist.
    */
   async invocations(attributes: AdmissionAttributes): Promise<(Invocation<C> | Misconfigured)[]> {
     const policies = this.#list(this.#options.policies);

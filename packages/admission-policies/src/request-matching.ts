@@ -23,7 +23,7 @@ export type MatchingParts = {
   schema: Schema;
   /** Whether the server serves a resource to clients. Webhooks and policies only receive objects in served versions. */
   isServed: (resource: Resource) => boolean;
-  /** Converts a stored object to the version of a resource. */
+  /** Converts a stored object to the resource's version. */
   versioned: (resource: Resource, object: ApiObject) => ApiObject;
 };
 

@@ -1,4 +1,4 @@
-/** Finds an endpoint of a Service for the server's own connections (apiserver, util/proxy, ResolveEndpoint). */
+/** Finds an endpoint of a Service for connections made by the server itself (apiserver, util/proxy, ResolveEndpoint). */
 import { type ApiObject, listAt, numberAt, objectAt, objectsAt, textAt } from '@podwright/kube-kinds';
 import { notFound } from './status/api-error.ts';
 import type { ObjectStore } from './store/object-store.ts';
@@ -9,7 +9,7 @@ export class NoEndpoint extends Error {}
 /** The namespace and name of a Service. */
 export type ServicePlace = { namespace: string; name: string };
 
-/** `host`: an IP address, or the name of a Service of type ExternalName. */
+/** `host`: an IP address, or the external name of a Service of type ExternalName. */
 export type ServiceEndpoint = { host: string; port: number; isExternal: boolean };
 
 const ENDPOINT_SLICES = 'endpointslices.discovery.k8s.io';

@@ -11,8 +11,8 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Describes why the certificate of a server was not accepted, as Go's package crypto/tls; `undefined` for other errors. `serverName`: the
- * name that the certificate must have.
+ * Describes why a server's certificate was rejected, in the words of Go's crypto/tls package; `undefined` for other errors. `serverName`:
+ * the name that the certificate must be valid for.
  */
 export function certificateProblem(error: unknown, serverName: string): string | undefined {
   const { code = '' } = error as { code?: string };

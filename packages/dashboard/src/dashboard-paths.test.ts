@@ -57,7 +57,7 @@ test('the session describes the API server, the user and what the user may see',
 
 type Review = { spec: { resourceAttributes: { verb: string; resource: string; namespace?: string } } };
 
-/** Answers reviews as for a user who may list the pods of these namespaces only. */
+/** Answers reviews for a user who may only list pods in these namespaces. */
 const allowsIn =
   (...namespaces: string[]) =>
   ({ spec: { resourceAttributes: of } }: Review) => ({

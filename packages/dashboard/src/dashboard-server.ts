@@ -40,7 +40,7 @@ export class DashboardServer {
   readonly #options: DashboardServerOptions;
   readonly #links = new Links();
   readonly #sessions = new Sessions();
-  /** Connections without a session: other users of the host can open them, and must not lock out those with one. */
+  /** Connections without a session. Other users of the host can open them, and must not lock out clients that have one. */
   readonly #strangers = new WaitingClients(REQUEST_TIMEOUT_MS);
   readonly #usage: NodeUsageReader;
   readonly #dashboardPaths: Record<string, (call: DashboardCall) => Promise<unknown>>;

@@ -12,7 +12,10 @@ export const MAX_SESSIONS = 16;
 export const MAX_SESSION_REQUESTS = 100;
 /** Maximum number of concurrent WebSockets per session. */
 export const MAX_SESSION_SOCKETS = 64;
-/** Maximum number of connections to the server. 1000 of them may be without a session (`WaitingClients`); of those, the oldest are closed. */
+/**
+ * Maximum number of connections to the server. Up to 1000 of them may be without a session (`WaitingClients`); beyond that, the oldest of
+ * these are closed.
+ */
 export const MAX_CONNECTIONS = 4096;
 /** Maximum length of a request's path and query string. */
 export const MAX_TARGET_LENGTH = 8 << 10;
@@ -32,7 +35,7 @@ export const MAX_DASHBOARD_BODY_BYTES = 16 << 10;
 export const MAX_READ_BYTES = 16 << 20;
 /** Timeout for requests made to the API server by the dashboard itself. */
 export const CALL_TIMEOUT_MS = 10_000;
-/** Time to connect to the API server, with the TLS handshake. */
+/** Timeout for connecting to the API server, including the TLS handshake. */
 export const CONNECT_TIMEOUT_MS = 10_000;
 /** Maximum number of keep-alive connections to the API server. Streams use their own connections. */
 export const MAX_SHARED_CONNECTIONS = 16;
@@ -44,11 +47,11 @@ export const SAMPLE_PERIOD_MS = 10_000;
 export const MAX_SAMPLES = 360;
 /** How long sampling continues after samples were last requested. */
 export const USAGE_INTEREST_MS = 30_000;
-/** Maximum number of namespaces that are offered. */
+/** Maximum number of namespaces to offer. */
 export const MAX_NAMESPACES = 500;
-/** Number of concurrent access reviews that find the namespaces which the user may see. */
+/** Number of concurrent access reviews when finding the namespaces that the user may see. */
 export const NAMESPACE_REVIEWS = 8;
-/** Maximum number of steps of a pod's starts. The kubelet keeps 500, and the runtime has several in each. */
+/** Maximum number of steps of a pod's startups. The kubelet retains 500, each with several of the runtime's. */
 export const MAX_SPANS = 10_000;
 /** Timeout for DNS queries, and for connecting to a Service. */
 export const TRY_TIMEOUT_MS = 3000;

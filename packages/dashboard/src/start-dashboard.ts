@@ -7,9 +7,9 @@ import { kubeconfigServer } from './upstream/kubeconfig-server.ts';
 import { nodeSocket } from './upstream/node-socket.ts';
 
 export type DashboardOptions = {
-  /** The API server that the page shows: that of a kubeconfig, or that of a node, by the path of its socket. */
+  /** The API server to show: that of a kubeconfig, or that of a node, by socket path. */
   from: { kubeconfig: Kubeconfig } | { socketPath: string };
-  /** The namespace that the page shows first. Default: that of the kubeconfig's context if the user may not list the pods of all namespaces. */
+  /** The namespace to show first. Default: that of the kubeconfig's context if the user may not list pods in all namespaces. */
   namespace?: string;
   /** An IP address and port. Port 0 selects a free port. */
   listen: { host: string; port: number };
@@ -24,8 +24,8 @@ export type Dashboard = {
 };
 
 /**
- * Starts the server of the dashboard. Rejects with `failed_precondition` if the page has not been built, and with `unavailable` if the
- * address is in use.
+ * Starts the dashboard's server. Rejects with `failed_precondition` if the page has not been built, and with `unavailable` if the address
+ * is in use.
  */
 export async function startDashboard({
   from,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LongRunning } from './long-running.ts';
 
-/** Enters as often as a caller may. Returns what must be disposed. */
+/** Enters as many times as a caller may. Returns the values to dispose. */
 function enterAll(limit: LongRunning, caller: string): Disposable[] {
   const entered: Disposable[] = [];
   for (let one = limit.enter(caller); one !== undefined; one = limit.enter(caller)) entered.push(one);

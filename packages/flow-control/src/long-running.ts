@@ -6,15 +6,18 @@ export class LongRunning {
   #count = 0;
 
   /**
-   * `maxOfCaller` returns the maximum of a caller at the time of a request. `max`: maximum of all callers together, of which a caller may have
-   * at most as many as remain, so that one caller leaves half of them to others.
+   * `maxOfCaller` returns a caller's current maximum. `max`: maximum for all callers together. A caller may have at most as many as remain,
+   * so a single caller leaves half of them to others.
    */
   constructor({ maxOfCaller = () => Number.POSITIVE_INFINITY, max = Number.POSITIVE_INFINITY }) {
     this.#maxOfCaller = maxOfCaller;
     this.#max = max;
   }
 
-  /** Counts a request until the returned value is disposed. Returns undefined if the caller, or all callers together, have too many. */
+  /**
+   * Counts a request until the returned value is disposed. Returns `undefined` if the caller, or all callers together, already have the
+   * maximum.
+   */
   enter(caller: string): Disposable | undefined {
     const count = this.#counts.get(caller) ?? 0;
     if (count >= this.#maxOfCaller() || count >= this.#max - this.#count) return undefined;

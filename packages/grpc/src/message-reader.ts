@@ -63,8 +63,8 @@ function messageLength(bytes: Buffer, maxBytes: number): number {
 }
 
 /**
- * Returns the number of bytes for which a buffer is allocated when the first bytes of a call are received: those of its first message, so
- * that larger buffers need not be collected as garbage. Returns `undefined` if the prefix is not complete.
+ * Returns the initial buffer size for a call whose first bytes have been received: that of its first message, so that no larger buffers
+ * become garbage. Returns `undefined` if the prefix is incomplete.
  */
 export function bytesOfFirstMessage(bytes: Buffer): number | undefined {
   if (bytes.length < PREFIX_BYTES) return undefined;

@@ -3,8 +3,8 @@ import type { ApiRoute } from './api-route.ts';
 import { sendJsonText } from './http/api-call.ts';
 
 /**
- * `/podwright/v1/traces/UID` returns the steps of a pod's starts (`TraceSpan[]`), also those under way. Upstream's kubelet lacks this path.
- * It is authorized like `exec`, by `nodes/proxy`, because errors of steps may contain what other users must not read.
+ * `/podwright/v1/traces/UID` returns the steps of a pod's startups (`TraceSpan[]`), including those in progress. Upstream's kubelet does
+ * not have this path. It is authorized by `nodes/proxy`, like `exec`, because errors of steps may contain what other users must not read.
  */
 export function traceRoutes(kubelet: Pick<Kubelet, 'traces'>): ApiRoute[] {
   const answers = new SharedAnswers((uid) => kubelet.traces(uid));
@@ -18,7 +18,9 @@ export function traceRoutes(kubelet: Pick<Kubelet, 'traces'>): ApiRoute[] {
   ];
 }
 
-/** Answers by key. Concurrent requests for the same key share one answer, because each reads the container runtime's spans. */
+/**
+ * Responses by key. Concurrent requests for the same key share a response, because each one requires reading the container runtime's spans.
+ */
 class SharedAnswers {
   readonly #make: (key: string) => Promise<object>;
   readonly #running = new Map<string, Promise<string>>();

@@ -10,7 +10,7 @@ export type KubeletOptions = ConfigurableOptions & {
   logger: Logger;
   /** Reads the logs of container runtimes that do not store them where the CRI specifies, such as old Docker Engines. */
   legacyLogs?: LegacyLogs;
-  /** Mounts tmpfs volumes without starting programs. Default: mount(8) and umount(8) are started. */
+  /** Mounts tmpfs volumes without running programs. Default: mount(8) and umount(8) are run. */
   tmpfs?: TmpfsCalls;
   /** Registry for upstream's `kubelet_*` and `prober_*` metrics. Default: none are recorded. */
   metrics?: Registry;

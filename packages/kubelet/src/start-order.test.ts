@@ -73,7 +73,7 @@ for (const name of PARTS) {
       await assert.rejects(started, { message: `${name} fails` });
       await assertNothingLeft(options.rootDir, before);
       assert.equal(api.watches.size, 0);
-      // a cluster node registers at once, with an address that is not this host's
+      // a cluster node registers immediately, with an address that is not this host's
       const others = problems.filter((problem) => problem !== 'the node has no address');
       assert.deepEqual(others, []);
     });

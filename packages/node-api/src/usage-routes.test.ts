@@ -27,7 +27,7 @@ const backend = {
   hostUsage: async () => USE,
 } as unknown as NodeBackend;
 
-/** Returns the names of the objects in the answer. `place` is a path below the group and version. */
+/** Returns the names of the objects in the response. `place`: the path under the group and version. */
 async function names(place: 'pods' | 'nodes', fieldSelector: string, namespace?: string): Promise<string[]> {
   const path = `/apis/metrics.k8s.io/v1/${namespace === undefined ? '' : 'namespaces/:namespace/'}${place}`;
   const route = usageRoutes(backend).find((one) => one.path === path)!;

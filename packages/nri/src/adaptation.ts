@@ -163,8 +163,9 @@ export class Adaptation {
   }
 
   /**
-   * CreateContainer: returns the merged adjustments; `undefined` if no plugin handles the event. Throws `failed_precondition` if two plugins set the same field or a validator rejects
-   * the adjustments, and the error of a plugin. After a failure the caller must call `removeContainer`.
+   * CreateContainer: returns the merged adjustments; `undefined` if no plugin handles the event. Throws `failed_precondition` if two
+   * plugins set the same field or a validator rejects the adjustments; plugin errors are passed through. After a failure, the caller must
+   * call `removeContainer`.
    */
   async createContainer(container: ContainerSource): Promise<ContainerAdjustment | undefined> {
     if (this.#isIdle()) {

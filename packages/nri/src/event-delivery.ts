@@ -85,8 +85,8 @@ export class EventDelivery {
   }
 
   /**
-   * Delivers CreateContainer. Returns the merged adjustments, `undefined` if no plugin may adjust or reject. Throws `failed_precondition` if
-   * a validator rejects them.
+   * Delivers CreateContainer. Returns the merged adjustments; `undefined` if no plugin could adjust the container or reject adjustments.
+   * Throws `failed_precondition` if a validator rejects them.
    */
   async createContainer(
     request: () => Promise<ContainerMessages>,
@@ -172,7 +172,7 @@ export class EventDelivery {
   }
 }
 
-/** Makes the request of an event. */
+/** Builds the request for an event. */
 type MakeRequest<E extends EventName> = () => Promise<EventRequest<E>>;
 
 const rejected = (by: string, why: string) =>

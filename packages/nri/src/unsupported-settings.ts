@@ -5,19 +5,19 @@ import { isRemoval } from './removal.ts';
 export type AdjustableHost = {
   /** The latest runtime-spec version implemented by the OCI runtime, such as `1.1.0`. */
   ociVersion: string;
-  /** Version of the cgroups that containers are in; 1 on a hybrid host. */
+  /** Version of the cgroups that contain the containers; 1 on a hybrid host. */
   cgroupVersion: 1 | 2;
   hugetlb: boolean;
-  /** Whether memory and swap together can be limited. */
+  /** Whether memory plus swap can be limited. */
   swapLimit: boolean;
   /** Whether the resctrl file system is mounted. */
   rdt: boolean;
 };
 
 /**
- * Returns the names of the adjusted settings that the host or its OCI runtime does not support. They must be rejected, because an OCI
- * runtime ignores settings that it does not know. Block I/O classes are never supported, because this runtime has no configuration of them,
- * nor are limits of kernel memory, which runc ignores and Linux has removed.
+ * Returns the names of adjusted settings that the host or its OCI runtime does not support. They must be rejected, because OCI runtimes
+ * ignore unknown settings. Block I/O classes are never supported, because this runtime has no configuration for them; nor are kernel memory
+ * limits, which runc ignores and Linux has removed.
  */
 export function unsupportedSettings({ linux }: ContainerAdjustment, host: AdjustableHost): string[] {
   const [major = 1, minor = 0] = host.ociVersion.split('.').map(Number);

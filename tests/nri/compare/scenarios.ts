@@ -267,8 +267,8 @@ async function programs(run: ScenarioRun): Promise<void> {
 }
 
 /**
- * A network device of the host in the annotation that `network-device-injector` of containerd's repository reads: where the device is while
- * the pod runs and after its stop. Without that plugin it stays on the host.
+ * Moves a network device of the host into a pod, using the annotation read by `network-device-injector` from containerd's repository. Notes
+ * where the device is while the pod runs and after it stops. Without that plugin, it stays on the host.
  */
 async function networkDevice(run: ScenarioRun): Promise<void> {
   const name = `pwn${process.pid}d`;

@@ -21,7 +21,7 @@ export type SideName = (typeof SIDES)[number];
 export type Side = {
   name: SideName;
   client: KubeClient;
-  /** Returns a client with the identity of another user, which the caller must close. */
+  /** Returns a client with another user's identity. The caller must close it. */
   connectAs(username: string, groups: string[]): Promise<KubeClient>;
   stop(): Promise<void>;
 };

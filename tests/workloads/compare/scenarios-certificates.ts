@@ -1,4 +1,4 @@
-/** The certificates that kubelets request: first ones by a bootstrap token, renewals, serving certificates, and those that are refused. */
+/** Certificates requested by kubelets: initial ones with a bootstrap token, renewals, serving certificates, and rejected requests. */
 import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import type { KubeObject, Resource } from '@podwright/kube-api';
@@ -17,25 +17,25 @@ const RSA = ['rsa:2048'];
 const CLIENT_USAGES = ['digital signature', 'client auth'];
 const SERVING_USAGES = ['digital signature', 'server auth'];
 
-/** Who asks: a holder of a bootstrap token, or the kubelet of the node. */
+/** The requester: a holder of a bootstrap token, or the node's kubelet. */
 type Requester = 'token' | 'node';
 type Asked = {
   by: Requester;
   signerName: string;
   usages?: string[];
-  /** The subject; NODE stands for the user name of the node. */
+  /** The subject. NODE is replaced by the node's user name. */
   subject?: string;
   names?: string;
   kind?: readonly string[];
   expirationSeconds?: number;
 };
 
-/** A node of the scenario. Its name begins with the namespace, as the names of the other objects. */
+/** User name of the scenario's node. The node's name begins with the namespace, like the names of the other objects. */
 const nodeOf = (namespace: string): string => `system:node:${namespace}-node`;
 
 const encodedRequests = new Map<string, string>();
 
-/** The same request for all control planes. */
+/** Returns the same request for all control planes. */
 function requestOf(namespace: string, { subject = '/O=system:nodes/CN=NODE', names, kind }: Asked): string {
   const filled = subject.replace('NODE', nodeOf(namespace));
   const key = JSON.stringify([filled, names, kind]);
@@ -73,7 +73,7 @@ type Signed = { status?: { certificate?: string } };
 const isSigned = ({ status }: Signed): boolean => status?.certificate !== undefined;
 const untilSigned = (name: string): Step => until(CERTIFICATE_SIGNING_REQUESTS, name, 'it is signed', isSigned);
 
-/** Returns the fields of the issued certificate that do not differ between two authorities. */
+/** Returns the issued certificate's fields that do not differ between authorities. */
 const show = (name: string): Step =>
   step(`look at the certificate of ${name}`, async ({ client, namespace }: Place) => {
     const place = { name: `${namespace}-${name}` };

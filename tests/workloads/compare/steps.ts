@@ -8,7 +8,7 @@ import { DEPLOYMENTS } from './resources.ts';
 /** The control plane and the namespace in which a step is done. */
 export type Place = {
   client: KubeClient;
-  /** Returns a client with the identity of another user, which the caller must close. */
+  /** Returns a client with another user's identity. The caller must close it. */
   connectAs: (username: string, groups: string[]) => Promise<KubeClient>;
   namespace: string;
   heartbeats: Heartbeats;
@@ -156,7 +156,7 @@ export const spec = (resource: Resource, name: string, value: object): Step => p
 export const image = (resource: Resource, name: string, value: string): Step =>
   patch(resource, name, { spec: { template: { spec: { containers: [{ name: 'main', image: value }] } } } });
 
-/** Decides on a certificate signing request, as an administrator. */
+/** Approves or denies a certificate signing request as an administrator. */
 export const decide = (name: string, type: 'Approved' | 'Denied'): Step =>
   step(`${type}: ${name}`, ({ client, namespace }) => {
     const body = { status: { conditions: [{ type, status: 'True', reason: 'Test', message: 'by the test' }] } };

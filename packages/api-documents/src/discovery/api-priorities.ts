@@ -8,7 +8,7 @@ export type ApiPriority = {
   version: number;
 };
 
-/** Comes first, before any priority that an APIService can have. */
+/** Sorts first: higher than any priority that an APIService can have. */
 const REGISTRATION_PRIORITY = 20_001;
 
 const GROUPS: Readonly<Record<string, number>> = {
@@ -37,7 +37,7 @@ const GROUPS: Readonly<Record<string, number>> = {
   'storagemigration.k8s.io': 15_800,
 };
 
-/** The priorities of stable versions other than `STABLE_VERSION`. */
+/** Priorities of the stable versions that differ from `STABLE_VERSION`. */
 const VERSIONS: Readonly<Record<string, number>> = {
   '/v1': 1,
   'autoscaling/v2': 30,
@@ -49,13 +49,13 @@ const STABLE_VERSION = 15;
 /** The priorities of custom resources. */
 const CUSTOM: ApiPriority = { group: 1000, version: 100 };
 
-/** The priorities of `metrics.k8s.io`, which are those that metrics-server gives it. */
+/** Priorities of `metrics.k8s.io`, as set by metrics-server. */
 const USAGE: ApiPriority = { group: 100, version: 100 };
 
-/** A group version of this server. `isCustom`: whether its resources are custom ones. */
+/** A group version of this server. `isCustom`: whether its resources are custom resources. */
 type ServedVersion = { group: string; version: string; isCustom?: boolean };
 
-/** Returns the priorities of a group version that this server serves itself. */
+/** Returns the priorities of a group version that is served by this server itself. */
 export function priorityOf({ group, version, isCustom = false }: ServedVersion): ApiPriority {
   if (isCustom) return CUSTOM;
   const priority = Object.hasOwn(GROUPS, group) ? GROUPS[group] : undefined;

@@ -2,7 +2,7 @@
 import { compareVersions, type JsonObject, type Resource } from '@podwright/kube-schema';
 import { type ApiPriority, priorityOf } from './api-priorities.ts';
 
-/** A group version that an extension API server serves, as an APIService registers it. */
+/** A group version that is served by an extension API server and registered by an APIService. */
 export type ExtensionVersion = {
   group: string;
   version: string;
@@ -11,16 +11,16 @@ export type ExtensionVersion = {
   resources: readonly JsonObject[];
   /** Whether the last attempt to read `resources` succeeded. */
   isCurrent: boolean;
-  /** The path and query of its OpenAPI v3 document. `undefined`: it has none. */
+  /** Path and query of its OpenAPI v3 document; `undefined` if there is none. */
   openApiUrl?: string;
-  /** Its part of an OpenAPI v2 document. `undefined`: it has none. */
+  /** Its part of an OpenAPI v2 document; `undefined` if there is none. */
   openApiV2?: { hash: string; document: JsonObject };
 };
 
 export type GroupVersion = {
   group: string;
   version: string;
-  /** Empty if an extension API server serves the version. */
+  /** Empty if the version is served by an extension API server. */
   resources: readonly Resource[];
   extension?: ExtensionVersion;
 };
@@ -33,8 +33,8 @@ export type ApiGroup = {
 };
 
 /**
- * Returns the groups in the order of aggregated discovery: by priority, then by name. A client that knows only a kind or resource name uses
- * the first group in which it finds it. An extension API server's version replaces that of this server.
+ * Returns the groups in the order of aggregated discovery: by priority, then by name. Clients that only have a kind or resource name use
+ * the first group that contains it. A version served by an extension API server replaces this server's own.
  */
 export function groupsOf(resources: readonly Resource[], extensions: readonly ExtensionVersion[] = []): ApiGroup[] {
   const versions = new Map<string, GroupVersion>();
@@ -55,7 +55,7 @@ export function groupsOf(resources: readonly Resource[], extensions: readonly Ex
 export const inLegacyOrder = (groups: readonly ApiGroup[]): ApiGroup[] =>
   groups.toSorted((a, b) => groupPriority(b) - groupPriority(a) || compareText(serviceName(a), serviceName(b)));
 
-/** Returns the name of the first of the group's APIServices with the highest priority. */
+/** Returns the alphabetically first name among the group's APIServices with the highest priority. */
 function serviceName(group: ApiGroup): string {
   const highest = groupPriority(group);
   const first = group.versions.filter((one) => priorityIn(one).group === highest);

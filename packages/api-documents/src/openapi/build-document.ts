@@ -16,7 +16,7 @@ type BuildOptions = {
   form: DocumentForm;
   /** The server's version. */
   version: string;
-  /** The parts of extension API servers, which are added to a document of OpenAPI v2. Default: none. */
+  /** Parts of extension API servers' documents to merge into an OpenAPI v2 document. Default: none. */
   others?: readonly JsonObject[] | undefined;
 };
 
@@ -34,7 +34,7 @@ export async function buildDocument(
   return compress(encoded(document) ?? encodeGnosticV2(own));
 }
 
-/** Returns `undefined` if the document of an extension API server is invalid. */
+/** Encodes a merged document. Returns `undefined` if an extension API server's part is invalid. */
 function encoded(document: JsonObject): Uint8Array | undefined {
   try {
     return encodeGnosticV2(document);

@@ -24,7 +24,7 @@ export class GnosticMessage {
     this.#varint(1);
   }
 
-  /** Adds a field with a whole number that is not negative. Other values are omitted, and so is 0, the default. */
+  /** Adds a non-negative integer field. Other values are omitted, as is 0, the default. */
   integer(number: number, value: unknown): void {
     if (!Number.isSafeInteger(value) || (value as number) <= 0) return;
     this.#varint(number * 8 + VARINT);

@@ -1,6 +1,6 @@
 /**
- * Encodes an OpenAPI 2.0 document as gnostic's protobuf messages (openapiv2/OpenAPIv2.proto), which kubectl requests. Supports what
- * documents of Kubernetes contain, and omits the rest. Numeric arguments are protobuf field numbers.
+ * Encodes an OpenAPI 2.0 document as gnostic's protobuf messages (openapiv2/OpenAPIv2.proto), which kubectl requests. Supports everything
+ * that Kubernetes documents contain and omits the rest. Numeric arguments are protobuf field numbers.
  */
 import type { JsonObject } from '@podwright/kube-schema';
 import { GnosticMessage } from './gnostic-message.ts';

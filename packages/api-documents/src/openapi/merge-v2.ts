@@ -1,10 +1,10 @@
-/** Adds the OpenAPI v2 documents of extension API servers to that of this server (kube-openapi, pkg/aggregator). */
+/** Merges the OpenAPI v2 documents of extension API servers into this server's (kube-openapi, pkg/aggregator). */
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '@podwright/base';
 import type { JsonObject } from '@podwright/kube-schema';
 
 const PREFIX = '#/definitions/';
-/** Documents with deeper values are not added. */
+/** Maximum nesting depth. Documents with deeper nesting are not merged. */
 const MAX_DEPTH = 200;
 
 const partOf = (document: JsonObject, name: string): JsonObject => {
@@ -13,8 +13,8 @@ const partOf = (document: JsonObject, name: string): JsonObject => {
 };
 
 /**
- * Returns the part of a document that describes the paths below a prefix: these paths, and the definitions to which they refer. Throws if
- * the document is nested too deeply.
+ * Returns the part of a document that describes the paths under a prefix, including the definitions they refer to. Throws if the document
+ * is nested too deeply.
  */
 export function documentBelow(document: JsonObject, prefix: string): JsonObject {
   const paths = Object.fromEntries(
@@ -31,7 +31,10 @@ export function documentBelow(document: JsonObject, prefix: string): JsonObject 
   return { paths, definitions: Object.fromEntries(definitions) as JsonObject };
 }
 
-/** Returns a document with the paths and definitions of others. Of two paths, the first stays; of two definitions, both do. */
+/**
+ * Merges the paths and definitions of other documents into a document. If a path occurs more than once, the first one wins; if definitions
+ * with the same name differ, all of them are kept under different names.
+ */
 export function mergedV2(document: JsonObject, others: readonly JsonObject[]): JsonObject {
   if (others.length === 0) return document;
   const paths: Entries = new Map(Object.entries(partOf(document, 'paths')));
@@ -48,7 +51,7 @@ export function mergedV2(document: JsonObject, others: readonly JsonObject[]): J
 
 type Entries = Map<string, unknown>;
 
-/** Returns new names for the definitions that differ from known ones of the same name. */
+/** Returns new names for definitions that differ from known ones with the same name. */
 function newNames(known: Entries, added: Entries): Map<string, string> {
   const differing = [...added].filter(([name, one]) => known.has(name) && !isDeepStrictEqual(known.get(name), one));
   return new Map(differing.map(([name]) => [name, freeName(name, known, added)]));
@@ -68,7 +71,7 @@ function addMissing(entries: Entries, name: string, value: unknown): void {
 const sorted = (entries: Entries): JsonObject =>
   Object.fromEntries([...entries].sort(([a], [b]) => (a < b ? -1 : 1))) as JsonObject;
 
-/** Returns the names of the definitions to which a value refers. */
+/** Returns the names of the definitions that a value refers to. */
 function referencesIn(value: unknown, depth = 0): string[] {
   if (depth > MAX_DEPTH) throw new Error('the OpenAPI document is nested too deeply');
   if (Array.isArray(value)) return value.flatMap((one) => referencesIn(one, depth + 1));
@@ -80,7 +83,7 @@ function referencesIn(value: unknown, depth = 0): string[] {
 
 const nameIn = (reference: string): string[] => (reference.startsWith(PREFIX) ? [reference.slice(PREFIX.length)] : []);
 
-/** Returns a value whose references have the new names of definitions. */
+/** Returns the value with its references changed to the definitions' new names. */
 function renamed(value: unknown, names: ReadonlyMap<string, string>): unknown {
   if (names.size === 0) return value;
   if (Array.isArray(value)) return value.map((one) => renamed(one, names));

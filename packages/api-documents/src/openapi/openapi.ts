@@ -24,7 +24,7 @@ type Document = {
   key: string;
   form: DocumentForm;
   resources: readonly Resource[];
-  /** The parts of extension API servers. */
+  /** Parts of extension API servers' documents. */
   others?: readonly JsonObject[];
   contentType: string;
   hash: string;
@@ -146,7 +146,7 @@ export class OpenApi {
 
 const NOT_ACCEPTABLE: PathResponse = { status: 406, headers: { vary: 'Accept' }, body: '' };
 
-/** Returns a hash of a hash and other texts. Without other texts, it is the same hash. */
+/** Combines a hash with other texts. Returns the hash unchanged if there are no other texts. */
 const combined = (hash: string, others: readonly string[]): string =>
   others.length === 0
     ? hash

@@ -20,7 +20,7 @@ export type FieldManagerOptions = OwnerUpdaterOptions & {
   subresource: string;
   /** An empty object of the kind, including the fields that Go never omits. New objects are compared to it. */
   emptyObject: ApiObject;
-  /** Default: the manager's own. */
+  /** Default: not shared with other managers. */
   fieldSets?: FieldSets;
 };
 

@@ -1,8 +1,9 @@
 import { type FieldSet, formatFieldsV1, type JsonObject, parseFieldsV1 } from '@podwright/kube-schema';
 
 /**
- * Converts between field sets and the objects in `managedFields`. Most writes change the fields of one owner only, so the sets of the others
- * are neither parsed nor formatted again while their objects are in memory. These objects must not be modified.
+ * Converts between field sets and the objects in `managedFields`. Most writes only change the fields of a single owner, so the results are
+ * cached while the objects are in memory, and the other owners' sets are neither parsed nor formatted again. These objects must not be
+ * modified.
  */
 export class FieldSets {
   readonly #parsed = new WeakMap<JsonObject, FieldSet>();

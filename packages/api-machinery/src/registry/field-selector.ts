@@ -11,8 +11,8 @@ export function parseFieldSelector(kind: ServedKind, selector: string): FieldReq
 }
 
 /**
- * Parses a field selector for objects that can be selected by their name and namespace only. Returns a function that reports whether an
- * object is selected. Throws `ApiError`.
+ * Parses a field selector for objects that can only be selected by name and namespace. Returns a function that reports whether an object is
+ * selected. Throws `ApiError`.
  */
 export function parseMetadataSelector(selector: string): (metadata: ApiObject['metadata']) => boolean {
   const requirements = parseRequirements(selector, metadataField);

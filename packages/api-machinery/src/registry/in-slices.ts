@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** How long a slice takes, in milliseconds. */
+/** Duration of a slice, in milliseconds. */
 const SLICE_MS = 2;
 
-/** `turn`: waits until the next slice may run. Default: other work runs between slices. `limit`: maximum number of results. */
+/** `turn`: waits until the next slice may run. Default: yields to the event loop between slices. `limit`: maximum number of results. */
 export type SliceOptions = { turn?: (() => Promise<void>) | undefined; limit?: number };
 
-/** Like `flatMap`, in slices, so that a long list does not block the event loop. Stops when there are more results than `limit`. */
+/** Like `flatMap`, but in slices, so that a long list does not block the event loop. Stops once there are more than `limit` results. */
 export async function inSlices<T, R>(
   values: readonly T[],
   work: (value: T) => readonly R[],

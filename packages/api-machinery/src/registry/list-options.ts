@@ -14,6 +14,9 @@ export type ListOptions = {
   /** Whether a watch starts with the existing objects. Defaults to `true` if the resource version is unset or 0. */
   sendInitialEvents: boolean | undefined;
   timeoutSeconds: number | undefined;
-  /** Not a parameter: waits until the next slice of a long computation for the request may run. Default: other work runs between slices. */
+  /**
+   * Not a parameter: waits until the next slice of a long computation for the request may run. Default: yields to the event loop between
+   * slices.
+   */
   turn?: () => Promise<void>;
 };

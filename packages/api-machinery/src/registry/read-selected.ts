@@ -8,8 +8,8 @@ import type { Selection } from './selection.ts';
 export type Position = { revision?: number; after?: string };
 
 /**
- * Returns the selected objects after a position, in the storage version, all of the same state; with `limit`, at least one more than that if
- * there are. Rejects with the store's errors.
+ * Returns the selected objects after a position, in the storage version and all as of the same revision. With `limit`, the list may end
+ * early, but has at least one more object than the limit if that many exist. Rejects with the store's errors.
  */
 export async function readSelected(
   parts: ResourceParts,

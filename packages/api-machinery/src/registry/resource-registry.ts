@@ -49,7 +49,7 @@ export class ResourceRegistry {
     return this.#parts.kind.toStored(object);
   }
 
-  /** Converts an object from the storage version to that of this registry. */
+  /** Converts an object from the storage version to this registry's version. */
   fromStored(object: ApiObject): ApiObject {
     return this.#parts.kind.fromStored(object);
   }

@@ -13,14 +13,14 @@ export const STORE_INDEXES: Readonly<Record<string, Readonly<Record<string, Inde
   pods: { 'spec.nodeName': ({ spec }) => (spec as { nodeName?: string } | undefined)?.nodeName ?? '' },
 };
 
-/** The selectors of usual clients have a few comparisons. */
+/** Selectors of typical clients have only a few comparisons. */
 const COSTLY_COMPARISONS = 100;
 
 /** The objects selected by a request. */
 export type Selection = {
   /** Whether selectors may exclude objects. */
   isFiltered: boolean;
-  /** Whether it takes so long to match an object that thousands of watches must not do it at once. */
+  /** Whether matching an object takes so long that thousands of watches must not do it at the same time. */
   isCostly: boolean;
   /** The namespace to read, or `undefined` for all namespaces. */
   namespace: string | undefined;

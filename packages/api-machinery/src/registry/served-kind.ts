@@ -64,8 +64,8 @@ export class ServedKind {
   }
 
   /**
-   * Decodes an object in the served version. Throws `invalid_argument` with the message that Go would return. `source`: that of the object
-   * in upstream, which decides the message. `decoded`: an object in the served version, whose parts need not be decoded again.
+   * Decodes an object in the served version. Throws `invalid_argument` with Go's error message. `source`: what upstream decodes the object
+   * from, which determines the message. `decoded`: an already decoded object in the served version, whose parts can be reused.
    */
   decode(
     value: JsonObject,
@@ -101,7 +101,10 @@ export class ServedKind {
     return this.conversion?.storable?.(object) ?? object;
   }
 
-  /** Converts a stored object to the served version. The result is cached until the next garbage collection: many watches need it at once. */
+  /**
+   * Converts a stored object to the served version. The result is cached until the next garbage collection, because many watches need it at
+   * the same time.
+   */
   served(stored: StoredObject): StoredObject {
     if (this.conversion === undefined) return stored;
     const known = this.#served.get(stored)?.deref();

@@ -40,7 +40,7 @@ export class EventHistory {
     this.#bytes += retainedBytes(event);
   }
 
-  /** Drops the published events that are older than `maxAgeMs`. */
+  /** Drops published events older than `maxAgeMs`. */
   dropOld(): void {
     const { maxAgeMs = Number.POSITIVE_INFINITY, maxEvents } = this.#bounds;
     const fromMs = performance.now() - maxAgeMs;

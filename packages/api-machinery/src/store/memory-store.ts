@@ -18,10 +18,10 @@ import { Space } from './space.ts';
 import { keyOf } from './store-errors.ts';
 import type { StoredObject } from './stored-object.ts';
 
-/** Upstream's API server keeps the states of the last five minutes, too (`--etcd-compaction-interval`). */
+/** Upstream's API server also keeps the last five minutes (`--etcd-compaction-interval`). */
 const DEFAULT_HISTORY = { maxEvents: 10_000, maxBytes: 2 << 20, maxAgeMs: 300_000 };
 
-/** How often events that are too old are dropped, at most. */
+/** Minimum interval between removals of expired events. */
 const DROP_EVERY_MS = 30_000;
 
 /**

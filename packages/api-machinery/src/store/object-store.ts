@@ -133,7 +133,7 @@ export type HistoryBounds = {
   maxEvents: number;
   /** Maximum total size of the object states kept in memory only by the history. */
   maxBytes: number;
-  /** Older events are dropped at a later write, of any resource. Default: events have no maximum age. */
+  /** Older events are dropped on a later write to any resource. Default: no maximum age. */
   maxAgeMs?: number;
 };
 

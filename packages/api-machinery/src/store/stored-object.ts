@@ -17,7 +17,7 @@ export class StoredObject {
   /** The complete JSON document, with `metadata.resourceVersion` equal to `revision`. */
   readonly bytes: Buffer;
   #decoded: WeakRef<ApiObject> | undefined;
-  /** The result of the last call of `withRevision`. */
+  /** The result of the last `withRevision` call. */
   #revised: WeakRef<StoredObject> | undefined;
 
   constructor(key: string, revision: number, bytes: Buffer) {
@@ -50,8 +50,8 @@ export class StoredObject {
   }
 
   /**
-   * Returns the same state with another revision: that of its deletion, or of the change that made it stop matching a watch. Many watches
-   * need the same revision at once, so the result is cached until the next garbage collection.
+   * Returns the same state with a different revision: that of the object's deletion, or of the change that made it stop matching a watch.
+   * The result is cached until the next garbage collection, because many watches need the same revision at the same time.
    */
   withRevision(revision: number): StoredObject {
     const known = this.#revised?.deref();

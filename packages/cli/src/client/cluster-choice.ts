@@ -2,23 +2,23 @@ import { existsSync } from 'node:fs';
 import { PodwrightError } from '@podwright/base';
 import type { Kubeconfig } from '@podwright/kube-client';
 
-/** The cluster that a command reads, as kubectl's options of these names choose it. Without `kubeconfig`, it is the node of this machine. */
+/** The cluster that a command reads from, selected by options like kubectl's. If `kubeconfig` is unset, it is this machine's node. */
 export type ClusterChoice = {
-  /** A file, or several separated by colons, as in the environment variable KUBECONFIG. */
+  /** One or more files, separated by colons as in the environment variable KUBECONFIG. */
   kubeconfig?: string;
-  /** A context of the kubeconfig, instead of the current one. */
+  /** A context of the kubeconfig. Default: the current one. */
   context?: string;
 };
 
 /**
- * Reads the kubeconfig of a choice. Of several files, the first one that has the context is used; kubectl would merge them. Rejects with
- * `invalid_argument` if there is no file with the context.
+ * Reads the selected kubeconfig. If there are several files, uses the first one that has the context, whereas kubectl would merge them.
+ * Rejects with `invalid_argument` if no file has the context.
  */
 export async function readChosen({ kubeconfig = '', context }: ClusterChoice): Promise<Kubeconfig> {
   const { readKubeconfig } = await import('@podwright/kube-client');
   const named = kubeconfig.split(':').filter((path) => path !== '');
   const existing = named.filter((path) => existsSync(path));
-  // a file that does not exist is reported by the reader, if there is no other
+  // if no file exists, let the reader report that the first one is missing
   const paths = existing.length > 0 ? existing : named.slice(0, 1);
   let failure: unknown = new PodwrightError('invalid_argument', '--kubeconfig: the name of a file is needed');
   for (const [index, path] of paths.entries())
@@ -30,7 +30,7 @@ export async function readChosen({ kubeconfig = '', context }: ClusterChoice): P
   throw failure;
 }
 
-/** Throws `invalid_argument` for an option that needs `--kubeconfig`. */
+/** Throws `invalid_argument` if `--context` is used without `--kubeconfig`. */
 export function requireKubeconfig({ kubeconfig, context }: ClusterChoice): void {
   if (context !== undefined && kubeconfig === undefined)
     throw new PodwrightError(

@@ -4,20 +4,20 @@ import { decodeAnything } from './answers.ts';
 import { type ClusterChoice, readChosen, requireKubeconfig } from './cluster-choice.ts';
 import { UnixHttp } from './unix-http.ts';
 
-/** Maximum time for an answer. A log may be on a node that does not respond. */
+/** Request timeout. A log may be on a node that does not respond. */
 const TIMEOUT_MS = 10_000;
 const MAX_TEXT_BYTES = 16 << 20;
 
-/** An API that commands only read: that of this machine's node, or that of a cluster. */
+/** An API that commands only read from: that of this machine's node or of a cluster. */
 export type ObjectSource = ViewCalls & {
-  /** Whether it is this machine's node. */
+  /** Whether this is this machine's node. */
   isNode: boolean;
   /** The namespace of the kubeconfig's context, or `default`. */
   namespace: string;
   close(): void;
 };
 
-/** Opens the API that the options choose. Rejects with `invalid_argument` if a kubeconfig is invalid. */
+/** Opens the API selected by the options. Rejects with `invalid_argument` if a kubeconfig is invalid. */
 export async function openSource(apiSocket: string, choice: ClusterChoice): Promise<ObjectSource> {
   requireKubeconfig(choice);
   return choice.kubeconfig === undefined ? nodeSource(apiSocket) : await clusterSource(choice);

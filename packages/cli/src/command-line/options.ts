@@ -46,7 +46,7 @@ export const wideOutputOption = () =>
     .argParser(parseWideFormat)
     .default('text', 'a table');
 export const namespaceOption = () => new Option('-n, --namespace <name>', 'namespace of the pod').default('default');
-/** The options of kubectl that choose a cluster, for commands that also read the node of this machine. */
+/** kubectl's options for selecting a cluster, for commands that can also read from this machine's node. */
 export const clusterOptions = () => [
   new Option('--kubeconfig <file>', 'read the cluster of this file (default: the node of this machine)'),
   new Option('--context <name>', 'with --kubeconfig: a context of the file (default: its current one)'),

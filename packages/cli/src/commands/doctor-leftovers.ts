@@ -6,7 +6,7 @@ import type { Finding } from './doctor-places.ts';
 
 const WHAT = 'left behind';
 
-/** Reports what nodes that were killed have left on the host. Nothing if there is none. */
+/** Reports what killed nodes have left on the host. Empty if there is nothing. */
 export async function leftoverFindings(directory = SERVICE_CLAIMS): Promise<Finding[]> {
   if (!existsSync(directory)) return [];
   const { findLeftClaims } = await import('@podwright/proxy'); // loaded only on a host that has had a node with an API

@@ -23,7 +23,7 @@ type Course = { client: NodeClient; deleted: ObjectName[]; left: boolean };
 /** The kinds that `--delete` deletes in addition to pods. PersistentVolumeClaims are retained, along with their files. */
 const DELETED_KINDS = OBJECT_KINDS.filter(({ kind }) => ['ConfigMap', 'Secret', 'RuntimeClass'].includes(kind));
 
-/** ConfigMaps that a Kubernetes API makes itself, and would make again. The first one is in each namespace. */
+/** ConfigMaps that a Kubernetes API creates itself and would recreate. The first one exists in every namespace. */
 const ROOT_CERTIFICATE = 'kube-root-ca.crt';
 const OF_API = ['kube-system/extension-apiserver-authentication', 'kube-public/cluster-info'];
 

@@ -10,14 +10,14 @@ export type AdminKubeconfigParts = {
   checkEveryMs?: number;
 };
 
-/** Interval between checks of the certificate's validity. One timer is not enough: the clock may be set, and the machine suspended. */
+/**
+ * Interval between checks of the certificate's validity. A single timer is not enough, because the clock may be set and the machine may be
+ * suspended.
+ */
 const CHECK_EVERY_MS = 60_000;
 const RENEWAL_SHARE = 2 / 3;
 
-/**
- * The administrator's kubeconfig, which is written again before its certificate expires, and after the system time was set back, until it is
- * disposed.
- */
+/** The administrator's kubeconfig. Until disposed, it is rewritten before its certificate expires and after the system time is set back. */
 export class AdminKubeconfig implements Disposable {
   readonly #parts: AdminKubeconfigParts;
   readonly #now: () => number;

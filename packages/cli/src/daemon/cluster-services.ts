@@ -19,7 +19,7 @@ import { SERVICE_CLAIMS } from '../settings/service-claims.ts';
 const CLUSTER_DOMAIN = 'cluster.local';
 /** The bridge for pods on a Docker Engine, unless they use a CNI network. */
 const DOCKER_BRIDGE = 'docker0';
-/** The networks that may contain the pods of a CNI network, whose subnet is not known: RFC 1918, RFC 6598 and RFC 4193. */
+/** Networks that may contain the pods of a CNI network, whose subnet is unknown: RFC 1918, RFC 6598 and RFC 4193. */
 const PRIVATE_NETWORKS = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7'];
 /** Makes service proxies ignore a Service. The DNS server listens on its cluster IP directly, so its Service needs no rules. */
 const OTHER_PROXY = { 'service.kubernetes.io/service-proxy-name': 'podwright.dev' };
@@ -60,7 +60,7 @@ export async function claimAddresses(config: NodeConfig, logger: Logger): Promis
   }
 }
 
-/** The names of the nf_tables tables of a node. */
+/** Names of a node's nf_tables tables. */
 const tablesOf = ({ network, api }: NodeConfig) => ({
   servicesTable: `podwright-services-${api.service_cidr.replace(/[/:,]/g, '-')}`,
   policiesTable: `podwright-policies-${network.bridge}`,
@@ -97,7 +97,7 @@ type Closed = {
   addresses: Pick<ServiceAddresses, 'release'> | undefined;
 };
 
-/** Ends the parts. A part that fails does not keep the others from ending. Rejects with the first error. */
+/** Stops all parts, even if some of them fail. Rejects with the first error. */
 export async function closeAll({ policies, proxy, dns, addresses }: Closed, removeHostState: boolean): Promise<void> {
   const undo = new Undo();
   let rulesStay = !removeHostState;
@@ -181,8 +181,8 @@ function hasCniNetwork({ network, container_runtime: runtime, dockershim }: Node
 type DnsServiceObject = KubeObject & { spec?: { clusterIP?: string } };
 
 /**
- * Creates the Service of the DNS server, so that no other Service gets its address, and clients find it where clusters have it. After a
- * change of the range of Services, it is created again: an address cannot be changed.
+ * Creates the DNS server's Service, so that no other Service gets its address and clients find it where they expect it in a cluster.
+ * Recreated after a change of the Service range, because the address is immutable.
  */
 async function reserve(client: KubeClient, clusterIP: string): Promise<void> {
   const labels = { ...OTHER_PROXY, 'k8s-app': 'kube-dns', 'kubernetes.io/name': 'CoreDNS' };

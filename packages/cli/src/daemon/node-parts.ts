@@ -45,7 +45,7 @@ export async function closeApi(api: StandaloneApi | undefined): Promise<void> {
 }
 
 /**
- * Ends the Services and the runtime of a node, and removes their state from the host if requested. If one fails, the other is still ended.
+ * Stops a node's Services and runtime, and removes their state from the host if requested. If one fails, the other is still stopped.
  * Rejects with the first error.
  */
 export async function closeParts(
@@ -59,7 +59,7 @@ export async function closeParts(
   if (failure !== undefined) throw failure.error;
 }
 
-/** Loads the API server only if the node has one. Every node removes what ended nodes have left on the host. */
+/** Loads the API server only if the node has one. Every node removes what exited nodes have left on the host. */
 async function openStandaloneApi(config: NodeConfig): Promise<StandaloneApi | undefined> {
   if (!config.api.enabled) {
     if (existsSync(SERVICE_CLAIMS)) await removeLeft(config);

@@ -43,7 +43,7 @@ export const cronJobController: Controller = async (parts) => {
   await queue.ended;
 };
 
-/** Times of a schedule before `ms` do not count. `lastMs`: the time in the future for which the system time was found to be set back. */
+/** Schedule times before `ms` are ignored. `lastMs`: the time in the future that showed that the system time had been set back. */
 type Begin = { ms: number; lastMs?: number };
 
 export class CronJobSync {
@@ -52,7 +52,7 @@ export class CronJobSync {
   readonly #cronJobs: ObjectCache<CronJob>;
   readonly #jobs: ObjectCache<Job>;
   readonly #events: EventRecorder;
-  /** By the UIDs of CronJobs. In memory only. */
+  /** By CronJob UID. In memory only. */
   readonly #begins = new Map<string, Begin>();
 
   /** `again` requests another sync of a CronJob after a delay in milliseconds. */
@@ -65,8 +65,8 @@ export class CronJobSync {
   }
 
   /**
-   * Must be called for each change: a new schedule applies from its change on. Upstream starts a Job for a time that the new schedule had
-   * between the last Job and the change.
+   * Must be called for each change, so that a new schedule only applies from then on. Upstream also starts a Job for a time that the new
+   * schedule had between the last Job and the change.
    */
   note({ type, object, before }: ObjectChange<CronJob>): void {
     const { uid } = object.metadata;
@@ -196,7 +196,7 @@ export class CronJobSync {
     return untilNextMs(cronJob, parseSchedule(schedule, timeZone), this.#times(cronJob));
   }
 
-  /** If the last time that was handled is in the future, the system time was set back, and times count from now on. */
+  /** If the last handled time is in the future, the system time was set back, so only times from now on count. */
   #times({ metadata: { uid, creationTimestamp }, status }: CronJob): { nowMs: number; beginMs: number } {
     const nowMs = this.#parts.now();
     const lastMs = Date.parse(status?.lastScheduleTime ?? creationTimestamp ?? '');

@@ -13,7 +13,7 @@ export type CronJobState = {
   jobs: readonly Job[];
   /** UIDs of Jobs in its status that no longer exist. */
   missing: ReadonlySet<string>;
-  /** Times of the schedule before this one do not count: since then it has this schedule, or the system time was set back. */
+  /** Schedule times before this are ignored: it is when the schedule was last changed or the system time was set back. */
   beginMs: number;
   nowMs: number;
 };

@@ -17,17 +17,17 @@ export type MissedTimes = {
 /** The schedule never fires, as with February 31. */
 export class InvalidScheduleError extends Error {}
 
-/** `beginMs`: times before it do not count. `respectsDeadline`: nor do those before the starting deadline. */
+/** `beginMs`: earlier times are ignored. `respectsDeadline`: so are times before the starting deadline. */
 type MissedInput = { nowMs: number; beginMs: number; respectsDeadline: boolean };
 
-/** Returns the times that have passed since the last one that was handled. Throws `InvalidScheduleError`. */
+/** Returns the times that have passed since the last handled one. Throws `InvalidScheduleError`. */
 export function missedTimes(
   { metadata, spec, status }: CronJob,
   schedule: Schedule,
   { nowMs, beginMs, respectsDeadline }: MissedInput,
 ): MissedTimes & { sinceMs: number } {
   const lastMs = Date.parse(status?.lastScheduleTime ?? metadata.creationTimestamp ?? '') || nowMs;
-  // a time in the future was handled before the system time was set back; upstream starts no Job until it has come again
+  // a future time was handled before the system time was set back; upstream starts no Job until that time has come again
   const handledMs = Math.max(lastMs > nowMs ? 0 : lastMs, beginMs);
   const { startingDeadlineSeconds } = spec;
   const hasDeadline = respectsDeadline && startingDeadlineSeconds !== undefined;

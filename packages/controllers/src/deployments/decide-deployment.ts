@@ -71,7 +71,8 @@ export function decideDeployment({
   if (isDeleting) return [plain()];
   const { paused = false } = deployment.spec;
   const scalings = paused || isScaled(sets) ? proportionalScalings(sets) : [];
-  // upstream stops here also if nothing can be scaled, and never ends the pods of a rollout whose strategy has become Recreate
+  // upstream also stops here if there is nothing to scale, and never terminates the pods of a rollout whose strategy was changed to
+  // Recreate
   if (paused || scalings.length > 0) {
     return [...stepsOf(scalings), ...(paused ? cleanUp(sets) : []), ...(scalings.length > 0 ? [] : [plain()])];
   }

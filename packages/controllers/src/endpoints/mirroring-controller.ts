@@ -21,7 +21,9 @@ import { hasComputedEndpoints, isOwnedBy } from './service-facts.ts';
 import { MANAGED_BY_LABEL, noChanges, SERVICE_NAME_LABEL } from './slice-changes.ts';
 import { SliceWriter } from './slice-writer.ts';
 
-/** Mirrors Endpoints objects of Services without selectors to EndpointSlices, and removes the slices that they had with a selector. */
+/**
+ * Mirrors Endpoints of Services without selectors to EndpointSlices, and removes slices left over from when such a Service had a selector.
+ */
 export const endpointMirroringController: Controller = (parts) => new MirroringController(parts).run();
 
 class MirroringController {
@@ -67,7 +69,7 @@ class MirroringController {
       slices.filter((slice) => isManagedBy(slice, MIRRORING_CONTROLLER)),
     );
     if (service === undefined) return;
-    // only now, so that no endpoint is missing meanwhile
+    // only now, so that no endpoint is missing in between
     await this.#delete(slices.filter((slice) => isFormerSlice(slice, service)));
   }
 
@@ -109,7 +111,9 @@ function isManagedBy({ metadata }: EndpointSlice, manager: string): boolean {
   return metadata.labels?.[MANAGED_BY_LABEL] === manager;
 }
 
-/** Whether the slice was computed for the Service, which has no selector any longer. Upstream keeps such slices, and nothing updates them. */
+/**
+ * Whether the slice was computed for the Service, which no longer has a selector. Upstream keeps such slices although nothing updates them.
+ */
 function isFormerSlice(slice: EndpointSlice, service: Service): boolean {
   return isManagedBy(slice, SLICE_CONTROLLER) && isOwnedBy(slice, service) && !hasComputedEndpoints(service);
 }

@@ -1,15 +1,15 @@
-/** Clocks of nodes may differ by this time, in milliseconds. */
+/** Maximum clock skew between nodes, in milliseconds. */
 const MAX_SKEW_MS = 60_000;
 
 /**
- * Whether a time was recorded before the system time was set back: it is too far in the future. Such a time says nothing: to wait for it
- * could take a day. Both are Unix times in milliseconds.
+ * Whether a time is so far in the future that it must have been recorded before the system time was set back. Such times are meaningless,
+ * and waiting for them could take a day. Both arguments are Unix times in milliseconds.
  */
 export function isFromBefore(timeMs: number, nowMs: number): boolean {
   return timeMs > nowMs + MAX_SKEW_MS;
 }
 
-/** Returns what is left of a delay that began at `sinceMs`, in milliseconds: nothing if the system time was set back since then. */
+/** Returns the rest of a delay that began at `sinceMs`, in milliseconds; 0 if the system time was set back since then. */
 export function remainingMs(sinceMs: number, delayMs: number, nowMs: number): number {
   return isFromBefore(sinceMs, nowMs) ? 0 : Math.max(0, sinceMs + delayMs - nowMs);
 }

@@ -13,7 +13,7 @@ export type WorkQueueOptions = {
   maxRetryMs?: number;
   /** Number of keys handled concurrently. Default: 5, as in upstream's controllers. */
   workers?: number;
-  /** Returns by how much the system time is ahead of the monotonic clock, in milliseconds. */
+  /** Returns how far the system time is ahead of the monotonic clock, in milliseconds. */
   clockOffsetMs?: () => number;
   logger: Pick<Logger, 'warn'>;
   signal: AbortSignal;
@@ -26,11 +26,11 @@ export type WorkQueueOptions = {
 const FIRST_RETRY_MS = 5;
 const MAX_RETRY_MS = 1_000_000;
 /**
- * A longer delay is divided. Delays are computed from the system time, but timers do not follow it: after each part it is checked whether the
- * system time was set or the machine was suspended.
+ * Longer delays are split. Delays are computed from the system time, but timers do not follow it, so after each part the queue checks
+ * whether the system time was set or the machine was suspended.
  */
 const MAX_TIMER_MS = 60_000;
-/** A larger difference between the clocks than before, in milliseconds, is no correction of their rates. */
+/** If the difference between the clocks changes by more than this, in milliseconds, the system time was set rather than just slewed. */
 const CLOCK_STEP_MS = 1000;
 
 /**
@@ -64,8 +64,8 @@ export class WorkQueue {
   }
 
   /**
-   * Adds the key after a delay in milliseconds, or within a minute after a change of the system time. Of several delays of a key, the one
-   * that ends first applies.
+   * Adds the key after a delay in milliseconds, or within a minute if the system time is changed. If a key has several delays, the one that
+   * ends first applies.
    */
   addAfter(key: string, delayMs: number): void {
     if (!(delayMs > 0)) return this.add(key);

@@ -162,8 +162,8 @@ function updateActions(state: StatefulSetState, { replicas, start, end }: Places
 }
 
 /**
- * Whether an update would replace the pod, and it does not run: it has not started, or crashes again and again. In order, the update would
- * wait for it, so that a correction of the template would have no effect. Upstream waits until somebody deletes the pod.
+ * Whether an update would replace the pod but it is not running: it has not started, or is crash-looping. An ordered update would wait for
+ * it, so fixing the template would have no effect. Upstream waits until a user deletes the pod.
  */
 function isStuck({ set, update }: StatefulSetState, { ordinal, pod }: Replica, { start }: Places): boolean {
   const { type, rollingUpdate: { partition = 0 } = {} } = set.spec.updateStrategy ?? {};

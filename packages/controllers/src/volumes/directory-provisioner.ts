@@ -43,9 +43,9 @@ const REMOVAL_MS = 30_000;
 const MAX_RETRY_MS = 60_000;
 
 /**
- * Creates a directory on the node for each claim of a StorageClass with the provisioner `podwright.dev/directory`. At the first start,
- * creates a default StorageClass if there is none, with which the scheduler places the pods of new claims on this node also if other nodes
- * have joined it. Directories have no size limit, so the expansion of a claim changes its capacity only.
+ * Creates a directory on the node for each claim of a StorageClass with the provisioner `podwright.dev/directory`. On the first start,
+ * creates a default StorageClass if there is no StorageClass. It makes the scheduler place pods with new claims on this node even if other
+ * nodes have joined. Directories have no size limit, so expanding a claim only changes its capacity.
  */
 export function directoryProvisioner(options: DirectoryProvisionerOptions): Controller {
   return async (parts) => {
@@ -109,7 +109,7 @@ class DirectoryProvisioner {
     });
   }
 
-  /** Restricts the default class of an earlier start, or of an earlier name of the node, to this node. */
+  /** Restricts the default class to this node if it was created by an earlier start, or when the node had another name. */
   async #restrict(present: StorageClass, allowedTopologies: StorageClass['allowedTopologies']): Promise<void> {
     if (present.provisioner !== DIRECTORY_PROVISIONER) return;
     if (isDeepStrictEqual(present.allowedTopologies, allowedTopologies)) return;
@@ -179,7 +179,7 @@ class DirectoryProvisioner {
     this.#refuse(claim, `its volumes are directories of the node ${nodeName}, not of ${elsewhere}; ${advice}`);
   }
 
-  /** Records why a claim gets no volume, once. */
+  /** Records, only once, why a claim gets no volume. */
   #refuse(claim: Claim, why: string): void {
     if (this.#refused.has(claim.metadata.uid)) return;
     this.#refused.add(claim.metadata.uid);
@@ -219,7 +219,7 @@ class DirectoryProvisioner {
     return annotations[PROVISIONER] === DIRECTORY_PROVISIONER && deletionTimestamp === undefined && !spec.volumeName;
   }
 
-  /** Whether the scheduler has selected another node. */
+  /** Whether the scheduler has selected a different node. */
   #isElsewhere({ metadata }: Claim): boolean {
     const node = metadata.annotations?.[SELECTED_NODE];
     return node !== undefined && node !== this.#options.nodeName;

@@ -9,7 +9,7 @@ export type SeenCall = {
   readonly fields: readonly HeaderField[];
   /** The request message, if the method is known. */
   readonly request: Buffer | undefined;
-  /** When the proxy received the call, in milliseconds since 1970. */
+  /** When the proxy received the call, in Unix milliseconds. */
   readonly atMs: number;
   /** What a script did to the call. */
   readonly faults: string[];

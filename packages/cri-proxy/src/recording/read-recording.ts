@@ -8,7 +8,7 @@ import { RECORDING_FORMAT, RECORDING_VERSION } from './format.ts';
 
 /** Maximum size of a recording to replay. Recordings are loaded into memory. */
 const MAX_BYTES = 1 << 30;
-/** Greatest error of recorded times. Greater differences are changes of the clock. */
+/** Maximum error of recorded times. Larger differences mean that the clock was changed. */
 const TIME_ERROR_MS = 100;
 
 /** A recorded call of a known method. Times are in ms since the epoch. */
@@ -133,8 +133,8 @@ class RecordingReader {
   }
 
   /**
-   * Returns the end of a call, corrected if it is shortly before that of the previous one. Calls are recorded in the order of their ends,
-   * but the recorded times are inexact, so that a short call may seem to end before the one that it followed.
+   * Returns the end of a call, corrected if it is slightly before that of the previous one. Calls are recorded in the order in which they
+   * ended, but the recorded times are inexact, so a short call may appear to end before the one it followed.
    */
   #endAfter(endMs: number): number {
     const isInexact = endMs < this.#lastEndMs && endMs > this.#lastEndMs - TIME_ERROR_MS;

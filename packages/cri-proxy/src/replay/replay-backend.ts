@@ -159,7 +159,7 @@ export class ReplayBackend {
     return recordedAnswer(method, recorded);
   }
 
-  /** Answers a call of a method that not every runtime has: fails if the recorded runtime has not answered such a call. */
+  /** Answers a call to a method that not every runtime implements. Fails if the recorded runtime never answered that method. */
   async #ifAnswered({ method }: Asked, answer: () => Promise<ProxyAnswer>): Promise<ProxyAnswer> {
     return this.#answered.has(method.name) ? await answer() : notRecorded(method);
   }
@@ -269,7 +269,7 @@ function answerWith(method: CriMethod, message: Message): ProxyAnswer {
   return answerOf(each(method.output, [message]));
 }
 
-/** Answers a streamed list, in messages of at most the size of one message of the CRI. */
+/** Answers a streaming list, in messages of at most the CRI's maximum message size. */
 function answerPages<T>(method: CriMethod, items: T[], message: (some: T[]) => Message): ProxyAnswer {
   async function* pages() {
     for await (const some of messagePages(items, (page) => [...page])) yield toBinary(method.output, message(some));

@@ -149,7 +149,10 @@ test('the time of a replay waits for the client, and what was not recorded fails
   await cri.runtime.removePodSandbox({ podSandboxId });
 });
 
-/** Records the calls that `use` makes on a runtime in memory, which also has the methods `more`. Returns the file. */
+/**
+ * Records the calls that `use` makes to an in-memory runtime, which also implements the methods in `more`. Returns the path of the
+ * recording.
+ */
 async function recordUse(
   t: TestContext,
   use: (cri: CriClient) => Promise<unknown>,
@@ -187,7 +190,7 @@ test('a call that is recorded in the millisecond in which the one before has end
   assert.equal((await stateOf(cri, containerId)).state, ContainerState.CONTAINER_RUNNING);
 });
 
-/** The names of the pods and containers in streamed lists. */
+/** Returns the names of the pods and containers in streamed lists. */
 async function streamed({ runtime }: CriClient): Promise<string[]> {
   const names: string[] = [];
   for await (const { podSandboxes } of runtime.streamPodSandboxes({}))

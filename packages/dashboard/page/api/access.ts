@@ -1,7 +1,7 @@
 /** What the user of the page is allowed to do. */
 import { call } from './request.ts';
 
-/** The attributes of a request, as in a SelfSubjectAccessReview. Without `namespace`, it is about all namespaces. */
+/** The attributes of a request, as in a SelfSubjectAccessReview. If `namespace` is unset, the request is for all namespaces. */
 export type AccessAttributes = {
   verb: string;
   group: string;
@@ -36,8 +36,8 @@ type Rules = { incomplete?: boolean; resourceRules?: Rule[] };
 type MayList = (resource: { group: string; plural: string }) => boolean;
 
 /**
- * Reads which resources the user may list in a namespace (SelfSubjectRulesReview). If the server cannot know all rules, or does not answer,
- * the returned function accepts every resource. Rejects only if the signal aborts.
+ * Reads which resources the user may list in a namespace (SelfSubjectRulesReview). If the server cannot determine all rules or does not
+ * respond, the returned function accepts every resource. Only rejects if the signal aborts.
  */
 export async function readMayList(namespace: string, signal: AbortSignal): Promise<MayList> {
   const review = { apiVersion: GROUP, kind: 'SelfSubjectRulesReview', spec: { namespace } };
@@ -51,7 +51,7 @@ export async function readMayList(namespace: string, signal: AbortSignal): Promi
   }
 }
 
-/** Returns the function for the status of a SelfSubjectRulesReview. Rules for single objects (`resourceNames`) permit no list. */
+/** Returns the function for the status of a SelfSubjectRulesReview. Rules for individual objects (`resourceNames`) do not permit lists. */
 export function mayListBy(status: Rules | undefined): MayList {
   if (status === undefined || status.incomplete) return () => true;
   const rules = (status.resourceRules ?? []).filter(

@@ -13,14 +13,14 @@ export type Session = {
   version: string;
   apiVersion: string;
   user: { username: string; groups: string[] };
-  /** Whether the user may list the pods of all namespaces. */
+  /** Whether the user may list pods in all namespaces. */
   listsAll: boolean;
-  /** The namespace that the page shows first; '' for all. */
+  /** The namespace to show first; '' for all. */
   startNamespace: string;
   node?: string;
 };
 
-/** The namespaces whose pods the user may list. `areListed` is false if the user may not list namespaces, so that others may exist. */
+/** Namespaces in which the user may list pods. `areListed` is false if the user may not list namespaces, so there may be more. */
 export type Namespaces = { areListed: boolean; names: string[] };
 
 /** A step of a pod's startup. Times are in Unix milliseconds. `open`: the step has not ended yet. */
@@ -77,7 +77,7 @@ export const readSession = (signal?: AbortSignal): Promise<Session> => call<Sess
 export const readNamespaces = (signal: AbortSignal): Promise<Namespaces> =>
   call<Namespaces>('dashboard/namespaces', { signal });
 
-/** Reads the steps of a pod's starts. Throws an ApiError with code 404 if the kubelet of the node has none, because it is not Podwright's. */
+/** Reads the steps of a pod's startups. Throws an ApiError with code 404 if the node's kubelet is not Podwright's and so has none. */
 export const readTraces = (pod: { node: string; uid: string }, signal: AbortSignal): Promise<TraceSpan[]> =>
   call<TraceSpan[]>('dashboard/traces', { query: pod, signal });
 

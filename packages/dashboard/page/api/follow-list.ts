@@ -21,7 +21,7 @@ export type ListHandler<T> = {
    * A list or watch failed. It is retried unless `isFinal`, which means that the user lacks permission or the server lacks the resource.
    */
   onFailure(error: unknown, isFinal: boolean): void;
-  /** The server has answered a list, or has accepted a watch, so the objects are current. */
+  /** The server has responded to a list or accepted a watch, so the objects are current. */
   onLive(): void;
 };
 
@@ -37,7 +37,7 @@ type FollowOptions<T> = {
   handler: ListHandler<T>;
   signal: AbortSignal;
   transport?: Transport;
-  /** Selects the objects of a list that are kept. It is called after each page, to bound the memory. */
+  /** Selects which listed objects to keep. Called after each page, to bound memory use. */
   keep?(objects: T[]): T[];
 };
 

@@ -34,9 +34,9 @@ type RequestOptions = {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   query?: Query;
   accept?: string;
-  /** The body, which is sent as JSON. */
+  /** The body, sent as JSON. */
   body?: unknown;
-  /** A body that is JSON already. */
+  /** A body that is already JSON. */
   json?: string;
   signal?: AbortSignal;
 };

@@ -48,7 +48,7 @@ afterEach(() => {
   });
 });
 
-/** How often the last stream was reported as open. */
+/** How many times the last stream was reported as open. */
 let opened = 0;
 
 /** Returns the text of a stream. `act` plays the server, or aborts. */

@@ -8,7 +8,7 @@ export type Answer<T> = { value?: T; error?: unknown; isReading: boolean; again(
 type AnswerOptions = {
   /** Delay before reading again after a response or failure. If unset, reads only once. */
   periodMs?: number;
-  /** Reports whether an error ends the periodic reading. */
+  /** Returns whether an error ends the periodic reads. */
   isFinal?(error: unknown): boolean;
 };
 

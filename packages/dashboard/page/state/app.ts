@@ -32,7 +32,7 @@ export type SessionState =
   | { kind: 'failed'; message: string };
 
 const NAMESPACE = 'podwright-namespace';
-/** Maximum number of namespaces whose objects are searched, if each must be listed by itself. */
+/** Maximum number of namespaces to search if each one must be listed separately. */
 const MAX_SEARCHED = 20;
 const RETRY_MS = 2000;
 const CLOCK_MS = 1000;
@@ -42,13 +42,13 @@ export class App {
   readonly state: Signal<SessionState> = signal({ kind: 'starting' });
   /** All resources that can be listed. Until discovery succeeds, the built-in resources of the navigation. */
   readonly resources: Signal<readonly Resource[]> = signal(SECTIONS.flatMap(({ resources }) => resources));
-  /** The namespace that the user has chosen in this tab; '' for all, undefined before the first choice. */
+  /** The namespace that the user chose in this tab; '' for all, undefined before the first choice. */
   readonly #chosen: Signal<string | undefined> = signal(sessionStorage.getItem(NAMESPACE) ?? undefined);
   /** The current time in Unix milliseconds, for showing ages. Not updated while the page is in the background. */
   readonly now = signal(Date.now());
   readonly collections = new Collections();
   readonly entries = new SearchEntries();
-  /** The namespaces that are offered to a user who may not list the pods of all; undefined until they have been read. */
+  /** The namespaces offered to a user who may not list pods in all namespaces; undefined until they have been read. */
   readonly namespaces: Signal<Namespaces | undefined> = signal(undefined);
   readonly isHelpOpen = signal(false);
   readonly isSearchOpen = signal(false);
@@ -79,8 +79,8 @@ export class App {
   }
 
   /**
-   * The namespace whose objects are read; '' for all. Users who may list pods in all namespaces read those of all, and the page selects those
-   * that are shown, so that another namespace is shown at once.
+   * The namespace whose objects are read; '' for all. If the user may list pods in all namespaces, all objects are read and the page
+   * filters them, so that switching namespaces is instant.
    */
   get scope(): string {
     return this.session?.listsAll === false ? this.namespace : '';
@@ -91,16 +91,16 @@ export class App {
     this.#chosen.value = namespace;
   }
 
-  /** Reads the namespaces that are offered. A failure leaves those that were read before. */
+  /** Reads the namespaces to offer. On failure, the previous ones are retained. */
   async readNamespaces(): Promise<void> {
     try {
       this.namespaces.value = await readNamespaces(this.#abort.signal);
     } catch {
-      // the namespace in use is offered in any case
+      // the current namespace is always offered
     }
   }
 
-  /** The namespaces whose objects can be found; undefined if lists of all namespaces are read. */
+  /** The namespaces to search; undefined if all namespaces can be listed at once. */
   get searchedNamespaces(): string[] | undefined {
     if (this.session?.listsAll !== false) return undefined;
     const others = (this.namespaces.value?.names ?? []).filter((name) => name !== this.namespace);
@@ -198,19 +198,19 @@ export function useApp(): App {
   return app;
 }
 
-/** Returns a shared collection of the objects in the scope, of which views select those of `App.namespace`. */
+/** Returns a shared collection of the objects in the scope, from which views select those in `App.namespace`. */
 export function useScoped<T extends KubeObject>(resource: Resource): Collection<T> {
   return useCollection<T>(resource, { namespace: useApp().scope });
 }
 
-/** Reports whether the user may do something; undefined until it is known. It is read again when the attributes change. */
+/** Returns whether the user may do something; undefined until known. Checked again when the attributes change. */
 export function useAllowed(attributes: AccessAttributes): boolean | undefined {
   const { verb, group, resource, subresource, namespace } = attributes;
   const read = (signal: AbortSignal) => isAllowed(attributes, signal);
   return useAnswer(read, [verb, group, resource, subresource, namespace]).value;
 }
 
-/** The right to run programs in the pods of a namespace. */
+/** Permission to run programs in the pods of a namespace. */
 export const execIn = (namespace: string): AccessAttributes => ({
   ...{ verb: 'create', group: '', resource: 'pods', subresource: 'exec' },
   namespace,

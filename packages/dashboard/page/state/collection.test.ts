@@ -8,7 +8,7 @@ const object = (name: string, resourceVersion = '1') => ({
   metadata: { name, uid: name, resourceVersion, managedFields: [{}] },
 });
 
-/** Makes a collection of a list, by default of two objects. The test sends watch events, and decides when a frame is drawn. */
+/** Creates a collection from a list, by default of two objects. The test sends watch events and decides when frames are drawn. */
 function setUp(newest?: NewestOnly, listed = [object('a'), object('b')]) {
   const events = new TransformStream<Uint8Array, Uint8Array>();
   const writer = events.writable.getWriter();
@@ -44,7 +44,7 @@ test('changes are applied together, once for a frame', async () => {
   collection.close();
 });
 
-/** The resource versions of the objects stand for their times. */
+/** Uses the objects' resource versions as their times. */
 const timeOf = ({ metadata }: KubeObject) => Number(metadata.resourceVersion);
 
 test('the oldest objects are dropped when there are too many, in whatever order they come', async () => {

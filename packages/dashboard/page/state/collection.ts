@@ -17,7 +17,7 @@ export type CollectionState =
 export type NewestOnly = { maxObjects: number; timeOf(object: KubeObject): number };
 
 export type CollectionOptions = {
-  /** The maximum number of objects, and the time of an object. The oldest objects are dropped. */
+  /** The maximum number of objects, and how to get the time of an object. The oldest objects are dropped. */
   newest?: NewestOnly;
   schedule?: Schedule;
   transport?: Transport;
@@ -85,7 +85,7 @@ export class Collection<T extends KubeObject> {
     this.#objects.set(keyOf(object), dropManagedFields(object));
   }
 
-  /** Drops an eighth of the objects when there are too many, because each time the objects are sorted. */
+  /** If there are too many objects, drops an eighth of them at once, because all objects are sorted each time. */
   #dropOldest(): void {
     const newest = this.#newest;
     if (newest === undefined || this.#objects.size <= newest.maxObjects) return;
@@ -106,7 +106,7 @@ export class Collection<T extends KubeObject> {
 const keyOf = ({ metadata }: KubeObject): string =>
   metadata.uid ?? `${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
 
-/** Returns at most `maxObjects` objects, without the oldest ones. */
+/** Returns at most `maxObjects` objects, dropping the oldest ones. */
 function newestOf<T extends KubeObject>(objects: T[], { maxObjects, timeOf }: NewestOnly): T[] {
   if (objects.length <= maxObjects) return objects;
   const times = new Map(objects.map((object) => [object, timeOf(object)]));

@@ -1,15 +1,15 @@
-/** Kills of containers that used more memory than their limits allow. Pure. */
+/** OOM kills of containers, which exceeded their memory limits. Pure functions. */
 import type { Pod } from '../api/objects.ts';
 
 /** `time` is in Unix milliseconds. */
 export type MemoryKill = { container: string; time: number };
 
-/** Maximum number of kills that are kept for a pod. */
+/** Maximum number of kills to retain for a pod. */
 const MAX_KILLS = 100;
 
 /**
- * Returns the kills that were known before, and those in the statuses of the containers. The API keeps only the last end of each container,
- * so earlier kills are those that the page has seen. A list without new kills is returned as it is.
+ * Adds the kills in the container statuses to the known ones. The API only retains the last termination of each container, so earlier kills
+ * are only known if the page saw them. Returns `before` itself if there are no new kills.
  */
 export function memoryKills(before: readonly MemoryKill[], { status }: Pod): readonly MemoryKill[] {
   const statuses = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];

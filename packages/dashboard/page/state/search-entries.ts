@@ -19,7 +19,7 @@ const LEFT_OUT = new Set(['events', 'leases', 'endpointslices', 'controllerrevis
 /** Skipped because its objects have the same names as nodes and pods. */
 const METRICS = 'metrics.k8s.io';
 
-/** What is searched. `namespaces` is undefined for users who may list objects of all namespaces. */
+/** What to search. `namespaces` is undefined for users who may list objects in all namespaces. */
 type Searched = { resources: readonly Resource[]; namespaces?: readonly string[] };
 
 export class SearchEntries {
@@ -27,7 +27,7 @@ export class SearchEntries {
   readonly entries = signal<readonly SearchEntry[]>([]);
   readonly isReading = signal(false);
   #readMs = Number.NEGATIVE_INFINITY;
-  /** The namespaces of the last reading. */
+  /** The namespaces that were last read. */
   #place: string | undefined;
 
   /** Reads the names unless they were read within the last 30 seconds. Never rejects. */
@@ -54,10 +54,10 @@ export class SearchEntries {
   }
 }
 
-/** A list to read. The namespace '' stands for all namespaces. */
+/** A list to read. The namespace '' means all namespaces. */
 type List = { resource: Resource; namespace: string };
 
-/** Returns the lists to read. In single namespaces, those that the user may not list are left out. Rejects only if the signal aborts. */
+/** Returns the lists to read. For individual namespaces, omits lists that the user may not read. Only rejects if the signal aborts. */
 async function listsOf({ resources, namespaces }: Searched, signal: AbortSignal): Promise<List[]> {
   if (namespaces === undefined) return resources.map((resource) => ({ resource, namespace: '' }));
   const rights = await Promise.all(
@@ -70,7 +70,7 @@ async function listsOf({ resources, namespaces }: Searched, signal: AbortSignal)
   });
 }
 
-/** Returns the entries of a list; none if it cannot be read. */
+/** Returns the entries of a list, or none if it cannot be read. */
 async function entriesOf({ resource, namespace: place }: List, signal: AbortSignal): Promise<SearchEntry[]> {
   try {
     const query = { limit: MAX_OBJECTS };

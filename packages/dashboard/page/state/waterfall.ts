@@ -50,7 +50,7 @@ function chartOf(rows: Row[]): Chart {
   return { beginMs, endMs, bars };
 }
 
-/** Maximum depth of a span. Deeper ones, which only a faulty kubelet reports, are left out. */
+/** Maximum depth of a span. Deeper ones, which only a faulty kubelet would report, are omitted. */
 const MAX_DEPTH = 50;
 
 /** Returns each span followed by its children. A span with an unknown parent has depth 0. */

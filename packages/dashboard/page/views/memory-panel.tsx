@@ -1,4 +1,7 @@
-/** Graphs of the memory of a pod's containers, their limits and their kills, from metrics.k8s.io. Values are kept only while the page is open. */
+/**
+ * Graphs of the memory usage of a pod's containers (metrics.k8s.io), with their limits and OOM kills. Values are only retained while the
+ * page is open.
+ */
 import { quantityValue } from '@podwright/kube-api';
 import { useMemo } from 'preact/hooks';
 import type { KubeObject, Pod, Resource } from '../api/objects.ts';
@@ -40,7 +43,7 @@ function keep(kept: Kept, containers: NonNullable<PodMetrics['containers']>): vo
   kept.times.push(Date.now() / 1000);
   for (const { name } of containers)
     if (!kept.bytes.has(name)) kept.bytes.set(name, new Array<number>(before).fill(Number.NaN));
-  // a container that does not run has no value
+  // a container that is not running has no value
   for (const [name, list] of kept.bytes) list.push(bytesOf(containers.find((one) => one.name === name)?.usage?.memory));
   if (kept.times.length <= MAX_SAMPLES) return;
   for (const list of [kept.times, ...kept.bytes.values()]) list.shift();
@@ -55,14 +58,14 @@ function bytesOf(text: string | undefined): number {
   }
 }
 
-/** Returns the kills of the pod's containers since the page was opened, and the last one before. */
+/** Returns the OOM kills of the pod's containers since the page was opened, plus the last one before that. */
 function useKills(pod: Pod): readonly MemoryKill[] {
   const kept = useMemo<{ kills: readonly MemoryKill[] }>(() => ({ kills: [] }), [pod.metadata.uid]);
   kept.kills = memoryKills(kept.kills, pod);
   return kept.kills;
 }
 
-/** Nothing is shown for a pod without kills if the cluster has no `metrics.k8s.io`. */
+/** Shows nothing for a pod without kills if the cluster does not have `metrics.k8s.io`. */
 export function MemoryPanel({ pod }: { pod: Pod }) {
   const { value } = useMemory(pod, useApp().resourceOfKind('PodMetrics', 'metrics.k8s.io'));
   const kills = useKills(pod);
@@ -129,5 +132,5 @@ function ContainerMemory({ name, times, bytes, kills, limitBytes }: ContainerMem
   );
 }
 
-/** Returns null, which interrupts the line of a graph, for a value that is not known. */
+/** Returns null for unknown values, which leaves a gap in a graph's line. */
 const known = (value: number | undefined): number | null => (value === undefined || Number.isNaN(value) ? null : value);

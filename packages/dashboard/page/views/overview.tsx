@@ -68,7 +68,7 @@ function PodsByTrouble() {
   const { session } = useApp();
   const { views, state } = usePodViews();
   const current = state.value;
-  // the scope of a user without the right to list all pods is known only with the session
+  // if the user may not list all pods, the scope is only known once the session has been read
   if (current.kind === 'refused' && session === undefined) return <Waiting what="Reading pods" />;
   if (current.kind === 'refused') return <Problem what="Pods cannot be listed">{current.message}</Problem>;
   if (current.kind === 'loading' && views.length === 0) return <Waiting what="Reading pods" />;

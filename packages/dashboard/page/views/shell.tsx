@@ -44,7 +44,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
   );
 }
 
-/** The user, and whether the user may change Deployments, which stand for all objects. */
+/** Shows the user, and whether they have read-only access, judging by Deployments. */
 function User({ session: { server, apiVersion, user } }: { session: Session }) {
   const { namespace } = useApp();
   const mayChange = useAllowed({ verb: 'patch', group: 'apps', resource: 'deployments', namespace });
@@ -82,13 +82,13 @@ function sectionOf(route: Route): string {
 
 const NAMESPACES = builtIn('Namespace');
 
-/** Selects the namespace that is shown. If namespaces cannot be listed, the user enters one. */
+/** Selects the namespace to show. If namespaces cannot be listed, the user enters its name. */
 function NamespaceChoice() {
   const { session } = useApp();
   return session?.listsAll === false ? <LimitedChoice /> : <AnyChoice />;
 }
 
-/** The choice of a user who may list the pods of all namespaces. */
+/** Namespace selection for users who may list pods in all namespaces. */
 function AnyChoice() {
   const namespaces = useCollection<KubeObject>(NAMESPACES);
   const names = namespaces.list.map(({ metadata }) => metadata.name ?? '').sort();
@@ -96,7 +96,7 @@ function AnyChoice() {
   return <NamespaceSelect names={names} hasAll />;
 }
 
-/** The choice of a user who may list pods only in some namespaces. */
+/** Namespace selection for users who may only list pods in some namespaces. */
 function LimitedChoice() {
   const app = useApp();
   const found = app.namespaces.value;
@@ -127,7 +127,7 @@ function NamespaceSelect({ names, hasAll = false, onFocus }: SelectProps) {
   );
 }
 
-/** A field for the name of a namespace, with suggestions. It is taken when the user presses Enter or leaves the field. */
+/** An input field for a namespace, with suggestions. Applied when the user presses Enter or leaves the field. */
 function NamespaceField({ names }: { names: readonly string[] }) {
   const app = useApp();
   return (

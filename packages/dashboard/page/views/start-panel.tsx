@@ -14,7 +14,7 @@ const SHOWN = 5;
 
 const isFinal = (error: unknown) => isForbidden(error) || isNotFound(error);
 
-/** The steps of the starts of a pod. Nothing is shown if the kubelet of the node is not Podwright's, and so has recorded none. */
+/** The steps of a pod's startups. Shows nothing if the node's kubelet is not Podwright's and so has recorded none. */
 export function StartPanel({ node, uid }: { node: string; uid: string }) {
   const read = (signal: AbortSignal) => readTraces({ node, uid }, signal);
   const { value, error, isReading } = useAnswer(read, [node, uid], { periodMs: PERIOD_MS, isFinal });

@@ -12,7 +12,7 @@ type GraphProps = {
   lines: readonly Line[];
   /** The top of the scale. Default: slightly more than the largest value. */
   max?: number;
-  /** Unix seconds at which something bad happened. A vertical line marks each. */
+  /** Times of bad events, in Unix seconds, each marked by a vertical line. */
   marks?: readonly number[];
   /** Formats a value for the scale. */
   text(value: number): string;
@@ -121,7 +121,7 @@ function optionsOf(latest: { current: GraphProps }, element: HTMLElement): uPlot
   };
 }
 
-/** Draws a line with a cross at each time that the scale shows. */
+/** Draws a line with a cross at each time within the visible range. */
 function drawMarks({ ctx, bbox, valToPos }: uPlot, times: readonly number[], colour: string): void {
   const { left, top, width, height } = bbox;
   ctx.save();

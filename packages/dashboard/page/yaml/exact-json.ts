@@ -1,17 +1,17 @@
 /**
- * JSON whose integers are exact. JavaScript's numbers have 53 bits, but the integers of the API have 64: `JSON.parse` would change
- * 9007199254740993 to 9007199254740992. Pure.
+ * Parses and formats JSON with exact integers. JavaScript numbers have 53 bits of precision, but integers of the API have 64 bits:
+ * `JSON.parse` would change 9007199254740993 to 9007199254740992. Pure functions.
  */
 
 /** A string, or a number outside of strings. */
 const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gs;
-/** An integer with so many digits that it may not be safe. */
+/** An integer with so many digits that it may not be safe as a number. */
 const LONG_INTEGER = /^-?\d{16,}$/;
 
-/** Parses JSON. Integers that a number cannot have exactly become a BigInt. */
+/** Parses JSON. Integers that a number cannot represent exactly become BigInts. */
 export function parseExactly(text: string): unknown {
   if (!/\d{16}/.test(text)) return JSON.parse(text);
-  // the mark cannot be guessed, so no string of the object can pass for an integer
+  // the mark is unguessable, so no string in the object can be mistaken for an integer
   const mark = `${crypto.getRandomValues(new Uint32Array(4)).join('-')}:`;
   const marked = text.replace(TOKEN, (token) => (isUnsafe(token) ? `"${mark}${token}"` : token));
   return JSON.parse(marked, (_key, value: unknown) =>
@@ -21,7 +21,7 @@ export function parseExactly(text: string): unknown {
 
 const isUnsafe = (token: string): boolean => LONG_INTEGER.test(token) && !Number.isSafeInteger(Number(token));
 
-/** Returns the JSON of a value that may contain a BigInt. Fields that are undefined are left out. */
+/** Serializes a value that may contain BigInts as JSON. Undefined fields are omitted. */
 export function exactJson(value: unknown): string {
   if (typeof value === 'bigint') return String(value);
   if (Array.isArray(value)) return `[${value.map((one) => exactJson(one ?? null)).join(',')}]`;
@@ -30,7 +30,7 @@ export function exactJson(value: unknown): string {
   return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${exactJson(field)}`).join(',')}}`;
 }
 
-/** Replaces each BigInt by a number where this is exact. The YAML parser returns all integers as BigInt. */
+/** Replaces BigInts with numbers where that is exact. The YAML parser returns all integers as BigInts. */
 export function withNumbers(value: unknown): unknown {
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value;
   if (Array.isArray(value)) return value.map(withNumbers);

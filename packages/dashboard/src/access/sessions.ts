@@ -5,7 +5,7 @@ import { digestOf, newSecret } from './secret.ts';
 export class Session {
   readonly #ended = new AbortController();
   readonly #expiring: NodeJS.Timeout;
-  /** Aborts when the session ends, also by its expiry. Its streams end then. */
+  /** Aborts when the session ends or expires, which also ends its streams. */
   readonly ended = this.#ended.signal;
   #requests = 0;
   #sockets = 0;
@@ -44,8 +44,8 @@ export type Credentials = { cookie: string; key: string };
 /** All sessions of the dashboard. */
 export class Sessions {
   /**
-   * Sessions by the digest of their credentials, the oldest one first. `expiry` is in Unix milliseconds: a machine that was suspended is late
-   * with its timers.
+   * Sessions by the digest of their credentials, oldest first. `expiry` is in Unix milliseconds. It is checked in addition to the timer,
+   * which fires late if the machine was suspended.
    */
   readonly #sessions = new Map<string, { session: Session; expiry: number }>();
 

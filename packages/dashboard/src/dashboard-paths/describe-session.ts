@@ -19,8 +19,8 @@ export type SessionInfo = {
 const SELF = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
 
 /**
- * Reads from the API server who the user is, and what the user may see. `namespace` is the one that the command's user wants to see first.
- * Rejects with `unavailable` if the server cannot be reached.
+ * Reads from the API server who the user is and what they may see. `namespace`: the namespace that the user of the command wants to see
+ * first. Rejects with `unavailable` if the server cannot be reached.
  */
 export async function describeSession(
   { api, calls, namespace }: { api: ApiServer; calls: JsonCalls; namespace?: string },
@@ -43,7 +43,9 @@ export async function describeSession(
   };
 }
 
-/** Returns the namespace of the kubeconfig's context or, if its pods may not be listed, the first one whose pods may be listed. */
+/**
+ * Returns the namespace of the kubeconfig's context or, if the user may not list its pods, the first namespace whose pods they may list.
+ */
 async function startNamespace(api: ApiServer, calls: JsonCalls, signal: AbortSignal): Promise<string> {
   const { namespace } = api;
   if (await isAllowed(calls, { ...LIST_PODS, namespace }, signal)) return namespace;

@@ -3,12 +3,12 @@ import type { ApiServer } from '../upstream/api-server.ts';
 import { type JsonCalls, unlessForbidden } from '../upstream/json-calls.ts';
 import { isAllowed, LIST_PODS } from './access-reviews.ts';
 
-/** The answer of `GET dashboard/namespaces`. README.md describes the fields. */
+/** The response of `GET dashboard/namespaces`. README.md describes the fields. */
 type Namespaces = { areListed: boolean; names: string[] };
 
 /**
- * Finds the namespaces whose pods the user may list. If the user may not list namespaces, only that of the kubeconfig's context and `default`
- * are tried, since the names of others are not known.
+ * Finds the namespaces in which the user may list pods. If the user may not list namespaces, tries only `default` and the namespace of the
+ * kubeconfig's context, because the names of others are unknown.
  */
 export async function findNamespaces(api: ApiServer, calls: JsonCalls, signal: AbortSignal): Promise<Namespaces> {
   const list = await unlessForbidden(calls.get(`/api/v1/namespaces?limit=${MAX_NAMESPACES}`, signal));

@@ -6,16 +6,16 @@ import type { JsonCalls } from '../upstream/json-calls.ts';
 import { findNode } from './describe-session.ts';
 
 const NODES = { group: '', version: 'v1', plural: 'nodes', namespaced: false };
-/** A name or a UID. It has no slash and does not begin with a dot, so it is one segment of a path. */
+/** A name or UID. It has no slash and does not start with a dot, so it is a single path segment. */
 const NAME = /^[A-Za-z\d][\w.-]{0,252}$/;
 
-/** A step of a pod's start. README.md describes the fields. */
+/** A step of a pod's startup. README.md describes the fields. */
 type Span = { name: string; startMs: number; endMs: number };
 
 /**
- * Reads the steps of a pod's starts: on a node's socket, of its own pods; otherwise from the kubelet of the pod's node, through the API
- * server, for which the user must have the right to get `nodes/proxy`. Rejects with `not_found` if the kubelet has no traces, because it is
- * not Podwright's.
+ * Reads the steps of a pod's startups: on a node's socket, directly for the node's own pods; otherwise from the kubelet of the pod's node
+ * through the API server, for which the user must be allowed to get `nodes/proxy`. Rejects with `not_found` if the kubelet has no traces,
+ * because it is not Podwright's.
  */
 export async function readTraces(
   { api, calls }: { api: ApiServer; calls: JsonCalls },
@@ -30,7 +30,7 @@ export async function readTraces(
   return spansOf(await calls.text(path, signal));
 }
 
-/** Returns the valid spans of an answer. Throws `not_found` if it is not a list: another server has answered. */
+/** Returns the valid spans in a response. Throws `not_found` if it is not a list, which means that a different server responded. */
 function spansOf(text: string): Span[] {
   const absent = () => new PodwrightError('not_found', 'the kubelet has no traces');
   let value: unknown;

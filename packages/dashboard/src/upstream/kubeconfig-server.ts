@@ -6,7 +6,7 @@ import type { Kubeconfig, TlsOptions } from '@podwright/kube-client';
 import { MAX_SHARED_CONNECTIONS } from '../limits.ts';
 import type { ApiServer } from './api-server.ts';
 
-/** Returns the API server of a kubeconfig. Changed certificates and tokens are read again. */
+/** Returns the API server of a kubeconfig. Certificates and tokens are read again when they change. */
 export function kubeconfigServer(kubeconfig: Kubeconfig): ApiServer {
   const agents = new Agents(kubeconfig);
   const { hostname, port, protocol, pathname } = new URL(kubeconfig.server);

@@ -113,7 +113,7 @@ async function connectionOf(api: ApiServer, dedicated: boolean) {
   }
 }
 
-/** Fails the request if the TCP connection is not established, and its TLS handshake not completed, in time. */
+/** Fails the request if connecting, including the TLS handshake, takes too long. */
 function boundConnecting(request: ClientRequest): void {
   request.once('socket', (socket) => {
     if (!socket.connecting) return;

@@ -1,6 +1,6 @@
 import type { HeaderField } from './static-table.ts';
 
-/** Greatest integer that fits in a 7-bit prefix; it is also the prefix of larger ones (RFC 7541, 5.1). */
+/** The 7-bit prefix of integers of this size or larger (RFC 7541, 5.1). Smaller ones fit in the prefix. */
 const MOST_IN_PREFIX = 127;
 
 /** Encodes fields as literals without indexing (RFC 7541, 6.2.2), which neither use nor change the dynamic table. */
@@ -17,7 +17,7 @@ export function encodeLiterals(fields: readonly HeaderField[]): Buffer {
   return block;
 }
 
-/** Returns the size of an encoded string: its length, and a byte for each character. */
+/** Returns the size of an encoded string: its length, plus a byte per character. */
 function sizeOfString(length: number): number {
   let sizeBytes = 1 + length;
   if (length < MOST_IN_PREFIX) return sizeBytes;

@@ -11,7 +11,7 @@ export class UnreadBytes {
   #news = Promise.withResolvers<void>();
 
   /**
-   * Adds received bytes, which the caller may overwrite afterwards. `expectedBytes`: size of the message that begins with them, if it is
+   * Adds received bytes, which the caller may overwrite afterwards. `expectedBytes`: the size of the message that starts with them, if
    * known.
    */
   add(bytes: Buffer, expectedBytes?: number): void {

@@ -111,8 +111,8 @@ export async function removeStaleSocket(path: string): Promise<void> {
 }
 
 /**
- * Removes the sockets of dead daemons in an existing directory, whose names end with the suffix, as `removeStaleSocket`. The programs that created
- * them may never start again.
+ * Removes the sockets of dead daemons in an existing directory, like `removeStaleSocket`, if their names end with the suffix. The programs
+ * that created them may never start again.
  */
 export async function removeStaleSockets(directory: string, suffix: string): Promise<void> {
   const names = (await readdir(directory)).filter((name) => name.endsWith(suffix));

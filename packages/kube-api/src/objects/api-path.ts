@@ -1,6 +1,6 @@
 import type { Resource } from './kube-object.ts';
 
-/** A place below a resource. Without `namespace`, or with '', it is in all namespaces. A subresource may have further segments. */
+/** A place under a resource. If `namespace` is unset or '', it is in all namespaces. A subresource may have several segments. */
 type Place = { namespace?: string; name?: string; subresource?: string };
 
 /** Returns the API path of a collection, of an object in it, or of a subresource of the object. All names are escaped. */

@@ -1,4 +1,4 @@
-/** Returns the condition of a type from the conditions of an object's status. */
+/** Returns an object's condition of the given type. */
 export function findCondition<Condition extends { type?: string }>(
   conditions: readonly Condition[] | null | undefined,
   type: string,
@@ -6,7 +6,7 @@ export function findCondition<Condition extends { type?: string }>(
   return conditions?.find((condition) => condition.type === type);
 }
 
-/** Whether an object's status has a condition of a type with the status `True`. */
+/** Whether an object's condition of the given type is `True`. */
 export function isConditionTrue(
   conditions: readonly { type?: string; status?: string }[] | null | undefined,
   type: string,

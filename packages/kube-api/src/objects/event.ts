@@ -27,7 +27,10 @@ export type Event = {
   count: number;
 };
 
-/** An Event as the API server sends it. Clients of `events.k8s.io/v1` set `eventTime` and `series` instead of `lastTimestamp` and `count`. */
+/**
+ * An Event as returned by the API server. Clients of `events.k8s.io/v1` set `eventTime` and `series` instead of `lastTimestamp` and
+ * `count`.
+ */
 export type ReceivedEvent = Omit<Event, 'lastTimestamp' | 'count'> & {
   lastTimestamp?: string | null;
   count?: number;
@@ -35,7 +38,7 @@ export type ReceivedEvent = Omit<Event, 'lastTimestamp' | 'count'> & {
   series?: { count?: number; lastObservedTime?: string | null } | null;
 };
 
-/** Returns the event with `lastTimestamp` and `count`, taken from its newer fields if they are unset. */
+/** Returns the event with `lastTimestamp` and `count`, computed from its newer fields if they are unset. */
 export function completeEvent({ lastTimestamp, count, ...event }: ReceivedEvent): Event {
   const { series, eventTime, metadata } = event;
   const last = lastTimestamp || series?.lastObservedTime || eventTime || metadata.creationTimestamp || '';

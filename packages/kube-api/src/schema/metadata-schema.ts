@@ -34,8 +34,8 @@ const named = object(FIELDS, { required: ['name'], serverOnly });
 const nameless = object(FIELDS, { serverOnly });
 
 /**
- * meta/v1 ObjectMeta. With a name, `generateName` has no effect: objects that an API server returns have both. Without, its rejection is the
- * only issue; the missing name is not reported as well.
+ * meta/v1 ObjectMeta. If `name` is set, `generateName` is ignored: objects returned by an API server may have both. Otherwise, only the
+ * rejected `generateName` is reported, and not the missing name as well.
  */
 export const objectMeta: Decoder<ObjectMeta> = (value, issues) => {
   const { generateName, ...others } = (value ?? {}) as { name?: unknown; generateName?: unknown };

@@ -10,7 +10,7 @@ const NAMED: Record<string, string> = {
   '"': '\\"',
 };
 
-/** Characters that Go does not print as they are: quotes, backslashes, and everything outside of the classes of `strconv.IsPrint`. */
+/** Characters that Go escapes: quotes, backslashes, and everything outside the classes of `strconv.IsPrint`. */
 const SPECIAL = /["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
 
 /** Quotes a string like Go's `strconv.Quote` and the verb `%q`. */

@@ -35,7 +35,7 @@ export function validateConditions(field: string, object: ApiObject, old: ApiObj
   });
 }
 
-/** Returns for each condition whether it is a decision and the opposite decision precedes it. */
+/** Returns for each condition whether it is an approval decision that follows the opposite decision. */
 function areAfterOther(types: readonly string[]): boolean[] {
   const firstOf = DECISIONS.map((decision) => types.indexOf(decision));
   return types.map((type, index) => {

@@ -7,19 +7,19 @@ import { fieldElement, type PathElement } from './path-element.ts';
 /** The fields that differ between an object and an older version of itself. */
 export type Comparison = { added: FieldSet; modified: FieldSet; removed: FieldSet };
 
-/** Compares two objects (structured-merge-diff, typed.Compare). Parts that both share are not read. */
+/** Compares two objects (structured-merge-diff, typed.Compare). Parts shared by both are skipped. */
 export function compareObjects(node: Node, before: unknown, after: unknown): Comparison {
   const comparer = new ObjectComparer();
   comparer.compare(node, before, after);
   return comparer.result();
 }
 
-/** Compares the fields of two objects one after another. A value is `undefined` where the field is absent. */
+/** Compares two objects field by field. The value of an absent field is `undefined`. */
 class ObjectComparer {
   readonly #added = new FieldSetBuilder();
   readonly #modified = new FieldSetBuilder();
   readonly #removed = new FieldSetBuilder();
-  /** The path of the field that is compared. */
+  /** The path of the field being compared. */
   readonly #path: PathElement[] = [];
 
   result(): Comparison {
@@ -60,7 +60,7 @@ class ObjectComparer {
     }
   }
 
-  /** Compares the list elements with the same key. If there are several, which old objects may contain, they are compared as a whole. */
+  /** Compares the list elements with the same key. If there are several, as in some old objects, they are compared as a whole. */
   #compareElements(node: Node, olds: unknown[], news: unknown[]): void {
     if (olds.length <= 1 && news.length <= 1) this.compare(node, olds[0], news[0]);
     else if (olds.length > 1 && news.length > 1) {

@@ -11,7 +11,7 @@ export class FieldSet {
   /** Subsets, keyed by the path element that leads to them; none of them is empty. */
   readonly children: ReadonlyMap<PathElement, FieldSet>;
 
-  /** The set takes over `members` and `children`, which must not be changed afterwards. Empty children are omitted. */
+  /** Takes ownership of `members` and `children`, which must not be modified afterwards. Empty children are dropped. */
   constructor(members: ReadonlySet<PathElement> = new Set(), children: Map<PathElement, FieldSet> = new Map()) {
     for (const [element, set] of children) if (set.isEmpty) children.delete(element);
     this.members = members;
@@ -65,7 +65,7 @@ export class FieldSet {
     for (const element of sortedElements(this.children.keys())) yield* this.below(element).paths([...above, element]);
   }
 
-  /** Returns the members that are not members of the other set, with the changed sets below. */
+  /** Returns the set without the other set's members. `change` computes the new subsets. */
   #without(other: FieldSet, change: (set: FieldSet, element: PathElement) => FieldSet): FieldSet {
     if (this.isEmpty || other.isEmpty) return this;
     const members = filtered(this.members, (element) => !other.members.has(element));
@@ -82,7 +82,7 @@ export class FieldSet {
 
 const EMPTY = new FieldSet();
 
-/** Returns the members for which `isKept` is true: the set itself if these are all. */
+/** Returns the members for which `isKept` is true; the set itself if that is all of them. */
 function filtered(
   members: ReadonlySet<PathElement>,
   isKept: (element: PathElement) => boolean,
@@ -92,7 +92,7 @@ function filtered(
   return kept.size === members.size ? members : kept;
 }
 
-/** Builds a field set from paths, once. */
+/** Builds a field set from paths. Can only be used once. */
 export class FieldSetBuilder {
   readonly #members = new Set<PathElement>();
   readonly #children = new Map<PathElement, FieldSetBuilder>();

@@ -39,7 +39,7 @@ export function structNode(schema: Schema, type: StructType): Node {
   return type.isAtomic || type.isList ? ATOMIC : granularNode(schema, type);
 }
 
-/** Returns the node for a struct of a built-in kind whose fields are merged. Nodes are made once. */
+/** Returns the node for a built-in struct whose fields are merged. Nodes are cached. */
 function granularNode(schema: Schema, type: StructType): Node {
   return schema.derived(type, 'node', () => {
     const below = new Map<string, Node>();

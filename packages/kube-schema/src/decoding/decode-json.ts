@@ -13,8 +13,8 @@ export type DecodeJsonOptions = {
   /** Determines the wording of errors for built-in kinds. Default: `json`. */
   source?: DecodingSource;
   /**
-   * A decoded object of the same built-in type. Parts that the value shares with it, such as the specification after a patch of the status,
-   * are not decoded again.
+   * A decoded object of the same built-in type. Parts that the value shares with it, such as the spec after a patch of the status, are not
+   * decoded again.
    */
   decoded?: JsonObject;
 };

@@ -20,8 +20,8 @@ export function formatPath(path: JsonPath): string {
 }
 
 /**
- * The decoder's position: a field or an element, and the position above it. Texts are computed from it only for problems, because almost all
- * objects have none.
+ * The decoder's position: a field or element, and the position above it. Its texts are only computed for problems, since almost all objects
+ * have none.
  */
 export type Context = {
   /** The unqualified name of the struct that contains the last field; '' at the root. */
@@ -32,7 +32,7 @@ export type Context = {
     | { above: Context; step: string | number; field?: string };
 };
 
-/** Returns the position of an object that is decoded. `path`: where it is in another object. */
+/** Returns the position of an object to decode. `path`: its path within another object. */
 export const rootContext = (path: JsonPath = [], struct = ''): Context => ({ struct, below: { root: path } });
 
 /** Returns the path from the root to a position. */
@@ -40,7 +40,7 @@ export function pathOf({ below }: Context): JsonPath {
   return 'root' in below ? below.root : [...pathOf(below.above), below.step];
 }
 
-/** Returns the field names from the root on, without list indexes and map keys, as Go's errors show them. */
+/** Returns the field names from the root to the position, without list indexes and map keys, as in Go's errors. */
 export function fieldsOf({ struct, below }: Context): string {
   if ('root' in below) return '';
   const above = fieldsOf(below.above);
@@ -138,7 +138,7 @@ function wrongTypeText(value: string, goType: string, context: Context): string 
   return `json: cannot unmarshal ${value} into Go ${targetText(context)} of type ${goType}`;
 }
 
-/** Names what a value is decoded into, as Go's errors do. */
+/** Names the target that a value is decoded into, as in Go's errors. */
 export const targetText = (context: Context): string =>
   context.struct === '' ? 'value' : `struct field ${context.struct}.${fieldsOf(context)}`;
 

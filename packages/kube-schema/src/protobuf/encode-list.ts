@@ -4,11 +4,11 @@ import { MAGIC, typeOf, writeKind } from './object-codec.ts';
 import { StructEncoder } from './struct-encoder.ts';
 import { WireWriter } from './wire-writer.ts';
 
-/** The number of the field `items` in the message of each list. In the envelope, the object has the same number. */
+/** Field number of `items` in all list messages. The object in the envelope has the same number. */
 const ITEMS = 2;
 const OBJECT = 2;
 
-/** Encodes an object as an element of a list that `listFrame` begins. Throws the same errors as `encodeObject`. */
+/** Encodes an object as an item of a list started with `listFrame`. Throws the same errors as `encodeObject`. */
 export function encodeListItem(schema: Schema, object: JsonObject): Uint8Array {
   const { type } = typeOf(schema, object);
   const writer = new WireWriter();
@@ -17,8 +17,8 @@ export function encodeListItem(schema: Schema, object: JsonObject): Uint8Array {
 }
 
 /**
- * Returns what precedes and what follows the items of an encoded list, so that a long list need not be in memory as a whole. `list` is the
- * list without items, and `itemsBytes` the sum of the lengths of all items (`encodeListItem`). Throws the same errors as `encodeObject`.
+ * Returns the bytes before and after the items of an encoded list, so that a long list need not be in memory as a whole. `list`: the list
+ * without items. `itemsBytes`: the total length of all items (`encodeListItem`). Throws the same errors as `encodeObject`.
  */
 export function listFrame(
   schema: Schema,

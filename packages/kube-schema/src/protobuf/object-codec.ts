@@ -72,7 +72,7 @@ export function encodeObject(schema: Schema, object: JsonObject): Uint8Array {
   return Buffer.concat([MAGIC, writer.finish()]);
 }
 
-/** Returns the kind that an object names, and its type. Throws `not_found` for unknown kinds. */
+/** Returns the kind specified by an object, and its type. Throws `not_found` for unknown kinds. */
 export function typeOf(schema: Schema, { apiVersion, kind }: JsonObject): DefaultKind & { type: StructType } {
   const named = {
     apiVersion: typeof apiVersion === 'string' ? apiVersion : '',
@@ -83,7 +83,7 @@ export function typeOf(schema: Schema, { apiVersion, kind }: JsonObject): Defaul
   return { ...named, type };
 }
 
-/** Writes the field of the envelope that names the kind of the object. */
+/** Writes the envelope field that specifies the object's kind. */
 export function writeKind(writer: WireWriter, { apiVersion, kind }: DefaultKind): void {
   writer.messageField(1, () => {
     writer.stringField(2, kind);

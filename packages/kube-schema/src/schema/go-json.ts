@@ -46,7 +46,7 @@ export function objectOf(
   return result;
 }
 
-/** Encodes a struct as Go does, with the fields in the order of its JSON. `values`: what Go would hold in the fields that were set. */
+/** Encodes a struct like Go, with the fields in the order of its JSON. `values`: what Go would have in the fields that were set. */
 export function structOf(schema: Schema, type: StructType, values: ReadonlyMap<Field, unknown>): JsonObject {
   const result: JsonObject = {};
   for (const { field, unset } of unsetFields(schema, type)) {
@@ -60,7 +60,7 @@ export function structOf(schema: Schema, type: StructType, values: ReadonlyMap<F
   return result;
 }
 
-/** Returns the fields of a struct's JSON with their JSON if they were never set, which is computed once. */
+/** Returns a struct's fields, each with the JSON it has if it was never set. Computed once per type. */
 function unsetFields(schema: Schema, type: StructType): readonly { field: Field; unset: unknown }[] {
   return schema.derived(type, 'unset fields', () =>
     [...type.byName.values()].map((field) => ({ field, unset: absent(schema, field) })),

@@ -96,7 +96,7 @@ export class Schema {
     return type;
   }
 
-  /** Returns what `derive` computed from a built-in type when it was first called with this purpose. */
+  /** Returns the result of `derive` for a built-in type, cached by purpose. */
   derived<T>({ name }: StructType, purpose: string, derive: () => T): T {
     const key = `${purpose} ${name}`;
     if (!this.#derived.has(key)) this.#derived.set(key, derive());

@@ -5,8 +5,8 @@ export const STATUSES_AT_ONCE = 8;
 /** Delay before a Pending pod's status is sent. Most pods are running by then, which saves a patch. */
 export const PENDING_STATUS_HOLD_MS = 100;
 /**
- * Delay before the status of a Pending pod is sent of which nothing has started, and which does not say why. Of twenty pods that start at
- * once, the last ones wait for more than half a second, and would need two more patches each.
+ * Delay before a Pending pod's status is sent if nothing has started yet and the status does not say why. When twenty pods start at once,
+ * the last ones wait for more than half a second, and would need two more patches each.
  */
 export const STARTING_STATUS_HOLD_MS = 1000;
 /** How often the statuses at the API server are compared with the kubelet's, as in upstream. */

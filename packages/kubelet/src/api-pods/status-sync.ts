@@ -65,7 +65,7 @@ export class StatusSync {
   readonly #options: StatusSyncOptions;
   readonly #dirty = new Set<string>();
   readonly #busy = new Set<string>();
-  /** The Pending pods whose statuses are delayed, and until when (`performance.now`). */
+  /** Pending pods whose status is held back, and until when (`performance.now`). */
   readonly #held = new Map<string, { atMs: number; timer: NodeJS.Timeout }>();
   readonly #exchanges = new Map<string, Exchange>();
   /** Pods that the kubelet has deleted from the API server. Finalizers may keep the objects around. */
@@ -272,10 +272,10 @@ function known({ metadata: { uid, resourceVersion, deletionTimestamp }, status }
   return { metadata: { uid, resourceVersion, deletionTimestamp }, status: shapedStatus(status) };
 }
 
-/** The reasons of containers that wait for their turn (upstream's defaultWaitingState). */
+/** Reasons of containers that are waiting for their turn (upstream's defaultWaitingState). */
 const TURN_REASONS: readonly unknown[] = [undefined, 'ContainerCreating', 'PodInitializing'];
 
-/** Whether nothing of a Pending pod has started, and no container says why. */
+/** Whether nothing in a Pending pod has started and no container says why. */
 function isStarting({ reason, initContainerStatuses = [], containerStatuses = [] }: PodStatus): boolean {
   const isWaiting = ({ state: { running, terminated, waiting } }: ContainerStatus) =>
     running === undefined && terminated === undefined && TURN_REASONS.includes(waiting?.reason);

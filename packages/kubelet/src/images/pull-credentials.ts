@@ -65,7 +65,10 @@ function credentialsOf(record: PulledRecord | undefined, image: string): PullCre
   return record?.credentialMapping?.[keyOf(record, image)];
 }
 
-/** Returns the key for an image's name: an existing key with the same canonical name (`busybox` is `docker.io/library/busybox`), or its own. */
+/**
+ * Returns the key for an image name: an existing key with the same canonical name (`busybox` is `docker.io/library/busybox`), or the name
+ * without its tag.
+ */
 function keyOf({ credentialMapping = {} }: PulledRecord, image: string): string {
   const name = withoutTag(image);
   return Object.keys(credentialMapping).find((key) => canonicalName(key) === canonicalName(name)) ?? name;

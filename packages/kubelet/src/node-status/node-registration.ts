@@ -17,8 +17,8 @@ export type NodeRegistrationOptions = NodeIdentity & {
 };
 
 /**
- * Creates the Node object or adopts an existing one, and retries until that succeeds. Returns `undefined` if the signal aborts. Unlike
- * upstream, does not wait before the first attempt.
+ * Creates the Node object or adopts an existing one, retrying until that succeeds. Returns `undefined` if the signal aborts. Unlike
+ * upstream, makes the first attempt without a delay.
  */
 export async function registerNode(options: NodeRegistrationOptions, signal: AbortSignal): Promise<Node | undefined> {
   const { name, logger, events } = options;

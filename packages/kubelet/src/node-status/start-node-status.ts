@@ -71,7 +71,7 @@ export function startNodeStatus(options: NodeStatusOptions): RunningNodeStatus {
     logger,
   };
   registering.resolve(settings.register ? registerNode(registration, signal) : undefined);
-  // without a CSINode the node is not ready, and the next report may follow only after a pause
+  // wait for the first attempt: without a CSINode the node is not ready, and the next report may only follow after a pause
   const withCsiNode = registered.then(async (node) => {
     await Promise.race([csiNode.tried, pause(NODE_PROMPT_PERIOD_MS, signal)]);
     return node;

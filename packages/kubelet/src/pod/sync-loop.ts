@@ -80,7 +80,7 @@ type Addition = { source: PodSourceName; isRunning: boolean; refusal: Refusal | 
 
 export class SyncLoop {
   readonly #deps: SyncLoopDependencies;
-  /** UIDs of pods that may not start yet: they wait for a read of the Node object, or for preempted pods to stop. */
+  /** UIDs of pods that may not start yet: they are waiting for the Node object to be read, or for preempted pods to stop. */
   readonly #held = new Set<string>();
 
   constructor(deps: SyncLoopDependencies) {

@@ -19,8 +19,8 @@ const MIN_ROUTE_PREFIXES = [0, 9, 13, 17];
 const PRIVATE_NETWORKS = [() => `10.${randomInt(256)}`, () => `172.${randomInt(16, 32)}`, () => '192.168'] as const;
 
 /**
- * Chooses ranges in which the host has no addresses, to which it has no routes, and which no node of the host serves. `given`: the ranges
- * that the user has chosen. `directory`: that of the claims of the host's nodes.
+ * Chooses ranges that contain none of the host's addresses, that the host has no routes to, and that no node of the host serves. `given`:
+ * the ranges set by the user. `directory`: the directory with the claims of the host's nodes.
  */
 export async function freeRanges(directory: string, given: Partial<NodeRanges>): Promise<NodeRanges> {
   const socket = new NetlinkSockets().open('route');

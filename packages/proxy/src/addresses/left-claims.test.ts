@@ -8,7 +8,7 @@ import { lookAt } from './left-claims.ts';
 import { type NodeClaim, ownNetworkNamespace, placeOfNode, readClaim, writeClaim } from './node-claim.ts';
 import { lockServiceRange, nodeAddresses, rangesOfNodes } from './service-range.ts';
 
-/** A directory of claims, in which nodes run and end. Nothing is changed on the host. */
+/** A directory of claims in which nodes start and exit. The host itself is not changed. */
 class Host {
   readonly directory: string;
   readonly #unlocks: (() => void)[] = [];
@@ -29,7 +29,7 @@ class Host {
     return { root, netns, ranges: [range], addresses: nodeAddresses(range), ...tables, ...given };
   }
 
-  /** Records a claim. Returns a function that ends the node without removing anything. */
+  /** Records a claim. Returns a function that ends the node without cleaning up. */
   start(claim: NodeClaim): () => void {
     const place = placeOfNode(this.directory, claim.root);
     const unlocks = [lockDirectory(place, ''), ...claim.ranges.map((range) => lockServiceRange(this.directory, range))];

@@ -1,4 +1,4 @@
-/** Finds and removes what nodes of this host have left behind that were killed: addresses, nf_tables tables and locks. */
+/** Finds and removes what killed nodes have left on this host: addresses, nf_tables tables and locks. */
 import { join } from 'node:path';
 import { errorMessage, type Logger } from '@podwright/base';
 import { NetlinkSockets, removeAddress, removeTable } from '@podwright/system';
@@ -18,22 +18,22 @@ import {
 } from './node-claim.ts';
 import { blockOf, nodeAddresses, overlap, prefixOf, rangeOfName } from './service-range.ts';
 
-/** What a node that has ended has left on this host. */
+/** What an exited node has left on this host. */
 export type LeftClaim = {
-  /** The root directory of the node; `undefined` if an older version of the node left no record. */
+  /** The node's root directory; `undefined` if it was an older version that left no record. */
   root: string | undefined;
-  /** Addresses of the loopback interface. */
+  /** Addresses on the loopback interface. */
   addresses: readonly string[];
   /** nf_tables tables of family `inet`. */
   tables: readonly string[];
 };
 
-/** A node that has ended, and what is to be removed. `keeps`: its record stays, because its pods may still need its other table. */
+/** An exited node and what to remove. `keeps`: the record to retain, because the node's pods may still need its other table. */
 type DeadClaim = LeftClaim & { place: string | undefined; keeps: NodeClaim | undefined };
 
 type Claims = { dead: DeadClaim[]; deadRanges: string[] };
 
-/** Returns what dead nodes have left that the next start of a node will remove. Requires root. */
+/** Returns what dead nodes have left that the next node to start will remove. Requires root. */
 export async function findLeftClaims(directory: string): Promise<LeftClaim[]> {
   if (namesIn(directory).length === 0) return [];
   const endTurn = await takeTurn(directory);
@@ -52,8 +52,8 @@ export async function findLeftClaims(directory: string): Promise<LeftClaim[]> {
 }
 
 /**
- * Removes what dead nodes have left, for a node that starts without claims of its own. `root` is its root directory: nothing of an earlier
- * process of the same node is kept. A failure is logged.
+ * Removes what dead nodes have left, for a starting node without a claim. `root`: its root directory; nothing of the same node's earlier
+ * process is kept. Failures are logged.
  */
 export async function removeLeftClaims(directory: string, root: string, logger: Logger): Promise<void> {
   if (namesIn(directory).length === 0) return;
@@ -69,17 +69,17 @@ export async function removeLeftClaims(directory: string, root: string, logger: 
   }
 }
 
-/** The node that starts: its root directory, and its claim if it has one. */
+/** The starting node: its root directory, and its claim if it has one. */
 export type StartingNode = { root: string; claim?: NodeClaim };
 
-/** Removes what dead nodes have left. Called during the caller's turn, after it has locked its own claims. Failures are logged. */
+/** Removes what dead nodes have left. Must be called during the caller's turn, after it has locked its own claims. Failures are logged. */
 export async function sweep(directory: string, starting: StartingNode, logger: Logger): Promise<void> {
   const { dead, deadRanges } = lookAt(directory, starting);
   for (const claim of dead) await removeClaim(claim, logger);
   for (const name of deadRanges) removePlace(join(directory, name));
 }
 
-/** Removes what a node has left, and then its record. After a failure the record stays, and the next start tries again. */
+/** Removes what a node has left, and then its record. On failure, the record remains and the next start tries again. */
 async function removeClaim({ root, addresses, tables, place, keeps }: DeadClaim, logger: Logger): Promise<void> {
   try {
     await removeAddresses(addresses);
@@ -127,7 +127,7 @@ async function loopbackAddresses(): Promise<Set<string>> {
 
 type RecordedClaim = { place: string; claim: NodeClaim };
 
-/** Sorts the claims of the host into those of running nodes and those of others. The starting node holds its locks already. */
+/** Finds the claims on this host whose nodes are not running. The starting node already holds its own locks. */
 export function lookAt(directory: string, starting: StartingNode | undefined): Claims {
   const living: RecordedClaim[] = [];
   const ended: RecordedClaim[] = [];
@@ -160,8 +160,8 @@ export function lookAt(directory: string, starting: StartingNode | undefined): C
 }
 
 /**
- * Whether what the node has left is in another network namespace, where this process cannot remove it. Without the root directory, the record
- * is obsolete: the namespace of a simulated host or container ends with its processes.
+ * Whether what the node has left is in another network namespace, where this process cannot remove it. If the root directory is gone, the
+ * record is obsolete: the namespace of a simulated host or container disappears with its processes.
  */
 const isElsewhere = (claim: NodeClaim): boolean => claim.netns !== ownNetworkNamespace() && hasRoot(claim);
 
@@ -171,7 +171,7 @@ function isUnlocked(place: string): boolean {
   return unlock !== undefined;
 }
 
-/** Addresses and tables of running nodes. A node of an older version has locked its range, but has no record. */
+/** Addresses and tables of running nodes. A node of an older version has locked its range but has no record. */
 type Used = { addresses: ReadonlySet<string>; tables: ReadonlySet<string> };
 
 function usedBy(living: readonly NodeClaim[], livingRanges: readonly string[]): Used {
@@ -184,8 +184,9 @@ function usedBy(living: readonly NodeClaim[], livingRanges: readonly string[]): 
 }
 
 /**
- * Returns what an ended node has left. No process answers at its addresses. Its tables may be needed by its pods until it starts again; they
- * are obsolete without its root directory, for the node itself, which starts now, and if another node serves the range.
+ * Returns what an exited node has left. Its addresses are no longer served. Its pods may need its tables until it starts again; the tables
+ * are obsolete if its root directory is gone or if it is the node starting now. The Services table is also obsolete if another node serves
+ * the range.
  */
 function leftBy(
   claim: NodeClaim,

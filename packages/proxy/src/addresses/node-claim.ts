@@ -1,6 +1,6 @@
 /**
- * What a node of this host has claimed for its Services. Each node holds a lock in a directory of its own and writes a record there before
- * it changes the host, so that a later start can remove what a killed node has left behind (`left-claims.ts`).
+ * What a node of this host has claimed for its Services. Each node holds a lock in its own directory and writes a record there before
+ * changing the host, so that a later start can remove what a killed node has left (`left-claims.ts`).
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, readlinkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,24 +9,24 @@ import { isAlreadyExists, isErrno, isRecord, PRIVATE_FILE, waitFor } from '@podw
 import { lockDirectory } from '@podwright/system';
 
 export type NodeClaim = {
-  /** The root directory of the node, which identifies it. */
+  /** The node's root directory, which identifies it. */
   root: string;
-  /** The network namespace with the addresses and tables, in the form of `/proc/self/ns/net`. */
+  /** The network namespace that contains the addresses and tables, as in `/proc/self/ns/net`. */
   netns: string;
-  /** The ranges of Services, as CIDR blocks. */
+  /** The Service ranges, as CIDR blocks. */
   ranges: readonly string[];
   /** The node's addresses on the loopback interface. */
   addresses: readonly string[];
-  /** The nf_tables table of family `inet` with the rules of Services in the ranges. */
+  /** The nf_tables table of family `inet` with the rules for Services in the ranges. */
   servicesTable: string;
-  /** The nf_tables table of family `inet` with the rules of network policies, which also protect the pods of a stopped node. */
+  /** The nf_tables table of family `inet` with the network policy rules, which protect the node's pods even while it is stopped. */
   policiesTable: string;
 };
 
 const TAKEN = 'another node of this host has locked it';
 const RECORD = 'claim.json';
 const PREFIX = 'node-';
-/** How often, and how long, a node waits for its turn if several check the claims of each other at the same time. */
+/** Polling interval and timeout for a turn if several nodes check each other's claims at the same time. */
 const TURN_INTERVAL_MS = 20;
 const TURN_LIMIT_MS = 5000;
 
@@ -34,15 +34,14 @@ const TURN_LIMIT_MS = 5000;
 export const ownNetworkNamespace = (): string => readlinkSync('/proc/self/ns/net');
 
 /**
- * Waits until no other process of the host looks at the claims or changes them. Returns a function that ends the turn. Rejects with a
- * timeout.
+ * Waits until no other process on the host is reading or changing the claims. Returns a function that ends the turn. Rejects on timeout.
  */
 export async function takeTurn(directory: string): Promise<() => void> {
   const signal = AbortSignal.timeout(TURN_LIMIT_MS);
   return await waitFor(() => tryLock(directory), { intervalMs: TURN_INTERVAL_MS, signal });
 }
 
-/** Locks a directory; `undefined` if another process, or another caller in this one, holds the lock. */
+/** Locks a directory. Returns `undefined` if another process, or another caller in this one, holds the lock. */
 export function tryLock(directory: string): (() => void) | undefined {
   try {
     return lockDirectory(directory, TAKEN);
@@ -57,14 +56,14 @@ export function placeOfNode(directory: string, root: string): string {
   return join(directory, `${PREFIX}${createHash('sha256').update(root).digest('hex').slice(0, 16)}`);
 }
 
-/** Returns the directories of all nodes that have left a record or run. */
+/** Returns the directories of all nodes that are running or have left a record. */
 export function placesOfNodes(directory: string): string[] {
   return namesIn(directory)
     .filter((name) => name.startsWith(PREFIX))
     .map((name) => join(directory, name));
 }
 
-/** The names in the directory of claims; none if it does not exist. */
+/** Returns the names in the claims directory; none if it does not exist. */
 export function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory);
@@ -74,7 +73,7 @@ export function namesIn(directory: string): string[] {
   }
 }
 
-/** Reads the record of a node. Returns `undefined` if there is none that can be read. */
+/** Reads a node's record. Returns `undefined` if there is no valid one. */
 export function readClaim(place: string): NodeClaim | undefined {
   try {
     const claim: unknown = JSON.parse(readFileSync(join(place, RECORD), 'utf8'));
@@ -93,17 +92,17 @@ function isClaim(claim: unknown): claim is NodeClaim {
   return texts.every(isText) && lists.every((list) => Array.isArray(list) && list.every(isText));
 }
 
-/** Writes the record of a node, in one step. The node's directory must be locked by the caller, or by no process during the caller's turn. */
+/** Writes a node's record atomically. The node's directory must be locked by the caller or, during the caller's turn, by no process. */
 export function writeClaim(place: string, claim: NodeClaim): void {
   const next = join(place, `${RECORD}.new`);
   writeFileSync(next, JSON.stringify(claim), { mode: PRIVATE_FILE });
   renameSync(next, join(place, RECORD));
 }
 
-/** Removes the record and the lock file of a node. The lock itself stays with its holder. */
+/** Removes a node's record and lock file. The lock itself remains with its holder. */
 export function removePlace(place: string): void {
   rmSync(place, { recursive: true, force: true });
 }
 
-/** Whether the root directory of the node exists, so that the node may start again. */
+/** Whether the node's root directory exists, in which case the node may start again. */
 export const hasRoot = ({ root }: Pick<NodeClaim, 'root'>): boolean => existsSync(root);

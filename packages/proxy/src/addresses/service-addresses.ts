@@ -15,18 +15,18 @@ import {
 import { blockOf, lockServiceRange, nodeAddresses, placeOfRange, prefixOf, routesInto } from './service-range.ts';
 
 export type ClaimOptions = {
-  /** The ranges of Services: one, or one of each IP family. The node's own addresses are in the first one. */
+  /** The Service ranges: one, or one per IP family. The node's own addresses are in the first one. */
   ranges: readonly string[];
   /** The root directory of the node. */
   root: string;
-  /** The names of the nf_tables tables that the node is going to write. */
+  /** Names of the nf_tables tables that the node will write. */
   tables: Pick<NodeClaim, 'servicesTable' | 'policiesTable'>;
-  /** The directory with the locks and records of all nodes of the host. */
+  /** The directory with the locks and records of all nodes on the host. */
   directory: string;
   logger: Logger;
 };
 
-/** The ranges of Services that this node has locked, and its own addresses in the first one. */
+/** The Service ranges locked by this node, and its own addresses in the first one. */
 export class ServiceAddresses {
   readonly ranges: readonly string[];
   /** The cluster IP of the Service `kubernetes`. */
@@ -41,9 +41,9 @@ export class ServiceAddresses {
   readonly #options: ClaimOptions;
   readonly #claim: NodeClaim;
   readonly #socket: NetlinkSocket;
-  /** The directories that this node has locked, with the functions that unlock them. */
+  /** Directories locked by this node, with the functions that unlock them. */
   readonly #locked = new Map<string, () => void>();
-  /** The node's addresses that are on the loopback interface. */
+  /** The node's addresses currently on the loopback interface. */
   readonly #added = new Set<string>();
   #isRecorded = false;
 
@@ -57,10 +57,10 @@ export class ServiceAddresses {
   }
 
   /**
-   * Locks the ranges, records the claim, and adds the two addresses, which are in the first range, to the loopback interface. If a killed
-   * process has left them there, they are used. Also removes what nodes have left that have ended (`left-claims.ts`). Rejects with
-   * `already_exists` if a running node of this host serves an overlapping range, and with `failed_precondition` if another interface has
-   * one of the addresses, or a route within the ranges leads to it. Nothing is claimed then.
+   * Locks the ranges, records the claim, and adds the two addresses, which are in the first range, to the loopback interface. Addresses
+   * left there by a killed process are reused. Also removes what exited nodes have left (`left-claims.ts`). Rejects with `already_exists`
+   * if a running node of this host serves an overlapping range, and with `failed_precondition` if another interface has one of the
+   * addresses or a route within the ranges covers one of them; nothing is claimed in these cases.
    */
   static async claim(options: ClaimOptions): Promise<ServiceAddresses> {
     const claimed = new ServiceAddresses(options);
@@ -76,8 +76,8 @@ export class ServiceAddresses {
   }
 
   /**
-   * Removes the addresses and unlocks the ranges. `rulesStay`: the node leaves its tables to the pods that go on, so its record stays.
-   * Rejects with the first error after all steps were tried; the record of what has remained stays for the next start.
+   * Removes the addresses and unlocks the ranges. `rulesStay`: the node leaves its tables for pods that keep running, so its record
+   * remains. Tries all steps, then rejects with the first error; the record of what is left remains for the next start.
    */
   async release({ rulesStay }: { rulesStay: boolean }): Promise<void> {
     const endTurn = await takeTurn(this.#options.directory).catch(() => undefined);
@@ -114,7 +114,9 @@ export class ServiceAddresses {
     }
   }
 
-  /** Removes the directories that this node has locked, during its turn. The record stays if something of the node remains on the host. */
+  /**
+   * Removes the directories locked by this node. Called during its turn. The record remains if anything of the node is left on the host.
+   */
   #removeLocks(rulesStay: boolean): void {
     const { directory, root } = this.#options;
     const own = placeOfNode(directory, root);

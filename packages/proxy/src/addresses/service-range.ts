@@ -10,9 +10,9 @@ const API_OFFSET = 1;
 const DNS_OFFSET = 10;
 
 /**
- * Locks a range of Services, a CIDR block, for a node of this host: nodes of one host may not serve ranges that overlap. `directory` has a
- * directory for each range that a node serves, which that node holds locked. Called during the caller's turn (`takeTurn`). Returns a
- * function that unlocks the range. Throws `already_exists` if a running node serves a range that overlaps.
+ * Locks a Service range, a CIDR block, for a node of this host: nodes on the same host must not serve overlapping ranges. `directory`
+ * contains a directory for each served range, which the serving node keeps locked. Called during the caller's turn (`takeTurn`). Returns a
+ * function that unlocks the range. Throws `already_exists` if a running node serves an overlapping range.
  */
 export function lockServiceRange(directory: string, range: string): () => void {
   for (const name of namesIn(directory)) {
@@ -25,23 +25,23 @@ export function lockServiceRange(directory: string, range: string): () => void {
   return lockDirectory(placeOfRange(directory, range), TAKEN);
 }
 
-/** The directory with the lock of a range. */
+/** Returns the directory with a range's lock. */
 export const placeOfRange = (directory: string, range: string): string => join(directory, range.replace('/', '-'));
 
-/** Returns the range whose lock is in the directory of this name; `undefined` for other directories and files. */
+/** Returns the range whose lock is in the directory with this name; `undefined` for other directories and files. */
 export function rangeOfName(name: string): string | undefined {
   const range = name.replace('-', '/');
   return bounds(range) === undefined ? undefined : range;
 }
 
-/** Returns the ranges of the host's nodes with an API, also of those that have ended and may start again. */
+/** Returns the ranges of the host's nodes with an API, including exited ones that may start again. */
 export function rangesOfNodes(directory: string): string[] {
   const locked = namesIn(directory).flatMap((name) => rangeOfName(name) ?? []);
   const recorded = placesOfNodes(directory).flatMap((place) => readClaim(place) ?? []);
   return [...new Set([...locked, ...recorded.filter(hasRoot).flatMap(({ ranges }) => ranges)])];
 }
 
-/** Returns the addresses in its range that a node itself uses: those of its API and its DNS server. */
+/** Returns the addresses in its range that a node uses itself: for its API and for its DNS server. */
 export const nodeAddresses = (range: string): [api: string, dns: string] => [
   addressIn(range, API_OFFSET),
   addressIn(range, DNS_OFFSET),

@@ -22,8 +22,8 @@ export type ChosenEndpoints = { cluster: Endpoint[]; local: Endpoint[]; hasAny: 
 export type PortOfSlices = { version: IpVersion; portName: string; protocol: string };
 
 /**
- * Returns a service port's endpoints of one IP family. An address that occurs several times is returned once: a pod may have the address of
- * one that has not been removed yet.
+ * Returns a service port's endpoints of one IP family. Duplicate addresses are dropped: a pod may have the address of another pod that has
+ * not been removed yet.
  */
 export function endpointsOf(slices: Iterable<EndpointSlice>, wanted: PortOfSlices, nodeName: string): Endpoint[] {
   const found = new Map<string, Endpoint>();
@@ -45,7 +45,7 @@ function addEndpoint(found: Map<string, Endpoint>, endpoint: Endpoint, { version
   if (known === undefined || rankOf(endpoint) > rankOf(known)) found.set(key, endpoint);
 }
 
-/** Ready endpoints come before others, then those that serve, then those on this node. */
+/** Ranks ready endpoints first, then serving ones, then those on this node. */
 const rankOf = ({ isReady, isServing, isLocal }: Endpoint): number =>
   Number(isReady) * 4 + Number(isServing) * 2 + Number(isLocal);
 

@@ -7,7 +7,7 @@ import type { SandboxRecord } from '../records/sandbox-record.ts';
 import { adjustContainer } from './adjust-container.ts';
 import type { ContainerSpecs } from './container-specs.ts';
 
-/** Applies an adjustment on a host that supports these settings, except `unsupported`. Returns the `linux` part of the specification. */
+/** Applies an adjustment on a host that supports all of its settings except `unsupported`. Returns the OCI spec's `linux` field. */
 async function linuxOf(
   adjust: MessageInitShape<typeof ContainerAdjustmentSchema>,
   unsupported: string[] = [],

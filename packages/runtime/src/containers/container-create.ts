@@ -66,8 +66,8 @@ async function prepareContainer(context: CreateContext, made: NewContainer): Pro
 }
 
 /**
- * Builds the container's OCI specification, applies the adjustments of plugins, and writes it to `config.json`, from which the container
- * will be started. Returns the record with the adjusted resources, and the specification.
+ * Builds the container's OCI spec, applies plugin adjustments, and writes it to `config.json`, from which the container will be started.
+ * Returns the record with the adjusted resources, and the spec.
  */
 async function commitSpec(
   { specs, nri, files, failpoint }: Pick<CreateContext, 'specs' | 'nri' | 'files' | 'failpoint'>,

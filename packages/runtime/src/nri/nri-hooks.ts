@@ -25,7 +25,7 @@ export type AdjustableContainers = {
 /** Reports sandbox and container lifecycle events to NRI plugins. No-op if there are none. */
 export class NriHooks {
   readonly #dependencies: NriHooksDependencies;
-  /** OCI specifications of containers from their creation to their start, so that their files are not read for each event. */
+  /** OCI specs of containers from creation to start, so that their files need not be read for each event. */
   readonly #unstarted = new Map<string, OciSpec>();
   #messages: Promise<typeof import('./messages.ts')> | undefined;
 
@@ -86,7 +86,7 @@ export class NriHooks {
     return await this.#dependencies.adaptation?.createContainer(this.#container(record));
   }
 
-  /** Reports a created container. `spec` is its OCI specification with the adjustments of plugins. */
+  /** Reports a created container. `spec`: its OCI spec with the plugin adjustments. */
   async containerCreated(record: ContainerRecord, spec: OciSpec): Promise<void> {
     if (this.isActive) this.#unstarted.set(record.id, spec);
     else this.#unstarted.delete(record.id);

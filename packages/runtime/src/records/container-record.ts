@@ -138,7 +138,7 @@ export type ContainerRecord = {
   logPath: string;
   /** The signal that is sent first to stop the container. */
   stopSignal: string;
-  /** `cgroupsPath` of the OCI specification, if an NRI plugin has changed it. */
+  /** The OCI spec's `cgroupsPath`, if an NRI plugin has changed it. */
   cgroupsPath?: string;
   state: ContainerState;
   createdAtMs: number;

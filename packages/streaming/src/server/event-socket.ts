@@ -8,7 +8,7 @@ import { answerPings } from './websocket-channels.ts';
 /** Maximum size of a message from the client. Clients have nothing to send, so a larger message closes the connection. */
 const MAX_MESSAGE_BYTES = 64 << 10;
 
-/** Maximum size of a message in one piece, and of a fragment of a larger one. */
+/** Maximum size of an unfragmented message, and of a fragment of a larger one. */
 const MAX_FRAGMENT_BYTES = 32 << 10;
 
 /** How long a client may go without reading before it is disconnected. */
@@ -43,8 +43,8 @@ export class EventSocket {
   }
 
   /**
-   * Sends a message, and waits until the connection has room for the next. A large message is sent in fragments, as fast as the client reads
-   * them, so its parts are not copied. Resolves with false if the connection has been closed.
+   * Sends a message and waits until the connection has room for the next one. A large message is sent in fragments, as fast as the client
+   * reads them, without copying its parts. Resolves to false if the connection has been closed.
    */
   async send(parts: readonly Uint8Array[], { isText }: { isText: boolean }): Promise<boolean> {
     const bytes = parts.reduce((sum, { length }) => sum + length, 0);

@@ -1,18 +1,18 @@
 import { raceAbort, Timer } from '@podwright/base';
 
-/** Maximum number of commands with streams that are being started at a time. */
+/** Maximum number of concurrent starts of commands with streams. */
 const MAX_STARTS = 16;
-/** After this time a start no longer counts: it may hang, for example in a directory of a file server that does not answer. */
+/** A start no longer counts after this time, because it may hang, for example in a directory on a file server that does not respond. */
 const MAX_START_MS = 2000;
 
 /**
- * Bounds the number of commands that are being started: an OCI runtime needs CPU time for that, which is not the task's, so hundreds at once
- * would starve the node. Tasks take turns.
+ * Limits the number of concurrent command starts. Each needs CPU time for the OCI runtime that is not charged to the task, so hundreds at
+ * once would starve the node. Tasks take turns.
  */
 export class ExecStarts {
   readonly #max: number;
   readonly #maxStartMs: number;
-  /** What waits, by task. The task whose turn is next comes first. */
+  /** Waiting starts by task. The task whose turn is next comes first. */
   readonly #waiting = new Map<string, (() => void)[]>();
   #running = 0;
 
@@ -21,7 +21,7 @@ export class ExecStarts {
     this.#maxStartMs = maxStartMs;
   }
 
-  /** Waits until a command may be started in the task. Dispose the result once it runs. Rejects if the signal aborts. */
+  /** Waits until a command may be started in the task. Dispose the result once the command is running. Rejects if the signal aborts. */
   async enter(task: string, signal: AbortSignal): Promise<Disposable> {
     if (this.#running >= this.#max) await this.#turn(task, signal);
     else this.#running += 1;
@@ -47,7 +47,7 @@ export class ExecStarts {
     try {
       await raceAbort(promise, signal);
     } catch (error) {
-      // a turn that has come already is passed on
+      // pass on a turn that has already been granted
       if (!this.#remove(task, resolve)) this.#next();
       throw error;
     }
@@ -61,7 +61,7 @@ export class ExecStarts {
     return at !== -1;
   }
 
-  /** Passes the turn of a command that runs, or was not started, to the next one. */
+  /** Passes on the turn of a command that is running or was not started. */
   #next(): void {
     const [next] = this.#waiting;
     if (next === undefined) {
