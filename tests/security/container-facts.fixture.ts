@@ -24,14 +24,14 @@ function parseFacts(text: string, place: NodePlace): Facts {
     const [key, value] = line.split('\t');
     return value === undefined ? [] : [[plain(key!, place), plain(value, place)]];
   });
-  // several facts may have one name: writable files
+  // several facts may share a name, for example writable files
   const merged = new Map<string, string>();
   for (const [key, value] of facts)
     merged.set(key, [merged.get(key), value].filter((one) => one !== undefined).join(' '));
   return merged;
 }
 
-/** Replaces values that differ in each container: ids, names of the test's directories and cgroups, inode numbers. */
+/** Replaces values that differ from container to container: IDs, the names of the test's directories and cgroups, inode numbers. */
 function plain(text: string, { scope }: NodePlace): string {
   return text
     .replace(/root=\/tmp\/pw[nk]-\S+/, "root=in the node's directories") // before the cgroup, which may have the same name
@@ -50,7 +50,7 @@ function isMachines(namespace: string, link: string): boolean {
   }
 }
 
-/** `KEY: theirs | ours` for each fact that differs; `none` for a missing one. */
+/** Returns `KEY: theirs | ours` for each fact that differs; a missing one is shown as `none`. */
 export function differences(theirs: Facts, ours: Facts): string[] {
   const keys = new Set([...theirs.keys(), ...ours.keys()]);
   return [...keys]

@@ -1,4 +1,4 @@
-/** A pod with default settings has no permissions that it would not have on containerd 1.6 too. */
+/** A pod with default settings has no permissions that containerd 1.6 would not give it as well. */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
@@ -13,7 +13,7 @@ let bundle: Bundle;
 let containerd: Seen;
 before(async () => {
   bundle = await buildBundle();
-  // set as by the first CNI bridge of a host, because network namespaces of pods inherit it
+  // a host's first CNI bridge would set this, and pods' network namespaces inherit it
   await writeFile('/proc/sys/net/ipv4/ip_forward', '1');
   containerd = await onContainerd();
 });
@@ -51,7 +51,7 @@ async function on(subnet: string, config: string, daemonArgs: string[]): Promise
   }
 }
 
-/** A harmless difference: its line, `KEY: containerd's | Podwright's`, and the reason. */
+/** A known harmless difference: a pattern for its line, `KEY: containerd's | Podwright's`, and the reason. */
 type Known = { line: RegExp; why: string };
 
 const EVERYWHERE: Known[] = [

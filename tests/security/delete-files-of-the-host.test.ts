@@ -1,6 +1,6 @@
 /**
- * A container passes a descriptor of one of its directories to another container, which repeatedly exchanges its subdirectories with
- * links to the host while root deletes them: in a volume, and in the first container's root file system.
+ * A container passes a file descriptor of one of its directories to another container, which keeps exchanging its subdirectories with links
+ * to the host while root deletes them, both in a volume and in the first container's root file system.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -24,14 +24,14 @@ after(async () => {
   bundle.remove();
 });
 
-/** The path of the directory with this name anywhere below `top`. */
+/** Returns the path of the directory with this name, anywhere under `top`. */
 function find(top: string, name: string): string {
   const found = readdirSync(top, { recursive: true, encoding: 'utf8' }).find((path) => path.endsWith(`/${name}`));
   assert.ok(found !== undefined, `${name} is below ${top}`);
   return join(top, found);
 }
 
-/** Fills a directory, as the container would, and starts to exchange its entries. */
+/** Fills a directory as the container would, and starts exchanging its entries. */
 async function exchangeIn(directory: string, victim: string): Promise<ChildProcess> {
   for (const index of [0, 1, 2]) {
     mkdirSync(join(directory, `d${index}`));

@@ -1,4 +1,4 @@
-/** Device nodes in an image: a container without these devices cannot open them, although their modes allow it. */
+/** Device nodes in an image: a container that was not given these devices cannot open them, even though their modes allow it. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';

@@ -1,4 +1,4 @@
-/** Images that try to fill the disk in different ways: a part of it stays free. */
+/** Images that try to fill the disk in various ways: part of it stays free. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, statfsSync, writeFileSync } from 'node:fs';
@@ -37,7 +37,7 @@ afterEach(() => {
   scratch[Symbol.dispose]();
 });
 
-/** Asserts that a layer fails with this error, and that most of the reserved twentieth of the disk is free. */
+/** Asserts that unpacking a layer fails with this error, and that most of the reserved twentieth of the disk is still free. */
 async function stopsInTime(entries: FixtureEntry[] | Buffer, message: RegExp, parentDirectories?: string[]) {
   const directory = join(disk, randomBytes(4).toString('hex'));
   mkdirSync(directory);

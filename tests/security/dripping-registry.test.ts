@@ -1,4 +1,4 @@
-/** A registry that sends its answers byte by byte: memory depends only on the number of bytes, and small answers have a timeout. */
+/** A registry that sends its responses byte by byte: memory use depends only on the number of bytes, and small responses time out. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
@@ -21,7 +21,7 @@ async function start(t: TestContext, options: Partial<ImageServiceOptions> = {})
   return { registry, pull };
 }
 
-/** Sends a body byte by byte, each after a turn of the event loop, so that the reader gets each byte in its own buffer. */
+/** Sends a body byte by byte, one per turn of the event loop, so that the reader gets a separate buffer for each byte. */
 function sendBytes(response: ServerResponse, body: Buffer, contentType: string): true {
   response.writeHead(200, { 'content-type': contentType, 'content-length': body.length });
   response.socket?.setNoDelay(true);
@@ -34,7 +34,7 @@ function sendBytes(response: ServerResponse, body: Buffer, contentType: string):
   return true;
 }
 
-/** Peak growth of used memory while the work runs, without garbage. */
+/** Returns the peak growth of memory in use during the work, excluding garbage. */
 async function bytesTaken(work: () => Promise<unknown>): Promise<number> {
   const inUse = () => {
     collect();
@@ -51,7 +51,7 @@ async function bytesTaken(work: () => Promise<unknown>): Promise<number> {
   return most;
 }
 
-/** As separate buffers they take more than 10 MB. */
+/** More than 10 MB if each is kept in its own buffer. */
 const pieces = 60_000;
 
 test('a manifest of very many pieces takes memory for its bytes only', async (t) => {
@@ -79,7 +79,7 @@ test('a layer of very many pieces takes memory for its bytes only', async (t) =>
   assert.ok(taken < 6e6, `${taken} bytes`);
 });
 
-/** Sends a space from time to time, for ever; HEAD is answered. */
+/** Responds with an endless trickle of spaces; HEAD requests are answered normally. */
 function drip(response: ServerResponse, status: number): true {
   response.writeHead(status, { 'content-type': 'application/json' });
   if (response.req.method === 'HEAD') response.end();

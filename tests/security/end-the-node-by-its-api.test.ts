@@ -1,4 +1,4 @@
-/** Only root can use the local API; still no request may stop the node or exhaust its memory. */
+/** The local API is for root only, but even so, no request may stop the node or exhaust its memory. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -43,14 +43,14 @@ async function assertServes(): Promise<void> {
   assert.deepEqual(uncaught.map(errorMessage), []);
 }
 
-/** Opens a silent connection. */
+/** Opens a connection that sends nothing. */
 async function client(): Promise<Socket> {
   const socket = connect(socketPath);
   await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject));
   return socket.on('error', () => undefined).resume();
 }
 
-/** Sends raw bytes, and returns everything received until the connection is closed. */
+/** Sends raw bytes; returns everything received until the connection closes. */
 async function send(text: string | Buffer): Promise<string> {
   const socket = connect(socketPath);
   let answer = '';

@@ -1,10 +1,10 @@
-/** A server in its own thread: it answers the first bytes of a client with `head`, and then sends `again` until the client disconnects. */
+/** A server in a separate thread that responds to a client's first bytes with `head`, then sends `again` until the client disconnects. */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 
-/** The answer of the server, one byte per character; with a certificate over TLS, as HTTP/2. */
+/** What the server sends, one byte per character. With a certificate, it is sent over TLS as HTTP/2. */
 export type EndlessAnswer = { head: string; again: string; tls?: { key: Buffer; cert: Buffer } };
 
 /** Starts the server. */

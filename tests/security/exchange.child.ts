@@ -1,6 +1,6 @@
 /**
- * Repeatedly exchanges the directories d0… with the links l0… in a directory, as a container with a descriptor of the directory can
- * (renameat2(2)): `exchange.child.ts DIRECTORY`. Prints a line once it has started, and exits when none of them is left.
+ * Keeps exchanging the directories d0… with the links l0… in a directory (renameat2(2)), as a container that holds a file descriptor of the
+ * directory can: `exchange.child.ts DIRECTORY`. Prints a line once it has started, and exits when all of them are gone.
  */
 import { openSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,6 +1,6 @@
 /**
- * Processes of a container have megabytes of arguments. The runtime searches all processes for its own programs at its start, and after
- * a container failed to start.
+ * A container's processes have megabytes of arguments. The runtime searches all processes for its own programs on startup, and after a
+ * container has failed to start.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -12,7 +12,7 @@ import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 import { peakBytes, resetPeak } from './memory-of.fixture.ts';
 
 const PROCESSES = 25;
-/** Almost Linux' limit: 6 MiB with the pointers. */
+/** Close to Linux's limit: 6 MiB including the pointers. */
 const WORDS = 500_000;
 const MAX_GROWN_BYTES = 100 << 20;
 /** Generates the arguments once, for all processes. */

@@ -12,7 +12,7 @@ import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 import { peakBytes, resetPeak } from './memory-of.fixture.ts';
 
 const MANY = 600_000;
-/** Limit of growth, including garbage of an exec; a list of chunks would take twice as much. */
+/** Maximum growth, including an exec's garbage; a list of chunks would take twice as much. */
 const MAX_GROWN_BYTES = 100 << 20;
 
 const runtime = new RuntimeUnderTest();
@@ -38,7 +38,7 @@ after(async () => {
 const exec = (script: string, seconds: number) =>
   daemon.cri.runtime.execSync({ containerId, cmd: ['sh', '-c', script], timeout: BigInt(seconds) });
 
-/** Peak growth of the runtime while the work runs. */
+/** Returns the runtime's peak memory growth during the work. */
 async function grownBytes(work: () => Promise<unknown>): Promise<number> {
   await daemon.memory(); // collects garbage
   const before = resetPeak(daemon.pid);
@@ -46,7 +46,7 @@ async function grownBytes(work: () => Promise<unknown>): Promise<number> {
   return peakBytes(daemon.pid) - before;
 }
 
-/** A script that writes bytes one by one, slowly enough that each is read separately. */
+/** Returns a script that writes bytes one at a time, slowly enough for each to be read separately. */
 const byteByByte = (count: number) => `i=0; while [ $i -lt ${count} ]; do printf x; i=$((i+1)); done`;
 
 test('output that is written byte by byte takes little more memory than its bytes, and is complete', async () => {
@@ -89,7 +89,7 @@ test('output beyond the limit of an answer is truncated on both streams, and the
     grownNow = (await daemon.memory()).rssBytes - rssBytes;
     return grownNow < MAX_GROWN_BYTES || undefined;
   };
-  // V8 frees buffers on another thread, which may be delayed on a busy host
+  // V8 frees buffers on a separate thread, which may be delayed on a busy host
   await waitFor(isGivenBack, { intervalMs: 200, signal: AbortSignal.timeout(20_000) }).catch(() =>
     assert.fail(`${grownNow >> 20} MiB more`),
   );

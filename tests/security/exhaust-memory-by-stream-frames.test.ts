@@ -1,7 +1,7 @@
 /**
- * A client with a token sends frames that claim, or decompress to, far more than their size: lengths and counts of SPDY that are trusted
- * before the data is read (CVE-2026-35469), zlib bombs, and WebSocket messages in fragments of one byte. Each attack costs its sender at
- * most a few megabytes, and the memory of the runtime must stay bounded.
+ * A client with a token sends frames that claim to be, or decompress to, far more than their size: SPDY lengths and counts that are trusted
+ * before the data is read (CVE-2026-35469), zlib bombs, and WebSocket messages in one-byte fragments. Each attack costs the attacker a few
+ * megabytes at most, and must not make the runtime's memory grow without bound.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -16,7 +16,7 @@ import { podOf } from '../fixtures/pods.ts';
 import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 import { peakBytes, resetPeak } from './memory-of.fixture.ts';
 
-/** Limit of memory growth per attack, including uncollected garbage. */
+/** Maximum memory growth per attack, including uncollected garbage. */
 const BOUND_BYTES = 96 << 20;
 
 const runtime = new RuntimeUnderTest();
@@ -35,7 +35,7 @@ after(async () => {
   assert.deepEqual(await runtime.end(), []);
 });
 
-/** Opens an upgraded connection with a new URL. */
+/** Opens an upgraded connection using a new URL. */
 async function upgraded(headers: string): Promise<Socket> {
   const { port, pathname } = new URL((await daemon.cri.runtime.portForward({ podSandboxId, port: [1] })).url);
   const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined);
@@ -51,7 +51,7 @@ const webSocket = () =>
     `Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${Buffer.alloc(16).toString('base64')}`,
   );
 
-/** Sends as much as the runtime reads, and waits until it is handled or the connection is closed. */
+/** Sends as much as the runtime will read, then waits until this has been processed or the connection is closed. */
 async function attack(socket: Socket, pieces: Iterable<Buffer>): Promise<void> {
   const before = resetPeak(daemon.pid);
   socket.resume();
@@ -65,7 +65,7 @@ async function attack(socket: Socket, pieces: Iterable<Buffer>): Promise<void> {
   socket.destroy();
 }
 
-/** Resolves when the socket accepts more data or is closed. */
+/** Resolves once the socket accepts more data or is closed. */
 function drained(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
@@ -126,7 +126,7 @@ test('a SPDY client that opens streams without reading answers is disconnected',
   await attack(socket, [Buffer.concat(frames)]);
 });
 
-/** A frame of a client (RFC 6455, section 5.2) with a mask of zeros. */
+/** Encodes a client frame (RFC 6455, section 5.2), masked with zeros. */
 function webSocketFrame(opcode: number, payload: Buffer, { fin = true, claimed = payload.length } = {}): Buffer {
   const head = Buffer.alloc(14);
   head[0] = (fin ? 0x80 : 0) | opcode;

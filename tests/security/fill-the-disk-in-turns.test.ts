@@ -1,4 +1,4 @@
-/** A pod alternately fills and frees the disk of the node, so that other pods are evicted instead, or the node accepts no pods any more. */
+/** A pod keeps filling and freeing the node's disk, so that other pods are evicted instead, or the node stops accepting pods. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';

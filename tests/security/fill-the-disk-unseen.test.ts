@@ -1,4 +1,4 @@
-/** A pod fills the node's disk with files that are in none of its volumes, so that others are evicted instead. */
+/** A pod fills the node's disk with files outside of its volumes, so that other pods are evicted instead. */
 import assert from 'node:assert/strict';
 import { mkdirSync, statfsSync } from 'node:fs';
 import { after, before, test } from 'node:test';
@@ -7,7 +7,10 @@ import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { exampleImage, NodePlace } from '../pods/node.fixture.ts';
 import type { StartedProgram } from '../pods/started-program.ts';
 
-/** After an eviction, the node waits up to 30 s for the pod's end, 30 s for its space, and 8 s for measurements before the next one. */
+/**
+ * After an eviction, the node waits up to 30 s for the pod to end, 30 s for its space to be freed, and 8 s for measurements, before it
+ * evicts another pod.
+ */
 const EVICTION_MS = 120_000;
 
 let bundle: Bundle;
@@ -30,7 +33,7 @@ const hold = 'trap exit TERM; sleep 1000 & wait';
 const write = (path: string) => `head -c 3000000 /dev/zero > ${path}; ${hold}`;
 const deleted = (path: string) => `exec 3> ${path}; rm ${path}; head -c 3000000 /dev/zero >&3; ${hold}`;
 
-/** Scripts that write 3 MB to places that a walk through the pod's layers, logs and volumes does not find. */
+/** Scripts that write 3 MB to places not found by walking the pod's layers, logs and volumes. */
 const WRITERS = {
   hosts: write('/etc/hosts'),
   'resolv-conf': write('/etc/resolv.conf'),
@@ -42,20 +45,23 @@ const WRITERS = {
   'deleted-out-of-the-root': `exec 3> /file; rm /file; head -c 3000000 /dev/zero >&3; cp /bin/busybox /data; exec chroot /data /busybox sleep 1000`,
 };
 
-/** Waits for the first process of the other container, and sets OTHER to its root directory. */
+/** Waits for the other container's main process, and sets OTHER to its root directory. */
 const findOther =
   'until P=$(grep -l "^sleep.1234" /proc/[0-9]*/cmdline | grep -o "[0-9]*"); do sleep 0.1; done; OTHER=/proc/$P/root';
 const deletedOfOther = (path: string) =>
   `${findOther}; exec 3> $OTHER/${path}; rm $OTHER/${path}; head -c 3000000 /dev/zero >&3`;
 
-/** Of pods whose containers share their process namespace, and that have another container. */
+/** Like WRITERS, for pods that have a second container and a shared process namespace. */
 const WRITERS_BY_ANOTHER_CONTAINER = {
   'of-another': `${deletedOfOther('file')}; ${hold}`,
   'of-another-in-a-volume': `${deletedOfOther('data/file')}; ${hold}`,
   'of-another-that-exited': `${deletedOfOther('file')}; kill -9 $P; ${hold}`,
 };
 
-/** More links to files than the node searches: some 400 processes with 900 descriptors each, of which two have the deleted file. */
+/**
+ * More links to files than the node will search: some 400 processes with 900 file descriptors each, only two of which hold the deleted file
+ * open.
+ */
 const HIDE = [
   'i=20; while [ $i -lt 900 ]; do eval "exec $i</dev/null"; i=$((i+1)); done',
   'i=0; while [ $i -lt 400 ]; do sleep 1000 & i=$((i+1)); done',
@@ -96,7 +102,7 @@ const hasSpace = () => {
   return bavail * bsize > 50_000_000;
 };
 
-/** Returns the last lines of the node's log that are about evictions. */
+/** Returns the last eviction-related lines of the node's log. */
 const logOfEvictions = () =>
   node.err
     .split('\n')
@@ -114,7 +120,7 @@ const evicted = async (names: string[]) => {
 test('a pod that exceeds its limit with files in none of its volumes is evicted', async () => {
   await run('keep', manifest('keep', hold));
   for (const [name, script] of Object.entries(WRITERS)) await run(name, manifest(name, script));
-  // `run` fails if the other container has already been killed
+  // applied rather than run: `run` fails if the other container has already been killed
   for (const [name, script] of Object.entries(WRITERS_BY_ANOTHER_CONTAINER))
     await place.ok('apply', place.file(`${name}.yaml`, manifest(name, script, { other: 'exec sleep 1234' })));
   await run('by-init', manifest('by-init', hold, { init: 'head -c 3000000 /dev/zero > /file' }));
@@ -145,7 +151,7 @@ test('on a full disk only the pods that filled it are evicted, even one that hol
     ['hider', ['hider']],
     ['filler', ['filler', 'hider']],
   ] as const) {
-    // a pod is reported as evicted before its files are deleted, and `dd` ends at the first write without space
+    // a pod is reported as evicted before its files are deleted, and `dd` exits on the first write that finds no space
     await place.until(hasSpace);
     await place.ok('exec', name, '--', 'touch', '/go');
     await place

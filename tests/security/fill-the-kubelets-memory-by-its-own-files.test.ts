@@ -18,7 +18,7 @@ import { VolumeManager } from '../../packages/volumes/src/volumes/volume-manager
 const HUGE_BYTES = 400 << 20;
 const ALLOWED_BYTES = 100 << 20;
 
-/** How much the process's memory grew while `work` ran, sampled every millisecond. */
+/** Returns how much the process's memory grew while `work` ran, sampled every millisecond. */
 async function growthBytes(work: () => Promise<unknown>): Promise<number> {
   const before = process.memoryUsage.rss();
   let most = before;

@@ -1,6 +1,6 @@
 /**
- * A container writes to the files that it shares with the runtime until they are full (CVE-2020-8557). The state directory is in memory,
- * and all pods need it: for execs, exit codes and new sandboxes.
+ * A container fills up the files it shares with the runtime (CVE-2020-8557). The state directory is in memory, and all pods depend on it
+ * for execs, exit codes and new sandboxes.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

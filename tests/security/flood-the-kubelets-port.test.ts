@@ -16,7 +16,7 @@ before(async () => {
   await certificates.make('client', 'ca');
 });
 
-/** Data of the flood, and the longest time of a request meanwhile: 1 s more if its connection is retried (tcp(7)). */
+/** What the flood sends, and the maximum time of a request during the flood; retrying its connection would add 1 s (tcp(7)). */
 const FLOODS: [what: string, kind: FloodKind, mostMs: number][] = [
   ['nothing', 'silent', 1000],
   ['nothing, on more connections than the kernel defers', 'silentBeyondQueue', 5000],

@@ -1,20 +1,20 @@
 /**
- * `flood.child.ts KIND PORT`: opens connections to a port of 127.0.0.1 as the user nobody, as fast as one process can, from 200
- * addresses. Prints a line when the flood has started, and at SIGTERM the number of opened connections.
+ * `flood.child.ts KIND PORT`: as the user `nobody`, opens connections to a port on 127.0.0.1, from 200 addresses and as fast as one process
+ * can. Prints a line once the flood has started and, on SIGTERM, the number of connections opened.
  */
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { type AddressInfo, createServer } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 
-/** Data that the clients send: nothing, or the first message of a TLS handshake. */
+/** What the clients send: nothing, or the first message of a TLS handshake. */
 export type FloodKind = 'silent' | 'silentBeyondQueue' | 'hello';
 
-/** Number of open connections. The kernel defers the accept of up to 4096 silent ones. */
+/** Number of connections held open. The kernel defers accepting silent ones, up to 4096. */
 const HELD: Record<FloodKind, number> = { silent: 3000, silentBeyondQueue: 10_000, hello: 3000 };
 const NOBODY = 65_534;
 
-/** The first message of a TLS client. */
+/** Returns the first message sent by a TLS client. */
 async function clientHello(): Promise<Buffer> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -27,7 +27,7 @@ async function clientHello(): Promise<Buffer> {
   return bytes;
 }
 
-/** Opens connections, and closes each with a reset. Constants of socket(2), ip(7); addresses are in network order. */
+/** Opens connections, and closes each with a reset. The constants are from socket(2) and ip(7); addresses are in network byte order. */
 function floodWith(bytes: Buffer, { port, held: most }: { port: number; held: number }): void {
   const koffi = createRequire(new URL('../../packages/runtime/package.json', import.meta.url))('koffi');
   const libc = koffi.load(null);

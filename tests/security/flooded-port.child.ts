@@ -1,6 +1,6 @@
 /**
- * `flooded-port.child.ts DIRECTORY KIND`, in its own network namespace: serves a kubelet's API, floods it from another process, makes
- * requests with a client certificate meanwhile, and prints a `FloodResult`.
+ * `flooded-port.child.ts DIRECTORY KIND`, run in a separate network namespace: serves a kubelet API, floods it from another process while
+ * making requests with a client certificate, and prints a `FloodResult`.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

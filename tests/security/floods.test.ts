@@ -1,7 +1,7 @@
 /**
- * One pod floods the node with data through each channel (door) from containers to the node, in the most expensive way. Meanwhile another
- * pod is started, probed, runs a command and is stopped within time limits, and the daemon's memory stays bounded. Add new channels to
- * DOORS.
+ * One pod floods the node with data through each channel ("door") from containers to the node, in the most expensive way. In the meantime,
+ * another pod is started, probed, runs a command and is stopped, all within time limits, and the daemon's memory stays bounded. Add new
+ * channels to DOORS.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -15,30 +15,30 @@ import { exampleImage, forever, NodePlace } from '../pods/node.fixture.ts';
 import type { StartedProgram } from '../pods/started-program.ts';
 import { peakBytes, resetPeak } from './memory-of.fixture.ts';
 
-/** Timeout of each step of the other pod; on an idle host it takes less than a second. */
+/** Timeout of each step of the other pod; on an idle host, a step takes less than a second. */
 const STEP_MS = 20_000;
 /** Minimum duration of a flood. */
 const FLOOD_MS = 4_000;
-/** Limit of the daemon's growth; at rest it has 150 MiB. */
+/** Maximum growth of the daemon, which uses 150 MiB at rest. */
 const MAX_GROWN_BYTES = 150 << 20;
 
-/** A channel and how it is flooded. */
+/** A channel, and how to flood it. */
 type Door = {
   /** Script of the pod's only container. */
   script: string;
-  /** Further lines of the container. */
+  /** Additional lines for the container. */
   container?: string;
-  /** Further lines of the pod's specification. */
+  /** Additional lines for the pod spec. */
   pod?: string;
-  /** Sign that the flood has begun: a word in the pod's log, or a number of restarts. Default: the start of the container. */
+  /** Shows that the flood has begun: a word in the pod's log, or a number of restarts. Default: the container has started. */
   begun?: string | number;
-  /** Work on the node during the flood. */
+  /** Work that the node does during the flood. */
   meanwhile?: () => Promise<unknown>;
 };
 
 const byteByByte = 'while :; do printf x; done';
 const inShell = (script: string) => JSON.stringify(['sh', '-c', script]);
-/** A command that creates a sparse file of 500 MB. */
+/** Returns a command that creates a sparse 500 MB file. */
 const huge = (path: string) => `dd if=/dev/zero of=${path} bs=1 count=1 seek=500000000 2>/dev/null`;
 const probe = (script: string) =>
   `    readinessProbe: {periodSeconds: 1, timeoutSeconds: 20, exec: {command: ${inShell(script)}}}\n`;
@@ -127,7 +127,7 @@ for (const [name, door] of Object.entries(DOORS)) {
 
 const floodFile = () => place.path('root/manifests/flood.yaml');
 
-/** Adds the pod without waiting. */
+/** Adds the pod, without waiting for it. */
 function flood({ script, container = '', pod = '' }: Door): void {
   const text = `apiVersion: v1
 kind: Pod
@@ -155,7 +155,7 @@ async function endFlood(): Promise<void> {
 
 async function hasBegun({ begun }: Door): Promise<boolean> {
   if (typeof begun === 'string') return (await place.call('logs', 'flood', '--tail', '5')).out.includes(begun);
-  // a container whose hook runs is shown as ContainerCreating, so its events are checked
+  // check the events, since a container is shown as ContainerCreating while its hook is running
   const { out } = await place.call('describe', 'flood');
   if (begun === undefined) return out.includes('Container started');
   const pod = (await place.pods()).find(({ metadata }) => metadata.name.startsWith('flood'));
@@ -196,7 +196,7 @@ async function stalledExec(script: string): Promise<void> {
   await once(client.stdout, 'readable');
 }
 
-/** A container that fails to start makes the runtime search for its leftovers. */
+/** Runs a container that fails to start, which makes the runtime search for its leftovers. */
 async function failingStart(): Promise<void> {
   const manifest = `apiVersion: v1
 kind: Pod
@@ -208,7 +208,7 @@ spec:
   await place.call('run', '--once', place.file('failing.yaml', manifest));
 }
 
-/** The kubelet's periodic measurements. */
+/** Makes the CRI calls of the kubelet's periodic measurements. */
 async function measureAll(): Promise<void> {
   const cri = await connectCri({ runtimeEndpoint: place.path('state/cri.sock'), logger: silentLogger });
   try {

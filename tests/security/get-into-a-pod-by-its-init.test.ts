@@ -1,6 +1,6 @@
 /**
- * A local user searches for a process of a pod with the same user id on the host, which the pod's init could have. With signals,
- * ptrace(2) and /proc the user could access the pod's files and network.
+ * A local user looks for a pod's process that has the same UID on the host, such as the pod's init might have. Using signals, ptrace(2) and
+ * /proc, the user could then access the pod's files and network.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
@@ -18,7 +18,7 @@ after(async () => {
   assert.deepEqual(await runtime.end(), [], 'the runtime leaves nothing on the host');
 });
 
-/** The host's id of the first process of a container's PID namespace. */
+/** Returns the host PID of the first process in a container's PID namespace. */
 async function initOf(containerId: string): Promise<number> {
   const { info } = await runtime.cri.runtime.containerStatus({ containerId, verbose: true });
   const { pid } = JSON.parse(info.info!) as { pid: number };

@@ -1,11 +1,11 @@
-/** A container controls the answers to its probes: they must neither block the probe nor exhaust the node's memory. */
+/** A container controls the responses to its probes: they must neither hang the probe nor exhaust the node's memory. */
 import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
 import { Prober } from '../../packages/kubelet/src/prober/prober.ts';
 
-/** The answer of the server; `again` is repeated until the client disconnects. */
+/** The server's response; `again` is repeated until the client disconnects. */
 type Answer = { head: string; again?: string };
 
 const answers: Record<string, Answer> = {

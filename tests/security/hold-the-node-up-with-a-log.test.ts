@@ -1,4 +1,4 @@
-/** A container that writes byte by byte makes a log of millions of entries: reading its end must be cheap. */
+/** A container that writes byte by byte produces a log with millions of entries: reading its end must be cheap. */
 import assert from 'node:assert/strict';
 import { appendFileSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { LocalServer } from '../../packages/node-api/src/local-server.ts';
 import type { NodeBackend } from '../../packages/node-api/src/node-backend.ts';
 import { longestStallMs } from './longest-stall.fixture.ts';
 
-/** On a fast host it takes a twentieth of this; with a read per entry it would take half a minute. */
+/** Takes a twentieth of this on a fast host; with one read per entry, it would take half a minute. */
 const PATIENCE_MS = 5000;
 const ENTRIES = 1_000_000;
 const piece = '2026-01-01T00:00:00.000000000Z stdout P x\n';
@@ -35,7 +35,7 @@ after(async () => {
   rmSync(directory, { recursive: true });
 });
 
-/** Runs `work`, which must not take longer than a probe's timeout. */
+/** Runs `work`, which must not exceed a time limit or block the event loop for long. */
 async function quickly<T>(work: () => Promise<T>): Promise<T> {
   const startedAtMs = performance.now();
   let result: Promise<T> | undefined;

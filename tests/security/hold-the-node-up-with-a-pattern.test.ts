@@ -1,4 +1,4 @@
-/** Texts of manifests and Secrets that would make a regular expression or an expansion take for ever, or grow without limit. */
+/** Text in manifests and Secrets that could make a regular expression or an expansion take forever or grow without bound. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -12,7 +12,7 @@ import { expand } from '../../packages/kubelet/src/container/expansion.ts';
 import { entriesFor, parseDockerConfig } from '../../packages/kubelet/src/images/keyring.ts';
 import { parseResolvConf } from '../../packages/kubelet/src/node/resolv-conf.ts';
 
-/** Each takes milliseconds on a fast host; backtracking would take minutes or years. */
+/** Each takes milliseconds on a fast host; with backtracking, it would take minutes or years. */
 const PATIENCE_MS = 3000;
 
 function quickly<T>(what: string, work: () => T): T {
@@ -23,7 +23,7 @@ function quickly<T>(what: string, work: () => T): T {
   return result;
 }
 
-/** Number of repetitions before an end that does not match, which would cause backtracking. */
+/** Number of repetitions before a mismatch at the end, which would trigger backtracking. */
 const REPEATS = 500_000;
 const hostile = [
   'a',
@@ -109,7 +109,7 @@ test('any text as a resolv.conf is parsed at once', () => {
     quickly(`resolv.conf ${text.slice(0, 4)}`, () => parseResolvConf(`search ${text}\n${text}`));
 });
 
-/** Pods with a text in one field that is checked by a pattern. */
+/** Pods with a given text in one field that is validated by a pattern. */
 const fields: Record<string, (text: string) => object> = {
   name: (text) => ({ metadata: { name: text } }),
   namespace: (text) => ({ metadata: { name: 'p', namespace: text } }),

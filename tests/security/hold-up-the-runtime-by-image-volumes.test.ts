@@ -1,4 +1,4 @@
-/** An image declares volumes with very many files: copying them stops when the call is cancelled, and leaves nothing behind. */
+/** An image declares volumes that contain a great many files: copying them stops when the call is canceled, and leaves nothing behind. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';

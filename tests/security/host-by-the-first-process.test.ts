@@ -1,5 +1,5 @@
 /**
- * A container, or its image, tries to access the host through things that the OCI runtime leaves open or sets up for its processes:
+ * A container or its image tries to access the host through things that the OCI runtime leaves open or sets up for its processes: file
  * descriptors, working directories, interpreters, capabilities, groups, devices, masked paths and sockets.
  */
 import assert from 'node:assert/strict';
@@ -29,7 +29,7 @@ async function exec(containerId: string, ...cmd: string[]): Promise<string> {
   return Buffer.from(stdout).toString();
 }
 
-/** Runs a script in a new container and by exec in a running one. */
+/** Runs a script as a new container's process, and by exec in a running container. */
 async function inBoth(handler: string, script: string, linux: object = { securityContext: ownPid }): Promise<string[]> {
   const pod = await attacked.pod(`both-${handler}`, { handler });
   const { out } = await attacked.run(pod, { script, linux });
@@ -109,7 +109,7 @@ test('a container cannot overwrite the OCI runtime that starts it (CVE-2019-5736
   await attacked.runtime.stop();
   await attacked.runtime.start({ handlers }, { load: false });
   const image = await attacked.image('self', [{ name: 'self', mode: 0o755, body: '#!/proc/self/exe\n' }]);
-  // opens the executables of starting processes, and writes to them once they have executed the container's program
+  // opens the executables of processes that are starting, and writes to them once they have exec'd the container's program
   const script = `while :; do for exe in /proc/[0-9]*/exe; do
     ( exec 5<$exe && { sleep 0.05; echo overwritten > /proc/self/fd/5; } ) 2>/dev/null; done; done`;
   for (const [name] of copies) {

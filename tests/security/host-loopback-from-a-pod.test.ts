@@ -1,7 +1,7 @@
 /**
- * A pod sends frames with a loopback address as their destination to the host (CVE-2020-8558), for which CAP_NET_RAW is sufficient.
- * Here the pod's network namespace gets a route for loopback addresses, so that ordinary sockets send the same frames and complete
- * connections can be tried.
+ * A pod sends frames with loopback destination addresses to the host (CVE-2020-8558), which only takes CAP_NET_RAW. In these tests, the
+ * pod's network namespace has a route for loopback addresses instead, so that ordinary sockets send the same frames and entire connections
+ * can be tried.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -37,12 +37,12 @@ after(async () => {
   await attacked.end();
 });
 
-/** Runs a program in the pod's network namespace; asynchronously, because this process runs the servers. */
+/** Runs a program in the pod's network namespace. Must be asynchronous, because the servers are in this process. */
 async function inPod(...command: string[]): Promise<string> {
   return (await promisify(execFile)('nsenter', [`--net=/proc/${attacker}/ns/net`, ...command])).stdout;
 }
 
-/** The bridge's address in the pods' subnet. */
+/** Returns the bridge's address in the pod subnet. */
 const gateway = () => attacked.runtime.place.options.network.subnet.replace(/0\/24$/, '1');
 
 async function udpServer(
@@ -69,7 +69,7 @@ async function tcpServer(address: string): Promise<{ port: number; connections: 
   return { port: (server.address() as { port: number }).port, connections: () => connections };
 }
 
-/** The answer of a server to a TCP client in the attacking pod; '' if it is not reachable. */
+/** Returns a server's response to a TCP client in the attacking pod; '' if the server is unreachable. */
 function fetchInPod(address: string, port: number): Promise<string> {
   const said = inPod('socat', '-T3', '-u', `TCP:${address}:${port},connect-timeout=2`, '-');
   return said.catch(() => '');

@@ -1,6 +1,6 @@
 /**
- * `hostile-calls.child.ts WHAT COUNT [ADDRESS]` allocates this many of a kernel resource that pods share (or as many as the kernel
- * allows), prints their number, and holds them. With a count of 0 it only tries whether one can be allocated.
+ * `hostile-calls.child.ts WHAT COUNT [ADDRESS]`: allocates this many units of a kernel resource shared by pods, or as many as the kernel
+ * allows, prints how many it got, and holds on to them. If the count is 0, it only checks whether one can be allocated.
  */
 import { constants } from 'node:os';
 import koffi from 'koffi';
@@ -14,7 +14,7 @@ const EPOLL_CTL_ADD = 1;
 const EPOLLIN = 1;
 const KEY_SPEC_PROCESS_KEYRING = -2;
 const ADD_KEY: Partial<Record<NodeJS.Architecture, number>> = { x64: 248, arm64: 217 };
-/** struct nlmsghdr of an unknown type: each is answered with an error. */
+/** Size of a struct nlmsghdr and its payload. The type is unknown, so each request results in an error message. */
 const REQUEST_BYTES = 32;
 const REQUESTS = 500;
 
@@ -32,7 +32,7 @@ const addKey = libc.func('long syscall(long number, void *type, void *name, void
 const events = Array.from({ length: 500 }, () => eventfd(0, 0));
 let epoll = -1;
 
-/** Adds an epoll watch; each epoll instance watches 500 descriptors. */
+/** Adds an epoll watch; each epoll instance watches 500 file descriptors. */
 function watchByEpoll(index: number): boolean {
   if (index % events.length === 0) epoll = epollCreate(0);
   const event = Buffer.alloc(16);
@@ -40,7 +40,7 @@ function watchByEpoll(index: number): boolean {
   return epoll >= 0 && epollControl(epoll, EPOLL_CTL_ADD, events[index % events.length], event) === 0;
 }
 
-/** Opens a netlink socket with the most unread answers. */
+/** Opens a netlink socket and fills it with unread responses. */
 function fillNetlink(): boolean {
   const descriptor = socket(AF_NETLINK, SOCK_RAW, 0);
   if (descriptor < 0) return false;
@@ -63,7 +63,10 @@ address.writeUInt16LE(AF_INET, 0);
 address.set((process.argv[4] ?? '0.0.0.0').split('.').map(Number), 4);
 let datagrams = -1;
 
-/** Sends a datagram to another port of an address, or from another one, which creates an entry in the kernel's connection tracking. */
+/**
+ * Sends a datagram to the next port of an address, switching to a new source socket after all ports. Each creates an entry in the kernel's
+ * connection tracking table.
+ */
 function sendToPort(index: number): boolean {
   if (index % PORTS === 0) datagrams = socket(AF_INET, SOCK_DGRAM, 0);
   address.writeUInt16BE(1 + (index % PORTS), 2);

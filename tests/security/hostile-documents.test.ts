@@ -1,4 +1,7 @@
-/** Manifests, configs, tokens and archives that take far more memory and time than their size: refused before they are parsed. */
+/**
+ * Manifests, configs, tokens and archives that would take far more memory and time than their size suggests: rejected before they are
+ * parsed.
+ */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -29,7 +32,7 @@ async function start(t: TestContext) {
   return { registry, room, pull: () => room.images.pull(`${registry.host}/room/app:1`, { signal }) };
 }
 
-/** Asserts that the work does not block the event loop, on which all pods depend. Without limits such documents took ten seconds. */
+/** Asserts that the work does not block the event loop, which all pods depend on. Without limits, such documents took ten seconds. */
 async function withoutStall(work: () => Promise<unknown>): Promise<void> {
   const delay = monitorEventLoopDelay({ resolution: 10 });
   delay.enable();
@@ -51,7 +54,7 @@ test('a manifest or index of a million entries', async (t) => {
   }
 });
 
-/** Serves an image whose config has these fields. */
+/** Serves an image with this `config` in its image config. */
 function serveConfig(registry: FaultyRegistry, config: string): void {
   const rootfs = `{"type":"layers","diff_ids":["${layer.diffId}"]}`;
   const text = `{"architecture":"${hostArchitecture}","os":"linux","config":${config},"rootfs":${rootfs}}`;
@@ -160,7 +163,7 @@ test('connections to targets of redirects are closed after a while', async (t) =
   await raceAbort(closed, AbortSignal.timeout(10_000));
 });
 
-/** Writes an archive of these entries, and returns a function that loads it. */
+/** Writes an archive with these entries; returns a function that loads it. */
 async function loads(t: TestContext, entries: FixtureEntry[]) {
   const { room } = await start(t);
   const path = join(room.root, 'archive.tar');

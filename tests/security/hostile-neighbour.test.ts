@@ -1,8 +1,8 @@
 /**
- * A pod exhausts kernel resources that pods share, one after the other. Meanwhile another pod is started, probed and logs, keeps running
- * while the node is killed and started, and is stopped. Add new resources to THINGS. The node has its own network namespace, and per-user
- * resources are exhausted for an unused user id, so that other programs of the host are not affected. Disks have their own tests
- * (`tests/pods`, `fill-the-state-directory`).
+ * A pod exhausts kernel resources shared by pods, one after the other. In the meantime, another pod is started, probed and logs, keeps
+ * running while the node is killed and restarted, and is stopped. Add new resources to THINGS. The node has its own network namespace, and
+ * per-user resources are exhausted for an otherwise unused UID, so that other programs on the host are not affected. Disks are tested
+ * elsewhere (`tests/pods`, `fill-the-state-directory`).
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -17,21 +17,21 @@ import type { StartedProgram } from '../pods/started-program.ts';
 const SUBNET = '10.99.153.0/24';
 const GATEWAY = '10.99.153.1';
 const USER = 54_321;
-/** Timeout of a step of the other pod; on an idle host it takes less than a second. */
+/** Timeout of a step of the other pod; on an idle host, a step takes less than a second. */
 const STEP_MS = 30_000;
 
-/** Command of the hostile pod, and its output once the resource is exhausted. */
+/** The hostile pod's command, and its output once the resource is exhausted. */
 type Thing = {
   command: string[];
   begun: RegExp;
   user?: number;
-  /** A resource of which a pod with the same user must still get one. */
+  /** A resource that another pod with the same user must still be able to allocate. */
   shared?: string;
 };
 
 const libraries = { x64: 'x86_64-linux-gnu', arm64: 'aarch64-linux-gnu' }[process.arch as 'x64' | 'arm64'];
 const loader = { x64: 'ld-linux-x86-64.so.2', arm64: 'ld-linux-aarch64.so.1' }[process.arch as 'x64' | 'arm64'];
-/** The host's Node.js with its libraries, and the system calls of the hostile pod. */
+/** The host's Node.js with its libraries, and the hostile pod's system calls. */
 const TOOLS: Record<string, string> = {
   lib: `/usr/lib/${libraries}`,
   node: realpathSync(process.execPath),
@@ -92,7 +92,7 @@ async function killNode(): Promise<void> {
   await place.until(() => daemon.child.signalCode !== null);
 }
 
-/** A pod with the tools; without `user` it runs as root. */
+/** Returns a pod with the tools; it runs as root unless `user` is set. */
 function manifest(name: string, command: string[], { user, rest = {} }: { user?: number; rest?: object } = {}): string {
   const tools = Object.entries(TOOLS).map(([tool, path]) => ({ name: tool.replace(/[^a-z]/g, '-'), path, tool }));
   const container = {
@@ -130,14 +130,14 @@ async function end(name: string): Promise<void> {
   await place.until(() => isGone(name), STEP_MS);
 }
 
-/** Reads the log file directly: a fast-growing log would slow down `podwright logs`. */
+/** Reads the log file directly, because `podwright logs` would be slow with a fast-growing log. */
 async function hasBegun({ begun }: Thing): Promise<boolean> {
   const uid = (await podNamed('hostile'))?.metadata.uid;
   const log = place.path('logs', `default_hostile_${uid}`, 'main', '0.log');
   return existsSync(log) && begun.test(readFileSync(log, 'utf8').slice(0, 1000));
 }
 
-/** Starts, probes and stops another pod; its probe uses the network. */
+/** Starts, probes and stops another pod. Its probe uses the network. */
 async function otherPod({ shared }: Thing): Promise<void> {
   const probe = { periodSeconds: 1, timeoutSeconds: 5, httpGet: { path: '/', port: 8080 } };
   const serve = shell('echo hello; echo well > /tmp/index.html; exec httpd -f -p 8080 -h /tmp');

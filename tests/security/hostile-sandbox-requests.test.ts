@@ -1,6 +1,6 @@
 /**
- * A CRI client passes on values of a pod's author: with paths to other files, additional lines or settings, or more permissions than the
- * pod may have. All are refused before they have an effect.
+ * A CRI client passes on values chosen by a pod's author that contain paths to other files, additional lines or settings, or more
+ * permissions than the pod may have. All are rejected before they take effect.
  */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ after(() => attacked.end());
 
 type More = NonNullable<Parameters<AttackedRuntime['pod']>[1]>;
 
-/** Settings of the host that a pod must not change. */
+/** Host settings that a pod must not change. */
 const hostSettings = () =>
   ['core_pattern', 'hostname', 'panic'].map((name) => readFileSync(`/proc/sys/kernel/${name}`, 'utf8'));
 
@@ -70,7 +70,7 @@ test('sysctls of the host, and values that contain another sysctl, change nothin
   ];
   for (const sysctls of table) await assertRefused(JSON.stringify(sysctls), { linux: { sysctls } });
   const before = hostSettings();
-  // the kernel applies the number in the pod's own IPC namespace, and ignores the rest
+  // the kernel applies the number within the pod's IPC namespace, and ignores the rest
   const pod = await attacked.pod('two-lines', { linux: { sysctls: { 'fs.mqueue.msg_max': '10\nkernel.panic=1' } } });
   assert.deepEqual(hostSettings(), before);
   await attacked.remove(pod.podSandboxId);

@@ -1,4 +1,4 @@
-/** Indexes that refer to many others: a pull requests only few documents, for any graph (GO-2026-6597). */
+/** Indexes that refer to many others: a pull requests only a few documents, whatever the graph (GO-2026-6597). */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -15,7 +15,7 @@ type Descriptor = { digest: string; size: number; mediaType: string };
 const addIndex = (sink: BlobSink, manifests: object[], name = 'x'): Descriptor =>
   sink.addManifest(name, { schemaVersion: 2, mediaType: mediaTypes.ociIndex, manifests }, mediaTypes.ociIndex);
 
-/** Three levels of ten indexes each, with ten images each at the leaves, none of them for this platform: 1,000 images. */
+/** Adds three levels of ten indexes each, with ten images at each leaf, none of them for this platform: 1,000 images. */
 function addTree(sink: BlobSink, depth = 3, path = ''): Descriptor {
   const entries = Array.from({ length: 10 }, (_, index) => {
     const tag = `${path}-${index}`;

@@ -1,6 +1,6 @@
 /**
- * A container creates nested directories in a volume up to the kernel's limit of paths (on the host the path is even longer), or very
- * many files. The pod is still deleted, and soon.
+ * A container creates nested directories in a volume up to the kernel's path length limit (on the host, the path is even longer), or a
+ * great many files. The pod is still deleted, and quickly.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -1,4 +1,4 @@
-/** A container with CAP_LINUX_IMMUTABLE creates immutable files, in directories and at the root of its volumes. */
+/** A container with CAP_LINUX_IMMUTABLE makes files immutable, in directories and at the root of its volumes. */
 import assert from 'node:assert/strict';
 import { existsSync, linkSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ test('clearing flags does not follow a link that replaces a directory', async (t
     writeFileSync(join(big, `file-${number}`), '');
     if (number > 0) linkSync(precious, join(outside, `file-${number}`));
   }
-  // the directory can be replaced after the real program has cleared its flag
+  // once the real program has cleared the directory's flag, the directory can be replaced
   const swap = `until mv '${big}' '${volume}/aside' 2>/dev/null; do :; done; ln -s '${outside}' '${big}'`;
   const real = (await runChecked('sh', ['-c', 'command -v chattr'])).trim();
   writeFileSync(join(programs, 'chattr'), `#!/bin/sh\n'${real}' "$@" & [ -L '${big}' ] || { ${swap}; }\nwait\n`, {

@@ -1,6 +1,6 @@
 /**
- * A container creates a directory of 130,000 files, and 10,000 directories below 2000 nested ones, so that its disk usage cannot be
- * measured: then images would not be collected, and no pod would have a limit.
+ * A container creates a directory with 130,000 files, and 10,000 directories under 2000 nested ones, so that its disk usage cannot be
+ * measured. Images would then not be garbage-collected, and pods would have no limits.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

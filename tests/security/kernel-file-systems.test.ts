@@ -1,6 +1,6 @@
 /**
- * An image tries to replace the kernel's files, which OCI runtimes and the container's processes trust (CVE-2019-16884), or to create
- * device nodes and links on the host by a link in place of /dev (CVE-2026-41579 of runc, CVE-2026-47766 of crun).
+ * An image tries to replace the kernel's files, which OCI runtimes and container processes trust (CVE-2019-16884), or to have device nodes
+ * and links created on the host, using a link in place of /dev (CVE-2026-41579 in runc, CVE-2026-47766 in crun).
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ before(async () => {
 });
 after(() => attacked.end());
 
-/** Leads out of the root file system of any container. */
+/** Leads out of any container's root file system. */
 const outward = '../'.repeat(30);
 const links: [string, FixtureEntry[]][] = [
   ['dev-absolute', [symlink('dev', hostDirectory)]],
@@ -46,13 +46,13 @@ const volumes: [string, FixtureEntry[], ...string[]][] = [
   ['volume-cgroup-by-a-link', [symlink('p', '../sys/fs')], '/p/cgroup'],
 ];
 
-/** Links in place of the device that OCI runtimes open as root, in a volume of the image. */
+/** Links, in a volume of the image, in place of the device that OCI runtimes open as root. */
 const nullLinks: [string, string][] = [
   ['null-to-a-descriptor', '/proc/self/fd/5'],
   ['null-to-a-sysctl', '/proc/sys/kernel/printk_ratelimit_burst'],
 ];
 
-/** Directories in which a link of another container or of the image could redirect a mount of the pod. */
+/** Directories in which a link from another container or from the image could redirect one of the pod's mounts. */
 const nested = ['/', '/dev', '/dev/pts', '/proc', '/sys', '/sys/fs/cgroup', '/etc', '../etc'];
 
 for (const handler of OCI_RUNTIMES) {
@@ -158,7 +158,7 @@ for (const handler of OCI_RUNTIMES) {
     for (const path of ['/l0', '/l0/null', '/l1', '/l1/fs/cgroup', '/l2', '/l3', '/', '/dev'])
       await assert.rejects(run(path), REFUSED, path);
     assert.equal((await run('/shm')).out, 'file\n');
-    // the first is mounted before the second, which is deeper, although the path of the first is longer
+    // /b/c leads to /e, so it must be mounted before /e/p, which is inside it
     symlinkSync('/etc', join(hostPath, 'p'));
     await assert.rejects(run('/b/c', '/e/p'), REFUSED).finally(() => rmSync(join(hostPath, 'p')));
     await attacked.remove(pod.podSandboxId);

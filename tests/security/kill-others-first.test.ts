@@ -1,4 +1,7 @@
-/** An attacker makes the node use more and more memory, so that the kernel kills others, because the node has a low OOM score. */
+/**
+ * An attacker makes the node use more and more memory, to get other processes killed by the kernel instead of the node, which has a low OOM
+ * score.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';

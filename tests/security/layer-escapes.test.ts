@@ -1,6 +1,7 @@
 /**
- * Layers and images that try to access the host, in addition to `tests/unpack/hostile-layers.test.ts`. Other runtimes had bugs with device
- * numbers out of range, whiteouts lost in a parallel unpack (containerd#13125) and a race in the extraction (containerd#12961).
+ * Layers and images that try to access the host, in addition to those in `tests/unpack/hostile-layers.test.ts`. Other runtimes had bugs
+ * with out-of-range device numbers, with whiteouts lost during parallel unpacking (containerd#13125), and a race during extraction
+ * (containerd#12961).
  */
 import assert from 'node:assert/strict';
 import { existsSync, lstatSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
@@ -38,7 +39,7 @@ afterEach(() => {
 });
 
 suite('devices', () => {
-  /** An archive of one device with these numbers of eight bytes each, in octal or binary. */
+  /** Returns an archive with a device that has these numbers, encoded as eight bytes each (octal or binary). */
   function device(major: Buffer, minor: Buffer): Buffer {
     const archive = tarArchive([{ name: 'x', flag: '3' }]);
     const block = archive.subarray(0, 512);
@@ -56,7 +57,7 @@ suite('devices', () => {
 
   test('whose numbers are out of range are refused, not truncated to those of another device', async () => {
     const [mem, zero] = [binary(1n), binary(0n)];
-    // truncated to 32 bits, or to the kernel's 12 and 20, these would be /dev/mem, or a whiteout
+    // truncated to 32 bits, or to the 12 and 20 bits used by the kernel, these would be /dev/mem or a whiteout
     const wrong: [Buffer, Buffer][] = [
       [binary((1n << 32n) + 1n), mem],
       [binary(4096n + 1n), mem],

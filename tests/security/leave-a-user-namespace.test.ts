@@ -1,6 +1,6 @@
 /**
- * Root of a container in a pod with a user namespace tries to act as the host's root. It has all capabilities, no seccomp filter and no
- * masked paths: only the user namespace restricts it, in which device nodes cannot be opened.
+ * Container root in a pod with a user namespace tries to act as the host's root. It has all capabilities and neither a seccomp filter nor
+ * masked paths: all that restricts it is the user namespace, in which device nodes cannot be opened.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -18,7 +18,7 @@ const volume = join(place.logs, 'volume');
 before(async () => {
   await runtime.start();
   mkdirSync(volume, { recursive: true });
-  // /dev/mem and a disk, as an image or another pod may have left them on a volume
+  // /dev/mem and /dev/kmsg, as an image or another pod may have left them on a volume
   execFileSync('mknod', ['-m', '666', join(volume, 'mem'), 'c', '1', '1']);
   execFileSync('mknod', ['-m', '666', join(volume, 'kmsg'), 'c', '1', '11']);
 });
@@ -54,7 +54,7 @@ async function start(handler: string, network: NamespaceMode) {
   return { podSandboxId, containerId, run };
 }
 
-/** Each prints its name if it succeeds. They write existing values, so that a success does no harm. */
+/** Each name is printed if its command succeeds. The commands write existing values, so that success does no harm. */
 const ATTEMPTS = {
   'write a sysctl of the host': 'v=$(cat /proc/sys/kernel/core_pattern); echo "$v" > /proc/sys/kernel/core_pattern',
   'write a sysctl of the host in a new proc':

@@ -1,4 +1,4 @@
-/** The longest time in ms for which the event loop was blocked while `work` ran, which would have delayed probes. */
+/** Returns the longest time (ms) that the event loop was blocked while `work` ran; a stall like this delays probes. */
 export async function longestStallMs(work: () => Promise<unknown>): Promise<number> {
   let longestMs = 0;
   let lastMs = performance.now();

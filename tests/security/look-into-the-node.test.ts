@@ -1,6 +1,4 @@
-/**
- * A local user tries to read, write, execute or connect to every path below the root, state and log directories of a busy node.
- */
+/** A local user tries to read, write, execute or connect to every path under a busy node's root, state and log directories. */
 import assert from 'node:assert/strict';
 import { chmodSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -49,7 +47,7 @@ after(async () => {
   bundle.remove();
 });
 
-/** All paths of the node's directories, as listed by root. */
+/** Returns all paths in the node's directories, as listed by root. */
 function everyPath(): string[] {
   return ['root', 'state', 'logs'].flatMap((name) => {
     const top = place.path(name);
@@ -75,7 +73,7 @@ test('an unprivileged user can access nothing in the directories of a busy node,
   openAsBefore();
   assert.notDeepEqual(opportunitiesOfNobody(everyPath()), [], 'the directories are open now');
   daemon = await place.startDaemon();
-  // the log directory may be shared with other kubelets; only the node's own entries in it are closed
+  // the log directory may be shared with other kubelets, so the node only restricts access to its own entries
   const found = () => opportunitiesOfNobody(everyPath().filter((path) => path !== place.path('logs')));
   await place.until(() => found().length === 0).catch(() => assert.deepEqual(found(), []));
   await place.ok('delete', ...names);
@@ -83,7 +81,7 @@ test('an unprivileged user can access nothing in the directories of a busy node,
   await daemon.ended();
 });
 
-/** Sets the modes of the node's directories in version 0.1.0. */
+/** Gives the node's directories the modes they had in version 0.1.0. */
 function openAsBefore(): void {
   const passed = ['root', 'state', 'root/runtime', 'root/runtime/containers', 'state/containers', 'state/sandboxes'];
   for (const name of [...passed, 'state/tasks']) chmodSync(place.path(name), 0o711);

@@ -1,4 +1,4 @@
-/** A container with the RuntimeDefault profile makes system calls that act on the host; all of them are refused. */
+/** A container with the RuntimeDefault profile makes system calls that would affect the host; all are denied. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { SecurityProfile_ProfileType as ProfileType } from '@podwright/cri';
@@ -8,7 +8,7 @@ import { callFiles, makeCalls, type SystemCall } from './syscall-program.fixture
 const [EPERM, ENOSYS] = [1, 38];
 const CLONE_NEWUSER = 0x10000000n;
 
-/** System call numbers on x86-64 and on arm64. */
+/** System call numbers on x86-64 and arm64. */
 const numbers: Record<string, [number, number]> = {
   acct: [163, 89],
   add_key: [248, 217],
@@ -64,7 +64,7 @@ const refused: Record<string, SystemCall> = {
   'clone-of-a-user-namespace': { number: numberOf([56, 220]), args: [CLONE_NEWUSER | 17n] },
   'personality-that-no-program-needs': { number: numberOf([135, 92]), args: [0x0400000n] },
 };
-/** Refused calls that an unconfined process with the same capabilities may make, so that the profile refuses them. */
+/** Denied calls that an unconfined process with the same capabilities is allowed, so it is the profile that denies them. */
 const byProfileAlone = ['unshare', 'get_mempolicy', 'personality-that-no-program-needs'];
 
 const attacked = new AttackedRuntime();
@@ -84,7 +84,7 @@ for (const handler of OCI_RUNTIMES) {
     for (const name of Object.keys(refused)) assert.equal(answers[name], EPERM, name);
     assert.equal(answers.clone3, ENOSYS);
     const unconfined = await under(ProfileType.Unconfined);
-    // a kernel without NUMA does not have all of them, but they must not fail with EPERM
+    // a kernel without NUMA lacks some of them, but none may fail with EPERM
     for (const name of byProfileAlone) assert.notEqual(unconfined[name], EPERM, name);
   });
 }

@@ -3,7 +3,7 @@ import type { ExampleImageOptions } from '../../scripts/example-image.ts';
 import { makeBusyboxImage } from '../fixtures/busybox-image.ts';
 import type { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 
-/** Loads a busybox image with these settings or files, and returns its name; `tag` must be unique. */
+/** Loads a busybox image with these settings or files; returns its name. `tag` must be unique. */
 export async function loadImage(
   { cri, place }: RuntimeUnderTest,
   tag: string,

@@ -1,4 +1,4 @@
-/** A pod moves its files while they are measured, from where the measurement has not been to where it has been. */
+/** A pod moves its files while they are being measured, from places not yet measured to places already measured. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -31,9 +31,9 @@ after(async () => {
   bundle.remove();
 });
 
-/** Moves small files all the time. */
+/** Keeps moving small files. */
 const busy = 'cd /data; mkdir a b; echo x >a/x; while :; do mv a/x b/x; mv b/x a/x; echo y >y; rm y; done';
-/** A number that names the process of an idle pod. */
+/** Returns a number by which to recognize an idle pod's process. */
 const idleSeconds = (name: string) => `${process.pid}${Buffer.from(name).readUInt16BE()}`;
 const idle = (name: string) => `exec sleep ${idleSeconds(name)}`;
 
@@ -55,7 +55,10 @@ function manifest(name: string, script: string, { limit = '', sizeLimit = '' } =
 
 const run = (name: string, text: string) => place.ok('run', '--detach', place.file(`${name}.yaml`, text));
 
-/** Runs an idle pod, and in its cgroups and volume the program that moves files, which has `amount` bytes, or all that the disk has. */
+/**
+ * Runs an idle pod and, in its cgroups and on its volume, the program that moves files, which holds `amount` bytes, or as much as fits on
+ * the disk.
+ */
 async function runMover(name: string, amount: string, limits = {}): Promise<void> {
   await run(name, manifest(name, idle(name), limits));
   const uid = (await place.pods()).find(({ metadata }) => metadata.name === name)!.metadata.uid;
@@ -63,7 +66,7 @@ async function runMover(name: string, amount: string, limits = {}): Promise<void
   const isIdle = async (pid: number) => String(await readProcessStart(pid, 'cmdline')).includes(idleSeconds(name));
   const find = async () => (await findProcesses(isIdle)).at(0);
   const pid = await waitFor(find, { intervalMs: 50, signal: AbortSignal.timeout(10_000) });
-  // the shell enters the cgroups before it becomes the program
+  // the shell enters the cgroups, then execs the program
   const procs = await cgroupFiles(pid);
   const command = `for file in ${procs.join(' ')}; do echo $$ >$file; done; exec "$@"`;
   const child = [process.execPath, join(import.meta.dirname, 'move-files.child.ts'), directory, amount];
@@ -73,7 +76,7 @@ async function runMover(name: string, amount: string, limits = {}): Promise<void
   assert.equal(String(started), 'moving\n');
 }
 
-/** The files to which a process writes its PID to enter the cgroups of another process. */
+/** Returns the files to write a PID to so that a process joins the cgroups of another process. */
 async function cgroupFiles(pid: number): Promise<string[]> {
   const lines = readFileSync(`/proc/${pid}/cgroup`, 'utf8').trim().split('\n');
   const { trees } = await discoverCgroups();
@@ -86,7 +89,7 @@ async function cgroupFiles(pid: number): Promise<string[]> {
   });
 }
 
-/** Waits until exactly these pods are evicted, and checks that no container of the others was restarted. */
+/** Waits until exactly these pods are evicted, and asserts that no container of any other pod was restarted. */
 async function untilEvicted(...expected: string[]): Promise<void> {
   const evicted = async () =>
     (await place.pods()).filter(({ status }) => status?.reason === 'Evicted').map(({ metadata }) => metadata.name);

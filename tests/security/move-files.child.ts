@@ -1,9 +1,8 @@
 /**
- * Moves files out of the way of each measurement: `move-files.child.ts DIRECTORY BYTES`. Makes four directories in DIRECTORY, of which the second
- * and the fourth that a measurement visits have many others, so that there is time to react. Whenever a measurement has left the first one,
- * exchanges its empty directory with the full one of the third (renameat2(2), inotify(7)); exchanges them again when the measurement has left
- * the third one. Prints a line once it
- * has started. Writes until the disk is full if BYTES is not a number.
+ * Moves files out of the way of each measurement: `move-files.child.ts DIRECTORY BYTES`. Creates four directories in DIRECTORY. The second
+ * and the fourth visited by a measurement contain many others, to gain time to react. Whenever a measurement has left the first one,
+ * exchanges the empty directory in it with the full one in the third (renameat2(2), inotify(7)); when it has left the third one, exchanges
+ * them back. Prints a line once it has started. Writes until the disk is full if BYTES is not a number.
  */
 import { closeSync, mkdirSync, opendirSync, openSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -15,7 +14,7 @@ const koffi = createRequire(new URL('../../packages/runtime/package.json', impor
 const RENAME_EXCHANGE = 2;
 const CLOSE_NOWRITE = 0x10;
 const AT_FDCWD = -100;
-/** How long a measurement may take between the first and the last directory. */
+/** Maximum time that a measurement takes from the first to the last directory. */
 const PATIENCE_MS = 2000;
 const POLLIN = 1;
 
@@ -44,7 +43,10 @@ const exchange = () => {
   isHidden = !isHidden;
 };
 
-/** The directories that a measurement has left since the last call; an event with a name is about a directory in one of these. */
+/**
+ * Returns the directories that a measurement has left since the last call. Skips events that have a name, because they concern a
+ * subdirectory.
+ */
 function left(timeoutMs: number): number[] {
   const asked = Buffer.alloc(8);
   asked.writeInt32LE(events);

@@ -1,4 +1,4 @@
-/** An image declares one directory as a volume many times: each volume would be a copy, which would fill the disk. */
+/** An image declares the same directory as a volume many times: with a copy for each volume, they would fill the disk. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';

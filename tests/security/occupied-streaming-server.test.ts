@@ -1,6 +1,6 @@
 /**
- * An unprivileged local user repeatedly opens as many connections to the streaming server as it accepts, to block the execs of others.
- * TCP does not identify clients, so the test connects itself.
+ * An unprivileged local user keeps opening as many connections to the streaming server as it accepts, to block other users' execs. TCP does
+ * not identify clients, so the test itself can connect.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -10,7 +10,7 @@ import { waitFor } from '@podwright/base';
 import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 import { collect, StreamingPod, Visitor } from '../streaming/streaming-pod.fixture.ts';
 
-/** More connections than the server accepts from clients without a token. */
+/** More connections than the server accepts from clients that have not sent a token. */
 const CONNECTIONS = 1100;
 
 const runtime = new RuntimeUnderTest();

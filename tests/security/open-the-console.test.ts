@@ -1,10 +1,10 @@
-/** A container creates a device node of the host's console, and reads what is typed there. */
+/** A container creates a device node for the host's console and reads what is typed there. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createIn, runPod } from '../conformance/pods.fixture.ts';
 import { openOurs } from '../conformance/runtimes.fixture.ts';
 
-// only runc: crun always allows the console
+// runc only: crun always allows access to the console
 test("with runc a container cannot open the host's console, and has its own", async (context) => {
   const runtime = await openOurs('runc');
   context.after(() => runtime.end());

@@ -1,4 +1,4 @@
-/** A command in a container (a probe, a hook, `exec`) that consumes memory must be OOM-killed no later than its container. */
+/** A memory-hungry command in a container (a probe, a hook, `exec`) must be OOM-killed no later than its container. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
@@ -8,14 +8,14 @@ import { runRemoteCommand } from '@podwright/streaming';
 import { createIn, runPod } from '../conformance/pods.fixture.ts';
 import { openOurs } from '../conformance/runtimes.fixture.ts';
 
-/** OOM score of a pod with a small memory request. The node's own is lower, so that it is not killed for memory of pods. */
+/** oom_score_adj of a pod with a small memory request. The node's own is lower, so that it is not killed because of pods' memory use. */
 const SCORE = 977;
 const BOUND_MS = 60_000;
 
 type Runtime = Awaited<ReturnType<typeof openOurs>>;
 type Container = { runtime: Runtime; containerId: string };
 
-/** Starts a runtime with this OCI runtime, and a container with this score; both are removed after the test. */
+/** Starts a runtime with this OCI runtime, and a container with SCORE; both are removed after the test. */
 async function startContainer(context: TestContext, program: string): Promise<Container> {
   const runtime = await openOurs(program);
   context.after(() => runtime.end());
@@ -26,7 +26,7 @@ async function startContainer(context: TestContext, program: string): Promise<Co
   return { runtime, containerId };
 }
 
-/** The output of a command, on a terminal or not. */
+/** Returns a command's output, with or without a terminal. */
 async function outputOf({ runtime, containerId }: Container, cmd: string[], tty: boolean): Promise<string> {
   const { url } = await runtime.cri.runtime.exec({ containerId, cmd, stdin: false, stdout: true, stderr: !tty, tty });
   const stdout = new PassThrough();
@@ -42,7 +42,7 @@ for (const program of ['crun', 'runc']) {
     assert.notEqual(Number(readFileSync('/proc/self/oom_score_adj', 'utf8')), SCORE);
     const container = await startContainer(context, program);
     const { runtime, containerId } = container;
-    // the command and its child
+    // reads both that of a child and that of the command itself
     const cmd = ['sh', '-c', 'cat /proc/self/oom_score_adj /proc/$$/oom_score_adj'];
     const both = `${SCORE}\n${SCORE}\n`;
     const { stdout } = await runtime.cri.runtime.execSync({ containerId, cmd, timeout: 60n });

@@ -1,4 +1,4 @@
-/** A registry serves the public config of an image with other blobs, to corrupt that image or to get its files. */
+/** A registry serves an image's public config along with other blobs, to corrupt that image or obtain its files. */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ async function start(t: TestContext) {
     await room.images.pull(nameOf('victim'), { signal });
   }
   const { size } = JSON.parse(registry.manifests.get('victim')!.data.toString()).config;
-  /** Adds a manifest of a config and one blob. */
+  /** Adds a manifest that consists of a config and one blob. */
   const addManifest = (tag: string, config: { digest: string; size: number }, data: Buffer, mediaType: string) =>
     registry.addManifest(
       tag,

@@ -1,4 +1,4 @@
-/** A pod fills the disk while the node is down after a crash, so that the node could not start, and so never evict the pod. */
+/** A pod fills the disk while the node is down after a crash, so that the node cannot start, and so never evicts the pod. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ before(async () => {
 });
 after(() => bundle?.remove());
 
-/** A pod that fills the disk once the file `go` is in its emptyDir, and takes whatever becomes free. */
+/** Returns a pod that fills the disk once the file `go` exists in its emptyDir, and grabs any space that becomes free. */
 function filler(fill: string): string {
   const script = `until [ -e /e/go ]; do sleep 0.1; done; mkdir /e/d; ${fill}`;
   return `apiVersion: v1
@@ -33,13 +33,13 @@ spec:
 `;
 }
 
-/** Whether a server listens on each socket; a killed node leaves its sockets behind. */
+/** Whether a server listens on each of the sockets. Checks this because a killed node leaves its sockets behind. */
 async function answer(sockets: string[]): Promise<boolean> {
   const results = await Promise.allSettled(sockets.map((path) => once(connect(path), 'connect')));
   return results.every(({ status }) => status === 'fulfilled');
 }
 
-/** Small files take the blocks that are too small for a page. */
+/** Small files use up the blocks that are smaller than a page. */
 const blocks = (directory: string) =>
   `i=0; while :; do cat /dev/zero >> ${directory}/f; while echo x > ${directory}/s$i; do i=$((i+1)); done; sleep 0.1; done 2>/dev/null`;
 const INODES = 'i=0; while :; do i=$((i+1)); touch /e/d/$i || sleep 0.1; done 2>/dev/null';
@@ -62,7 +62,7 @@ for (const { lacks, fileSystem, fill, ...disk } of CASES) {
     await node.place.until(() => node.areRunning('filler'));
     const uid = (await node.find('filler'))!.metadata.uid;
     await node.kill();
-    // as after an update of the OCI runtimes or a reboot: the start tries them, and cannot write the results
+    // as after an OCI runtime update or a reboot: startup tries out the OCI runtimes, and cannot save the results
     rmSync(node.place.path('root/runtime/host'), { recursive: true });
     writeFileSync(node.place.path('root/kubelet/pods', uid, 'volumes/kubernetes.io~empty-dir/e/go'), '');
     await node.place.until(() => node.disk.isFull());

@@ -1,6 +1,6 @@
 /**
- * An image has links in place of paths that the runtime mounts or copies: volumes (CVE-2022-23648), network files and their directory,
- * the termination log. Nothing of the host is read or written through them.
+ * An image has links in place of paths that the runtime mounts or copies: volumes (CVE-2022-23648), network files and their directory, the
+ * termination log. No host files are read or written through them.
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -10,13 +10,13 @@ import type { FixtureEntry } from '../../packages/images/src/unpack/tar-writer.f
 import { directory, symlink } from '../unpack/layer.fixture.ts';
 import { AttackedRuntime, OCI_RUNTIMES } from './attacked-runtime.fixture.ts';
 
-/** A word that does not occur in containers. */
+/** A word that does not otherwise occur in containers. */
 const SECRET = 'zebra';
 const attacked = new AttackedRuntime();
 const { logs } = attacked.runtime.place;
 const hostDirectory = join(logs, 'of-the-host');
 const messageFile = join(logs, 'message');
-/** Leads from the root file system of any container to the host's directory. */
+/** Leads from any container's root file system to the host directory. */
 const outward = '../'.repeat(30) + hostDirectory.slice(1);
 const NAMES = ['zebra', 'hosts', 'hostname', 'resolv.conf', 'termination-log'];
 
@@ -28,7 +28,7 @@ before(async () => {
 });
 after(() => attacked.end());
 
-/** Asserts that the host's files are unchanged. */
+/** Asserts that the host's files are unmodified. */
 function assertUntouched(): void {
   assert.deepEqual(readdirSync(hostDirectory).sort(), [...NAMES].sort());
   for (const name of NAMES) assert.equal(readFileSync(join(hostDirectory, name), 'utf8'), SECRET, name);
@@ -44,7 +44,7 @@ const volumes: [string, FixtureEntry[], string][] = [
   ['no-slash', [], outward],
 ];
 
-/** Links of images and their targets. */
+/** Links in images, with their targets. */
 const files: [string, FixtureEntry[]][] = [
   ['hosts', [symlink('etc/hosts', join(hostDirectory, 'hosts'))]],
   ['hosts-outward', [symlink('etc/hosts', `${outward}/hosts`)]],
@@ -58,7 +58,7 @@ const files: [string, FixtureEntry[]][] = [
   ['message-below', [symlink('messages', hostDirectory)]],
 ];
 
-/** Scripts that search the secret in the root, and write to all paths where it could be mounted. */
+/** Scripts that search the root for the secret, and write to all paths where it might be mounted. */
 const READ = 'grep -rs zebra / --include=zebra --exclude-dir=proc --exclude-dir=sys; ls -R /v 2>/dev/null';
 const WRITE = `for file in /etc/hosts /etc/hostname /etc/resolv.conf /messages/termination-log; do
   echo written > $file; cat $file; done 2>&1`;
@@ -89,7 +89,7 @@ for (const handler of OCI_RUNTIMES) {
   }
 }
 
-/** The container may also be refused at its creation or start. */
+/** Accepts an error too, if it is from creating or starting the container. */
 function refused(error: unknown): { out: string } {
   assert.match(String(error), /(create|start) container/);
   return { out: '' };

@@ -1,4 +1,4 @@
-/** A local user tries to read the pods' environment, including Secrets, in the runtime's records (CVE-2024-25621). */
+/** A local user tries to read pods' environment variables, including Secrets, from the runtime's records (CVE-2024-25621). */
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';

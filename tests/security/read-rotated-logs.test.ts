@@ -1,4 +1,4 @@
-/** A local user tries to read containers' logs after they were rotated and compressed. */
+/** A local user tries to read containers' logs after they have been rotated and compressed. */
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';

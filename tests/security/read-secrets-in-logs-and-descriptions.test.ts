@@ -1,4 +1,4 @@
-/** A Secret is visible only to the container that uses it: not in logs of the node, descriptions, events or command lines. */
+/** A Secret is visible only to the container that uses it, and not in node logs, descriptions, events or command lines. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
@@ -45,7 +45,7 @@ ${podManifest('holder', `test "$KEY" = ${SECRET.slice(0, 4)}*; ${forever}`, '  v
 ---
 ${podManifest('puller', 'true', '  imagePullSecrets: [{name: pull}]\n').replace(/image: .*/, `image: ${registry.host}/app:1`)}`;
 
-/** Asserts that a text does not contain the secret, plain or encoded. */
+/** Asserts that a text does not contain the secret, neither in plain text nor encoded. */
 function assertHidden(what: string, text: string): void {
   const login64 = Buffer.from(`me:${SECRET}`).toString('base64');
   for (const form of [SECRET, encoded, login64]) assert.ok(!text.includes(form), `${what}: ${text.slice(0, 3000)}`);

@@ -1,4 +1,4 @@
-/** A user's registry credentials are sent only to their host, not to hosts that it refers to (CVE-2020-15157). */
+/** A user's registry credentials are sent only to the host they are for, not to hosts that it refers to (CVE-2020-15157). */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ const challenge =
   ({ headers }, response) =>
     headers.authorization === undefined && Boolean(response.writeHead(401, { 'www-authenticate': header }).end());
 
-/** User data that a server has received: authorizations, account names, and request bodies, which contain one of them. */
+/** Returns the user data that a server has received: authorizations, account names, and request bodies, which contain one of these. */
 const learned = ({ requests }: FaultyRegistry): string[] =>
   requests.flatMap(({ headers, query, method }) => [
     ...(headers.authorization === undefined ? [] : [headers.authorization]),
@@ -34,9 +34,9 @@ const learned = ({ requests }: FaultyRegistry): string[] =>
   ]);
 
 type Attack = {
-  /** The registry of the reference. */
+  /** The registry in the image reference. */
   registry: FaultyRegistry;
-  /** Foreign servers. */
+  /** Servers of others. */
   foreign: FaultyRegistry;
   thief: FaultyRegistry;
   room: ImageRoom;

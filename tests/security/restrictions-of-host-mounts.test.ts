@@ -1,5 +1,5 @@
 /**
- * A pod mounts paths of the host that are mounted `nosuid`, `nodev`, `noexec` or read-only there. Remounting a bind mount removes all flags
+ * A pod mounts host paths that are mounted `nosuid`, `nodev`, `noexec` or read-only on the host. Remounting a bind mount clears all flags
  * that are not set again.
  */
 import assert from 'node:assert/strict';
@@ -39,7 +39,7 @@ function mountTmpfs(path: string, options: string): void {
 
 const RESTRICTIONS = ['ro', 'nosuid', 'nodev', 'noexec'];
 
-/** Restrictions of the container's mounts, by their paths in it. */
+/** Returns the restrictions of the container's mounts, by mount point. */
 async function restrictionsIn(handler: string, mounts: MessageInitShape<typeof MountSchema>[]) {
   const pod = await attacked.pod(`mounts-${handler}`, { handler });
   const { out } = await attacked.run(pod, { script: 'cat /proc/self/mountinfo', mounts });

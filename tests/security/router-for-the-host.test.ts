@@ -16,7 +16,7 @@ const { bridge } = attacked.runtime.place.scope;
 before(() => attacked.start());
 after(() => attacked.end());
 
-/** A router advertisement (RFC 4861, section 4.2) with a prefix for address autoconfiguration. The kernel adds the checksum. */
+/** Returns a router advertisement (RFC 4861, section 4.2) with a prefix for address autoconfiguration. The kernel fills in the checksum. */
 function advertisement(): Buffer {
   const message = Buffer.alloc(48);
   message[0] = 134;
@@ -29,7 +29,7 @@ function advertisement(): Buffer {
   return message;
 }
 
-/** Number of packets that a link has received, from this file. */
+/** Returns the number of packets received by a link, according to this file. */
 function received(path: string, text = existsSync(path) ? readFileSync(path, 'utf8') : ''): number {
   const counter = /^Ip6InReceives\s+(\d+)/m.exec(text);
   if (counter === null) throw new Error(`this host has no IPv6 on the link of ${path}`);
@@ -39,7 +39,7 @@ function received(path: string, text = existsSync(path) ? readFileSync(path, 'ut
 const inside = (netns: string, command: string[], input: Buffer | string = '') =>
   execFileSync('nsenter', [`--net=${netns}`, ...command], { input, encoding: 'utf8' });
 
-/** The network namespace of a new pod, once it has a source address. */
+/** Starts a pod; returns its network namespace once it has a source address. */
 async function routerPod(name: string): Promise<string> {
   const pid = await attacked.pidOf(await attacked.begin(await attacked.pod(name), { script: 'exec sleep 1000' }));
   const netns = `/proc/${pid}/ns/net`;
@@ -49,7 +49,7 @@ async function routerPod(name: string): Promise<string> {
   return netns;
 }
 
-/** Advertises until five packets have been received. */
+/** Sends advertisements until five packets have been received. */
 async function advertise(router: string, count: () => number): Promise<void> {
   const before = count();
   const hops = 'setsockopt-int=41:18:255'; // IPV6_MULTICAST_HOPS: advertisements with a lower hop limit are ignored

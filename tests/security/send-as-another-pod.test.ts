@@ -1,6 +1,6 @@
 /**
- * A pod of a standalone node cannot send raw frames and packets unless it adds NET_RAW, and its limit of open files is that of a service
- * of the host; unprivileged users can still ping.
+ * A pod on a standalone node cannot send raw frames and packets unless it adds NET_RAW, and its open files limit is that of a service on
+ * the host. Unprivileged users can still ping.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -36,7 +36,7 @@ async function stop(): Promise<void> {
 }
 
 const inPod = (name: string, script: string) => place.ok('exec', name, '--', 'sh', '-c', script);
-/** Whether the first process of the pod's container has NET_RAW, and whether a command can send a raw frame. */
+/** Returns whether the pod's main process has NET_RAW, and whether a command can send a raw frame. */
 async function netRawOf(name: string, container = ''): Promise<[boolean, boolean]> {
   await place.ok('run', '--detach', place.file(`${name}.yaml`, podManifest(name, forever) + container));
   const [, capabilities] = /^CapEff:\s*(\S+)$/m.exec(await inPod(name, 'cat /proc/1/status'))!;
@@ -44,7 +44,7 @@ async function netRawOf(name: string, container = ''): Promise<[boolean, boolean
   return [(BigInt(`0x${capabilities}`) & NET_RAW) !== 0n, code === 0];
 }
 
-/** The type of the answer to an ICMP echo request of a user without capabilities, in hexadecimal: 00 is an echo reply (RFC 792). */
+/** Pings as a user without capabilities; returns the ICMP type of the response in hexadecimal: 00 is an echo reply (RFC 792). */
 function pingFrom(netns: string): string {
   const address = GATEWAY.split('.').map((part) => Number(part).toString(16).padStart(2, '0'));
   const target = `SOCKET-DATAGRAM:2:2:1:x0000${address.join('')}0000000000000000`;
@@ -57,7 +57,7 @@ function pingFrom(netns: string): string {
   );
 }
 
-/** The network namespace of the pod with this address. */
+/** Returns the network namespace of the pod with this address. */
 function netnsOf(address: string): string {
   const pins = readdirSync(place.path('state/ns')).map((sandbox) => place.path('state/ns', sandbox, 'net'));
   return pins.find((pin) =>

@@ -1,4 +1,4 @@
-/** Answers to probes and hooks must not keep the kubelet busy: the probes of other pods would be late, and the pods restarted. */
+/** Responses to probes and hooks must not keep the kubelet busy: other pods' probes would be delayed, and the pods restarted. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,10 +12,12 @@ import { type EndlessAnswer, startAnswering } from './endless-answers.fixture.ts
 
 const PROBES = 8;
 const TIMEOUT_SECONDS = 6;
-/** Limit of CPU time for all probes: a tenth of the time until the deadline, and many times what they need. */
+/** Maximum CPU time of all probes: a quarter of the time until the deadline, and many times what they need. */
 const MAX_CPU_MS = 1500;
 
-/** The server's SETTINGS, and the head of the answer to the first request: `:status: 200` (RFC 9113, 6; RFC 7541, A). */
+/**
+ * The server's SETTINGS, and the header of its response to the first request: `:status: 200` (RFC 9113, section 6; RFC 7541, appendix A).
+ */
 const http2Head = '\0\0\0\x04\0\0\0\0\0' + '\0\0\x01\x01\x04\0\0\0\x01\x88';
 
 const httpAnswers: Record<string, [EndlessAnswer, verdict: string]> = {
@@ -41,7 +43,7 @@ const podIps = ['127.0.0.1'];
 const commands = { runInContainer: () => Promise.reject(new Error('not asked for')) };
 const prober = new Prober(commands);
 
-/** Makes eight simultaneous calls to a server with this answer, and checks the CPU time of this thread. */
+/** Makes eight concurrent calls to a server that responds like this; asserts that this thread's CPU time is limited. */
 async function attack(answer: EndlessAnswer, call: (port: number) => Promise<unknown>): Promise<void> {
   await using server = await startAnswering(answer);
   const before = process.threadCpuUsage();

@@ -1,4 +1,4 @@
-/** Pods that try to use all memory and all process ids of the host: other pods and the node keep running. */
+/** Pods that try to use up the host's memory and PIDs: other pods and the node keep running. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
@@ -23,11 +23,11 @@ import type { StartedProgram } from '../pods/started-program.ts';
 /** Small enough that the attacks do not affect this host. */
 const POD_PIDS = 64;
 const MEMORY_OF_PODS = 256 * 2 ** 20;
-/** Tests only the limits: under memory pressure the kubelet would refuse other pods. */
+/** Only the limits are to be tested: under memory pressure the kubelet would reject other pods. */
 const NO_EVICTION = '[kubelet.eviction]\nhard = {}\n';
-/** A fork bomb of at most 511 processes; the first process stays, because of `exec`. */
+/** A fork bomb of at most 511 processes. Because of `exec`, the first process stays. */
 const FORK_BOMB = 'b() { [ $1 -gt 0 ] && { b $(($1-1)) & b $(($1-1)) & }; exec sleep 1000; }; b 8 & exec sleep 1000';
-/** Repeatedly allocates a GiB at once. */
+/** Repeatedly allocates 1 GiB at once. */
 const MEMORY_HOG = 'while :; do dd if=/dev/zero of=/dev/null bs=1G count=1; done';
 
 let bundle: Bundle;
@@ -53,7 +53,7 @@ async function stop({ place, daemon }: Node): Promise<void> {
   assert.equal((await daemon.ended()).code, 0);
 }
 
-/** The path of a cgroup below `kubepods`, in the delegated unit if systemd has one. */
+/** Returns the path of a cgroup under `kubepods`, within the delegated unit if systemd has one. */
 function kubepods({ place }: Node, ...below: string[]): string {
   const { cgroupParent } = place.scope;
   const isDelegated = systemdObstacle({ systemd: isSystemdHost(), mode: cgroups.mode }) === undefined;
@@ -64,7 +64,7 @@ async function podNamed({ place }: Node, name: string): Promise<Pod> {
   return (await place.pods()).find(({ metadata }) => metadata.name === name)!;
 }
 
-/** The cgroup of a BestEffort pod. */
+/** Returns the cgroup of a BestEffort pod. */
 async function podCgroup(node: Node, name: string): Promise<string> {
   return kubepods(node, 'besteffort', `pod${(await podNamed(node, name)).metadata.uid}`);
 }
@@ -95,7 +95,7 @@ test('a fork bomb and a pod that consumes memory do not affect the node and othe
   const { containerID } = (await podNamed(node, 'hog')).status!.containerStatuses![0]!;
   const hogs = await podCgroup(node, 'hog');
   const eaten = join(hogs, containerID!.replace('podwright://', ''));
-  // on v2 the whole container is killed and restarted, and the pod's cgroup counts; on v1 each container counts
+  // on v2, the entire container is killed and restarted, so count in the pod's cgroup; on v1, only container cgroups count
   const oomKills = () => Math.max(readOomKills(cgroups, hogs), readOomKills(cgroups, eaten));
   await place.until(async () => oomKills() > 0);
 

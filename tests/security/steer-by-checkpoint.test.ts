@@ -1,6 +1,6 @@
 /**
- * An attacker provides a checkpoint, as an archive or as an image, with chosen annotations, log path and specification (GO-2026-5064,
- * CVE-2026-53489, GO-2026-6791), or exchanges files while a checkpoint is written and read.
+ * An attacker supplies a checkpoint, as an archive or an image, with chosen annotations, log path and spec (GO-2026-5064, CVE-2026-53489,
+ * GO-2026-6791), or swaps files while a checkpoint is being written and read.
  */
 import assert from 'node:assert/strict';
 import {
@@ -32,7 +32,7 @@ const archive = join(directory, 'checkpoint.tar');
 const runtime = new RuntimeUnderTest(place);
 const pathBefore = process.env.PATH;
 
-/** A CDI specification on the host, whose device an annotation could request. */
+/** A CDI spec on the host with a device that an annotation could request. */
 const DEVICE = `
 cdiVersion: "0.6.0"
 kind: podwright.test/disk
@@ -40,7 +40,7 @@ devices:
 - name: all
   containerEdits: {env: [DISK=given], mounts: [{hostPath: /etc, containerPath: /host-etc, options: [rbind, ro]}]}
 `;
-/** Annotations that CRI-O, containerd, crun and CDI would use. */
+/** Annotations that would be acted on by CRI-O, containerd, crun or CDI. */
 const ANNOTATIONS = {
   'cdi.k8s.io/disk': 'podwright.test/disk=all',
   'io.kubernetes.cri-o.annotations.checkpoint.name': 'victim',
@@ -73,7 +73,7 @@ async function runContainer(name: string, change: object = {}) {
   return { podSandboxId, containerId };
 }
 
-/** Writes a checkpoint as an image, with annotations on all objects that can have some. */
+/** Writes a checkpoint as an image, with annotations on every object that supports them. */
 function writeCheckpointImage(path: string, tag: string): string {
   const layout = new LayoutDirectory(path);
   const sink: BlobSink = {

@@ -1,4 +1,4 @@
-/** A CRI client sets cgroup files that are not limits, which would move, freeze or kill foreign processes. */
+/** A CRI client sets cgroup files other than limits, which could move, freeze or kill unrelated processes. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';

@@ -1,4 +1,4 @@
-/** A manifest that takes minutes to parse would block the probes of all pods: it is refused or parsed in bounded time. */
+/** A manifest that takes minutes to parse would block all pods' probes: it is rejected, or parsed in bounded time. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { LocalServer } from '../../packages/node-api/src/local-server.ts';
 import type { NodeBackend } from '../../packages/node-api/src/node-backend.ts';
 import { longestStallMs } from './longest-stall.fixture.ts';
 
-/** Longest time of blocking the event loop; on a fast host it is a tenth of this. */
+/** Maximum time that the event loop may be blocked; a fast host needs a tenth of this. */
 const PATIENCE_MS = 4000;
 
 const configMap = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n';
@@ -20,7 +20,7 @@ const lines = (count: number, line: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => line(at)).join('');
 const list = (item: string, count: number) => `apiVersion: v1\nkind: List\nitems: [${`${item},`.repeat(count)}]`;
 
-/** Known expensive manifests. */
+/** Manifests known to be expensive. */
 const hostile: [string, string][] = [
   ['60,000 keys', configMap + lines(60_000, (at) => `  k${at}: "a"\n`)],
   ['as many keys as are allowed', configMap + lines(28_000, (at) => `  k${at}: "a"\n`)],

@@ -1,4 +1,6 @@
-/** A local user tries to use another user's exec URL: guessed from others, reused, used simultaneously, changed. */
+/**
+ * A local user tries to use another user's exec URL: by guessing it from other URLs, reusing it, using it concurrently, or modifying it.
+ */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -16,7 +18,7 @@ before(async () => {
 });
 after(async () => assert.deepEqual(await runtime.end(), []));
 
-/** The status of the answer to an upgrade. */
+/** Returns the status code of the response to an upgrade request. */
 async function ask({ port }: URL, path: string): Promise<number> {
   const socket = connect(Number(port), '127.0.0.1');
   socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n`);
@@ -59,7 +61,7 @@ test('tokens have 128 random bits, independent of other URLs', async () => {
     const value = (token: Buffer) => (token[bit >> 3]! >> (bit & 7)) & 1;
     const ones = tokens.filter((token) => value(token) === 1).length;
     const changes = tokens.filter((token, index) => index > 0 && value(token) !== value(tokens[index - 1]!)).length;
-    // six standard deviations around the half: fails by chance in less than one of a hundred thousand runs
+    // within six standard deviations of one half: fails by chance in less than one in a hundred thousand runs
     for (const count of [ones, changes]) assert.ok(Math.abs(count - 128) < 48, `bit ${bit}: ${count} of 256`);
   }
 });

@@ -2,21 +2,21 @@ import type { FixtureEntry } from '../../packages/images/src/unpack/tar-writer.f
 import type { AttackedRuntime } from './attacked-runtime.fixture.ts';
 
 /**
- * A system call by its number, with up to three arguments; -1n means the address of `data`. With `int80` an x86-64 program makes it by
- * the 32-bit interface, with other numbers and 32-bit registers.
+ * A system call by number, with up to three arguments; -1n stands for the address of `data`. With `int80`, an x86-64 program uses the
+ * 32-bit interface, which has different numbers and 32-bit registers.
  */
 export type SystemCall = { number: number; args?: bigint[]; int80?: boolean; data?: Buffer };
 
 type Machine = { elf: number; code: (call: SystemCall, args: bigint[]) => Buffer };
 
-/** Load address, low enough that addresses fit in 32 bits. */
+/** Load address, low enough for addresses to fit in 32 bits. */
 const LOADED_AT = 0x400000;
 const HEADER_BYTES = 64 + 56;
 
-/** The errno of each call, 0 if it succeeded. */
+/** The errno of each call; 0 on success. */
 export type Answers = Record<string, number>;
 
-/** Runs each call in its own program, in one container of the pod with this security context. */
+/** Runs each call as a separate program, all in one container of the pod, with this security context. */
 export async function makeCalls(
   attacked: AttackedRuntime,
   { pod, image, linux }: { pod: Awaited<ReturnType<AttackedRuntime['pod']>>; image: string; linux: object },
@@ -28,14 +28,14 @@ export async function makeCalls(
   );
 }
 
-/** The programs of these calls as files of an image, named by the calls. */
+/** Returns the programs for these calls as image files, named after the calls. */
 export function callFiles(calls: Record<string, SystemCall>): FixtureEntry[] {
   return Object.entries(calls).map(([name, call]) => ({ name: `calls/${name}`, mode: 0o755, body: program(call) }));
 }
 
 /**
- * A static ELF program for this machine (elf(5)) in machine code, without a compiler and a C library. Its exit code is 0 if the call
- * succeeds, otherwise the errno.
+ * Returns a static ELF program for this machine (elf(5)), assembled without a compiler or C library. It exits with 0 if the call succeeds,
+ * otherwise with the errno.
  */
 function program(call: SystemCall): Buffer {
   const machine = MACHINES[process.arch];
@@ -65,7 +65,7 @@ function elfHeader(machine: number): Buffer {
   return header;
 }
 
-/** One segment with everything; the kernel maps whole pages. */
+/** A single segment for everything; the kernel maps entire pages. */
 function programHeader(contentBytes: number): Buffer {
   const header = Buffer.alloc(56);
   header.writeUInt32LE(1, 0); // PT_LOAD

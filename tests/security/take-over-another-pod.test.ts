@@ -1,6 +1,6 @@
 /**
- * A manifest claims the UID or name of another pod, to get its volumes and containers. The first pod keeps its UID, regardless of the names
- * of manifests and over a restart; when the UID is free again, a new pod with it gets nothing of the earlier one.
+ * A manifest claims another pod's UID or name, to get its volumes and containers. The first pod keeps its UID, whatever the names of the
+ * manifests, and even across a restart. Once the UID is free again, a new pod with it gets nothing from the earlier one.
  */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ type PodFields = {
   annotations?: Record<string, string>;
 };
 
-/** A pod with a volume at /d, in JSON (which is valid YAML). */
+/** Returns a pod with a volume at /d, as JSON (which is valid YAML). */
 function manifestOf({ script = forever, ...metadata }: PodFields): string {
   const container = {
     name: 'main',
@@ -39,7 +39,7 @@ function manifestOf({ script = forever, ...metadata }: PodFields): string {
 const VICTIM: PodFields = { namespace: 'prod', name: 'victim', script: `echo secret > /d/secret; ${forever}` };
 const VICTIMS_FILE = 'manifests/applied-pod_prod_victim.json';
 
-/** A node with a victim that has its secret in its volume; removed after the test. */
+/** A node with a victim pod that keeps a secret in its volume; removed after the test. */
 class Attacked {
   readonly place: NodePlace;
   #daemon: StartedProgram | undefined;
@@ -57,7 +57,7 @@ class Attacked {
     this.victim = (await this.pod('prod', 'victim'))!;
   }
 
-  /** Kills the node, runs `meanwhile`, and starts it again. */
+  /** Kills the node, runs `meanwhile`, and restarts the node. */
   async restart(meanwhile: () => void = () => undefined): Promise<void> {
     this.#daemon!.child.kill('SIGKILL');
     await this.place.until(() => this.#daemon!.child.signalCode !== null);
@@ -70,7 +70,7 @@ class Attacked {
     return pods.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
   }
 
-  /** The content of the pod's volume; `undefined` if the pod does not run. */
+  /** Returns the content of the pod's volume; `undefined` if the pod is not running. */
   async secretOf(namespace: string, name: string): Promise<string | undefined> {
     const script = 'cat /d/secret 2>/dev/null || echo none';
     const { code, out } = await this.place.call('exec', '-n', namespace, name, '--', 'sh', '-c', script);
@@ -137,7 +137,7 @@ test('a manifest in the directory cannot take the UID or name of a running pod, 
   };
   const thief = manifestOf({ namespace: 'aaa', name: 'thief', uid, annotations });
   const twin = manifestOf({ ...VICTIM, uid, script: forever, annotations });
-  // both are read before the victim's manifest
+  // both sort before the victim's manifest, so they are read first
   writeFileSync(place.path('root/manifests/aaa-thief.yaml'), thief);
   writeFileSync(place.path('root/manifests/aaa-twin.yaml'), twin);
   await node.untilRefused(`UID ${uid} is already that of pod prod/victim`);
@@ -165,7 +165,7 @@ test('a pod with a UID that is free again does not get the volume and the contai
     writeFileSync(thieves, manifestOf({ namespace: 'aaa', name: 'thief', uid }));
   });
   await untilThiefRuns();
-  // and the other way round, while the node runs
+  // and the other way around, while the node is running
   writeFileSync(victims, text);
   await node.untilRefused(`UID ${uid} is already that of pod aaa/thief`);
   rmSync(thieves);

@@ -1,11 +1,11 @@
-/** A pod without seccomp settings tries to use a kernel feature that containers do not need: its own user namespace. */
+/** A pod without seccomp settings tries to use a kernel feature that containers do not need: creating a user namespace. */
 import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
 import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { exampleImage, NO_PORTS, NodePlace, podManifest } from '../pods/node.fixture.ts';
 
-/** Prints the mode of the filter (0 none, 2 a filter; proc_pid_status(5)), and whether the attack works. */
+/** Prints the seccomp mode (0: none, 2: filter; proc_pid_status(5)), and whether the attack works. */
 const ATTACK =
   'grep ^Seccomp: /proc/self/status; unshare -U true 2>/dev/null && echo namespace || echo refused; sleep 1000';
 const FILTERED = 'Seccomp:\t2\nrefused\n';
@@ -17,12 +17,12 @@ before(async () => {
 });
 after(() => bundle.remove());
 
-/** The manifest of a pod with these security contexts of the pod and of its container. */
+/** Returns a manifest with these security contexts for the pod and its container. */
 function manifest(name: string, { pod = '{}', container = '{}' }): string {
   return `${podManifest(name, ATTACK, `  securityContext: ${pod}\n`)}    securityContext: ${container}\n`;
 }
 
-/** Runs the pod and returns the output of its container. */
+/** Runs the pod and returns its container's output. */
 async function seen(place: NodePlace, name: string, contexts: { pod?: string; container?: string }): Promise<string> {
   await place.ok('run', '--detach', place.file(`${name}.yaml`, manifest(name, contexts)));
   let log = '';

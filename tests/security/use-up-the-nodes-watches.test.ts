@@ -1,6 +1,6 @@
 /**
- * A pod has exhausted the inotify instances or watches of the node's user: the node still starts, works and logs a warning. The calls fail
- * only for this node, by a seccomp filter, because the limits are shared by all processes of root.
+ * A pod has exhausted the inotify instances or watches of the node's user: the node still starts and works, and logs a warning. A seccomp
+ * filter makes the calls fail for this node only, because the limits are shared by all of root's processes.
  */
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ const { EMFILE, ENOSPC } = constants.errno;
 const filters = { instances: `${EMFILE}`, watches: `${ENOSPC}` };
 type Used = keyof typeof filters;
 
-/** Starts a command of the node with one of the two limits exhausted. */
+/** Starts a podwright command with one of the two limits exhausted. */
 function startWithout(used: Used, ...args: string[]): StartedProgram {
   const [init, add] = NUMBERS[process.arch]!;
   const calls = used === 'instances' ? init : add;
@@ -51,7 +51,9 @@ const isReady = (pod: Pod | undefined) =>
   pod?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
 const PROBE = '    readinessProbe: {exec: {command: ["true"]}, periodSeconds: 1}\n';
 
-/** Starts a pod by its file, probes it, runs a command, follows its log, and stops it; another pod exits by itself. */
+/**
+ * Starts a pod from a file, probes it, runs a command in it, and follows its log; runs another pod that exits on its own, and removes that.
+ */
 async function useNode(name: string): Promise<void> {
   const script = `echo one; ${forever.replace('sleep 0.2', 'sleep 0.2; [ -e /go ] && echo two && rm /go')}`;
   writeFileSync(place.path('root/manifests', `${name}.yaml`), podManifest(name, script) + PROBE);

@@ -1,6 +1,6 @@
 /**
- * A container with the RuntimeDefault profile requests sockets to the host of a virtual machine (AF_VSOCK) and of the kernel's cryptography
- * (AF_ALG, CVE-2026-31431), also by 64-bit numbers, of which the kernel uses only the lower 32 bits.
+ * A container with the RuntimeDefault profile requests sockets to the host of a virtual machine (AF_VSOCK) and to the kernel's crypto API
+ * (AF_ALG, CVE-2026-31431), including by 64-bit numbers, of which the kernel uses only the lower 32 bits.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -20,7 +20,7 @@ const refused: Record<string, SystemCall> = {
   'vsock-with-all-upper-bits': socket((0xffff_ffffn << 32n) | AF_VSOCK),
   alg: socket(AF_ALG, 5n),
   'alg-with-upper-bits': socket(UPPER | AF_ALG, 5n),
-  // socket(2) of the 32-bit interface
+  // socket(2) through the 32-bit interface
   ...(process.arch === 'x64' ? { 'vsock-of-32-bits': { number: 359, args: [AF_VSOCK, 1n, 0n], int80: true } } : {}),
 };
 const allowed: Record<string, SystemCall> = {

@@ -1,6 +1,6 @@
 /**
- * `without-calls.child.ts ERRNO NUMBER,NUMBER PROGRAM ARGUMENT...` executes a program for which, and for its children, these system calls
- * fail with this errno, by a seccomp filter (seccomp(2)).
+ * `without-calls.child.ts ERRNO NUMBER,NUMBER PROGRAM ARGUMENT...` execs a program with a seccomp filter (seccomp(2)) that makes these
+ * system calls fail with this errno, for the program and its children.
  */
 import koffi from 'koffi';
 

@@ -1,4 +1,4 @@
-/** Text of containers and registries on terminals must not contain control sequences (as in CVE-2021-25743 of kubectl). */
+/** Text from containers and registries must not send control sequences to terminals (as in kubectl's CVE-2021-25743). */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Event, Pod } from '@podwright/kube-api';
@@ -7,7 +7,7 @@ import { FaultyRegistry, sendError } from '../images/faulty-registry.ts';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { NodePlace, podManifest } from '../pods/node.fixture.ts';
 
-/** A control sequence that sets the clipboard of some terminals. */
+/** A control sequence that sets the clipboard in some terminals. */
 const ATTACK = '\x1b]52;c;cm0gLXJmIC8=\x07';
 const SHOWN = '^[]52;c;cm0gLXJmIC8=^G';
 
@@ -31,13 +31,13 @@ after(async () => {
 });
 
 const script = `printf '\\033]52;c;cm0gLXJmIC8=\\007' | tee /dev/termination-log; exit 1`;
-/** A pod that never becomes ready, so that `run` waits for its exit. */
+/** Returns a pod that never becomes ready, so that `run` waits for it to exit. */
 const failing = (name: string) =>
   `${podManifest(name, script, '  restartPolicy: Never\n')}    readinessProbe: {exec: {command: ['false']}}\n`;
 
 const parse = (yaml: string) => readYamlDocuments(yaml, 1).documents[0]!.value;
 
-/** Asserts that the control sequence is shown escaped. */
+/** Asserts that the control sequence is shown in escaped form. */
 function assertShown(text: string): void {
   assert.ok(text.includes(SHOWN), text);
   assert.ok(!text.includes('\x1b]'), JSON.stringify(text));
@@ -48,7 +48,7 @@ const failed = async (name: string) =>
 
 test('a termination message is escaped by run and describe, and exact in JSON and YAML', async () => {
   const file = place.file('a.yaml', failing('message'));
-  // logs on standard output are not escaped, as by kubectl, if it is not a terminal
+  // like kubectl, does not escape logs on standard output unless it is a terminal
   const { err } = await place.call('run', '--once', file);
   assertShown(err);
   await place.ok('apply', file);

@@ -1,4 +1,4 @@
-/** Prepares, commits and removes snapshots below the directory in its argument until it is killed. */
+/** Prepares, commits and removes snapshots in a loop, under the directory given as its argument, until killed. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { silentLogger } from '@podwright/base';

@@ -3,13 +3,13 @@ import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync, readlinkSync, type Stats } from 'node:fs';
 import type { System } from '../../packages/system/src/system.ts';
 
-/** A description of an entry: path, type, mode, owner, size, link target, device, content and extended attributes; and its time. */
+/** An entry's description (path, type, mode, owner, size, link target, device, content and extended attributes) and its mtime. */
 export type DescribedEntry = { line: string; mtimeMs: number };
 
-/** Tolerance of times: those set by Node.js are floating-point seconds, set with microseconds. */
+/** Tolerance for times: Node.js represents them as floating-point seconds, and sets them with microsecond precision. */
 const TIME_TOLERANCE_MS = 0.002;
 
-/** Describes a tree completely; a hard link is described by its first name. Two trees are equal if their descriptions are. */
+/** Describes a tree completely. Hard links are described by the first name. Two trees are equal if their descriptions are. */
 export function describeTree(directory: string, system: System): DescribedEntry[] {
   const firstNames = new Map<number, string>();
   const entries: DescribedEntry[] = [];

@@ -33,7 +33,7 @@ function open(root: string): Snapshotter {
 
 snapshotterSuite('native', { open, system, scratch: makeScratch });
 
-/** Creates a tree with one file of each type and attribute. */
+/** Creates a tree with files of each type and with each attribute. */
 function fill(directory: string): void {
   const at = (name: string) => join(directory, name);
   mkdirSync(at('directory/below'), { recursive: true });

@@ -25,7 +25,7 @@ snapshotterSuite('overlayfs', { open, system, scratch: makeScratch });
 
 test('an image of 400 layers is mounted with its layers in the right order', async () => {
   const scratch = makeScratch();
-  // the long root makes the options longer than a page, the limit of mount(2)
+  // the long root makes the mount options longer than a page, which is mount(2)'s limit
   const root = join(scratch, 'a-long-name-of-a-directory'.repeat(3));
   const snapshotter = open(root);
   try {

@@ -29,7 +29,7 @@ function open(): DirectorySnapshotter {
     logger: silentLogger,
   });
   const close = snapshotter.close.bind(snapshotter);
-  // the records can be open only once
+  // the records can only be opened once at a time
   snapshotter.close = async () => {
     await close();
     database.close();
@@ -37,7 +37,7 @@ function open(): DirectorySnapshotter {
   return snapshotter;
 }
 
-/** Names of the directories that belong to a snapshot. */
+/** Returns the names of the directories that belong to a snapshot. */
 const directories = () => readdirSync(join(scratch, 'root')).filter((name) => /^[0-9]+$/.test(name));
 
 test('opening removes directories without a record, partially filled ones and old trash', async () => {
@@ -88,7 +88,7 @@ test('a removed tree vanishes at once, however deep and big, and is deleted in t
   const snapshotter = open();
   await snapshotter.prepare('big', '');
   const directory = await snapshotter.layerDirectory('big');
-  // deeper than PATH_MAX: created by changing into each directory, as a container can
+  // deeper than PATH_MAX allows: created by changing into each directory, as a container can do
   const script = `import os
 for i in range(150):
     os.mkdir('d' * 50); os.chdir('d' * 50)

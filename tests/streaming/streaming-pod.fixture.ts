@@ -3,28 +3,28 @@ import { buffer, text } from 'node:stream/consumers';
 import type { CriClient } from '@podwright/cri';
 import { type CommandIo, runRemoteCommand } from '@podwright/streaming';
 
-/** A runtime with the busybox image, for one suite. */
+/** A runtime with the busybox image, for a single suite. */
 export type RuntimeForStreaming = {
   cri: CriClient;
   image: string;
   logDirectory: string;
   end: () => Promise<void>;
-  /** How long a container runs after its last output, for runtimes that may drop output just before the exit. */
+  /** How long containers keep running after their last output, for runtimes that may drop output written just before the exit. */
   lingerSeconds?: number;
 };
 
 /** Streams that a client requests besides stdout. */
 export type RequestedStreams = { stdin?: boolean; stderr?: boolean; tty?: boolean };
 
-/** Timeout of all calls. */
+/** Timeout for all calls. */
 export const boundMs = 60_000;
 
-/** A pod for stream tests; its container `main` serves /etc by HTTP and answers lines of input. */
+/** A pod for stream tests. Its container `main` serves /etc over HTTP and responds to lines of input. */
 export class StreamingPod {
   readonly httpPort = 8080;
   readonly runtime: RuntimeForStreaming;
   podSandboxId = '';
-  /** Id of the container `main`. */
+  /** ID of the container `main`. */
   main = '';
   #made = 0;
 
@@ -44,7 +44,7 @@ export class StreamingPod {
     return this;
   }
 
-  /** Starts another container that runs a script, and returns its id. */
+  /** Starts another container, which runs a script; returns its ID. */
   async container(script: string, options: { stdin?: boolean; tty?: boolean } = {}): Promise<string> {
     const { runtime } = this.runtime.cri;
     const name = `container-${++this.#made}`;
@@ -64,7 +64,7 @@ export class StreamingPod {
     return containerId;
   }
 
-  /** A URL for a shell script in `main`. */
+  /** Returns a URL that runs a shell script in `main`. */
   async exec(script: string, { stdin = false, stderr = true, tty = false }: RequestedStreams = {}): Promise<string> {
     const cmd = ['sh', '-c', script];
     const request = { containerId: this.main, cmd, stdin, stdout: true, stderr, tty };
@@ -79,7 +79,7 @@ export class StreamingPod {
   }
 }
 
-/** Runs the command of a URL to its end, and returns all of its output. */
+/** Runs a URL's command to completion; returns all of its output. */
 export async function collect(url: string, stdin?: Readable) {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const outputs = Promise.all([buffer(stdout), text(stderr)]);
@@ -98,7 +98,7 @@ export class Visitor {
   readonly #leave = new AbortController();
   output = '';
 
-  /** `stdin`, `tty` and `resize` must match the request of the URL. */
+  /** `stdin`, `tty` and `resize` must match what was requested for the URL. */
   constructor(url: string, { stdin = false, tty = false, resize }: RequestedStreams & Pick<CommandIo, 'resize'> = {}) {
     const stdout = new PassThrough().on('data', (chunk: Buffer) => {
       this.output += chunk.toString();

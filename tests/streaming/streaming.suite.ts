@@ -1,4 +1,4 @@
-/** Podwright's clients of exec, attach and port-forward on any CRI runtime. */
+/** Podwright's exec, attach and port-forward clients on any CRI runtime. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -55,7 +55,7 @@ function execTests(pod: () => StreamingPod): void {
 
   test('a command on a terminal gets its size and its changes', async () => {
     const until = (size: string) => `until stty size | grep -q '${size}'; do sleep 0.05; done`;
-    // busybox's stty prints an error while the terminal has no size
+    // busybox's stty prints an error as long as the terminal has no size
     const script = `exec 2>/dev/null; ${until('33 99')}; echo first; ${until('40 120')}; read line; echo "read $line"; exit 5`;
     const url = await pod().exec(script, { stdin: true, stderr: false, tty: true });
     let setSize: (size: TerminalSize) => void = () => undefined;
@@ -116,7 +116,7 @@ function attachTests(pod: () => StreamingPod): void {
   test('two attached clients get the same output, and one loses nothing when the other detaches', async () => {
     const come = async () => new Visitor(await pod().attach(pod().main, { stdin: true }), { stdin: true });
     const [first, second] = [await come(), await come()];
-    // repeated, because a client gets only output after it has attached
+    // repeat it, because clients do not get output from before they attached
     const writing = setInterval(() => first.stdin.write('both\n'), 200);
     const bothReceived = () => [first, second].every(({ output }) => output.includes('got both\n'));
     await eventually(bothReceived).finally(() => clearInterval(writing));
@@ -127,7 +127,7 @@ function attachTests(pod: () => StreamingPod): void {
   });
 
   test('attached clients get the output of a container without input, even if they send input', async () => {
-    // repeated, because a client gets only output after it has attached
+    // repeat it, because clients do not get output from before they attached
     const id = await pod().container('until [ -e /go ]; do sleep 0.05; done; while :; do echo went; sleep 0.2; done');
     const visitor = new Visitor(await pod().attach(id, { stdin: true }), { stdin: true });
     visitor.stdin.write(Buffer.alloc(1 << 20, 'typed\n'));
@@ -194,7 +194,7 @@ function portForwardTests(pod: () => StreamingPod): void {
       return text(socket).catch(String);
     };
     const answers: string[] = [];
-    // eight, because the backlog of busybox's httpd is nine; the kernel may reset further ones
+    // eight at a time, because busybox's httpd has a backlog of nine; the kernel may reset any more
     for (let round = 0; round < 5; round++) answers.push(...(await Promise.all(Array.from({ length: 8 }, get))));
     for (const answer of answers) assert.match(answer, /200 OK[\s\S]*\r\n\r\nstreams\n$/, `${answer}${errors}`);
     podPort = 1;

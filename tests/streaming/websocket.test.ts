@@ -1,4 +1,4 @@
-/** Exec, attach and port-forward of Podwright's runtime over WebSocket. */
+/** Exec, attach and port-forward on Podwright's runtime over WebSocket. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';

@@ -1,4 +1,4 @@
-/** The example of packages/system. */
+/** Runs the example in packages/system. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';

@@ -40,7 +40,7 @@ afterEach(() => {
   rmSync(scratch, { recursive: true });
 });
 
-/** Identifies the mount namespace of this thread: its mounts below the scratch directory, its root and its working directory. */
+/** Identifies this thread's mount namespace: its mounts under the scratch directory, its root, and its working directory. */
 const place = () => [
   readlinkSync('/proc/thread-self/ns/mnt'),
   readlinkSync('/proc/thread-self/root'),
@@ -111,7 +111,7 @@ test('the thread returns also after a failure, and leaves no descriptor open', (
   assert.deepEqual([place(), open()], [before, 0]);
 });
 
-/** Runs a script in a new process, after `system` and `logger` are created. */
+/** Runs a script in a new process, with `system` and `logger` defined. */
 const run = (script: string, program: string[] = []) => {
   const begin = `import { createCoveredNamespace } from ${modules[0]};
     import { loadSystem } from ${modules[1]};

@@ -58,7 +58,7 @@ test('a bind mount is read-only if requested, and its source is not', () => {
   assert.deepEqual(mountsBelow(target)[0]!.propagation, []);
 });
 
-/** An overlay of directories in `scratch`; creates the named ones. */
+/** Returns the mount for an overlay of directories in `scratch`; creates the directories named in `made`. */
 function overlay(...made: string[]) {
   for (const name of made) mkdirSync(join(scratch, name));
   const directories = ['lower', 'upper', 'work'].map((name) => `${name}dir=${join(scratch, name)}`);

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { loadSystem, setProcessTerminalSize } from '@podwright/system';
 
-/** The only child of a process. */
+/** Returns the only child of a process. */
 const childOf = (pid: number) => Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'));
 const size = { columns: 91, rows: 17 };
 
@@ -26,7 +26,7 @@ test('the terminal of a process is resized', async (t) => {
   while (!output.includes('17 91')) await once(child.stdout, 'data');
 });
 
-/** Replaces its standard input by the device in the first argument, opened with O_PATH, and by the terminal again, in turns. */
+/** Keeps replacing its standard input, alternating between the device in the first argument (opened with O_PATH) and the terminal. */
 const SWAP =
   'use POSIX; sysopen(D, $ARGV[0], 010000000) or die; $t = POSIX::dup(0); $| = 1; print "ready"; while (1) { POSIX::dup2(fileno(D), 0); POSIX::dup2($t, 0) }';
 
@@ -43,7 +43,7 @@ test('another device is not opened, even if it replaces the terminal during the 
   while (!output.includes('ready')) await once(child.stdout, 'data');
   const results = new Set<boolean>();
   const pid = inside();
-  // On one processor the two programs run in turns of some milliseconds, so a number of calls can be too few for both results.
+  // On a single processor the two programs alternate every few milliseconds, so a fixed number of calls might not produce both results.
   const endMs = Date.now() + 30_000;
   for (let calls = 0; calls < 5000 || (results.size < 2 && Date.now() < endMs); calls++) {
     results.add(setProcessTerminalSize(loadSystem(), pid, size));

@@ -63,7 +63,7 @@ test('a user namespace owns the namespaces that are created with it, and leaves 
   assert.match(inside('cat', '/proc/self/gid_map'), /^\s*0\s+100000\s+65536$/);
   assert.equal(inside('cat', '/proc/sys/net/ipv4/ip_unprivileged_port_start'), '0');
   assert.equal(inside('cat', '/proc/sys/kernel/shmmax'), '65536');
-  // root of the user namespace may change the namespaces that it owns
+  // root in the user namespace may modify the namespaces owned by it
   assert.equal(inside('sh', '-c', 'hostname renamed && hostname'), 'renamed');
   assert.match(inside('sh', '-c', 'ip link add bridge9 type bridge && ip -o link show bridge9'), /bridge9/);
 });

@@ -141,14 +141,14 @@ async function startTask(
   await tasks.start(id);
 }
 
-/** Id of the process that monitors a task: conmon or the shim. */
+/** Returns the PID of the process that monitors a task: conmon or the shim. */
 function watcherPid({ directory }: Scratch, id: string, program: OciProgram | 'shim'): number {
   if (program !== 'shim') return Number(readFileSync(join(directory, 'state/bundles', id, 'conmon.pid'), 'utf8'));
   const shim = processesWith(`-id ${id} -address ${directory}`)[0];
   return Number.parseInt(shim ?? '', 10);
 }
 
-/** Starts a process that creates tasks, kills it some time after it is ready, and returns the ids of its started tasks. */
+/** Starts a process that creates tasks, kills it a while after it is ready, and returns the IDs of the tasks it had started. */
 async function killCreatorAfter(
   scratch: Scratch,
   { program, delayMs }: { program: OciProgram | 'shim'; delayMs: number },
@@ -173,7 +173,7 @@ async function killCreatorAfter(
 
 async function assertNothingLeft(scratch: Scratch, tasks: TaskRuntime): Promise<void> {
   assert.deepEqual(await tasks.list(), []);
-  // a monitor that was forked but not yet started when its runtime was killed exits shortly afterwards
+  // if the runtime was killed after forking a monitor but before starting it, the monitor exits shortly afterwards
   const { directory, cgroupParent } = scratch;
   const areGone = () => processesWith(directory).length === 0 && processesIn(directory).length === 0;
   await waitFor(() => areGone() || undefined, { intervalMs: 10, signal: bound() });
@@ -191,7 +191,7 @@ async function assertNothingLeft(scratch: Scratch, tasks: TaskRuntime): Promise<
   );
 }
 
-/** Processes whose working directory is in this directory. */
+/** Returns the processes whose working directory is in this directory. */
 function processesIn(directory: string): string[] {
   return readdirSync('/proc').filter((pid) => {
     try {

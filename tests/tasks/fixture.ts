@@ -30,7 +30,7 @@ export type Scratch = {
   directory: string;
   rootfs: string;
   cgroupParent: string;
-  /** Settles when the shims that were closed last have released their socket. */
+  /** Settles once the most recently closed shims have released their socket. */
   closing?: Promise<void>;
   remove(): Promise<void>;
 };
@@ -53,7 +53,7 @@ export function makeScratch(): Scratch {
   return scratch;
 }
 
-/** The path of a program that the test needs; fails if the host lacks it. */
+/** Returns the path of a program required by the test; throws if it is not installed. */
 export function findProgram(name: string): string {
   const found = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
     .map((directory) => join(directory, name))
@@ -80,7 +80,7 @@ export async function openTasks(
   });
 }
 
-/** Harness of the contract suite for an OCI runtime. */
+/** Returns the contract suite's harness for an OCI runtime. */
 export async function taskHarness(
   program: (scratch: Scratch, fastPaths?: OciFastPaths) => Promise<OciProgram>,
   fastPaths = ociFastPaths,
@@ -90,13 +90,13 @@ export async function taskHarness(
   return { ...harnessIn(scratch), open: () => openTasks(scratch, chosen, { fastPaths }), remove: scratch.remove };
 }
 
-/** Harness of the contract suite for a shim. */
+/** Returns the contract suite's harness for a shim. */
 export async function shimHarness(): Promise<TaskRuntimeHarness> {
   const scratch = makeScratch();
   return { ...harnessIn(scratch), open: () => openShims(scratch), remove: scratch.remove };
 }
 
-/** Opens a task runtime of shims, with its own event server and connections. */
+/** Opens a task runtime that uses shims, with its own event server and connections. */
 export async function openShims(scratch: Scratch): Promise<TaskRuntime> {
   await scratch.closing;
   const shims = await Shims.open({ state: join(scratch.directory, 'shims'), logger: silentLogger });
@@ -138,7 +138,7 @@ function harnessIn(scratch: Scratch): Omit<TaskRuntimeHarness, 'open' | 'remove'
 
 export const runc: OciProgram = { name: 'runc', path: findProgram('runc'), stateFormat: 'runc' };
 
-/** The host's containerd shim for runc, or the one that `PODWRIGHT_TEST_SHIM` names, with runc's state in the scratch directory. */
+/** Returns the host's containerd-shim-runc-v2, or the shim at `PODWRIGHT_TEST_SHIM`, with runc's state in the scratch directory. */
 export function shimProgram({ directory }: Scratch): ShimProgram {
   const options = create(OptionsSchema, { root: join(directory, 'runc') });
   const value = Buffer.from(toBinary(OptionsSchema, options)).toString('base64');
@@ -146,7 +146,7 @@ export function shimProgram({ directory }: Scratch): ShimProgram {
   return { path, options: { typeUrl: OptionsSchema.typeName, value } };
 }
 
-/** A small spec that runs `args` in the scratch root file system. */
+/** Returns a small spec that runs `args` in the scratch root file system. */
 export function testSpec(scratch: Scratch, id: string, args: string[]): OciSpec {
   return {
     ociVersion: '1.0.2',
@@ -170,18 +170,18 @@ export function testSpec(scratch: Scratch, id: string, args: string[]): OciSpec 
   };
 }
 
-/** A unique number for `sleep`, which identifies its processes. */
+/** Returns a unique number to pass to `sleep`, by which its processes can be found. */
 export function newMark(): string {
   return `98${randomInt(1e6, 1e7)}`;
 }
 
-/** Processes whose command line contains `text`, for leak checks. */
+/** Returns the processes whose command line contains `text`, for leak checks. */
 export function processesWith(text: string): string[] {
   const all = execFileSync('ps', ['-eo', 'pid=,args='], { encoding: 'utf8' });
   return all.split('\n').filter((line) => line.includes(text) && !line.includes('ps -eo'));
 }
 
-/** A crun that works on this host, in a wrapper if needed. */
+/** Returns a crun that works on this host, in a wrapper if needed. */
 export async function workingCrun({ directory, cgroupParent }: Scratch, fastPaths = ociFastPaths): Promise<OciProgram> {
   const cgroups = await discoverCgroups();
   const { bootId } = await readKernelAbilities(cgroups);

@@ -11,7 +11,7 @@ import { runc, shimHarness, taskHarness, workingCrun } from './fixture.ts';
 const cgroups = await discoverCgroups();
 const bound = () => AbortSignal.timeout(60_000);
 
-/** Starts a task, a command in it and, in a cgroup below the task's, a child of the task, and freezes all of them. */
+/** Starts a task and a command in it, moves a child of the task to a nested cgroup, and freezes everything. */
 async function startFrozen(context: TestContext, harness: TaskRuntimeHarness) {
   const tasks = await harness.open();
   context.after(async () => {

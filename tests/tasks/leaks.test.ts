@@ -32,7 +32,7 @@ for (const { name, count, open } of kinds)
       const before = openDescriptors();
       const limiter = new Limiter(AT_ONCE);
       await Promise.all(Array.from({ length: count }, (_, index) => limiter.run(() => useStream(tasks, index))));
-      // one connection per simultaneous session is kept for later ones (TaskAttachments)
+      // for each concurrent session, one connection is kept for reuse (TaskAttachments)
       await waitFor(() => (openDescriptors() <= before + AT_ONCE && processesWith(mark).length === 0) || undefined, {
         intervalMs: 20,
         signal: bound(),
@@ -75,7 +75,7 @@ for (const { stdin, what } of [
       };
       const before = held();
       for (let count = 0; count < 30; count++) await use();
-      // connections that conmon has not accepted yet have no descriptor in it, so wait for the answer of one more session
+      // conmon holds no file descriptor for connections it has not accepted yet, so wait until one more session gets a response
       const { stdin: input } = await tasks.attach('silent', bound());
       await new Promise<void>((resolve) => input.write('line\n', () => resolve()));
       await waitFor(() => held() > before || undefined, { intervalMs: 20, signal: bound() });
@@ -87,7 +87,7 @@ for (const { stdin, what } of [
     }
   });
 
-/** Runs one session, of one of six kinds. */
+/** Runs one session, of one of six types. */
 async function useStream(tasks: TaskRuntime, index: number): Promise<void> {
   const client = new AbortController();
   const terminal = index % 2 === 0;

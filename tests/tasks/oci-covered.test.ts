@@ -18,7 +18,7 @@ const system = loadSystem();
 const namespaces = { system, logger: silentLogger };
 let scratch: Scratch;
 let tree: string;
-/** crun with a covered directory: the cgroup tree if this host needs that, otherwise a directory of the test. */
+/** crun with a covered directory: the cgroup tree if this host requires that, otherwise a directory created by the test. */
 let crun: OciProgram;
 
 before(async () => {
@@ -49,7 +49,7 @@ async function start(tasks: TaskRuntime, id: string): Promise<void> {
 const echo = async (tasks: TaskRuntime, id: string) =>
   String((await tasks.execSync(id, ['echo', 'here'], { signal: bound() })).stdout);
 
-/** Programs of the test and descriptors of this process that are in a mount namespace where the directory is covered. */
+/** Returns the test's processes, and this process's file descriptors, that are in a mount namespace in which the directory is covered. */
 function covered(): string[] {
   const read = (path: string, reader: (path: string) => string) => {
     try {

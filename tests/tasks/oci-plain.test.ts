@@ -1,4 +1,4 @@
-/** Tasks of OCI runtimes without fast paths: everything is done by the runtime's commands. */
+/** Tasks of OCI runtimes without fast paths, handled entirely by the OCI runtime's commands. */
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,12 +13,12 @@ const bound = () => AbortSignal.timeout(60_000);
 
 taskRuntimeSuite('oci with crun, without fast paths', () => taskHarness(workingCrun, plainOci));
 
-/** runc in a wrapper that logs the commands. The shortcuts are as a trial finds them. */
+/** Returns runc in a wrapper that logs its commands, with the shortcuts that a probe would find. */
 function loggedRunc({ directory }: Scratch): { program: OciProgram; calls: () => string[] } {
   const [place, log] = [join(directory, 'logged'), join(directory, 'calls')];
   mkdirSync(place);
   const path = join(place, 'runc');
-  // runc gets `--root DIRECTORY` before its command, and conmon adds options before that
+  // `--root DIRECTORY` precedes runc's command, and conmon adds more options before that
   const script = `#!/bin/sh
 for word; do case $word in create|start|delete|state|exec) echo "$word" >>${log}; break;; esac; done
 exec ${runc.path} "$@"\n`;
@@ -50,7 +50,7 @@ for (const fastPaths of [fastOci, plainOci])
     const config = { bundle, spec, terminal: false, stdin: false, stdinOnce: false, logPath: '', handler: '' };
     const other = others[fastPaths.name as keyof typeof others];
     const used = (command: string) => (other === plainOci ? [command] : []);
-    // the plain paths also read the state of the task by a command, and how often depends on the timing
+    // the plain paths also run `state`, a number of times that depends on timing
     const seen = () => calls().filter((command) => other === fastOci || command !== 'state');
     try {
       await within(fastPaths, async (tasks) => void (await tasks.create({ ...config, id: 'task' }, bound())));

@@ -59,7 +59,7 @@ for (const [name, find] of runtimes) {
   });
 }
 
-/** Creates, starts, enters and deletes a task, and asserts that nothing of it is left. */
+/** Creates and starts a task, runs a command in it, deletes it, and asserts that nothing is left of it. */
 async function liveAndDelete(scratch: Scratch, program: OciProgram): Promise<void> {
   const tasks = await openTasks(scratch, program, { fastPaths: fastOci });
   const mark = newMark();
@@ -86,7 +86,10 @@ async function liveAndDelete(scratch: Scratch, program: OciProgram): Promise<voi
   assert.equal(await cgroupExists(await discoverCgroups(), config.spec.linux.cgroupsPath), false);
 }
 
-/** A wrapper of the OCI runtime with its state in another directory; with `copies` it copies the state file to the expected path. */
+/**
+ * Writes a wrapper for the OCI runtime that keeps its state in a different directory; with `copies`, it also copies the state file to the
+ * expected path.
+ */
 function wrapper(
   { directory }: Scratch,
   { name, path, args = [] }: OciProgram,

@@ -1,4 +1,4 @@
-/** Runs the example in the README of the package shim. */
+/** Runs the example in the README of packages/shim. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Logs of shims' tasks, which the runtime's process writes: their speed depends only on their own disk. */
+/** Logs of tasks in shims, which are written by the runtime process: each log's speed depends only on its own disk. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ import { makeScratch, openShims, type Scratch, testSpec } from './fixture.ts';
 
 const bound = () => AbortSignal.timeout(60_000);
 
-/** The numbers in a task's log, per stream and in order. */
+/** Returns the numbers in a task's log, by stream and in order. */
 function contentOf(logPath: string): { stdout: string; stderr: string } {
   const content = { stdout: '', stderr: '' };
   for (const line of readFileSync(logPath, 'utf8').trimEnd().split('\n')) {
@@ -21,7 +21,7 @@ function contentOf(logPath: string): { stdout: string; stderr: string } {
   return content;
 }
 
-/** Sizes in bytes of the gaps in a log of `written`; fails if the log has any other difference. */
+/** Returns the sizes, in bytes, of the gaps in a log of `written`; fails if the log differs in any other way. */
 function gapsIn(logged: string, written: string): number[] {
   const gaps: number[] = [];
   let at = 0;
@@ -59,7 +59,7 @@ describe('logs of tasks of shims', () => {
   test('a log on a disk that hangs blocks its container, and nothing else', async () => {
     const fifo = join(scratch.directory, 'stalled.log');
     execFileSync('mkfifo', [fifo]);
-    // keeps the FIFO open without reading; exits after 30 s, so that the test ends even if everything is blocked
+    // keeps the FIFO open without reading from it; exits after 30 s, so that the test ends even if everything is blocked
     const reader = spawn('sh', ['-c', 'exec 3< "$0"; exec sleep 30', fifo], { stdio: 'ignore' });
     const exited = once(reader, 'exit');
     const stalled = await start('stalled', 'yes | head -c 1000000; yes | head -c 1000000 >&2', fifo);

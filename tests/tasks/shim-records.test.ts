@@ -1,4 +1,4 @@
-/** Records of shims' tasks: those of the previous version are read, and a damaged one does not affect other tasks. */
+/** Records of tasks in shims: those of the previous version can be read, and a damaged record does not affect other tasks. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The flags of daemons are repeated in the script bin/podwright, which cannot import them. */
+/** The script bin/podwright repeats the daemons' flags, because it cannot import them. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-/** Checks the documents: their links, the generated pages, and the index of differences. */
+/** Checks the documents: links, generated pages, and the index of differences. */
 import assert from 'node:assert/strict';
 import { posix } from 'node:path';
 import { test } from 'node:test';
@@ -11,10 +11,10 @@ const documents = tracked.filter((path) => path.endsWith('.md') && !path.startsW
 const pagesOf = (folder: string) =>
   tracked.filter((path) => path.startsWith(folder)).map((path) => posix.basename(path));
 
-/** Four sentences or so: a longer text belongs on a separate page. */
+/** About four sentences; anything longer belongs on a separate page. */
 const MAX_ENTRY_CHARACTERS = 550;
 
-/** The anchors that GitHub gives the headings of a document. */
+/** Returns the anchors that GitHub generates for a document's headings. */
 function anchorsOf(path: string): string[] {
   const text = read(path).replaceAll(/^```.*?^```/gms, '');
   return [...text.matchAll(/^#+ (.*)$/gm)].map((match) =>

@@ -1,10 +1,10 @@
-/** Counts failures that are ignored without a reason: their number may only fall. */
+/** Counts failures that are ignored without giving a reason: the number may only go down. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { read, shipped } from './source-tree.ts';
 
 const IGNORED = /\.catch\(\(\) => undefined\)/g;
-/** Lower it whenever the count is lower; never raise it. */
+/** Lower this whenever the count drops; never raise it. */
 const MAX_IGNORED = 95;
 
 test('no more failures are ignored: background() logs them, ignoreFailure() says why, pause() waits until a signal', () => {

@@ -1,10 +1,10 @@
-/** Checks messages and wiring: named commands exist, printed text is escaped, and metrics registries are connected. */
+/** Checks messages and wiring: commands mentioned exist, printed text is escaped, and metrics registries are connected. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createProgram } from '../../packages/cli/src/program.ts';
 import { read, shipped } from './source-tree.ts';
 
-/** The file without its comments. */
+/** Returns a file's content without comments. */
 const codeOf = (path: string) => read(path).replaceAll(/\/\*[\s\S]*?\*\/|(?<![:'"`\\])\/\/.*$/gm, '');
 
 /** `podwright` and the following words, which may be commands. */

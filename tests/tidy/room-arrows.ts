@@ -1,6 +1,7 @@
 /**
- * The rooms that each room of a package (a directory below its `src`) may import. Files at the top of `src` compose rooms or are shared:
- * they are not in the tables, but must not form import cycles with rooms. A new arrow needs a line here and a reason in its commit.
+ * The rooms (directories under `src`) that each room of a package may import. Files at the top level of `src` compose rooms or are shared
+ * by them: they are not listed, but must not be part of import cycles with rooms. Adding an arrow requires a line here and a reason in the
+ * commit message.
  */
 export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
   'admission-policies': {},

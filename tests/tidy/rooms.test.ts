@@ -1,10 +1,12 @@
-/** Checks the layout of packages: arrows between rooms, no import cycles, and implementations that only composition files name. */
+/**
+ * Checks the layout of packages: arrows between rooms, no import cycles, and implementations referred to by name only in composition files.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ROOM_ARROWS } from './room-arrows.ts';
 import { circlesOf, imports, ownImports, read, roomOf, shipped } from './source-tree.ts';
 
-/** Files of a package, without those that only tests use. */
+/** Returns a package's files, except those used only by tests. */
 const filesOf = (name: string) =>
   shipped.filter((path) => path.startsWith(`packages/${name}/src/`) && !path.endsWith('.fixture.ts'));
 const isAtTop = (path: string) => path.split('/').length === 4;
@@ -23,7 +25,7 @@ test('cycles of a graph are found', () => {
   assert.deepEqual(circlesOf(new Map([['a', ['a']]])), ['a → a']);
 });
 
-/** Lists of rooms in ARCHITECTURE.md, by package: each room with its row. */
+/** The room lists in ARCHITECTURE.md, by package: each room with the index of its row. */
 const ROOM_LISTS = new Map(
   read('ARCHITECTURE.md')
     .split('\n### Rooms of `')
@@ -100,10 +102,10 @@ for (const name of PACKAGES) {
   });
 }
 
-/** Contracts of the runtime, of which there may be several implementations. */
+/** Contracts of the runtime that may have several implementations. */
 const CONTRACTS = ['ImageService', 'Network', 'SandboxController', 'Snapshotter', 'Statistics', 'TaskRuntime'];
 /**
- * Files that compose a runtime or an image store from implementations; `compose-parts.ts` creates the parts above all of them: the task
+ * Files that compose a runtime or an image store from implementations. `compose-parts.ts` creates the parts that sit above them: the task
  * router and the statistics.
  */
 const COMPOSITION = [
@@ -131,7 +133,7 @@ test('only composition files name implementations of contracts', () => {
   assert.deepEqual(wrong, []);
 });
 
-/** Names that a file imports or re-exports. */
+/** Returns the names that a file imports or re-exports. */
 function namesOf(path: string): Set<string> {
   const lists = [...read(path).matchAll(/^(?:import|export)\b[^;{]*\{([^}]*)\} from/gm)];
   return new Set(lists.flatMap((list) => list[1]!.split(',').map((name) => name.replace(/\btype\b/, '').trim())));

@@ -1,11 +1,11 @@
-/** The tracked sources and their imports, for tests of the layout. */
+/** The sources and their imports, for layout tests. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 
 const root = new URL('../..', import.meta.url).pathname;
 
-/** Every file of the tree, relative to its root. */
+/** All files in the tree that are not ignored by Git, as paths relative to its root. */
 export const tracked = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
   .split('\n')
   .filter((path) => path !== '' && existsSync(root + path));
@@ -14,15 +14,15 @@ export const read = (path: string): string => readFileSync(root + path, 'utf8');
 
 const isTest = (path: string) => /\.(test|suite)\.ts$/.test(path) || path.startsWith('tests/');
 
-/** TypeScript files that are not generated. */
+/** TypeScript files, except generated ones. */
 export const sources = tracked.filter((path) => /\.ts$/.test(path) && !path.includes('/gen/'));
-/** Whether a file is an example program, which the README of its package quotes. */
+/** Whether a file is an example program that is quoted in its package's README. */
 export const isExample = (path: string): boolean => /^packages\/[^/]+\/examples\//.test(path);
 
-/** Sources of packages, without tests, contract suites and examples. */
+/** Package sources, except tests, contract suites and examples. */
 export const shipped = sources.filter((path) => /^packages\/[^/]+\/src\//.test(path) && !isTest(path));
 
-/** Imports and re-exports of a file: paths of files of the tree, or names of packages. */
+/** Returns a file's imports and re-exports: paths of files in the tree, or package names. */
 export function imports(path: string): string[] {
   return [...read(path).matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map((match) => {
     const target = match[1]!;
@@ -30,19 +30,19 @@ export function imports(path: string): string[] {
   });
 }
 
-/** Imports of a file from its own package. */
+/** Returns a file's imports from its own package. */
 export function ownImports(path: string): string[] {
   const owner = path.split('/').slice(0, 3).join('/');
   return imports(path).filter((target) => target.startsWith(`${owner}/`) && !target.includes('/gen/'));
 }
 
-/** The room of a file below a package's `src`: its directory, or the file itself if it is at the top. */
+/** Returns the room of a file under a package's `src`: its directory or, for files at the top level, the file itself. */
 export const roomOf = (path: string): string => {
   const [name, ...below] = path.split('/').slice(3);
   return below.length === 0 ? name! : [name, ...below.slice(0, -1)].join('/');
 };
 
-/** Cycles of a graph, each as the list of its members along the cycle, with the first one repeated at the end. */
+/** Returns the cycles in a graph, each as a list of nodes along the cycle that ends with the first node. */
 export function circlesOf(graph: ReadonlyMap<string, readonly string[]>): string[] {
   const circles = new Set<string>();
   const done = new Set<string>();

@@ -1,4 +1,4 @@
-/** Test files run at the same time, and a pod subnet of the host belongs to one node only. */
+/** Test files run concurrently, and a pod subnet on the host can only belong to one node. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { read, sources } from './source-tree.ts';

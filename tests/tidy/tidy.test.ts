@@ -1,10 +1,10 @@
-/** Checks the layout: arrows between packages, restrictions between rooms, sizes, and unwanted content of the tree. */
+/** Checks the layout: arrows between packages, restrictions between rooms, sizes, and files that do not belong in the tree. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createProgram } from '../../packages/cli/src/program.ts';
 import { imports, isExample, read, shipped, sources, tracked } from './source-tree.ts';
 
-/** The packages (or single export paths) that each package may import, without cycles. */
+/** The packages (or individual export paths) that each package may import; there are no cycles. */
 const ARROWS: Record<string, string[]> = {
   base: [],
   host: ['base'],
@@ -307,7 +307,7 @@ test('the index of decisions lists every decision with its number and title', ()
   );
 });
 
-/** The commands of `podwright`, including subcommands as `runtime plugins`. */
+/** Returns the commands of `podwright`, including subcommands such as `runtime plugins`. */
 function commands({ withHidden = true } = {}): string[] {
   const program = createProgram(() => undefined);
   const named = program.commands.filter((command) => !command.name().startsWith('_'));
@@ -339,7 +339,7 @@ test('the first page of help names exactly the existing commands', () => {
     (match) => match[1]!.replace(/\(.*?\)/g, ''),
   );
   const named = lists.flatMap((list) => list.split(',').map((name) => name.trim()));
-  // the help of these two lists their own commands
+  // these two have their subcommands listed in their own help
   const shown = commands({ withHidden: false }).filter((name) => !/^(?:rollout|create) /.test(name));
   assert.deepEqual(named.sort(), shown.sort());
 });

@@ -1,9 +1,9 @@
-/** Node's timers fire after a millisecond for 2^31 ms and more: for delays that users choose, `Timer` of packages/base is needed. */
+/** Node's timers fire after 1 ms if the delay is 2^31 ms or more, so user-defined delays require the `Timer` in packages/base. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { read, shipped } from './source-tree.ts';
 
-/** Delays that do not depend on settings or requests: files, and the expressions that they pass to timers. */
+/** Delays that do not depend on settings or requests: files, with the expressions they pass to timers. */
 const OWN_DELAYS: Record<string, string[]> = {
   'packages/host/src/files/checkpoint.ts': ['delayMs'],
   'packages/base/src/cached-reading.ts': ['this.#times.refreshMs'],
@@ -29,7 +29,7 @@ const OWN_DELAYS: Record<string, string[]> = {
   'packages/runtime/src/sandbox/shim-sandbox.ts': ['graceMs', 'graceMs'],
 };
 
-/** The arguments of a call, from its opening parenthesis on. */
+/** Returns a call's arguments, given the position of its opening parenthesis. */
 function argumentsAt(source: string, start: number): string[] {
   const found = [''];
   let depth = 0;
@@ -43,7 +43,7 @@ function argumentsAt(source: string, start: number): string[] {
   return found.map((argument) => argument.trim()).filter((argument) => argument !== '');
 }
 
-/** Delays that a file passes to timers, without literals, named constants and bounded expressions. */
+/** Returns the delays that a file passes to timers, except literals, named constants and bounded expressions. */
 function delaysOf(path: string): string[] {
   const source = read(path).replace(/^\s*(\*|\/\/|\/\*).*$/gm, '');
   const calls = source.matchAll(/(?<![.\w#])(setTimeout|setInterval|AbortSignal\.timeout)\(/g);

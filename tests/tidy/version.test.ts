@@ -1,4 +1,4 @@
-/** The version of the sources, and that of a build. */
+/** The version of the sources, and the version of a build. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

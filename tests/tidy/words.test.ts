@@ -1,4 +1,4 @@
-/** Counts words that hide who acts or that another word says better: their number may only fall. */
+/** Counts words that obscure who is acting, or for which there is a better one: the number may only go down. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { read, sources, tracked } from './source-tree.ts';
@@ -6,7 +6,7 @@ import { read, sources, tracked } from './source-tree.ts';
 const SELF = 'tests/tidy/words.test.ts';
 /** Say instead: reported, notified; report, log; again; the caller, no client; next to, besides; request; was there. */
 const WORDS = /\b(?:told|tells?|anew|whoever|nobody|beside|wish|stood)\b/gi;
-/** Lower it whenever the count is lower; never raise it. */
+/** Lower this whenever the count drops; never raise it. */
 const MAX_WORDS = 26;
 
 test('the words that plain English avoids become fewer', () => {

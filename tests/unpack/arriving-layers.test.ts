@@ -1,4 +1,4 @@
-/** Layers that are unpacked while their blobs are still being written. */
+/** Layers that are unpacked while their blobs are still being downloaded. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { appendFileSync, existsSync, statSync, writeFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ const soon = () => AbortSignal.timeout(30_000);
 const noise = randomBytes(1_500_000).toString('hex');
 const archive = tarArchive([file('first', 'one'), file('big', noise), file('last', 'two')]);
 
-/** Starts to unpack a blob of which no byte has arrived; `send` lets it arrive up to an offset. */
+/** Starts unpacking a blob of which nothing has arrived yet; `send` makes it arrive up to an offset. */
 function begin(name: string, blob: Buffer) {
   const path = scratch.at(`${name}.partial`);
   writeFileSync(path, '');

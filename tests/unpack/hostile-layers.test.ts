@@ -1,4 +1,4 @@
-/** Hostile layers: nothing outside of their directory may change, and errors must have the reason. */
+/** Hostile layers: they must not change anything outside of their directory, and errors must state the reason. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
@@ -34,7 +34,7 @@ afterEach(() => {
   scratch[Symbol.dispose]();
 });
 
-/** Unpacks, and asserts that the directory next to the layer's has not changed. */
+/** Unpacks entries, and asserts that the directory next to the layer's is unchanged. */
 async function unpack(entries: FixtureEntry[] | Buffer, options: Partial<UnpackOptions> = {}): Promise<void> {
   const before = describeTree(outside, system);
   try {

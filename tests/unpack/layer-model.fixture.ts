@@ -1,12 +1,12 @@
 import type { FixtureEntry } from '../../packages/images/src/unpack/tar-writer.fixture.ts';
 import { directory, file, symlink } from './layer.fixture.ts';
 
-/** `isOwn`: the layer being applied has an entry for it or below it. */
+/** `isOwn`: the layer being applied has an entry for this node or for something under it. */
 type Node = { children?: Map<string, Node>; content: string; isOwn: boolean };
 
 /**
- * A model of applying a layer by the image-spec alone (v1, layer.md): whiteouts delete files of the layers below, all other entries are
- * created in the order of the archive.
+ * Models the application of a layer strictly according to the image-spec (v1, layer.md): whiteouts delete files of lower layers; all other
+ * entries are created in archive order.
  */
 export class LayerModel {
   readonly #root: Node = { children: new Map(), content: '', isOwn: true };
@@ -16,7 +16,7 @@ export class LayerModel {
     disown(this.#root);
   }
 
-  /** Whether the directory exists, so that the image-spec defines the meaning of entries and whiteouts in it. */
+  /** Whether the directory exists; if so, the image-spec defines what entries and whiteouts in it mean. */
   has(path: string[]): boolean {
     return this.#find(path)?.children !== undefined;
   }
@@ -32,7 +32,7 @@ export class LayerModel {
     else here.children!.set(last, { content: flag === '2' ? `-> ${link}` : String(body), isOwn: true });
   }
 
-  /** The contents, in the format of `contents` in the tests. */
+  /** Returns the contents, in the same format as `contents` in the tests. */
   contents(): Record<string, string> {
     return Object.fromEntries(listed(this.#root, ''));
   }
@@ -42,7 +42,7 @@ export class LayerModel {
   }
 }
 
-/** Returns the directory of this name, creating it if necessary in place of another file. */
+/** Returns the directory with this name; creates it if needed, replacing any other type of file. */
 function enter(parent: Node, name: string): Node {
   const existing = parent.children!.get(name);
   const node =
@@ -76,7 +76,7 @@ function listed({ children = new Map() }: Node, prefix: string): [string, string
   });
 }
 
-/** A seeded generator of integers below `bound`. */
+/** Returns a seeded generator of integers below `bound`. */
 export function randomNumbers(seed: number): (bound: number) => number {
   let state = seed;
   return (bound) => {
@@ -87,7 +87,10 @@ export function randomNumbers(seed: number): (bound: number) => number {
 
 const NAMES = ['a', 'b', 'c'];
 
-/** A random layer over `lower`. It has few names, so that entries and whiteouts collide; no parent of an entry is a link or file. */
+/**
+ * Returns a random layer on top of `lower`. It uses only a few names, so that entries and whiteouts collide. No entry's parent is a link or
+ * a file.
+ */
 export function randomLayer(lower: FixtureEntry[], seed: number): { entries: FixtureEntry[]; model: LayerModel } {
   const below = randomNumbers(seed);
   const model = new LayerModel(lower);

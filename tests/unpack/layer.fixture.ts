@@ -7,7 +7,7 @@ import type { Scratch } from './scratch.ts';
 
 export const gzipLayer = 'application/vnd.oci.image.layer.v1.tar+gzip';
 
-/** Writes a layer of these entries and unpacks it into `<scratch>/<name>`, which is created if necessary. */
+/** Writes a layer with these entries and unpacks it into `<scratch>/<name>`, which is created if needed. */
 export function unpackEntries(
   unpacker: LayerUnpacker,
   scratch: Scratch,

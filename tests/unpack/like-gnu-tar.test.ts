@@ -1,4 +1,4 @@
-/** Layers written by GNU tar must be unpacked as by GNU tar: content, mode, owner, times, links, devices, attributes. */
+/** Layers written by GNU tar must be unpacked as GNU tar would: content, mode, owner, times, links, devices, attributes. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -31,7 +31,7 @@ const system = loadSystem();
 const unpacker = new LayerUnpacker({ system });
 after(() => unpacker[Symbol.asyncDispose]());
 
-/** Options with which GNU tar preserves everything, for writing and reading. */
+/** Options with which GNU tar preserves everything, when both writing and reading. */
 const everything = ['--xattrs', '--xattrs-include=*', '--numeric-owner', '--sparse'];
 
 type Layer = { name: string; fill: (at: (path: string) => string) => void; options?: string[] };
@@ -41,7 +41,7 @@ const write = (path: string, content: string | Buffer = 'content', mode = 0o644)
   chmodSync(path, mode);
 };
 
-/** Incompressible but deterministic bytes. */
+/** Returns incompressible but deterministic bytes. */
 const noise = (length: number) => {
   const blocks = Array.from({ length: Math.ceil(length / 32) }, (_, index) =>
     createHash('sha256').update(`${index}`).digest(),
@@ -303,7 +303,7 @@ suite('a layer is unpacked as by GNU tar', () => {
   }
 });
 
-/** Asserts that holes were preserved. */
+/** Asserts that holes in sparse files were preserved. */
 function assertHoles(directory: string, reference: string): void {
   for (const name of ['s', 'one', 'many', 'none']) {
     const [ours, theirs] = [directory, reference].map(

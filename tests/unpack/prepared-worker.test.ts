@@ -1,4 +1,6 @@
-/** Worker threads are started in advance of expected layers, and their bundle must be small, as its size determines the start time. */
+/**
+ * Worker threads are started ahead of expected layers. Their bundle must be small, because its size determines how long they take to start.
+ */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A new directory for one test, below /var/tmp, where the file system supports all kinds of extended attributes. */
+/** A directory for one test, under /var/tmp, where the file system supports all types of extended attributes. */
 export class Scratch implements Disposable {
   readonly path = mkdtempSync(join(process.env.PODWRIGHT_TEST_DIR ?? '/var/tmp', 'podwright-unpack-'));
 

@@ -1,4 +1,4 @@
-/** Whiteouts of a layer, and its references to files of the layers below (image-spec v1, layer.md). */
+/** A layer's whiteouts, and its references to files in lower layers (image-spec v1, layer.md). */
 import assert from 'node:assert/strict';
 import { existsSync, lstatSync, mkdirSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ const system = loadSystem();
 const unpacker = new LayerUnpacker({ system });
 after(() => unpacker[Symbol.asyncDispose]());
 
-/** Names and contents below a directory. */
+/** Returns the names and contents of everything under a directory. */
 function contents(path: string, prefix = ''): Record<string, string> {
   const found: Record<string, string> = {};
   for (const name of readdirSync(path)) {
@@ -37,12 +37,12 @@ const base: FixtureEntry[] = [
   file('top', 'base'),
 ];
 
-/** Checks the contents with both kinds of snapshots: an overlay of the layers, and a copy to which each layer is applied. */
+/** Checks the resulting contents with both types of snapshots: an overlay of the layers, and a copy that each layer is applied to. */
 async function check(upper: FixtureEntry[], expected: Record<string, string>, lower = base): Promise<void> {
   await checkLayers([lower, upper], expected);
 }
 
-/** As `check`, for these layers, the lowest first. */
+/** Like `check`, for these layers, lowest first. */
 async function checkLayers(layers: FixtureEntry[][], expected: Record<string, string>): Promise<void> {
   using scratch = new Scratch();
   const parentDirectories: string[] = [];

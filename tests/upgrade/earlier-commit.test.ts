@@ -1,5 +1,5 @@
 /**
- * An earlier version from the history, whose node does not execute its program again: a new one takes its pods over, and the earlier one
+ * An earlier version from the Git history, whose node does not support re-exec: a new node takes over its pods, and the earlier version
  * takes them back.
  */
 import assert from 'node:assert/strict';
@@ -13,7 +13,7 @@ import { forever, NodePlace, podManifest } from '../pods/node.fixture.ts';
 import { StartedProgram } from '../pods/started-program.ts';
 import { buildBundleOf } from './release.fixture.ts';
 
-/** The last commit before `podwright upgrade`. There is no release yet; later this is the tag of the last one. */
+/** The last commit before `podwright upgrade` was added. Once there are releases, this becomes the tag of the last one. */
 const EARLIER = '2a21a9deb541df33eb398b2c56e2bd28eecccb68';
 const checkout = new URL('../..', import.meta.url).pathname;
 
@@ -36,7 +36,10 @@ function makeDirectory(): string {
   return directory;
 }
 
-/** The sources of the earlier commit; those of the checkout, with another version, if the history lacks it, as in a shallow clone. */
+/**
+ * Returns the sources of the earlier commit or, if the history lacks it (as in a shallow clone), those of the checkout, to be built with a
+ * different version.
+ */
 function earlierSources(): string {
   const archive = spawnSync('git', ['archive', EARLIER], { cwd: checkout, maxBuffer: 256 << 20 });
   if (archive.status !== 0) return checkout;
@@ -59,7 +62,7 @@ test('a node of an earlier commit is replaced under its pods, and takes them bac
   const installed = place.path('dist');
   symlinkSync(join(checkout, 'node_modules'), place.path('node_modules'));
   const program = join(installed, 'podwright.js');
-  /** Replaces the files as a rebuild or npm does. */
+  /** Replaces the files, as a rebuild or npm does. */
   const install = (from: string) => {
     rmSync(installed, { recursive: true, force: true });
     cpSync(dirname(from), installed, { recursive: true, dereference: true });

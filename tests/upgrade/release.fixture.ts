@@ -1,6 +1,6 @@
 /**
- * Releases as `podwright upgrade` installs them. In place of Node.js' single executable, which takes a minute to build, the program is one
- * script that contains the whole bundle.
+ * Releases as installed by `podwright upgrade`. Building Node.js' single executable takes a minute, so the program is a script that
+ * contains the entire bundle instead.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -13,7 +13,7 @@ const checkout = new URL('../..', import.meta.url).pathname;
 
 export type Release = { version: string; directory: string; archive: string };
 
-/** Bundles the sources in `from` with this version. */
+/** Bundles the sources in `from` as this version. */
 export function buildBundleOf(from: string, directory: string, version?: string): string {
   const dist = join(directory, 'dist');
   const env = { ...process.env, ...(version !== undefined && { PODWRIGHT_VERSION: version }) };
@@ -22,7 +22,7 @@ export function buildBundleOf(from: string, directory: string, version?: string)
   return join(dist, 'podwright.js');
 }
 
-/** Builds the program of this version from the current sources, and its archive with checksums. */
+/** Builds this version's program from the current sources, and an archive of it with checksums. */
 export async function buildRelease(parent: string, version: string): Promise<Release> {
   const work = join(parent, `work-${version}`);
   mkdirSync(work);
@@ -38,7 +38,7 @@ export async function buildRelease(parent: string, version: string): Promise<Rel
   return release;
 }
 
-/** Packs a program into an archive with checksums. */
+/** Packs a program into an archive, with checksums. */
 export function writeRelease(parent: string, version: string, program: string): Release {
   const directory = join(parent, `release-${version}`);
   mkdirSync(directory);
@@ -56,7 +56,7 @@ export function writeRelease(parent: string, version: string, program: string): 
 
 export const sha256 = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex');
 
-/** Installs the program of a release in a new directory, and returns its path. */
+/** Installs a release's program in a new directory; returns its path. */
 export function install(release: Release, directory: string): string {
   mkdirSync(directory);
   for (const name of ['podwright', 'unpack-worker.cjs']) cpSync(join(release.directory, name), join(directory, name));

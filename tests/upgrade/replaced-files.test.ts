@@ -1,4 +1,6 @@
-/** A daemon and its pods while the files of its program are removed and replaced by another build, as npm, a package manager or a rebuild do. */
+/**
+ * A daemon and its pods while its program's files are removed and replaced by another build, as npm, a package manager or a rebuild does.
+ */
 import assert from 'node:assert/strict';
 import { cpSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';

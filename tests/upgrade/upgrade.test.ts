@@ -1,4 +1,4 @@
-/** `podwright upgrade` under pods: into a newer release and back, with broken and damaged releases, and killed at each step. */
+/** `podwright upgrade` with running pods: to a newer release and back, with broken and damaged releases, and killed at each step. */
 import assert from 'node:assert/strict';
 import { cpSync, readdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
@@ -9,7 +9,7 @@ import { forever, NodePlace, podManifest } from '../pods/node.fixture.ts';
 import { StartedProgram } from '../pods/started-program.ts';
 import { buildRelease, install, type Release, sha256, writeRelease } from './release.fixture.ts';
 
-/** Reports its version, as a trial of it requires, and starts no node. */
+/** Reports its version, as required by the upgrade's trial run, but does not start a node. */
 const BROKEN = `#!${process.execPath}
 if (process.argv.includes('version')) console.log('{"client":"0.3.0"}');
 else process.exit(7);
@@ -38,7 +38,7 @@ const installed = () =>
 type NodeVersion = { node: string; nodeBuild: string };
 const versionOfNode = async () => (JSON.parse(await ok('version', '-o', 'json')) as NodeVersion).node;
 
-/** What must stay the same of each pod's containers: ids, restart counts and start times. */
+/** Returns what must not change about each pod's containers: IDs, restart counts and start times. */
 async function containers(): Promise<string[]> {
   const { items } = JSON.parse(await ok('ps', '-o', 'json')) as { items: Pod[] };
   return items.flatMap(({ metadata, status }) =>
@@ -164,7 +164,7 @@ function moved(from: string, to: string): string {
   return to;
 }
 
-/** The archive under the name of another version, with its checksum. */
+/** Renames the archive to that of another version, and updates its checksum. */
 function renamed(archive: string, version: string): string {
   const path = moved(archive, archive.replace('0.2.0', version));
   writeFileSync(`${dirname(path)}/SHA256SUMS`, `${sha256(path)}  ${basename(path)}\n`);
@@ -238,7 +238,7 @@ test('a version that cannot read the records of a newer one is refused before it
   assert.equal((await containers()).length, 2);
 });
 
-/** The files of the node's root directory, with the digests of those that hold records. */
+/** Returns the files in the node's root directory, with digests for those that hold records. */
 function snapshot(): string[] {
   const names = readdirSync(place.path('root'), { recursive: true, encoding: 'utf8' }).sort();
   const records = names.filter((name) => /\.(?:json|db|db-wal)$/.test(name));

@@ -1,4 +1,4 @@
-/** Pods of the kubelet with user namespaces, on Podwright's runtime. Needs root. */
+/** Pods with user namespaces, from the kubelet on Podwright's runtime. Requires root. */
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -21,7 +21,7 @@ after(async () => {
   assert.deepEqual(await runtime.end(), [], 'the runtime leaves nothing on the host');
 });
 
-/** A pod whose init container writes files that the other container reads, with an image volume. */
+/** Returns a pod with an image volume, in which an init container writes files that the other container reads. */
 const manifest = (script: string) => `
 apiVersion: v1
 kind: Pod

@@ -54,7 +54,7 @@ const mountOf = (more: object = {}) => ({ containerPath: '/data', hostPath: data
 
 test('copied root file systems, images and their volumes belong to the users of the pod too', async () => {
   const image = { image: { image: runtime.image }, hostPath: '', containerPath: '/image', readonly: true };
-  // kubelets map every mount, also images
+  // kubelets map every mount, including images
   const mounts = [image, mountOf()].map((mount) => ({ ...mount, uidMappings: mapping, gidMappings: mapping }));
   const { run } = await start('copied', { mounts, namespaceOptions: { usernsOptions } });
   assert.equal(await run('stat -c %u /etc/passwd /image /image/etc/passwd /data | sort -u'), '0\n');

@@ -10,7 +10,7 @@ import { makeBusyboxImage } from '../fixtures/busybox-image.ts';
 import { containerOf, type Modes, podOf } from '../fixtures/pods.ts';
 import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 
-/** Besides the handlers of the OCI runtimes, one whose pods have their own process. */
+/** In addition to the OCI runtimes' handlers, one whose pods have an infra process. */
 const HANDLERS = { handlers: { paused: { task: 'oci', program: 'crun', sandbox: 'pause' } } };
 const runtime = new RuntimeUnderTest();
 let data: string;
@@ -37,7 +37,7 @@ const mapping = [{ containerId: 0, hostId: HOST_ID, length: 65_536 }];
 const usernsOptions = { mode: NamespaceMode.POD, uids: mapping, gids: mapping };
 const text = (bytes: Uint8Array) => Buffer.from(bytes).toString();
 
-/** Starts a container in its own pod with a user namespace; `run` runs a script in it. */
+/** Starts a container in a pod of its own with a user namespace; `run` runs a script in it. */
 async function start(name: string, script: string, { handler = '', modes = {}, ...more }: Options = {}) {
   const { cri, image, place } = runtime;
   const linux = { securityContext: { namespaceOptions: { pid: NamespaceMode.CONTAINER, ...modes, usernsOptions } } };
@@ -167,7 +167,7 @@ test('the pod and its user namespace are recovered by the next start of the runt
   assert.equal((await cri.runtime.containerStatus({ containerId: second.containerId })).status?.exitCode, 0);
 });
 
-/** Reads from a port, once it is open. */
+/** Reads from a port as soon as it is open. */
 async function readPort(host: string, port: number): Promise<string> {
   const ask = async () => {
     try {

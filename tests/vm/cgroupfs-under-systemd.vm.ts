@@ -1,6 +1,6 @@
 /**
- * The cgroupfs driver on a host whose cgroup v2 tree systemd manages: limits of containers stay unchanged when systemd changes its own
- * units, and the controllers of the root cgroup, which it disables when no unit needs them.
+ * The cgroupfs driver on a host whose cgroup v2 tree is managed by systemd: container limits survive when systemd changes its own units and
+ * the controllers of the root cgroup, which it disables when no unit needs them.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -46,7 +46,7 @@ function limitsOf(containerId: string): Record<string, string> {
   return Object.fromEntries(Object.keys(LIMITS).map((name) => [name, read(name)]));
 }
 
-/** Starts and stops a unit that needs all controllers, and reloads and re-executes systemd, which then visits the whole tree. */
+/** Starts and stops a unit that needs all controllers, then reloads and re-executes systemd, which makes it visit the entire tree. */
 async function stirSystemd(): Promise<void> {
   const needs = ['CPUWeight=50', 'AllowedCPUs=0', 'IOWeight=50', 'MemoryMax=1G', 'TasksMax=100'];
   await runChecked('systemd-run', ['--wait', ...needs.flatMap((need) => ['-p', need]), 'true']);

@@ -1,6 +1,6 @@
 /**
- * CheckpointContainer with the real CRIU, which does not work with every kernel and distribution: run.sh has a guest for it. The archive
- * is verified by runc's own restore: the process continues from its state.
+ * CheckpointContainer with the real CRIU, which does not work with every kernel and distribution; run.sh has a guest for it. Verifies the
+ * archive by restoring it with runc: the process continues where it was.
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ before(async () => {
 });
 after(async () => assert.deepEqual(await runtime.end(), []));
 
-/** Runs a container that counts in its memory, on its file system and in its log. */
+/** Runs a container that keeps a counter in memory, on its file system and in its log. */
 async function runCounter(name: string, runtimeHandler: string) {
   const { cri, image } = runtime;
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, name), runtimeHandler });
@@ -32,7 +32,7 @@ async function runCounter(name: string, runtimeHandler: string) {
   return { podSandboxId, containerId };
 }
 
-/** Waits until the counter exceeds `least`, and returns it. */
+/** Waits until the counter exceeds `least`; returns its value. */
 function countBeyond(least: number, read: () => Promise<string>): Promise<number> {
   const beyond = async () => {
     const count = Number(await read());
@@ -75,7 +75,7 @@ test('the container keeps running after its checkpoint, and a restored one conti
   for (const name of ['inventory.img', 'pstree.img', 'core-1.img', 'pages-1.img', 'descriptors.json'])
     assert.ok(memory.includes(name), `${name} of ${memory}`);
 
-  // the image's layer with the archive's changes, and the pod's namespaces, as a restore on another node would create them
+  // use the image's layer with the archive's changes, and the pod's namespaces, as a restore on another node would
   const spec = JSON.parse(readFileSync(join(out, 'spec.dump'), 'utf8'));
   const lower = /lowerdir=([^,]+)/.exec(mountOptions(spec.root.path))![1]!;
   await cri.runtime.stopContainer({ containerId });
@@ -88,7 +88,7 @@ test('the container keeps running after its checkpoint, and a restored one conti
   writeFileSync(join(restored, 'config.json'), JSON.stringify(spec));
   const runc = (...args: string[]) => runChecked('runc', ['--root', state, ...args]);
   context.after(() => runc('delete', '--force', 'again').catch(() => undefined));
-  // CRIU gives the process runc's stdio; without files those would be sockets of Node.js
+  // CRIU gives the process runc's stdio; unless that is redirected to files, it consists of Node.js' sockets
   const restore =
     'exec runc --root "$1" restore --detach --image-path "$2" --work-path "$3" --bundle "$4" again > "$3/stdio" 2>&1';
   const shell = ['-c', restore, 'sh', state, join(out, 'checkpoint'), out, restored];

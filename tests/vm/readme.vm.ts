@@ -1,6 +1,6 @@
 /**
- * The commands of the README and the guide, unchanged, on a default installation of a distribution: with systemd and the node's default
- * directories, cgroup and bridge, so only in a guest. Its disk has the packages that set-up would install.
+ * Runs the commands in the README and the guide unchanged on a distribution's default installation, with systemd and the node's default
+ * directories, cgroup and bridge, and therefore only in a guest. The guest's disk contains the packages that setup would install.
  */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
@@ -23,12 +23,12 @@ const scope: InventoryScope = {
 };
 const host = takeInventory(scope);
 
-/** Leftovers without files: records and images are kept for the next start of the node. */
+/** Returns leftovers other than files, since records and images are kept for the node's next start. */
 const left = () => [...leftovers(host, { ...takeInventory(scope), files: [] }), ...unitsWith('podwright-pods')];
 
 const podwright = (...args: string[]) => runChecked(`${CHECKOUT}bin/podwright`, args);
 
-/** The output of `podwright ps`, once a node answers. */
+/** Returns the output of `podwright ps` once a node responds. */
 const answers = () =>
   waitFor(() => podwright('ps').catch(() => undefined), { intervalMs: 200, signal: AbortSignal.timeout(60_000) });
 
@@ -40,7 +40,7 @@ async function page(): Promise<string> {
 const serverPid = async () =>
   (await podwright('exec', 'web', '-c', 'server', '--', 'cat', '/proc/1/stat')).split(' ')[21];
 
-/** Runs the guide's block with this command, and compares the output with the guide. */
+/** Runs the block with this command from the guide, and compares the output with what the guide shows. */
 async function followGuide(command: string): Promise<void> {
   const blocks = readBlocks('docs/guide.md');
   const at = blocks.findIndex((block) => block.marks.includes('host') && block.text.includes(command));

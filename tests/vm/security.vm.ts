@@ -1,6 +1,6 @@
 /**
- * Attacks on kernel features that not every host has: cgroup v2, AppArmor, and a systemd with shared mounts. run.sh has a guest with all
- * three. Test names describe the attacks, which must fail.
+ * Attacks on kernel features that not every host has: cgroup v2, AppArmor, and systemd with shared mounts. run.sh has a guest with all
+ * three. Tests are named after the attacks, which must fail.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -45,7 +45,7 @@ async function create(name: string, request: Request) {
   return { podSandboxId, containerId };
 }
 
-/** Starts a container; `run` runs a script in it and returns its output, `worked` the names of successful attempts. */
+/** Starts a container. `run` runs a script in it and returns the output; `worked` returns the names of the attempts that succeeded. */
 async function start(name: string, request: Request) {
   const { cri } = runtime;
   const { podSandboxId, containerId } = await create(name, request);
@@ -61,14 +61,14 @@ async function start(name: string, request: Request) {
   return { containerId, run, worked, end: () => cri.runtime.removePodSandbox({ podSandboxId }) };
 }
 
-/** Mount points on the host below `directory`. */
+/** Returns the host's mount points under `directory`. */
 const mountsBelow = (directory: string) =>
   readFileSync('/proc/self/mountinfo', 'utf8')
     .split('\n')
     .map((line) => line.split(' ').slice(3, 5).join(' at '))
     .filter((mount) => mount.includes(` at ${directory}`));
 
-/** Attempts of root with all capabilities that only AppArmor denies. */
+/** Attempts by root with all capabilities that are denied only by AppArmor. */
 const DENIED_BY_PROFILE = {
   mount: 'mkdir -p /m && mount -t tmpfs tmpfs /m',
   'make a mount writable': 'mount -o remount,bind,rw /sys/fs/cgroup',
@@ -123,7 +123,7 @@ for (const handler of ['crun', 'runc']) {
     const namespaces = { pid: NamespaceMode.NODE };
     const free = { handler, namespaces, security: { ...everything, apparmor: { profileType: UNCONFINED } } };
     const unconfined = await start(`unconfined-${handler}`, free);
-    // Ubuntu 24.04 and Debian 13 have profiles for OCI runtimes, and so for their children, that do not confine anything
+    // Ubuntu 24.04 and Debian 13 have profiles for OCI runtimes that are inherited by their children, but do not confine anything
     assert.match(await unconfined.run('cat /proc/self/attr/current'), /^unconfined$|^(crun|runc) \(unconfined\)$/);
     assert.deepEqual(await unconfined.worked(DENIED_BY_PROFILE), Object.keys(DENIED_BY_PROFILE));
     await unconfined.end();

@@ -1,4 +1,4 @@
-/** `make bench` leaves no units behind on a host with systemd, where each of its daemons has a delegated cgroup. */
+/** On a host with systemd, where each daemon it starts has a delegated cgroup, `make bench` leaves no units behind. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';

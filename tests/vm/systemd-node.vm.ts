@@ -1,4 +1,4 @@
-/** A node on a host with systemd detects the cgroup driver, and has its pods in one delegated unit. */
+/** On a host with systemd, a node detects the cgroup driver and runs its pods in one delegated unit. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { after, before, type TestContext, test } from 'node:test';

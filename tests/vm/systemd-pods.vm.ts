@@ -1,4 +1,4 @@
-/** The kubelet's slices of pods and of QoS classes, with a real systemd. */
+/** The kubelet's slices for pods and QoS classes, with a real systemd. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

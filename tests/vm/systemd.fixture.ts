@@ -1,4 +1,4 @@
-/** Functions to inspect and control the guest's systemd. */
+/** Helpers to inspect and control the guest's systemd. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -7,15 +7,15 @@ import { waitFor } from '@podwright/base';
 
 const run = (program: string, ...args: string[]) => execFileSync(program, args, { encoding: 'utf8' });
 
-/** Reads one file of a cgroup. */
+/** Reads a file of a cgroup. */
 export const readCgroup = (path: string, file: string) =>
   readFileSync(join('/sys/fs/cgroup', path, file), 'utf8').trim();
 
-/** The cgroup of a process. */
+/** Returns a process's cgroup. */
 export const cgroupOf = (pid: number | 'self') =>
   readFileSync(`/proc/${pid}/cgroup`, 'utf8').trim().slice('0::'.length);
 
-/** The processes in the cgroup and below it. */
+/** Returns the processes in the cgroup and its descendants. */
 export function pidsBelow(path: string): number[] {
   const below = readdirSync(join('/sys/fs/cgroup', path), { withFileTypes: true }).filter((entry) =>
     entry.isDirectory(),
@@ -24,7 +24,7 @@ export function pidsBelow(path: string): number[] {
   return [...own, ...below.flatMap(({ name }) => pidsBelow(join(path, name)))];
 }
 
-/** Units with processes, in any state, whose names contain `part`; without mount units. */
+/** Returns the scopes, slices and services, in any state, whose names contain `part`. */
 export function unitsWith(part: string): string[] {
   const lines = run('systemctl', 'list-units', '--all', '--plain', '--no-legend', '--type=scope,slice,service').split(
     '\n',
@@ -32,7 +32,7 @@ export function unitsWith(part: string): string[] {
   return lines.map((line) => line.trim().split(/\s+/)[0]!).filter((unit) => unit.includes(part));
 }
 
-/** Reloads systemd, and starts and stops a unit, so that deferred work of the reload (writing files of cgroups) is done. */
+/** Reloads systemd, then starts and stops a unit, so that work deferred by the reload (writing cgroup files) is done. */
 export function reloadSystemd(): void {
   run('systemctl', 'daemon-reload');
   run('systemd-run', '--quiet', '--wait', 'true');
@@ -40,10 +40,10 @@ export function reloadSystemd(): void {
 
 export const stopUnits = (...units: string[]) => run('systemctl', 'stop', ...units);
 
-/** Number of jobs that systemd has executed: every start and stop of a unit is one. */
+/** Returns the number of jobs that systemd has executed. Every start or stop of a unit is one. */
 export const countJobs = () => Number(run('systemctl', 'show', '--property=NInstalledJobs', '--value'));
 
-/** Creates a pod's slice as upstream's kubelet does with its systemd driver (libcontainer, systemd/v2.go), and returns its path. */
+/** Creates a pod's slice like upstream's kubelet with its systemd driver (libcontainer, systemd/v2.go); returns its path. */
 export function makePodSlice(uid: string): string {
   const manager = ['org.freedesktop.systemd1', '/org/freedesktop/systemd1', 'org.freedesktop.systemd1.Manager'];
   const slice = `kubepods-burstable-pod${uid}.slice`;
@@ -63,7 +63,7 @@ export function makePodSlice(uid: string): string {
   return `/kubepods.slice/kubepods-burstable.slice/${slice}`;
 }
 
-/** Records all D-Bus calls of systemd while `work` runs. */
+/** Records all D-Bus calls to systemd while `work` runs. */
 export async function messagesDuring(work: () => Promise<unknown>): Promise<string[]> {
   const monitor: ChildProcess = spawn('busctl', ['monitor', 'org.freedesktop.systemd1']);
   let [seen, said] = ['', ''];
@@ -74,7 +74,7 @@ export async function messagesDuring(work: () => Promise<unknown>): Promise<stri
   try {
     await until(() => said.includes('Monitoring bus message stream'));
     await work();
-    // messages arrive in order: once this one is recorded, all earlier ones are too
+    // messages arrive in order: once this one is recorded, so are all earlier ones
     run('busctl', 'get-property', 'org.freedesktop.systemd1', '/org/freedesktop/systemd1', MANAGER, 'Version');
     await until(() => seen.includes('"Version"'));
   } finally {

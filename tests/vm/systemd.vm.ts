@@ -1,6 +1,6 @@
 /**
- * Pods on a host whose cgroups systemd manages: run.sh has a guest with a real one. Slices are created as upstream's kubelet creates
- * them; pods without a slice are in a delegated unit.
+ * Pods on a host whose cgroups are managed by systemd; run.sh has a guest with a real one. Slices are created the way upstream's kubelet
+ * does; pods without a slice are in a delegated unit.
  */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync } from 'node:fs';
@@ -55,7 +55,7 @@ const LIMITS = {
   unified: { 'pids.max': '40', 'memory.oom.group': '1' },
 };
 
-/** Starts a container of its own pod, below `cgroupParent`. */
+/** Starts a container in a pod of its own, under `cgroupParent`. */
 async function start(name: string, handler: string, cgroupParent: string, script = 'exec sleep 1000') {
   const { cri, image } = runtime;
   const pod = podOf(place, name);

@@ -1,6 +1,6 @@
 /**
- * Unusual file names of containers and archives: not UTF-8, with line feeds, of 255 bytes, deeper than PATH_MAX. Every part of Podwright
- * that walks such trees has a row here. Needs root.
+ * Unusual file names from containers and archives: not UTF-8, with line feeds, 255 bytes long, deeper than PATH_MAX. Every part of
+ * Podwright that walks such trees has a row here. Requires root.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -22,15 +22,15 @@ import { changeGroup } from '../../packages/volumes/src/volumes/volume-ownership
 const GROUP = 3000;
 const { signal } = new AbortController();
 
-/** Facts of a copy that are compared: kind, permissions, size, target and path. */
+/** Properties to compare between a tree and its copy: type, permissions, size, link target and path. */
 const FACTS = '%y %m %s %l %p';
 
 type Row = {
-  /** The operation, as the end of a sentence. */
+  /** The operation, phrased as the end of a sentence. */
   what: string;
-  /** Whether it works for trees deeper than PATH_MAX. */
+  /** Whether it supports trees deeper than PATH_MAX. */
   deep: boolean;
-  /** `tree` exists; `other` is a path for output, which does not exist. */
+  /** `tree` exists; `other` is an output path, which does not. */
   walk: (tree: string, other: string) => Promise<void>;
 };
 

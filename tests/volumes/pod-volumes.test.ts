@@ -1,4 +1,4 @@
-/** Volumes, environment and hosts file in a real container, on Debian's containerd. Needs root. */
+/** Volumes, environment and hosts file in a real container, on Debian's containerd. Requires root. */
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';

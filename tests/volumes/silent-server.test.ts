@@ -16,7 +16,7 @@ const share = mkdtempSync(join(directory, 'share-'));
 const link = join(directory, 'link');
 symlinkSync(share, link);
 
-/** A FUSE file system whose server never responds: nothing reads its requests. */
+/** Server of a FUSE file system that never responds: its requests are never read. */
 const server = openSync('/dev/fuse', 'r+');
 execFileSync('mount', ['-i', '-t', 'fuse', '-o', 'fd=3,rootmode=40000,user_id=0,group_id=0', 'silent', share], {
   stdio: ['ignore', 'inherit', 'inherit', server],

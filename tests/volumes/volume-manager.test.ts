@@ -1,4 +1,4 @@
-/** Volumes on real mounts; needs root. */
+/** Volumes with real mounts. Requires root. */
 import assert from 'node:assert/strict';
 import {
   access,
@@ -269,7 +269,7 @@ test('a directory that is replaced by a link to the host while it is opened is n
       await move('dir', 'away');
       await move('link', 'dir');
       await move('dir', 'link');
-      // the attempt may have created a directory in between
+      // the code under attack may have created a directory in between
       await rmdir(join(volumePath, 'dir')).catch(() => undefined);
       await move('away', 'dir');
     }

@@ -1,6 +1,4 @@
-/**
- * Pods use the Kubernetes API of their standalone node as in any cluster: by its DNS name, with their token and its certificate authority.
- */
+/** Pods use their standalone node's Kubernetes API as in any cluster: by its DNS name, with their token and the API's CA certificate. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, test } from 'node:test';
@@ -23,7 +21,10 @@ after(async () => {
   bundle?.remove();
 });
 
-/** Returns the manifest of a pod with the host's programs, because the image has no TLS client. `fields`: further fields of the `spec`. */
+/**
+ * Returns a pod manifest that mounts the host's programs, because the image has no TLS client. `fields` are additional fields of the
+ * `spec`.
+ */
 const client = (name: string, fields: string) => `apiVersion: v1
 kind: Pod
 metadata: {name: ${name}, labels: {app: ${name}}}
@@ -51,7 +52,7 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view}
 subjects: [{kind: ServiceAccount, name: default, namespace: default}]
 `;
 
-/** Returns a network policy that allows the pod `bridged` only the API and DNS. */
+/** Returns a network policy that restricts the pod `bridged` to the API and DNS. */
 const policy = (api: string) => `apiVersion: networking.k8s.io/v1
 kind: NetworkPolicy
 metadata: {name: api-only}
@@ -65,13 +66,13 @@ spec:
 
 const ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** Runs curl in a pod. Returns its output or, if it fails, its exit code and its errors. */
+/** Runs curl in a pod. Returns its output or, on failure, its exit code and error output. */
 async function curl(pod: string, ...args: string[]): Promise<string> {
   const { code, out, err } = await place.call('exec', pod, '--', 'curl', '-sS', '-m', '5', ...args);
   return code === 0 ? out : `${code} ${err}`;
 }
 
-/** Lists the pods from within a pod, with its token. Returns their names. */
+/** Lists pods from within a pod, using the pod's token. Returns their names. */
 async function listed(pod: string, server: string): Promise<string[]> {
   const token = await place.ok('exec', pod, '--', 'cat', `${ACCOUNT}/token`);
   const url = `${server}/api/v1/namespaces/default/pods`;
@@ -80,7 +81,7 @@ async function listed(pod: string, server: string): Promise<string[]> {
   return items.map(({ metadata }) => metadata.name).sort();
 }
 
-/** The URL of the API for pods. */
+/** The URL of the API as used by pods. */
 const API_URL = 'https://kubernetes.default.svc';
 const PODS = ['bridged', 'hosted', 'other'];
 

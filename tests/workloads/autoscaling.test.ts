@@ -1,4 +1,4 @@
-/** Autoscaling by the use of CPU that the node measures, on real pods. */
+/** Autoscaling of real pods by CPU usage, as measured by the node. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
@@ -19,7 +19,7 @@ after(async () => {
   bundle.remove();
 });
 
-/** A busy loop, limited to a tenth of a core, of which it asks for a twentieth. */
+/** A busy loop limited to a tenth of a core, with a request for half of that. */
 const APP = `apiVersion: apps/v1
 kind: Deployment
 metadata: {name: busy}

@@ -1,4 +1,4 @@
-/** Jobs, CronJobs, StatefulSets and DaemonSets on the real API server, with its garbage collector. No pod is real. */
+/** Jobs, CronJobs, StatefulSets and DaemonSets on the real API server, with its garbage collector. The pods are not real. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { PERSISTENT_VOLUME_CLAIMS } from '@podwright/kube-client';

@@ -1,4 +1,4 @@
-/** The capacity of claims whose files are in directories of a standalone node with a Kubernetes API. */
+/** Capacity limits of claims that are stored in directories, on a standalone node with a Kubernetes API. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';

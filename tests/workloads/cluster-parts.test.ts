@@ -1,4 +1,4 @@
-/** `podwright controllers` and `podwright proxy` as programs of their own, on an API server that does not know them. */
+/** `podwright controllers` and `podwright proxy` as separate daemons, on an API server that they are not part of. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';

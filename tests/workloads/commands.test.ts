@@ -1,4 +1,4 @@
-/** The commands for workloads and other kinds, on one node with a Kubernetes API. */
+/** The commands for workloads and other kinds, on a single node with a Kubernetes API. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { get } from 'node:http';
@@ -67,7 +67,7 @@ after(async () => {
 });
 
 const shop = (verb: string, ...args: string[]) => place.ok(verb, ...inShop(args));
-/** Adds the namespace before the command of exec. */
+/** Inserts the namespace flag, before the command in the case of exec. */
 function inShop(args: string[]): string[] {
   const end = args.includes('--') ? args.indexOf('--') : args.length;
   return [...args.slice(0, end), '-n', 'shop', ...args.slice(end)];
@@ -148,7 +148,7 @@ test('cp copies from a pod of a workload, and edit changes objects in an editor'
   assert.match(await shop('get', 'svc', 'web', '--show-labels'), /edited=yes-1/);
   assert.match(await edited('true', 'svc/web'), /^0 edit cancelled: nothing was changed/);
   assert.match(await edited(': > "$1"', 'svc/web', 'deploy/web'), /^0 edit cancelled: the file is empty/);
-  // when the editor is started again, the text has the reason, and the script corrects the field
+  // the second time the editor is started, the text contains the reason, and the script corrects the field
   const correct = 'grep -q "^# .*replicas" "$1" && sed -i "s/replicas: -1/replicas: 2/" "$1" || ';
   const text = await edited(
     `${correct}sed -i "s/^  replicas: 2/  replicas: -1/; s/^  minReady.*//" "$1"`,

@@ -1,4 +1,4 @@
-/** An API server in this process, controllers that can be replaced by new ones, and a scripted kubelet. */
+/** An API server in this process, controllers that can be restarted, and a scripted kubelet. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ export const STATEFUL_SETS: Resource = { ...batch('statefulsets', 'StatefulSet')
 export const DAEMON_SETS: Resource = { ...batch('daemonsets', 'DaemonSet'), group: 'apps' };
 export const REVISIONS: Resource = { ...batch('controllerrevisions', 'ControllerRevision'), group: 'apps' };
 
-/** An object whose status the tests read. */
+/** An object with a status that the tests read. */
 export type Workload = KubeObject & {
   spec: Record<string, unknown>;
   status?: Record<string, unknown> & { conditions?: { type: string; status: string }[] };
@@ -108,7 +108,7 @@ export class ControlledCluster {
     return this.list<Pod>(PODS, labelSelector);
   }
 
-  /** Waits until the object's status has the values, and returns the object. */
+  /** Waits until the object's status has these values; returns the object. */
   async untilStatus(resource: Resource, name: string, wanted: Record<string, unknown>): Promise<Workload> {
     return await this.until(async () => {
       const object = await this.client.get<Workload>(resource, this.place(name));
@@ -117,7 +117,7 @@ export class ControlledCluster {
     });
   }
 
-  /** Waits until a Job has the condition. */
+  /** Waits until a Job has this condition; returns the Job. */
   async untilCondition(name: string, type: string): Promise<Workload> {
     return await this.until(async () => {
       const job = await this.client.get<Workload>(JOBS, this.place(name));
@@ -125,7 +125,7 @@ export class ControlledCluster {
     });
   }
 
-  /** Waits until `check` returns a value. An object that does not exist yet counts as none. */
+  /** Waits until `check` returns a value. Treats an object that does not exist yet as no value. */
   async until<T>(check: () => Promise<T | undefined>): Promise<T> {
     using signal = withTimeout(undefined, 60_000, `wait for ${check}`);
     const probe = () =>
@@ -137,7 +137,7 @@ export class ControlledCluster {
   }
 }
 
-/** A pod template. `command` is that of the scripted kubelet. */
+/** Returns a pod template. `command` is interpreted by the scripted kubelet. */
 export function template(app: string, command: string, image = 'v1'): object {
   const containers = [{ name: 'main', image, command: [command] }];
   return { metadata: { labels: { app } }, spec: { automountServiceAccountToken: false, containers } };

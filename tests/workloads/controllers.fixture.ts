@@ -9,7 +9,7 @@ import {
   replicationController,
 } from '@podwright/controllers';
 
-/** The controllers of stateless workloads, services and budgets. */
+/** Controllers for stateless workloads, services and disruption budgets. */
 export const CONTROLLERS: Record<string, Controller> = {
   deployment: deploymentController,
   'replica set': replicaSetController,

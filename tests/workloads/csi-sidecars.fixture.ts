@@ -1,4 +1,4 @@
-/** The work of a CSI driver's external-provisioner and external-attacher, by polling the API of a node over its unix socket. */
+/** Does the work of a CSI driver's external-provisioner and external-attacher, by polling a node's API over its Unix socket. */
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -13,7 +13,7 @@ export type StoredObject = {
   // biome-ignore lint/suspicious/noExplicitAny: fields of any kind
 } & Record<'spec' | 'status', any>;
 
-/** Calls the API of a node. Rejects if the status is not 2xx or 404; a 404 gives undefined. */
+/** Calls a node's API. Rejects unless the status is 2xx or 404; returns undefined for 404. */
 export class NodeApi {
   readonly #socketPath: string;
 
@@ -59,9 +59,9 @@ export class CsiSidecars {
   readonly #driver: string;
   readonly #stopping = new AbortController();
   readonly #ended: Promise<void>;
-  /** What the attacher has done, as `attach HANDLE` and `detach HANDLE`. */
+  /** What the attacher has done: `attach` or `detach`. */
   readonly done: string[] = [];
-  /** Whether volumes may be attached. */
+  /** Whether to attach volumes. */
   attaches = false;
 
   constructor(api: NodeApi, driver: string) {
@@ -105,7 +105,7 @@ export class CsiSidecars {
     }
   }
 
-  /** As the external-attacher: a finalizer before it attaches, which it removes when it has detached. */
+  /** Like the external-attacher: adds a finalizer before attaching, and removes it after detaching. */
   async #attach(): Promise<void> {
     for (const { metadata, spec, status } of await this.#api.list(ATTACHMENTS)) {
       const path = `${ATTACHMENTS}/${metadata.name}`;

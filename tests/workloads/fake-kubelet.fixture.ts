@@ -1,4 +1,4 @@
-/** Binds pods to a node and reports them as running, as a scheduler and a kubelet do, without containers. */
+/** Binds pods to a node and reports them as running, like a scheduler and a kubelet, but without containers. */
 import { formatTime, type KubeObject, type Pod } from '@podwright/kube-api';
 import { type Informer, isApiStatus, type KubeClient, NODES, PODS, startInformer } from '@podwright/kube-client';
 
@@ -12,7 +12,7 @@ export class FakeKubelet {
   readonly #busy = new Map<string, Promise<void>>();
   #address = 0;
 
-  /** Creates the node and starts with its pods. */
+  /** Creates the node and starts handling its pods. */
   static async start(client: KubeClient): Promise<FakeKubelet> {
     const labels = { 'topology.kubernetes.io/zone': 'z1' };
     await client.create(NODES, { metadata: { name: NODE, labels } }).catch(ignore(409));
@@ -32,7 +32,7 @@ export class FakeKubelet {
     await Promise.all(this.#busy.values());
   }
 
-  /** Handles one pod at a time. A state that another client changed meanwhile is handled at its next change. */
+  /** Handles a pod's changes one at a time. If another client has modified the pod in the meantime, it is handled at its next change. */
   #changed({ metadata: { namespace, name } }: Pod): void {
     const key = `${namespace}/${name}`;
     const before = this.#busy.get(key) ?? Promise.resolve();

@@ -1,6 +1,6 @@
 /**
- * The controllers end at a write, after the server has made it and before its answer arrives, and others take their place. Nothing may be
- * doubled or missing then. `TEST_KILLS=n` tries each of the first n writes; there are about 40.
+ * The controllers are killed at a write, after the server has executed it but before its response arrives, and new ones take over. Nothing
+ * may be duplicated or missing as a result. `TEST_KILLS=n` tries each of the first n writes; there are about 40.
  */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
@@ -15,14 +15,14 @@ const KILLS =
     ? [0, 1, 2, 3, 4, 6, 8, 11, 15, 20, 26]
     : Array.from({ length: Number(TEST_KILLS) }, (_, index) => index);
 const REPLICAS = 3;
-/** A rolling update may have one pod more. */
+/** A rolling update may have one extra pod. */
 const MOST_PODS = REPLICAS + 1;
 const WRITES = new Set(['create', 'update', 'patch', 'delete']);
 const LABELS = { app: 'web' };
 
 let place: WorkloadPlace;
 
-/** Makes calls until a write, whose answer and all later ones are lost. `killed` resolves then. */
+/** Returns a client that makes calls until a write whose response is lost; all later writes fail. `killed` resolves at that point. */
 function dyingClient(client: KubeClient, afterWrites: number): { client: KubeClient; killed: Promise<void> } {
   const { promise: killed, resolve } = Promise.withResolvers<void>();
   let left = afterWrites;
@@ -50,7 +50,7 @@ const template = (image: string) => ({
   spec: { containers: [{ name: 'main', image }], automountServiceAccountToken: false },
 });
 
-/** Waits until all pods have the image and the endpoints are theirs. */
+/** Waits until all pods have the image and the endpoints are up to date. */
 async function untilDone(namespace: string, image: string): Promise<void> {
   type Slice = KubeObject & { endpoints?: { conditions: { ready: boolean } }[] };
   await place.until(async () => {

@@ -1,4 +1,6 @@
-/** `podwright run` with workloads: it starts a node with a Kubernetes API, follows the pods that the workloads make, and removes all. */
+/**
+ * `podwright run` with workloads: starts a node with a Kubernetes API, follows the pods created by the workloads, and removes everything.
+ */
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { after, before, test } from 'node:test';

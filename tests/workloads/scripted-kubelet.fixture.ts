@@ -1,7 +1,7 @@
 /**
- * Assigns pods to nodes and reports their states, as a scheduler and kubelets do, without containers. The command of the first container has the
- * exit codes by completion index, such as `0,1`; without a number the pod runs until it is deleted. A pod with the broken image runs without
- * being ready.
+ * Assigns pods to nodes and reports their states, like a scheduler and kubelets, but without containers. The first container's command
+ * consists of exit codes by completion index, such as `0,1`; if there is no number, the pod runs until it is deleted. A pod with the broken
+ * image runs but never becomes ready.
  */
 import { formatTime, type KubeObject, type Pod } from '@podwright/kube-api';
 import { type Informer, isApiStatus, type KubeClient, NODES, PODS, startInformer } from '@podwright/kube-client';
@@ -13,10 +13,10 @@ export class ScriptedKubelet {
   readonly #client: KubeClient;
   readonly #informer: Informer<Pod>;
   readonly #busy = new Map<string, Promise<void>>();
-  /** The addresses of pods by their UIDs. */
+  /** Pod addresses by pod UID. */
   readonly #addresses = new Map<string, string>();
 
-  /** Creates the node `n1`, and starts. */
+  /** Creates the node `n1` and starts handling pods. */
   static async start(client: KubeClient): Promise<ScriptedKubelet> {
     await addNode(client, DEFAULT_NODE);
     return new ScriptedKubelet(client);
@@ -32,7 +32,7 @@ export class ScriptedKubelet {
     await Promise.all(this.#busy.values());
   }
 
-  /** Handles one state of a pod at a time. A state that another client has changed is handled at its next change. */
+  /** Handles a pod's states one at a time. If another client has modified the pod in the meantime, it is handled at its next change. */
   #changed({ metadata: { namespace, name } }: Pod): void {
     const key = `${namespace}/${name}`;
     const before = this.#busy.get(key) ?? Promise.resolve();
@@ -98,7 +98,7 @@ export class ScriptedKubelet {
   }
 }
 
-/** Creates a node that takes pods. */
+/** Creates a node without taints, so that it accepts pods. */
 export async function addNode(client: KubeClient, name: string): Promise<void> {
   await client.create(NODES, { metadata: { name } });
   await client.patch(NODES, { name }, { type: 'merge', body: { spec: { taints: null } } });

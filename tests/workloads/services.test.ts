@@ -1,4 +1,4 @@
-/** Services, their names and workloads of a standalone node with a Kubernetes API, on real pods and packets. */
+/** Services, their DNS names, and workloads on a standalone node with a Kubernetes API, using real pods and packets. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
@@ -84,7 +84,7 @@ test('a Service sees the addresses of its client pods', async () => {
   const client = await addressOf('db-0');
   const seen = async () =>
     (await place.call('exec', 'db-0', '--', 'wget', '-q', '-O', '-', 'http://peer/cgi-bin/peer')).out;
-  // once a check of the rules has found the bridge filtered; httpd prints `[::ffff:ADDRESS]`
+  // works once a check of the rules has noticed that bridged packets are filtered; httpd prints `[::ffff:ADDRESS]`
   await place.until(async () => (await seen()).includes(`:${client}]`));
   await place.ok('delete', '-f', file);
 });

@@ -1,4 +1,4 @@
-/** Deployments, Services and budgets on Podwright's API server. */
+/** Deployments, Services and PodDisruptionBudgets on Podwright's API server. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import type { KubeObject } from '@podwright/kube-api';
@@ -23,7 +23,7 @@ const template = (image: string) => ({
   spec: { containers: [{ name: 'main', image }], automountServiceAccountToken: false },
 });
 
-/** Creates a Deployment in a namespace of its own. */
+/** Creates a Deployment in the given namespace, which it creates too. */
 async function deploy(namespace: string, spec: object = {}): Promise<string> {
   await place.namespace(namespace);
   const whole = { replicas: 3, selector: { matchLabels: LABELS }, template: template('v1'), ...spec };

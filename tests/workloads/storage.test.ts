@@ -1,4 +1,4 @@
-/** Storage of a standalone node with a Kubernetes API: drivers that attach, larger claims, volumes that stay. */
+/** Storage on a standalone node with a Kubernetes API: drivers that need attaching, claim expansion, retained volumes. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { after, before, test } from 'node:test';

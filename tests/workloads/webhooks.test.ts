@@ -20,7 +20,7 @@ after(async () => {
   bundle.remove();
 });
 
-/** Program of a webhook server that labels ConfigMaps, and refuses those with the key `forbidden`. */
+/** Source of a webhook server that labels ConfigMaps and rejects those with the key `forbidden`. */
 const SERVER = `
 const { readFileSync } = require('node:fs');
 const [cert, key] = ['hook.crt', 'hook.key'].map((name) => readFileSync(__dirname + '/' + name));

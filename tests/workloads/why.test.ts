@@ -1,4 +1,4 @@
-/** `podwright why` on a real node: each cause is made for real, and found. */
+/** `podwright why` on a real node: each cause is produced for real, and must be found. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Explanation } from '@podwright/kube-view';
@@ -24,9 +24,9 @@ after(async () => {
 });
 
 type Row = {
-  /** Fields of the container in flow style. */
+  /** Container fields in YAML flow style. */
   container: string;
-  /** Fields of the spec in flow style. */
+  /** Spec fields in YAML flow style. */
   spec?: string;
   cause: string;
   sentence: RegExp;
@@ -202,7 +202,7 @@ function manifests(): string {
 
 const why = (word: string, ...more: string[]) => place.json<Explanation>('why', word, ...more);
 
-/** Repeats until the cause is found, because pods take time to fail. */
+/** Retries until the cause is found, because pods take time to fail. */
 async function explained(word: string, cause: string | undefined, ...more: string[]): Promise<Explanation> {
   let last: Explanation | undefined;
   const isFound = async () => {

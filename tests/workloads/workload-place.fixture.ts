@@ -35,7 +35,7 @@ export class WorkloadPlace {
     this.#kubelet = parts.kubelet;
   }
 
-  /** Starts the controllers with a client, in place of those that run. */
+  /** Starts the controllers with a client, replacing any that are running. */
   async control(client: KubeClient = this.client): Promise<void> {
     await this.#controllers?.stop();
     this.#controllers = startControllers({
@@ -58,7 +58,7 @@ export class WorkloadPlace {
     return name;
   }
 
-  /** Waits for a result that is neither false nor undefined. */
+  /** Waits until `check` returns a value other than false or undefined. */
   async until<T>(check: () => T | false | undefined | Promise<T | false | undefined>): Promise<T> {
     using signal = withTimeout(undefined, 30_000, `wait for ${check}`);
     return await waitFor(async () => (await check()) || undefined, { intervalMs: 20, signal });

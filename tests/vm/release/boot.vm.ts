@@ -1,4 +1,7 @@
-/** After a boot of the guest with the disk of installer.vm.ts: the pods run again, nothing has leaked, and the removal leaves nothing. */
+/**
+ * After the guest has booted with the disk from installer.vm.ts: the pods run again, nothing has leaked, and uninstalling leaves nothing
+ * behind.
+ */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -16,7 +19,7 @@ import {
 } from './release.fixture.ts';
 
 const UNINSTALL = 'sh /usr/local/lib/podwright/install.sh --uninstall';
-/** A node prepares the sandboxes of as many pods. */
+/** Number of sandboxes that a node creates in advance. */
 const SPARE_SANDBOXES = 2;
 const before = JSON.parse(readFileSync('/root/before-the-boot.json', 'utf8')) as string[];
 const idOf = (line: string) => line.split(' ')[1]!;

@@ -1,4 +1,4 @@
-/** A release that install.sh has installed, under systemd: its unit, upgrades, and crashes of the node. Two pods stay for the next boot. */
+/** A release installed by install.sh, under systemd: its unit, upgrades, and node crashes. Leaves two pods running for the next boot. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -30,11 +30,11 @@ import {
 const PROGRAM = '/usr/local/bin/podwright';
 const UNIT = '/etc/systemd/system/podwright.service';
 const [oldVersion, nextVersion] = [versionOf(OLD), versionOf(NEXT)];
-/** After as many starts within an interval, systemd gives up by default. */
+/** By default, systemd gives up after this many starts within an interval. */
 const START_LIMIT = 5;
 const mainPid = () => unitProperty('MainPID');
 
-/** Waits until systemd has started another node than `pid`, which answers. */
+/** Waits until systemd has started a node other than `pid` and that node responds. */
 async function nextNode(pid: string): Promise<void> {
   await until(() => unitProperty('ActiveState') === 'active' && !['0', pid].includes(mainPid()));
   await nodeVersion();
@@ -118,7 +118,7 @@ test('systemd starts a node again that is killed or hangs, and the pods keep run
 test('a node that cannot start is started again until the cause is gone', async () => {
   const pods = podState();
   const config = '/etc/podwright/config.toml';
-  // starts on a slow host take longer than the default interval of ten seconds
+  // on a slow host, these starts take longer than the default interval of ten seconds
   const defaults = '/run/systemd/system.conf.d';
   ok(`mkdir -p ${defaults} && printf '[Manager]\\nDefaultStartLimitIntervalSec=1h\\n' > ${defaults}/limit.conf`);
   ok(`systemctl daemon-reload && mkdir -p /etc/podwright && echo 'log_level = "wrong"' > ${config}`);
@@ -164,7 +164,7 @@ test('a node that is killed during its upgrade is started again by systemd', asy
     try {
       process.kill(Number(pid), 'SIGKILL');
     } catch {
-      // systemd was faster
+      // systemd has already stopped it
     }
     await exited;
     await nextNode(pid);

@@ -1,4 +1,4 @@
-/** The Debian package under systemd: installation, upgrade and downgrade under pods, removal, purge. */
+/** The Debian package under systemd: installation, upgrade and downgrade with running pods, removal, purge. */
 import assert from 'node:assert/strict';
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -23,7 +23,7 @@ const CONFIG = '/etc/podwright/config.toml';
 const CLAIMS = '/var/lib/podwright/kubelet/claims';
 const [oldVersion, nextVersion] = [versionOf(OLD), versionOf(NEXT)];
 const debOf = (release: string) => `${release}/podwright_${versionOf(release)}_amd64.deb`;
-/** Without questions: the configuration of the administrator stays. */
+/** Does not ask questions, and keeps the administrator's configuration. */
 const INSTALL = 'dpkg --force-confdef --force-confold --install';
 const NOTHING = { links: [], mounts: [], units: [], cgroups: [], processes: [], rules: [], namespaces: [] };
 

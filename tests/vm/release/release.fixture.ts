@@ -1,14 +1,17 @@
-/** Functions for tests of an installed release in a guest. They use Node.js alone: the guest has the releases, and no packages. */
+/**
+ * Helpers for testing an installed release in a guest. They only use Node.js itself, because the guest has the releases but no npm
+ * packages.
+ */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Directories of two releases, and the image of the pods. */
+/** Directories of two releases; below, the pods' image. */
 export const [OLD, NEXT] = ['/guest/releases/old', '/guest/releases/next'];
 export const IMAGE = '/guest/releases/image.tar';
 
-/** Longer than the unit's RestartSec: systemd would have started a node again. */
+/** Longer than the unit's RestartSec, so systemd would have restarted the node by then. */
 export const RESTART_MS = 5000;
 
 /** Generous, because an emulated CPU is slow. */
@@ -16,7 +19,7 @@ const TIMEOUT_MS = 120_000;
 
 export type Result = { code: number | null; out: string };
 
-/** Runs shell commands to their end. `out` has standard output and standard error. */
+/** Runs shell commands to completion. `out` contains standard output and standard error. */
 export function call(script: string, env: Record<string, string> = {}): Result {
   const { status, stdout } = spawnSync('bash', ['-c', `exec 2>&1; ${script}`], {
     encoding: 'utf8',
@@ -40,7 +43,7 @@ export function fails(script: string, message: RegExp): void {
   assert.notEqual(code, 0, out);
 }
 
-/** Waits until `condition` returns something; an error of it counts as nothing. */
+/** Retries `condition` until it returns a value other than undefined or false, treating errors as not yet. */
 export async function until<T>(condition: () => T | false | undefined): Promise<T> {
   const end = Date.now() + TIMEOUT_MS;
   for (;;) {
@@ -62,13 +65,13 @@ export const versionOf = (release: string) =>
 export const unitProperty = (name: string, unit = 'podwright') =>
   ok(`systemctl show --property=${name} --value ${unit}`).trim();
 
-/** Waits until a node answers, and returns its version. */
+/** Waits until a node responds; returns its version. */
 export const nodeVersion = () => until(() => (JSON.parse(ok('podwright version -o json')) as { node?: string }).node);
 
 type Status = { containerID: string; restartCount: number; state: { running?: { startedAt: string } } };
 type Pod = { metadata: { name: string }; status: { phase: string; containerStatuses?: Status[] } };
 
-/** The running containers of all pods: pod, container id, restart count, start time. */
+/** Returns all pods' running containers: pod, container ID, restart count, start time. */
 export function containers(): string[] {
   const { items } = JSON.parse(ok('podwright ps -o json')) as { items: Pod[] };
   return items
@@ -81,12 +84,12 @@ export function containers(): string[] {
     .sort();
 }
 
-/** Whether the guest has cgroup v2 only, where the pods are in a unit of their own. */
+/** Whether the guest only has cgroup v2, in which case the pods are in a separate unit. */
 export const isUnified = existsSync('/sys/fs/cgroup/cgroup.controllers');
 
 const PODS = isUnified ? '/sys/fs/cgroup/podwright-pods.service/pods' : '/sys/fs/cgroup/pids/podwright';
 
-/** Processes that belong to pods: the monitors, and all below the cgroup of the pods. */
+/** Returns the processes that belong to pods: monitors, and everything under the pods' cgroup. */
 export function podProcesses(): { monitors: number[]; inside: number[] } {
   const monitors = processes().filter(({ words }) => /(?:^|\/)conmon$/.test(words[0]!));
   return { monitors: monitors.map(({ pid }) => pid), inside: pidsBelow(PODS) };
@@ -112,14 +115,14 @@ export function pidsBelow(directory: string): number[] {
   return [...own, ...below.flatMap(({ name }) => pidsBelow(`${directory}/${name}`))].sort((a, b) => a - b);
 }
 
-/** The cgroup in which systemd sees a process. */
+/** Returns the cgroup that systemd tracks a process in. */
 export const cgroupOf = (pid: number) =>
   /^(?:0:|\d+:name=systemd):(.*)$/m.exec(readFileSync(`/proc/${pid}/cgroup`, 'utf8'))![1]!;
 
-/** Everything that must not change while only the node restarts. */
+/** Returns everything that must not change while just the node restarts. */
 export const podState = () => JSON.stringify({ containers: containers(), ...podProcesses() }, undefined, 1);
 
-/** What pods and nodes create on the host, outside of the data directories. */
+/** Returns what pods and nodes create on the host outside of their data directories. */
 export function traces() {
   const lines = (script: string) => call(script).out.split('\n').filter(Boolean).sort();
   return {
@@ -137,7 +140,7 @@ export function traces() {
   };
 }
 
-/** A pod that runs until it is stopped, with a directory that outlives its containers. */
+/** Returns a pod that runs until stopped, with a volume that outlives its containers. */
 export const podManifest = (name: string) => `apiVersion: v1
 kind: Pod
 metadata: { name: ${name} }
@@ -151,7 +154,7 @@ spec:
       volumeMounts: [{ name: data, mountPath: /data }]
 `;
 
-/** Starts pods with these names, and waits until they run. */
+/** Starts pods with these names and waits until they are ready. */
 export async function runPods(...names: string[]): Promise<void> {
   ok(`podwright load ${IMAGE}`);
   writeFileSync('/root/pods.yaml', names.map(podManifest).join('---\n'));
@@ -159,5 +162,5 @@ export async function runPods(...names: string[]): Promise<void> {
   for (const name of names) ok(`podwright wait pod/${name} --for=condition=Ready --timeout=100s`);
 }
 
-/** The program of the node's process. */
+/** Returns the path of the executable of the node's process. */
 export const programOf = (pid: string) => readlinkSync(`/proc/${pid}/exe`);

@@ -1,6 +1,6 @@
 /**
- * The four control planes that are compared: upstream's, Podwright's, Podwright's controllers with kube-apiserver, and Podwright's API
- * server with kube-controller-manager. None has a scheduler or a kubelet.
+ * The four control planes to compare: upstream's, Podwright's, Podwright's controllers with kube-apiserver, and Podwright's API server with
+ * kube-controller-manager. None of them has a scheduler or kubelet.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
@@ -15,7 +15,7 @@ import { createKubeClient, type KubeClient, readKubeconfig } from '@podwright/ku
 import { CONTROLLERS } from '../../../packages/cli/src/daemon/controllers.ts';
 import { RealControlPlane } from '../../cluster/real-control-plane.fixture.ts';
 
-/** The first one is the reference for the others. */
+/** The first one is the reference that the others are compared with. */
 export const SIDES = ['upstream', 'podwright', 'our controllers', 'our API'] as const;
 export type SideName = (typeof SIDES)[number];
 export type Side = {
@@ -27,12 +27,12 @@ export type Side = {
 };
 
 const MASTERS = ['system:masters', 'system:authenticated'];
-/** Period of the autoscalers. Upstream's default is 15 seconds. */
+/** Sync period of the autoscalers. Upstream's default is 15 seconds. */
 const AUTOSCALING_MS = 2000;
-/** Upstream tries to bind waiting claims only once in this period. The default is 15 seconds. */
+/** Upstream retries binding pending claims only once per period. The default is 15 seconds. */
 const BINDING_FLAG = '--pvclaimbinder-sync-period=1s';
 const MANAGER_FLAGS = [`--horizontal-pod-autoscaler-sync-period=${AUTOSCALING_MS}ms`, BINDING_FLAG];
-/** Names of the upstream controllers that are disabled next to `podwright controllers`, which has the same ones. */
+/** Upstream controllers that are disabled in favor of `podwright controllers`. */
 const REPLACED_CONTROLLERS = [
   ...['deployment', 'replicaset', 'replicationcontroller', 'statefulset', 'daemonset', 'job', 'cronjob'],
   ...['endpoints', 'endpointslice', 'endpointslice-mirroring', 'disruption', 'horizontal-pod-autoscaler'],
@@ -124,10 +124,10 @@ async function onPodwrightServer(name: SideName): Promise<Side> {
   return { name, client, connectAs, stop };
 }
 
-/** The directory of the keys that sign service account tokens, below the API server's directory. Its first key is in `1.pem`. */
+/** Subdirectory of the API server's directory with the keys that sign service account tokens. The first key is `1.pem`. */
 const ACCOUNT_KEYS = 'account-keys';
 
-/** Writes the first key, an RSA key, which kube-controller-manager can use too. */
+/** Writes the first key as an RSA key, so that kube-controller-manager can use it too. */
 function writeSigningKey(data: string): void {
   mkdirSync(join(data, ACCOUNT_KEYS), { recursive: true, mode: 0o700 });
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -154,7 +154,7 @@ function startManager(directory: string): ChildProcess {
   const flags = [...Object.entries(given).map(([key, value]) => `--${key}=${value}`), ...MANAGER_FLAGS];
   const log = openSync(path('manager.log'), 'a');
   const program = join(environment('PODWRIGHT_KUBERNETES_BIN'), 'kube-controller-manager');
-  // the kernel kills it when this process ends, in whatever way
+  // the kernel kills it when this process exits, however it does
   return spawn('setpriv', ['--pdeathsig', 'KILL', program, ...flags], { stdio: ['ignore', log, log], cwd: directory });
 }
 

@@ -1,4 +1,4 @@
-/** Keeps nodes ready that have no kubelet: writes their conditions and renews their Leases every ten seconds. */
+/** Keeps nodes without a kubelet ready: updates their conditions and renews their Leases every ten seconds. */
 import { formatTime, type KubeObject } from '@podwright/kube-api';
 import { type KubeClient, LEASES, NODES } from '@podwright/kube-client';
 
@@ -19,12 +19,12 @@ export class Heartbeats {
     }, INTERVAL_MS);
   }
 
-  /** Ends the heartbeats of this node, as if its kubelet had ended. */
+  /** Stops the heartbeats of a node, as if its kubelet had stopped. */
   remove(node: string): void {
     this.#nodes.delete(node);
   }
 
-  /** Starts the heartbeats of this node. */
+  /** Starts the heartbeats of a node. */
   async add(node: string): Promise<void> {
     this.#nodes.add(node);
     await this.#beat(node);

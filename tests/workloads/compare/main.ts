@@ -1,12 +1,13 @@
 /**
- * Compares Podwright's controllers with kube-controller-manager: does the same steps on four control planes, and compares their objects and
+ * Compares Podwright's controllers with kube-controller-manager: runs the same steps on four control planes, and compares their objects and
  * events after each step.
  *
  *     node tests/workloads/compare/main.ts [SCENARIO…]
  *
- * A SCENARIO is a part of a scenario's name; the default is all. PODWRIGHT_KUBERNETES_BIN names the directory of kube-apiserver and
- * kube-controller-manager, and PODWRIGHT_ETCD the program etcd. PODWRIGHT_COMPARE_SIDES selects control planes of `control-planes.ts`,
- * separated by commas. Prints the differences from upstream's control plane and a table with their numbers. Exits with 1 if there are any.
+ * SCENARIO is a substring of a scenario's name; by default, all are run. PODWRIGHT_KUBERNETES_BIN is the directory that contains
+ * kube-apiserver and kube-controller-manager, and PODWRIGHT_ETCD the path of the etcd binary. PODWRIGHT_COMPARE_SIDES is a comma-separated
+ * selection of the control planes in `control-planes.ts`. Prints the differences from upstream's control plane and a table of how many
+ * there are. Exits with 1 if there are any.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { errorMessage, sleep } from '@podwright/base';
@@ -19,10 +20,10 @@ import { SCENARIOS } from './scenarios.ts';
 import { type Snapshot, WatchedObjects } from './snapshot.ts';
 import type { Place, Scenario, Step } from './steps.ts';
 
-/** A control plane under comparison, with a scripted kubelet for its nodes. */
+/** A control plane to compare, with a scripted kubelet for its nodes. */
 type RunningSide = Side & { watched: WatchedObjects; heartbeats: Heartbeats; kubelet: ScriptedKubelet };
 
-/** Objects are compared when none has changed for this time, or after the longer time at the latest. */
+/** Objects are compared once none has changed for REST_MS, but no later than after MAX_STEP_MS. */
 const REST_MS = 1500;
 const MAX_STEP_MS = 20_000;
 /** Maximum length of a value in the output. */
@@ -47,7 +48,7 @@ async function stopRun({ stop, watched, heartbeats, kubelet }: RunningSide): Pro
 
 const shortText = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, MAX_CHARACTERS);
 
-/** Yields a line for each field in which two values differ. */
+/** Yields a line for each field that differs between two values. */
 function* differences(found: unknown, wanted: unknown, path: string): Generator<string> {
   if (isDeepStrictEqual(found, wanted)) return;
   const areObjects = [found, wanted].every((one) => typeof one === 'object' && one !== null);
@@ -57,7 +58,7 @@ function* differences(found: unknown, wanted: unknown, path: string): Generator<
     yield* differences(a[key], b[key], `${path}.${key}`);
 }
 
-/** The objects after a step, and the text or the error message of the step. */
+/** The objects after a step, and the text or error message that it resulted in. */
 type Outcome = Snapshot & { answer: string };
 
 /** Returns a line for each difference between a control plane and upstream's. */
@@ -79,7 +80,7 @@ function report(found: Outcome, wanted: Outcome): string[] {
 
 type StepPlace = { namespace: string; names: GeneratedNames; restMs: number };
 
-/** Does a step, and waits until the objects no longer change. */
+/** Runs a step and waits for the objects to settle. */
 async function takeStep(
   step: Step,
   { client, connectAs, heartbeats, watched }: RunningSide,
@@ -93,7 +94,7 @@ async function takeStep(
   return { ...watched.snapshot(names), answer: typeof answer === 'string' ? names.replaceIn(answer) : '' };
 }
 
-/** Does the steps of a scenario on all control planes. Returns the number of differences from the first one for each of the others. */
+/** Runs a scenario's steps on all control planes. Returns, for each except the first, the number of differences from the first. */
 async function runScenario(
   { name, steps, onKubeApiserver, restMs = REST_MS }: Scenario,
   all: RunningSide[],
@@ -127,7 +128,7 @@ async function runScenario(
   return counts;
 }
 
-/** Creates the namespace, and waits for its default service account. */
+/** Creates the namespace and waits for its default service account. */
 async function openNamespace(client: KubeClient, namespace: string): Promise<void> {
   await client.create(NAMESPACES, { metadata: { name: namespace } });
   for (;;) {

@@ -1,16 +1,16 @@
 import type { KubeObject } from '@podwright/kube-api';
 
-/** Labels whose values are hashes, of templates and of revisions. */
+/** Labels whose values are hashes of templates or revisions. */
 const HASHES = ['pod-template-hash', 'controller.kubernetes.io/hash', 'controller-revision-hash'];
 
 /**
- * Replaces generated parts of names by fixed words, so that two control planes can be compared: hashes, random suffixes, UIDs, and the
- * times in names of Jobs. Hashes are numbered in the order in which they were found.
+ * Replaces the generated parts of names with fixed words, so that two control planes can be compared: hashes, random suffixes, UIDs, and
+ * the times in Job names. Hashes are numbered in the order in which they are found.
  */
 export class GeneratedNames {
   readonly #hashes: string[] = [];
 
-  /** Finds hashes in the labels of an object. */
+  /** Finds hashes in an object's labels. */
   findHashes({ labels = {} }: KubeObject['metadata']): void {
     for (const label of HASHES) {
       const hash = labels[label]?.split('-').at(-1);

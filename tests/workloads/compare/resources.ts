@@ -1,4 +1,4 @@
-/** The resources that the scenarios use. */
+/** Resources used by the scenarios. */
 import type { Resource } from '@podwright/kube-api';
 import {
   CERTIFICATE_SIGNING_REQUESTS,
@@ -44,7 +44,7 @@ export const CLUSTER_ROLES: Resource = {
   namespaced: false,
 };
 
-/** The resources whose objects are compared. */
+/** Resources whose objects are compared. */
 export const COMPARED_RESOURCES: Resource[] = [
   ...[DEPLOYMENTS, REPLICA_SETS, REPLICATION_CONTROLLERS, STATEFUL_SETS, DAEMON_SETS, REVISIONS, JOBS, CRON_JOBS],
   ...[PODS, SERVICES, ENDPOINTS, ENDPOINT_SLICES, BUDGETS, QUOTAS, AUTOSCALERS, CONFIG_MAPS, SECRETS],

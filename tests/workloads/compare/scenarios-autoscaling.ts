@@ -1,5 +1,5 @@
 /**
- * HorizontalPodAutoscalers. On kube-apiserver, the metrics of pods are custom objects of the group `metrics.k8s.io`, which metrics-server
+ * HorizontalPodAutoscalers. On kube-apiserver, custom resources in the group `metrics.k8s.io` provide the pod metrics that metrics-server
  * would otherwise serve.
  */
 import { sleep } from '@podwright/base';
@@ -16,7 +16,7 @@ const METRICS: Resource = {
   ...{ group: 'metrics.k8s.io', version: 'v1beta1', plural: 'pods', kind: 'PodMetrics', namespaced: true },
 };
 
-/** Defines the kind PodMetrics, unless the API server has it already, as Podwright's does. */
+/** Defines the kind PodMetrics unless the API server already has it, as Podwright's does. */
 const serveMetrics = step('serve metrics', async ({ client }) => {
   const isServed = () =>
     client.list(METRICS, { namespace: 'default' }).then(
@@ -37,7 +37,7 @@ const serveMetrics = step('serve metrics', async ({ client }) => {
   while (!(await isServed())) await sleep(100);
 });
 
-/** Writes the use of the present pods of an app again in each of a few periods of the autoscaler, so that the metrics are recent. */
+/** Writes the usage of an app's current pods, repeating it over a few autoscaler periods to keep the metrics recent. */
 const use = (app: string, usage: { cpu: string; memory: string }): Step =>
   step(`the pods of ${app} use ${JSON.stringify(usage)}`, async ({ client, namespace }) => {
     for (let round = 0; round < 5; round++) {

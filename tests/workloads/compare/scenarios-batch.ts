@@ -59,10 +59,10 @@ const scheduled = (name: string): Step =>
     'it has started a Job',
     ({ status }: { status?: { lastScheduleTime?: string } }) => status?.lastScheduleTime !== undefined,
   );
-/** Waits until the fifth second of the next minute. */
+/** Waits until five seconds into the next minute. */
 const nextMinute = step('wait for the next minute', () => sleep(65_000 - (Date.now() % 60_000)));
 
-/** Longer than the second in which upstream combines changes of a Job's pods. */
+/** Longer than the second during which upstream batches changes to a Job's pods. */
 const restMs = 3000;
 
 export const BATCH: Scenario[] = [

@@ -52,7 +52,7 @@ const podWith = (name: string, volumes: object[], more: object = {}): Step =>
   create(PODS, name, { spec: { ...template(name).spec, volumes, ...more } }, { labels: { app: name } });
 const ofClaim = (claimName: string) => ({ name: 'v', persistentVolumeClaim: { claimName } });
 
-/** Longer than the period in which upstream binds claims (`control-planes.ts`). */
+/** Longer than upstream's period for binding claims (`control-planes.ts`). */
 const restMs = 3000;
 
 export const STORAGE: Scenario[] = [

@@ -1,4 +1,4 @@
-/** All scenarios. After each step of a scenario, its objects are compared as soon as they no longer change. */
+/** All scenarios. After each step of a scenario, its objects are compared once they have settled. */
 import { AUTOSCALING } from './scenarios-autoscaling.ts';
 import { BATCH } from './scenarios-batch.ts';
 import { CERTIFICATES } from './scenarios-certificates.ts';

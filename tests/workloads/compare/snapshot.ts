@@ -1,4 +1,4 @@
-/** The objects and events of a scenario, without what differs between any two runs: generated names, UIDs, versions and times. */
+/** A scenario's objects and events, without what differs between any two runs: generated names, UIDs, versions and times. */
 import { isRecord } from '@podwright/base';
 import type { KubeObject, Pod, Resource } from '@podwright/kube-api';
 import { EVENTS, type Informer, type KubeClient, PODS, startInformer } from '@podwright/kube-client';
@@ -7,14 +7,14 @@ import { COMPARED_RESOURCES, ENDPOINT_SLICES, STATEFUL_SETS } from './resources.
 
 export type Snapshot = { objects: Map<string, unknown>; events: string[] };
 
-/** Fields and annotations that are not compared. */
+/** Fields and annotations to ignore. */
 const IGNORED_FIELDS = new Set([
   ...['generateName', 'uid', 'resourceVersion', 'managedFields', 'creationTimestamp', 'selfLink'],
   'authentication.kubernetes.io/credential-id',
-  // the time depends on which changes of pods a controller handles together
+  // depends on which pod changes a controller happens to handle together
   'endpoints.kubernetes.io/last-change-trigger-time',
 ]);
-/** Fields whose contents differ between two control planes. Only their presence is compared. */
+/** Fields whose contents differ between any two control planes; only their presence is compared. */
 const MASKED_FIELDS = new Set(['ca.crt', 'token', 'certificate']);
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/;
 
@@ -32,16 +32,16 @@ type Related = KubeObject & {
 };
 
 const keyOf = ({ plural, group }: Resource) => `${plural}.${group}`;
-/** A ConfigMap that OpenShift's kube-controller-manager adds to each namespace. */
+/** A ConfigMap that OpenShift's kube-controller-manager publishes in every namespace. */
 const OPENSHIFT_CONFIG_MAP = 'openshift-service-ca.crt';
 
-/** Watches the compared objects of a control plane. */
+/** Watches a control plane's objects, as far as they are compared. */
 export class WatchedObjects {
   readonly #informers = new Map<string, Informer<KubeObject>>();
   readonly #events: Informer<Event>;
   #changedAtMs = 0;
   #prefix = '-';
-  /** Creations (`+NAME`) and deletions (`-NAME`) of the pods of ordered StatefulSets, in the order in which they were seen. */
+  /** Creations (`+NAME`) and deletions (`-NAME`) of the pods of ordered StatefulSets, in the order observed. */
   #podOrder: string[] = [];
   readonly #deleting = new Set<string>();
 
@@ -63,14 +63,14 @@ export class WatchedObjects {
       };
       this.#informers.set(key, startInformer<KubeObject>(client, { resource, onChange }));
     }
-    // an event whose count increases is not a change
+    // a higher count on an existing event does not count as a change
     const added = ({ type, object }: { type: string; object: Event }) => {
       if (type === 'ADDED') changed(object);
     };
     this.#events = startInformer<Event>(client, { resource: EVENTS, onChange: added });
   }
 
-  /** Restricts the snapshots to the objects of a scenario: those whose namespace or name begins with the prefix. */
+  /** Limits snapshots to a scenario's objects: those whose namespace or name starts with the prefix. */
   follow(prefix: string): void {
     this.#prefix = prefix;
     this.#podOrder = [];
@@ -82,7 +82,7 @@ export class WatchedObjects {
     this.#changedAtMs = performance.now();
   }
 
-  /** The time since the last change of an object, in milliseconds. */
+  /** Milliseconds since an object last changed. */
   get restMs(): number {
     return performance.now() - this.#changedAtMs;
   }
@@ -91,7 +91,7 @@ export class WatchedObjects {
     for (const informer of [...this.#informers.values(), this.#events]) informer.stop();
   }
 
-  /** Returns the objects by `KIND/NAME NUMBER`, and the events as sorted texts. */
+  /** Returns the objects by `KIND/NAME NUMBER`, and the events as sorted strings. */
   snapshot(names: GeneratedNames): Snapshot {
     const own = [...this.#informers].map(([kind, informer]) => {
       return [kind, informer.list().filter((one) => this.#belongs(one))] as const;
@@ -115,7 +115,7 @@ export class WatchedObjects {
     const { name, deletionTimestamp } = metadata;
     const set = metadata.ownerReferences?.find(({ kind }) => kind === 'StatefulSet')?.name;
     const owner = set === undefined ? undefined : this.#stateful.get({ namespace: metadata.namespace, name: set });
-    // the garbage collector deletes in any order
+    // the garbage collector deletes in no particular order
     if (owner === undefined || owner.metadata.deletionTimestamp !== undefined) return;
     if (owner.spec?.podManagementPolicy !== 'OrderedReady') return;
     if (type === 'ADDED') this.#podOrder.push(`+${name}`);
@@ -126,13 +126,13 @@ export class WatchedObjects {
   }
 
   #eventTexts(names: GeneratedNames): string[] {
-    // counts differ between two runs of upstream's controllers, too: each text is listed once
+    // counts also differ between runs of upstream's controllers, so list each text once
     return [
       ...new Set(
         this.#events
           .list()
           .filter((one) => this.#belongs(one))
-          // it is random which of more than ten similar events are combined, and which budget a message names
+          // which of more than ten similar events are combined is random, and so is which budget a message mentions
           .filter(
             ({ involvedObject, message }) =>
               involvedObject.kind !== 'Node' && !/^\(combined|multiple PodDisruptionBudgets/.test(message),
@@ -157,7 +157,7 @@ export class WatchedObjects {
   }
 }
 
-/** Adds a number to a name, because names can be equal once their random parts are replaced. */
+/** Appends a number to a name, because names may coincide once their random parts are replaced. */
 function numberedKey(objects: ReadonlyMap<string, unknown>, name: string): string {
   let number = 0;
   while (objects.has(`${name} ${number}`)) number++;
@@ -167,7 +167,7 @@ function numberedKey(objects: ReadonlyMap<string, unknown>, name: string): strin
 type Slice = KubeObject & { endpoints?: { addresses: string[] }[] | null };
 
 /**
- * Sorts the endpoints, whose order upstream varies, and ignores the generation: it counts writes, and a write can handle several changes.
+ * Sorts the endpoints, whose order varies upstream, and ignores the generation: it counts writes, each of which may cover several changes.
  */
 function withSortedEndpoints(slice: Slice): Slice {
   const endpoints = slice.endpoints?.toSorted((a, b) => (a.addresses[0]! < b.addresses[0]! ? -1 : 1));
@@ -181,14 +181,14 @@ function byAge({ metadata: a }: KubeObject, { metadata: b }: KubeObject): number
   return key(a) < key(b) ? -1 : 1;
 }
 
-/** Returns an object or a field without ignored fields and generated values. */
+/** Returns an object or field with ignored fields removed and generated values replaced. */
 function masked(value: unknown, names: GeneratedNames, key = ''): unknown {
   if (typeof value === 'string') {
     if (MASKED_FIELDS.has(key)) return 'CONTENT';
     if (TIME.test(value)) return 'TIME';
     return /^10\.\d+\.\d+\.\d+$/.test(value) ? 'ADDRESS' : names.replaceIn(value);
   }
-  // kube-apiserver stores no empty lists
+  // kube-apiserver does not store empty lists
   if (Array.isArray(value)) return value.length === 0 ? null : value.map((one) => masked(one, names));
   if (!isRecord(value)) return value;
   const shown = Object.entries(value)

@@ -1,11 +1,11 @@
-/** Functions that return the steps of scenarios. A step is what a user does to the objects of one namespace. */
+/** Functions that return scenario steps. A step is an action by a user on the objects of one namespace. */
 import { waitFor, withTimeout } from '@podwright/base';
 import type { KubeObject, Pod, Resource } from '@podwright/kube-api';
 import { CERTIFICATE_SIGNING_REQUESTS, isApiStatus, type KubeClient, PODS } from '@podwright/kube-client';
 import type { Heartbeats } from './heartbeats.ts';
 import { DEPLOYMENTS } from './resources.ts';
 
-/** The control plane and the namespace in which a step is done. */
+/** The control plane and namespace to run a step in. */
 export type Place = {
   client: KubeClient;
   /** Returns a client with another user's identity. The caller must close it. */
@@ -16,8 +16,8 @@ export type Place = {
 /** `run` may return a text or reject. The texts and error messages of all control planes are compared. */
 export type Step = { name: string; run: (place: Place) => Promise<unknown> };
 /**
- * `onKubeApiserver`: the scenario needs kube-apiserver, and is skipped on Podwright's API server. `restMs`: objects are compared when none
- * has changed for this time. Default: 1500.
+ * `onKubeApiserver`: requires kube-apiserver, so the scenario is skipped on Podwright's API server. `restMs`: objects are compared once
+ * none has changed for this long. Default: 1500.
  */
 export type Scenario = { name: string; steps: Step[]; onKubeApiserver?: boolean; restMs?: number };
 
@@ -26,7 +26,7 @@ type Policy = 'Background' | 'Foreground' | 'Orphan';
 type Patch = 'strategic' | 'merge';
 
 /**
- * Returns the place of an object. The name of a cluster-scoped object begins with the namespace, so that scenarios do not share objects.
+ * Returns an object's namespace and name. Names of cluster-scoped objects start with the namespace, so that scenarios do not share objects.
  */
 const placeOf = ({ namespaced }: Resource, namespace: string, name: string) =>
   namespaced ? { namespace, name } : { name: `${namespace}-${name}` };
@@ -64,7 +64,7 @@ export const remove = (resource: Resource, name: string, propagationPolicy: Poli
 
 export const step = (name: string, run: Step['run']): Step => ({ name, run });
 
-/** Combines several steps: objects are compared only after the last one. */
+/** Combines several steps; objects are compared only after the last. */
 export const together = (name: string, steps: readonly Step[]): Step => ({
   name,
   run: async (place) => {
@@ -72,7 +72,7 @@ export const together = (name: string, steps: readonly Step[]): Step => ({
   },
 });
 
-/** Waits at most two minutes until the object meets a condition. `what` describes the condition for messages. */
+/** Waits up to two minutes for the object to meet a condition. `what` describes the condition in messages. */
 export const until = (resource: Resource, name: string, what: string, holds: (object: never) => boolean): Step => ({
   name: `wait for ${resource.kind} ${name}: ${what}`,
   run: async ({ client, namespace }) => {
@@ -85,7 +85,7 @@ export const until = (resource: Resource, name: string, what: string, holds: (ob
   },
 });
 
-/** Waits at most two minutes until the object no longer exists. */
+/** Waits up to two minutes for the object to be gone. */
 export const untilRemoved = (resource: Resource, name: string): Step => ({
   name: `wait for the end of ${resource.kind} ${name}`,
   run: async ({ client, namespace }) => {
@@ -99,7 +99,7 @@ export const untilRemoved = (resource: Resource, name: string): Step => ({
   },
 });
 
-/** Acts on the first matching pod in the order of nodes and names. */
+/** Acts on the first matching pod, ordered by node and name. */
 export const withPod = (
   name: string,
   labelSelector: string,
@@ -118,7 +118,7 @@ export const deletePod = (labelSelector: string): Step =>
     client.delete(PODS, { namespace, name }),
   );
 
-/** Sets fields of the status of the first matching pod. */
+/** Sets status fields of the first matching pod. */
 export const setPodStatus = (labelSelector: string, status: object): Step =>
   withPod(`set the status of a pod of ${labelSelector}: ${JSON.stringify(status)}`, labelSelector, (place, pod) => {
     const { name } = pod.metadata;
@@ -126,7 +126,10 @@ export const setPodStatus = (labelSelector: string, status: object): Step =>
     return place.client.patch(PODS, { namespace: place.namespace, name }, body);
   });
 
-/** `command` is for the scripted kubelet: exit codes by completion index, such as `0,1`, or another word for a pod that keeps running. */
+/**
+ * `command` is interpreted by the scripted kubelet: exit codes by completion index, such as `0,1`, or any other word for a pod that keeps
+ * running.
+ */
 export const container = (image: string, command = 'run', more: object = {}) => ({
   name: 'main',
   image,
@@ -152,7 +155,7 @@ export const deployment = (name: string, spec: object = {}, image = 'v1'): Step 
 /** Sets fields of the `spec`. */
 export const spec = (resource: Resource, name: string, value: object): Step => patch(resource, name, { spec: value });
 
-/** Sets the image of the template. */
+/** Sets the image in the template. */
 export const image = (resource: Resource, name: string, value: string): Step =>
   patch(resource, name, { spec: { template: { spec: { containers: [{ name: 'main', image: value }] } } } });
 
