@@ -15,7 +15,13 @@ function isQuick<Result>(run: () => Result): Result {
 
 const NUMBERS = Array.from({ length: 2000 }, (_, index) => index);
 const LONG = 'a'.repeat(200_000);
-const SELF = { list: NUMBERS, lists: [[NUMBERS], [NUMBERS]], long: LONG, texts: Array(1000).fill(LONG.slice(0, 1000)) };
+const SELF = {
+  pattern: 'a'.repeat(15_000),
+  list: NUMBERS,
+  lists: [[NUMBERS], [NUMBERS]],
+  long: LONG,
+  texts: Array(1000).fill(LONG.slice(0, 1000)),
+};
 
 test('expressions that would take long are stopped', () => {
   const texts = [
@@ -25,6 +31,8 @@ test('expressions that would take long are stopped', () => {
     'self.list.all(x, self.long.size() > 0 && (self.long + string(x)).size() > 0)',
     'self.list.all(x, self.texts.all(y, !y.matches("(a*)*b")))',
     '"aaaaaaaaaaaaaaaaaaaa".matches("(a{0,30}){30}b") || self.list.all(x, !self.long.matches("(a+a+)+y"))',
+    'lists.range(100).all(x, "a".matches(self.pattern + string(x)) || true)',
+    'lists.range(100).all(x, "a".find(self.pattern + string(x)) == "")',
     'self.long.replace("", self.long).size() > 0',
     'self.long.replace("a", self.long).size() > 0',
     'lists.range(9000000000000).size() > 0',

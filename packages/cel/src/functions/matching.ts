@@ -38,14 +38,16 @@ function compilePattern(pattern: string, prefix: string): LinearPattern {
 /** Returns the functions `matches`, `find` and `findAll`. */
 export function patternFunctions(patterns = new PatternCache()): FunctionTable {
   const match = (text: string, pattern: string, work: Evaluation): boolean => {
+    const compiled = patterns.compile(pattern, work);
     const budget = { steps: work.remaining };
-    const isMatch = patterns.compile(pattern, work).test(text, budget);
+    const isMatch = compiled.test(text, budget);
     work.spend(work.remaining - budget.steps);
     return isMatch;
   };
   const findAll = (text: string, pattern: string, { limit, work }: { limit: number; work: Evaluation }): string[] => {
+    const compiled = patterns.compile(pattern, work, 'Illegal regex: ');
     const budget = { steps: work.remaining };
-    const found = patterns.compile(pattern, work, 'Illegal regex: ').findAll(text, { limit, budget });
+    const found = compiled.findAll(text, { limit, budget });
     work.spend(work.remaining - budget.steps);
     return found;
   };
