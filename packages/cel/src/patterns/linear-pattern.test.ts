@@ -15,6 +15,9 @@ test('patterns match as in Go', () => {
     ['(?i)^straße$', ['STRAßE'], ['strase']],
     ['^[^a-c\\]-]$', ['d', 'é'], ['a', ']', '-']],
     ['^[[:alpha:]_]+$', ['a_B'], ['1']],
+    ['^[[:^alpha:]b]+$', ['1-b', 'é'], ['a', 'B']],
+    ['(?i)^[[:^lower:]]$', ['1'], ['a', 'A']],
+    ['^[^[:^digit:]]$', ['1'], ['a']],
     ['^\\p{L}+$', ['é'], ['1']],
     ['^.$', ['😀', 'a'], ['\n', 'ab']],
     ['(?s)^.$', ['\n'], []],
@@ -36,6 +39,24 @@ test('patterns match as in Go', () => {
   }
 });
 
+test('the flag U swaps greedy and lazy repetitions until the end of its group', () => {
+  const cases: [pattern: string, found: string][] = [
+    ['(?U)a+', 'a'],
+    ['(?U)a+?', 'aaa'],
+    ['(?U:a{1,2})a*', 'aaa'],
+    ['(?U:a+)', 'a'],
+    ['(?U)(?-U)a+', 'aaa'],
+    ['(?:(?U)a+)', 'a'],
+    ['(?U:a)+', 'aaa'],
+  ];
+  for (const [pattern, found] of cases)
+    assert.deepEqual(
+      new LinearPattern(pattern).findAll('aaa', { limit: 1, budget: { steps: 1000 } }),
+      [found],
+      pattern,
+    );
+});
+
 test('patterns that Go rejects are rejected', () => {
   const messages = {
     '[': 'missing closing ]: `[`',
@@ -45,6 +66,7 @@ test('patterns that Go rejects are rejected', () => {
     '*': 'missing argument to repetition operator: `*`',
     'a{1001}': 'invalid repeat count: `{1001}`',
     'a\\': 'trailing backslash at end of expression',
+    '[[:^x:]]': 'invalid character class range: `[:^x:]`',
     '\\1x\\8': 'invalid escape sequence: `\\8`',
   };
   for (const [pattern, message] of Object.entries(messages))

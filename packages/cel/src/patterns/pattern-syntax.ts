@@ -8,7 +8,8 @@ export type PatternNode =
   | { kind: 'choice'; options: readonly PatternNode[] }
   | { kind: 'repeat'; part: PatternNode; min: number; max: number; isLazy: boolean };
 
-type Flags = { ignoresCase: boolean; multiline: boolean; dotAll: boolean };
+/** `isUngreedy` swaps the meanings of greedy and lazy repetition operators. */
+type Flags = { ignoresCase: boolean; multiline: boolean; dotAll: boolean; isUngreedy: boolean };
 
 const REPETITION = /^(?:[*+?]|\{\d+(?:,\d*)?\})\??/;
 /** Maximum repeat count, also for the product of nested ones, as in Go. */
@@ -25,7 +26,7 @@ const isWord = (char: string) => /^\w$/.test(char);
 export function parsePattern(pattern: string): PatternNode {
   if (pattern.length > MAX_LENGTH) throw fault('expression too large', '');
   const parser = new PatternParser(pattern);
-  const node = parser.choice({ ignoresCase: false, multiline: false, dotAll: false }, 0);
+  const node = parser.choice({ ignoresCase: false, multiline: false, dotAll: false, isUngreedy: false }, 0);
   if (!parser.isAtEnd) throw new PatternError(`error parsing regexp: unexpected ): \`${pattern}\``);
   return node;
 }
@@ -57,7 +58,7 @@ class PatternParser {
     const parts: PatternNode[] = [];
     while (!this.isAtEnd && this.#peek() !== '|' && this.#peek() !== ')') {
       const atom = this.#atom(flags, depth);
-      if (atom !== undefined) parts.push(this.#repeated(atom));
+      if (atom !== undefined) parts.push(this.#repeated(atom, flags));
     }
     return { kind: 'sequence', parts };
   }
@@ -101,6 +102,7 @@ class PatternParser {
           if (text.includes('i')) changed.ignoresCase = value;
           if (text.includes('m')) changed.multiline = value;
           if (text.includes('s')) changed.dotAll = value;
+          if (text.includes('U')) changed.isUngreedy = value;
         }
         return end === ')' ? undefined : this.#closed(changed, depth);
       }
@@ -114,7 +116,7 @@ class PatternParser {
     return inner;
   }
 
-  #repeated(atom: PatternNode): PatternNode {
+  #repeated(atom: PatternNode, { isUngreedy }: Flags): PatternNode {
     const text = this.#repetition();
     if (text === undefined) return atom;
     const nested = this.#repetition();
@@ -125,7 +127,7 @@ class PatternParser {
     const max = simple?.[1] ?? (comma === '' ? min : to === '' ? Infinity : Number(to));
     const isTooLarge = min > MAX_REPEAT || (max !== Infinity && max > MAX_REPEAT);
     if (isTooLarge || min > max) throw fault('invalid repeat count', text);
-    const isLazy = text.length > 1 && text.endsWith('?');
+    const isLazy = (text.length > 1 && text.endsWith('?')) !== isUngreedy;
     const node: PatternNode = { kind: 'repeat', part: atom, min, max, isLazy };
     if (this.#copiesOf(node) > MAX_REPEAT) throw fault('invalid repeat count', text);
     return node;
@@ -180,10 +182,12 @@ class PatternParser {
   #class(flags: Flags): PatternNode {
     const isNegated = this.#skip('^');
     let text = '';
+    const complements: CharNode[] = [];
     for (let first = true; first || this.#peek() !== ']'; first = false) {
       if (this.isAtEnd) throw fault('missing closing ]', this.#chars.join(''));
       const named = this.#peek() === '[' ? this.#match(/^\[:\^?\w+:\]/) : undefined;
-      if (named !== undefined) text += posixClass(named);
+      if (named?.startsWith('[:^')) complements.push(without(ofClass(posixClass(named), flags)));
+      else if (named !== undefined) text += posixClass(named);
       else {
         const char = this.#next();
         const isRange = char === '-' && !first && this.#peek() !== ']';
@@ -191,8 +195,8 @@ class PatternParser {
       }
     }
     this.#index++;
-    const { matches } = ofClass(text, flags);
-    return isNegated ? { kind: 'char', matches: (char) => !matches(char) } : { kind: 'char', matches };
+    const found = anyOf([...(text === '' ? [] : [ofClass(text, flags)]), ...complements]);
+    return isNegated ? without(found) : found;
   }
 
   #peek = (): string => this.#chars[this.#index] ?? '';
@@ -211,6 +215,15 @@ class PatternParser {
     return found;
   }
 }
+
+type CharNode = Extract<PatternNode, { kind: 'char' }>;
+
+const without = ({ matches }: CharNode): CharNode => ({ kind: 'char', matches: (char) => !matches(char) });
+
+const anyOf = (options: readonly CharNode[]): CharNode =>
+  options.length === 1
+    ? options[0]!
+    : { kind: 'char', matches: (char) => options.some(({ matches }) => matches(char)) };
 
 const at = (holds: (before: string, after: string) => boolean): PatternNode => ({ kind: 'position', holds });
 
@@ -242,8 +255,9 @@ const POSIX: Readonly<Record<string, string>> = {
   xdigit: '0-9A-Fa-f',
 };
 
+/** Returns the characters of a class such as `[:alpha:]`, or of the one that a class such as `[:^alpha:]` negates. */
 function posixClass(text: string): string {
-  const found = POSIX[text.slice(2, -2)];
+  const found = POSIX[text.slice(text[2] === '^' ? 3 : 2, -2)];
   if (found === undefined) throw fault('invalid character class range', text);
   return found;
 }
@@ -261,7 +275,7 @@ function unicodeClass(text: string): string {
 /** Escapes a character for a class of a JavaScript expression with the flag `u`. */
 const escaped = (char: string): string => `\\u{${char.codePointAt(0)!.toString(16)}}`;
 
-function ofClass(text: string, { ignoresCase }: Flags): PatternNode & { kind: 'char' } {
+function ofClass(text: string, { ignoresCase }: Flags): CharNode {
   const expression = compiled(`^[${text}]$`, ignoresCase ? 'iu' : 'u');
   if (expression === undefined) throw fault('invalid character class range', text);
   return { kind: 'char', matches: (char) => expression.test(char) };
