@@ -9,16 +9,9 @@ export function doubleText(value: number): string {
   if (value === 0) return Object.is(value, -0) ? '-0' : '0';
   const [mantissa = '', exponent = ''] = value.toExponential().split('e');
   const power = Number(exponent);
-  if (power >= -4 && power < 6) return plain(value);
+  if (power >= -4 && power < 6) return String(value);
   const digits = String(Math.abs(power)).padStart(2, '0');
   return `${mantissa}e${power < 0 ? '-' : '+'}${digits}`;
-}
-
-/** Formats a number without the exponent that JavaScript uses for very small numbers. */
-function plain(value: number): string {
-  const text = String(value);
-  const [, sign = '', first = '', rest = '', power] = /^(-?)(\d)(?:\.(\d+))?e-(\d+)$/.exec(text) ?? [];
-  return power === undefined ? text : `${sign}0.${'0'.repeat(Number(power) - 1)}${first}${rest}`;
 }
 
 /**
