@@ -3,7 +3,8 @@
 import { textOf } from '../values/texts.ts';
 import { CelError, CelList, CelMap, noOverload, Optional, typeName, Uint, type Value } from '../values/values.ts';
 
-const noKey = (key: Value): CelError => new CelError(`no such key: ${shown(key)}`);
+/** Returns the error of a missing key. */
+export const noKey = (key: Value): CelError => new CelError(`no such key: ${shown(key)}`);
 
 const shown = (key: Value): string => (key instanceof Uint ? String(key.value) : (textOf(key) ?? typeName(key)));
 

@@ -1,6 +1,7 @@
 /** Plans of loops (folds), which macros such as `all` and `map` expand to. */
 import { GrowingMap } from '../functions/lists.ts';
 import { CelError, CelList, CelMap, noOverload, type Value } from '../values/values.ts';
+import { noKey } from './access.ts';
 import type { Frame, Plan } from './frame.ts';
 
 export type FoldParts = {
@@ -50,13 +51,14 @@ function step(frame: Frame, { condition, step: next, accumulator }: FoldParts): 
   return true;
 }
 
-function* pairs(values: CelList | CelMap, hasSecond: boolean): Iterable<readonly [Value, Value]> {
+/** Yields keys and values. Like upstream, a null field of an object has an error as its value. */
+function* pairs(values: CelList | CelMap, hasSecond: boolean): Iterable<readonly [Value, Value | CelError]> {
   if (values instanceof CelList) {
     for (let index = 0; index < values.size; index++) {
       const element = values.at(index);
       yield hasSecond ? [BigInt(index), element] : [element, null];
     }
-  } else for (const key of values.keys()) yield [key, hasSecond ? values.get(key)! : null];
+  } else for (const key of values.keys()) yield [key, hasSecond ? (values.get(key) ?? noKey(key)) : null];
 }
 
 const GO_TYPES: Readonly<Record<string, string>> = {
@@ -115,7 +117,7 @@ export function insertPlan(accumulated: Plan, parameters: readonly Plan[]): Plan
       const growing = map instanceof GrowingMap ? map : new GrowingMap();
       frame.meter.charge(1);
       if (value !== undefined) growing.insert(key!, value);
-      else if (key instanceof CelMap) for (const one of key.keys()) growing.insert(one, key.get(one)!);
+      else if (key instanceof CelMap) for (const [one, its] of key.entries()) growing.insert(one, its);
       else throw noOverload();
       return growing;
     },

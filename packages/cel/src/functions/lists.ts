@@ -34,7 +34,7 @@ function readCost(value: Value): number {
   if (value instanceof Uint8Array) return Math.floor(value.length * 0.1);
   if (value instanceof CelList) return [...value].reduce((cost: number, one) => cost + readCost(one), 0);
   if (value instanceof CelMap)
-    return [...value.keys()].reduce((cost: number, key) => cost + readCost(key) + readCost(value.get(key)!), 0);
+    return [...value.entries()].reduce((cost: number, [key, one]) => cost + readCost(key) + readCost(one), 0);
   return 1;
 }
 

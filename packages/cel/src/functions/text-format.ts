@@ -128,9 +128,9 @@ function literal(value: Value, work: Evaluation, depth: number): string {
   if (depth > MAX_DEPTH) throw new CelError('error during formatting: value nests too deeply');
   if (value instanceof CelList) return `[${[...value].map((one) => literal(one, work, depth + 1)).join(', ')}]`;
   if (value instanceof CelMap) {
-    const entries = [...value.keys()].map((key) => {
+    const entries = [...value.entries()].map(([key, one]) => {
       const shown = literal(key, work, depth + 1);
-      return [shown, `${shown}:${literal(value.get(key)!, work, depth + 1)}`] as const;
+      return [shown, `${shown}:${literal(one, work, depth + 1)}`] as const;
     });
     const sorted = entries.sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0));
     return `{${sorted.map(([, entry]) => entry).join(', ')}}`;

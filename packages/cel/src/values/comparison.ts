@@ -75,9 +75,11 @@ function areMapsEqual(one: CelMap, other: CelMap, work: Work): boolean {
   if (one.size !== other.size) return false;
   for (const key of one.keys()) {
     const [value, otherValue] = [one.get(key), other.get(key)];
-    if (otherValue === undefined || !isEqual(value!, otherValue, work)) return false;
+    if (value === undefined && otherValue === undefined) continue; // null fields
+    if (value === undefined || otherValue === undefined || !isEqual(value, otherValue, work)) return false;
   }
-  return true;
+  const [hidden, otherHidden] = [one.hidden(), other.hidden()];
+  return hidden === undefined || otherHidden === undefined || areMapsEqual(hidden, otherHidden, work);
 }
 
 /** Returns the index of the first unused element at or after `first` that equals `element`. */

@@ -62,7 +62,10 @@ export class JsonMap extends CelMap {
 /** A declared field of an object. `name` is its name in JSON, which may differ from the one in expressions. */
 export type JsonField = { readonly name: string; readonly read: JsonReader };
 
-/** An object with declared fields. Expressions cannot read other fields, and null fields count as absent. */
+/**
+ * An object with declared fields. Expressions cannot read other fields, and null fields count as absent. Equality and `size` nevertheless
+ * include both, as in apiserver's unstructuredMap.
+ */
 export class JsonObject extends CelMap {
   readonly #record: Readonly<Record<string, unknown>>;
   readonly #fields: ReadonlyMap<string, JsonField>;
@@ -74,7 +77,7 @@ export class JsonObject extends CelMap {
   }
 
   get size(): number {
-    return [...this.keys()].length;
+    return Object.keys(this.#record).length;
   }
 
   get(key: Value): Value | undefined {
@@ -88,6 +91,12 @@ export class JsonObject extends CelMap {
   *keys(): Iterable<Value> {
     for (const [key, { name }] of this.#fields) if (Object.hasOwn(this.#record, name)) yield key;
   }
+
+  override hidden(): CelMap {
+    const declared = new Set([...this.#fields.values()].map(({ name }) => name));
+    const others = Object.entries(this.#record).filter(([name]) => !declared.has(name));
+    return new JsonMap(Object.fromEntries(others), fromJson);
+  }
 }
 
 /** Converts a value to JSON, for audit annotations and messages. Integers must be exactly representable as numbers. */
@@ -95,6 +104,6 @@ export function toJson(value: Value): unknown {
   if (typeof value === 'bigint') return Number(value);
   if (value instanceof CelList) return [...value].map(toJson);
   if (value instanceof CelMap)
-    return Object.fromEntries([...value.keys()].map((key) => [String(key), toJson(value.get(key)!)]));
+    return Object.fromEntries([...value.entries()].map(([key, one]) => [String(key), toJson(one)]));
   return value;
 }

@@ -73,7 +73,22 @@ export abstract class CelList implements Iterable<Value> {
 export abstract class CelMap {
   abstract readonly size: number;
   abstract get(key: Value): Value | undefined;
+  /** Includes the null fields of objects, for which `get` returns `undefined`. */
   abstract keys(): Iterable<Value>;
+
+  /** Returns the fields that expressions cannot read but that count for equality. */
+  hidden(): CelMap | undefined {
+    return undefined;
+  }
+
+  /** Yields the entries. Throws `CelError` for a null field of an object, which has no value. */
+  *entries(): Generator<readonly [Value, Value]> {
+    for (const key of this.keys()) {
+      const value = this.get(key);
+      if (value === undefined) throw new CelError(`no such key: ${String(key)}`);
+      yield [key, value];
+    }
+  }
 }
 
 /** An optional value; `undefined` means no value. */

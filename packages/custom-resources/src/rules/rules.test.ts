@@ -8,6 +8,7 @@ import { objectRules } from './object-rules.ts';
 
 const INT: JsonSchema = { type: 'integer' };
 const TEXT: JsonSchema = { type: 'string' };
+const PRESERVED: JsonSchema = { 'x-kubernetes-preserve-unknown-fields': true };
 
 const object = (properties: Record<string, JsonSchema>, ...rules: object[]): JsonSchema => ({
   type: 'object',
@@ -106,6 +107,29 @@ test('rules about a change need an old state, and unchanged values only cause wa
   assert.deepEqual(await errors(optional, { a: 0 }), []);
   assert.equal((await errors(optional, { a: 1 })).length, 1);
   assert.deepEqual(await errors(optional, { a: 1 }, { a: 0 }), []);
+});
+
+test('objects are equal if their null and undeclared fields are equal too', async () => {
+  const rule = (text: string) => object({ a: { ...INT, nullable: true }, b: INT, any: PRESERVED }, { rule: text });
+  const equal = rule('self == oldSelf');
+  assert.deepEqual(await errors(equal, { a: null, b: 1 }, { a: null, b: 1 }), []);
+  assert.equal((await errors(equal, { a: null }, {})).length, 1);
+  assert.equal((await errors(equal, { a: null, b: 1 }, { a: 1, b: 1 })).length, 1);
+  assert.deepEqual(await errors(equal, { any: { x: [1, null] } }, { any: { x: [1, null] } }), []);
+  assert.equal((await errors(equal, { any: { x: [1] } }, { any: { x: [2] } })).length, 1);
+  assert.equal((await errors(equal, { undeclared: 1 }, { undeclared: 2 })).length, 1);
+  const inObject = object({ o: { type: 'object', ...PRESERVED } }, { rule: 'self.o == oldSelf.o' });
+  assert.equal((await errors(inObject, { o: { x: 1 } }, { o: { x: 2 } })).length, 1);
+  assert.deepEqual(await errors(inObject, { o: { x: 1 } }, { o: { x: 1 } }), []);
+});
+
+test('a null field is a key without a value', async () => {
+  const rule = (text: string) => errors(object({ a: { ...INT, nullable: true } }, { rule: text }), { a: null });
+  assert.deepEqual(await rule('!has(self.a)'), []);
+  assert.deepEqual(await rule('dyn(self).all(k, k == "a") && dyn(self).size() == 1'), []);
+  assert.deepEqual(await rule('{"x": self}.all(k, v, v == self)'), []);
+  for (const text of ['dyn(self).all(k, v, v == 1)', '"%s".format([self]) == ""'])
+    assert.match((await rule(text)).join(), /no such key: a/, text);
 });
 
 test('elements of maps are compared with the ones that have the same keys', async () => {
