@@ -89,6 +89,8 @@ describe('hostile patches', () => {
     ];
     const copies = [{ op: 'replace', path: '', value: { a: ['x'.repeat(1000)] } }, ...doubling.slice(1)];
     refuse(copies, 'resource_exhausted', /accumulated size increase of copy/);
+    const euros = { op: 'add', path: '/s', value: '€'.repeat(1 << 20) };
+    refuse([euros, { op: 'copy', from: '/s', path: '/t' }], 'resource_exhausted', /increase of copy is 3145730,/);
     const nesting = Array.from({ length: 1001 }, () => [
       { op: 'move', from: '/n', path: '/m' },
       { op: 'add', path: '/n', value: {} },

@@ -107,7 +107,7 @@ class Patched {
     const value = read(this.#find(op, from)) ?? null;
     if (isTooDeep(value)) throw failed('exceeded max depth');
     const text = JSON.stringify(value);
-    this.#copiedBytes += text.length;
+    this.#copiedBytes += Buffer.byteLength(text);
     if (this.#copiedBytes > MAX_COPIED_BYTES)
       throw patchError(
         'resource_exhausted',
