@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { followList, type ListHandler, type Transport } from './follow-list.ts';
 import type { KubeObject } from './objects.ts';
 import { ApiError } from './request.ts';
@@ -88,6 +89,28 @@ test('a resource version that is too old leads to a new list', async () => {
     () => list([object('b', '9')], '9'),
   ]);
   assert.deepEqual(seen, ['list a', 'live', 'live', 'list b', 'live']);
+});
+
+test('versions that are too old again and again are followed by lists after delays that grow', async ({ mock }) => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  const expired = () => {
+    throw new ApiError(410, { reason: 'Expired', message: 'too old' });
+  };
+  const answers = Array.from({ length: 3 }, () => [() => list([], '7'), expired]).flat();
+  const following = follow(answers);
+  for (const [left, delayMs] of [
+    [4, 600],
+    [2, 1200],
+    [0, 2400],
+  ] as const) {
+    await setImmediate();
+    assert.equal(answers.length, left);
+    mock.timers.tick(delayMs / 2);
+    await setImmediate();
+    assert.equal(answers.length, left);
+    mock.timers.tick(delayMs / 2);
+  }
+  assert.equal((await following).queries.length, 6);
 });
 
 test('a server that does not answer is not reported as connected while it is tried again', async () => {

@@ -2,15 +2,12 @@
 import { linesOf } from './lines.ts';
 import type { KubeObject } from './objects.ts';
 import { call, isExpired, isForbidden, isNotFound } from './request.ts';
+import { FIRST_DELAY_MS, pause, RetryDelay } from './retry-delay.ts';
 import { stream } from './stream.ts';
 import { type Change, watchMessage } from './watch-event.ts';
 
 /** Maximum number of objects per page of a list. Further pages are requested with `continue`. */
 export const PAGE_SIZE = 500;
-/** Delay before the first retry, doubled for each further one. Also the pause between two watches. */
-export const FIRST_DELAY_MS = 500;
-/** Maximum delay before a retry. */
-export const MAX_DELAY_MS = 15_000;
 
 /** Receives a list of objects and subsequent changes. */
 export type ListHandler<T> = {
@@ -31,7 +28,7 @@ export type ListTarget = { path: string; query?: Record<string, string> };
 /** How requests are sent. Tests replace this to avoid the network. */
 export type Transport = { call: typeof call; stream: typeof stream };
 
-const NETWORK: Transport = { call, stream };
+export const NETWORK: Transport = { call, stream };
 
 type FollowOptions<T> = {
   handler: ListHandler<T>;
@@ -47,7 +44,7 @@ export async function followList<T extends KubeObject>(
   { handler, signal, transport = NETWORK, keep }: FollowOptions<T>,
 ): Promise<void> {
   let version: string | undefined;
-  let delayMs = FIRST_DELAY_MS;
+  const retry = new RetryDelay();
   while (!signal.aborted) {
     try {
       if (version === undefined) {
@@ -58,7 +55,7 @@ export async function followList<T extends KubeObject>(
       }
       for await (const next of watch(target, { version, handler, signal, transport })) {
         version = next;
-        delayMs = FIRST_DELAY_MS;
+        retry.reset();
       }
       // limits the rate of watches if the server ends them immediately
       await pause(FIRST_DELAY_MS, signal);
@@ -66,13 +63,12 @@ export async function followList<T extends KubeObject>(
       if (signal.aborted) return;
       if (isExpired(error)) {
         version = undefined;
-        continue;
+      } else {
+        const isFinal = isForbidden(error) || isNotFound(error);
+        handler.onFailure(error, isFinal);
+        if (isFinal) return;
       }
-      const isFinal = isForbidden(error) || isNotFound(error);
-      handler.onFailure(error, isFinal);
-      if (isFinal) return;
-      await pause(delayMs * (0.8 + Math.random() * 0.4), signal);
-      delayMs = Math.min(delayMs * 2, MAX_DELAY_MS);
+      await retry.wait(signal);
     }
   }
 }
@@ -114,20 +110,4 @@ async function* watch<T extends KubeObject>(
     }
     if (newest !== undefined) yield newest;
   }
-}
-
-/** Waits `ms` milliseconds or until the signal aborts. Never rejects. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      resolve();
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', end);
-      resolve();
-    }, ms);
-    signal.addEventListener('abort', end, { once: true });
-    if (signal.aborted) end();
-  });
 }

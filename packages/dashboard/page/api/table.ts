@@ -1,10 +1,10 @@
 /** Lists and watches a resource as a meta/v1 Table, whose columns are chosen by the server. */
-import { FIRST_DELAY_MS, MAX_DELAY_MS, PAGE_SIZE, pause } from './follow-list.ts';
+import { NETWORK, PAGE_SIZE, type Transport } from './follow-list.ts';
 import { linesOf } from './lines.ts';
 import type { KubeObject, Resource } from './objects.ts';
-import { ApiError, call, isExpired, isForbidden, isNotFound } from './request.ts';
+import { ApiError, isExpired, isForbidden, isNotFound } from './request.ts';
 import { pathOf } from './resources.ts';
-import { stream } from './stream.ts';
+import { FIRST_DELAY_MS, pause, RetryDelay } from './retry-delay.ts';
 
 export type TableColumn = { name: string; type?: string; format?: string; description?: string; priority?: number };
 export type TableRow = { cells: unknown[]; object?: KubeObject };
@@ -33,35 +33,34 @@ export type TableHandler = {
 
 /** Lists and watches until the signal aborts or a final failure occurs. Never rejects. */
 export async function followTable(
-  { resource, namespace }: { resource: Resource; namespace: string },
+  { resource, namespace, transport = NETWORK }: { resource: Resource; namespace: string; transport?: Transport },
   handler: TableHandler,
   signal: AbortSignal,
 ): Promise<void> {
   const path = pathOf(resource, { namespace });
   let version: string | undefined;
-  let delayMs = FIRST_DELAY_MS;
+  const retry = new RetryDelay();
   while (!signal.aborted) {
     try {
-      version ??= await readTable(path, handler, signal);
+      version ??= await readTable(path, { handler, signal, transport });
       const query = { watch: 1, allowWatchBookmarks: true, resourceVersion: version };
       for await (const lines of linesOf(
-        stream(path, { accept: ACCEPT, query, signal, onOpen: () => handler.onLive() }),
+        transport.stream(path, { accept: ACCEPT, query, signal, onOpen: () => handler.onLive() }),
       )) {
-        delayMs = FIRST_DELAY_MS;
         for (const line of lines) version = handleLine(line, handler) ?? version;
+        retry.reset();
       }
       await pause(FIRST_DELAY_MS, signal);
     } catch (error) {
       if (signal.aborted) return;
       if (isExpired(error)) {
         version = undefined;
-        continue;
+      } else {
+        const isFinal = isForbidden(error) || isNotFound(error) || isWithoutWatch(error);
+        handler.onFailure(error, isFinal);
+        if (isFinal) return;
       }
-      const isFinal = isForbidden(error) || isNotFound(error) || isWithoutWatch(error);
-      handler.onFailure(error, isFinal);
-      if (isFinal) return;
-      await pause(delayMs, signal);
-      delayMs = Math.min(delayMs * 2, MAX_DELAY_MS);
+      await retry.wait(signal);
     }
   }
 }
@@ -69,12 +68,14 @@ export async function followTable(
 /** Whether the resource does not support the `watch` verb (405 Method Not Allowed). Those of metrics.k8s.io do not. */
 const isWithoutWatch = (error: unknown) => error instanceof ApiError && error.code === 405;
 
+type ReadOptions = { handler: TableHandler; signal: AbortSignal; transport: Transport };
+
 /** Reads all pages of a list and returns its resource version. */
-async function readTable(path: string, handler: TableHandler, signal: AbortSignal): Promise<string> {
+async function readTable(path: string, { handler, signal, transport }: ReadOptions): Promise<string> {
   const rows: TableRow[] = [];
   let columns: TableColumn[] = [];
   for (let next: string | undefined; ; ) {
-    const answer: Table & { items?: KubeObject[] } = await call(path, {
+    const answer: Table & { items?: KubeObject[] } = await transport.call(path, {
       accept: ACCEPT,
       query: { limit: PAGE_SIZE, continue: next },
       signal,

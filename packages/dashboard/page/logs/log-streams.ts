@@ -1,8 +1,8 @@
 /** Reads the logs of a pod's containers. */
-import { pause } from '../api/follow-list.ts';
 import { linesOf } from '../api/lines.ts';
 import { ApiError, messageOf, send } from '../api/request.ts';
 import { builtIn, pathOf } from '../api/resources.ts';
+import { pause } from '../api/retry-delay.ts';
 import { stream } from '../api/stream.ts';
 import { type LogLine, logLine } from './log-line.ts';
 
