@@ -5,6 +5,7 @@ import { builtIn, pathOf } from '../api/resources.ts';
 import { pause } from '../api/retry-delay.ts';
 import { stream } from '../api/stream.ts';
 import { type LogLine, logLine } from './log-line.ts';
+import { LogPosition } from './log-position.ts';
 
 export type LogRequest = {
   namespace: string;
@@ -38,18 +39,13 @@ export async function readLogs(request: LogRequest, receiver: LogReceiver, signa
 type ReadOptions = { receiver: LogReceiver; signal: AbortSignal };
 
 async function readOne(request: LogRequest, source: number, { receiver, signal }: ReadOptions): Promise<void> {
-  let since: string | undefined;
+  const position = new LogPosition();
   while (!signal.aborted) {
-    // must not change during the stream: a later chunk may start with a line that has the same timestamp as the previous one
-    const from = since;
+    const since = position.resume();
     try {
       for await (const lines of linesOf(chunksOf(request, { source, since, signal }), MAX_LINE_CHARACTERS)) {
-        const read = lines
-          .map((line) => logLine(line, source))
-          .filter((line) => from === undefined || line.time > from);
         receiver.setState(source, '');
-        receiver.add(read);
-        since = read.at(-1)?.time || since;
+        receiver.add(position.unread(lines.map((line) => logLine(line, source))));
       }
       receiver.setState(source, 'ended');
       if (!request.isFollowing) return;
