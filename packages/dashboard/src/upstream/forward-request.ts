@@ -5,7 +5,7 @@ import { securityHeaders } from '../access/security-headers.ts';
 import { MAX_BODY_BYTES } from '../limits.ts';
 import type { ApiServer } from './api-server.ts';
 import { answerHeaders, forwardedHeaders } from './forwarded-headers.ts';
-import { splitTarget } from './forwarded-path.ts';
+import { isLongLived } from './forwarded-path.ts';
 import { sendUpstream } from './send.ts';
 
 /**
@@ -19,7 +19,7 @@ export async function forwardRequest(
 ): Promise<void> {
   const { method = '', url: target = '', headers } = request;
   const body = await bodyOf(request, MAX_BODY_BYTES);
-  const dedicated = isStream(target);
+  const dedicated = isLongLived(target);
   const call = { method, target, headers: forwardedHeaders(headers), body, dedicated };
   const answer = await sendUpstream(api, call, signal);
   if (answer.type === 'upgrade') {
@@ -41,12 +41,6 @@ export async function bodyOf(request: IncomingMessage, maxBytes: number): Promis
     maxBytes,
     () => new PodwrightError('invalid_argument', `the body has more than ${maxBytes >> 10} KiB`),
   );
-}
-
-/** Whether the response may take minutes, so that the request needs a dedicated connection. */
-function isStream(target: string): boolean {
-  const query = new URLSearchParams(splitTarget(target)[1] ?? '');
-  return query.has('watch') || query.has('follow');
 }
 
 /** Replaces redirects, which the browser would follow, with 502 (Bad Gateway). */

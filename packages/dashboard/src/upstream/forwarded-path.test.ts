@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { forwardingProblem, isForwarded } from './forwarded-path.ts';
+import { forwardingProblem, isForwarded, isLongLived } from './forwarded-path.ts';
 
 const isAccepted = (target: string, { method = 'GET', stream = false } = {}) =>
   forwardingProblem({ method, target, stream }) === undefined;
@@ -102,4 +102,26 @@ test('only exec and attach accept WebSockets', () => {
   ])
     assert.ok(!isAccepted(path, { stream: true }), path);
   assert.ok(!isAccepted('/podwright/v1/exec', { stream: true }));
+});
+
+test('watches and followed logs are long-lived', () => {
+  for (const target of [
+    '/api/v1/pods?watch=true',
+    '/api/v1/pods?watch=1&resourceVersion=5',
+    '/api/v1/pods?watch',
+    '/api/v1/namespaces/a/pods/b/log?follow=true',
+    '/api/v1/watch/pods',
+    '/api/v1/%77atch/namespaces/a/pods/b',
+    '/apis/apps/v1/watch/deployments?watch=0',
+  ])
+    assert.ok(isLongLived(target), target);
+  for (const target of [
+    '/api/v1/pods',
+    '/api/v1/pods?watch=false',
+    '/api/v1/pods?watch=False&follow=0',
+    '/api/v1/namespaces/watch/pods',
+    '/api/v1/nodes/watch',
+    '/apis/watch/v1/pods',
+  ])
+    assert.ok(!isLongLived(target), target);
 });

@@ -2,6 +2,8 @@
 const FORWARDED = /^\/(?:api|apis|openapi|version)(?:\/|$)/;
 /** A path without empty segments (RFC 3986, section 3.3). */
 const PATH = /^(?:\/(?:[\w.~!$&'()*+,;=:@-]|%[\da-f]{2})+)+\/?$/i;
+/** The deprecated paths of watches, such as `/api/v1/watch/pods`. */
+const WATCH_PATH = /^\/(?:api|apis\/[^/]+)\/[^/]+\/watch(?:\/|$)/;
 /** Subresources that accept WebSockets. */
 const STREAMS = new Set(['exec', 'attach']);
 
@@ -36,6 +38,17 @@ export function splitTarget(target: string): [path: string, query?: string] {
   const mark = target.indexOf('?');
   return mark === -1 ? [target] : [target.slice(0, mark), target.slice(mark + 1)];
 }
+
+/** Whether the response to a request may take minutes, because it is a watch or a followed log. Such a request needs its own connection. */
+export function isLongLived(target: string): boolean {
+  const [path = '', text = ''] = splitTarget(target);
+  const query = new URLSearchParams(text);
+  const decodedPath = path.split('/').map(decoded).join('/');
+  return isSet(query.get('watch')) || isSet(query.get('follow')) || WATCH_PATH.test(decodedPath);
+}
+
+/** Whether a boolean parameter is true for an API server, as any value is except `false` and `0` (apimachinery, Convert_Slice_string_To_bool). */
+const isSet = (value: string | null) => value !== null && value !== '0' && value.toLowerCase() !== 'false';
 
 /** Returns the subresource in a path, '' if there is none, or undefined for paths outside `/api` and `/apis`. */
 function subresourceOf(segments: readonly string[]): string | undefined {
