@@ -30,8 +30,8 @@ export async function recoverImages(options: RecoverOptions): Promise<void> {
     records.remove(id);
     logger.warn({ image: names[0] ?? id, id, error: reason }, 'dropped image, its record is damaged; pull it again');
   }
+  await removeUnsynced(options);
   for (const image of records.list()) {
-    await removeUnsynced(image, options);
     const present = await Promise.all(image.chain.map((chainId) => layers.has(chainId)));
     if (present.every(Boolean)) continue;
     const fields = { image: image.repoTags[0] ?? image.id, id: image.id };
@@ -54,12 +54,21 @@ export async function recoverImages(options: RecoverOptions): Promise<void> {
   }
 }
 
-/** Removes the image's snapshots that were not synced to disk before the host went down, except those used by containers. */
-async function removeUnsynced({ id, chain, unsyncedBoot }: StoredImage, options: RecoverOptions): Promise<void> {
-  if (unsyncedBoot === '' || unsyncedBoot === options.bootId) return;
-  for (const chainId of chain.toReversed()) {
-    if (await options.layers.removeIf(chainId, () => true)) continue;
-    if (await options.layers.has(chainId)) options.logger.warn({ id }, 'image may have lost files in a power cut');
+/**
+ * Removes the snapshots that were not synced to disk before the host went down, except those used by containers. Removes those of all
+ * images before any is unpacked again, because a snapshot cannot be removed while another image's layer is built on it.
+ */
+async function removeUnsynced({ records, layers, bootId, logger }: RecoverOptions): Promise<void> {
+  const isUnsynced = ({ unsyncedBoot }: StoredImage) => unsyncedBoot !== '' && unsyncedBoot !== bootId;
+  const images = records.list();
+  const intact = new Set(images.filter((image) => !isUnsynced(image)).flatMap(({ chain }) => chain));
+  const unsynced = images.filter(isUnsynced).map(({ id, chain }) => {
+    return { id, chain: chain.toReversed().filter((chainId) => !intact.has(chainId)) };
+  });
+  for (const { chain } of unsynced) for (const chainId of chain) await layers.removeIf(chainId, () => true);
+  for (const { id, chain } of unsynced) {
+    const present = await Promise.all(chain.map((chainId) => layers.has(chainId)));
+    if (present.some(Boolean)) logger.warn({ id }, 'image may have lost files in a power cut');
   }
 }
 
