@@ -170,10 +170,11 @@ export class Images implements ImageService {
     const name = canonicalName(reference) ?? reference;
     const image = records.list().find(({ repoTags, repoDigests }) => [...repoTags, ...repoDigests].includes(name));
     if (image === undefined) throw new PodwrightError('not_found', `untag image: no image has the name "${reference}"`);
-    const tags = image.repoTags.filter((tag) => tag !== name);
-    if (tags.length === 0) await this.remove(image.id);
-    else records.removeNames(namesToRemove(image, name));
-    return tags.length === 0;
+    const removed = new Set(namesToRemove(image, name));
+    const isLast = [...image.repoTags, ...image.repoDigests].every((own) => removed.has(own));
+    if (isLast) await this.remove(image.id);
+    else records.removeNames([...removed]);
+    return isLast;
   }
 
   async clean(): Promise<void> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findImage } from './image-lookup.ts';
+import { findImage, namesToRemove } from './image-lookup.ts';
 
 const hex = (start: string): string => start.padEnd(64, '0');
 const images = [
@@ -48,4 +48,15 @@ test('text that matches no image is not found', () => {
 test('a name takes precedence over a prefix, and an ambiguous prefix is refused', () => {
   check('abcdef01', 0);
   assert.throws(() => findImage(images, 'sha256:abcdef01'), /2 image ids have this prefix/);
+});
+
+test('the digests of a repository are removed with its last tag, and otherwise one at a time', () => {
+  const names = (repoTags: string[], repoDigests: string[]) => ({ id: '', manifestDigest: '', repoTags, repoDigests });
+  const digests = ['a/b@sha256:1', 'a/b@sha256:2', 'c@sha256:1'];
+  const check = (tags: string[], name: string, expected: string[]) =>
+    assert.deepEqual(namesToRemove(names(tags, digests), name), expected, name);
+  check(['a/b:1'], 'a/b:1', ['a/b:1', 'a/b@sha256:1', 'a/b@sha256:2']);
+  check(['a/b:1', 'a/b:2'], 'a/b:1', ['a/b:1']);
+  check(['a/b:1'], 'a/b@sha256:1', ['a/b@sha256:1']);
+  check([], 'a/b@sha256:1', ['a/b@sha256:1']);
 });

@@ -37,10 +37,11 @@ export function canonicalName(text: string): string | undefined {
 
 /**
  * Returns the names to remove when `name` is removed: `name` itself and, if it is the last tag of its repository, the image's digests in
- * that repository.
+ * that repository, as in Docker.
  */
 export function namesToRemove({ repoTags, repoDigests }: NamedRecord, name: string): string[] {
-  const repository = name.slice(0, name.lastIndexOf(name.includes('@') ? '@' : ':'));
+  if (name.includes('@')) return [name];
+  const repository = name.slice(0, name.lastIndexOf(':'));
   const hasOtherTag = repoTags.some((tag) => tag !== name && tag.startsWith(`${repository}:`));
   return hasOtherTag ? [name] : [name, ...repoDigests.filter((digest) => digest.startsWith(`${repository}@`))];
 }

@@ -61,8 +61,8 @@ export interface ImageService {
   /** Removes an image with all its names, as the CRI specifies, and the content that no other image needs. */
   remove(reference: string): Promise<void>;
   /**
-   * Removes a name from its image. Removing the last tag also removes the image. Resolves to whether the image was removed. Rejects with
-   * `not_found` if no image has the name.
+   * Removes a name from its image. Removing the last tag of a repository also removes the image's digests in that repository, and removing
+   * the last name removes the image. Resolves to whether the image was removed. Rejects with `not_found` if no image has the name.
    */
   untag(name: string): Promise<boolean>;
   /**

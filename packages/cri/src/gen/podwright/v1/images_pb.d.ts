@@ -347,7 +347,7 @@ export declare const ImageTransfers: GenService<{
     output: typeof SaveResponseSchema;
   },
   /**
-   * Removes one name of an image. The image is removed with its last tag.
+   * Removes one name of an image. The image is removed with its last name.
    *
    * @generated from rpc podwright.v1.ImageTransfers.Untag
    */
