@@ -110,7 +110,7 @@ test('while there is no space to test overlayfs, a root keeps the kind that it h
   const openIn = (name: string, kind: 'auto' | 'overlayfs') =>
     openSnapshotter({ kind, root: join(disk.path, name), database, system, logger: silentLogger }).snapshotter;
   try {
-    for (const name of ['overlayfs/native', 'native/native/trash', 'new'])
+    for (const name of ['overlayfs', 'native/native/trash', 'new'])
       mkdirSync(join(disk.path, name), { recursive: true });
     const first = openIn('overlayfs', 'auto');
     await first.prepare('filling', '');

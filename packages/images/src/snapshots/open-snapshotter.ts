@@ -61,8 +61,7 @@ function chooseLayout({ kind, root, system }: Pick<SnapshotterOptions, 'kind' | 
 function overlaySupport(system: System, root: string): OverlaySupport {
   const support = probeOverlay(system, root);
   if (support.supported !== 'unknown' || !isUsed(root, 'overlayfs')) return support;
-  const [overlayfs, native] = [join(root, 'overlayfs'), join(root, 'native')];
-  return { supported: true, options: acceptedOptions(system, [overlayfs, native], trashIn(overlayfs)) };
+  return { supported: true, options: acceptedOptions(system, trashIn(join(root, 'overlayfs'))) };
 }
 
 const isUsed = (root: string, kind: 'overlayfs' | 'native') => existsSync(join(root, kind));

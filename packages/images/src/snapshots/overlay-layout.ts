@@ -40,21 +40,25 @@ export function probeOverlay(system: System, root: string): OverlaySupport {
 }
 
 /**
- * Finds the mount options that the kernel accepts, without creating a file: mounts a read-only overlay of the two `lower` directories,
- * which must not be nested, on `target`. Returns no options if none of the mounts succeeds.
+ * Finds the mount options that the kernel accepts, without writing to the disk: mounts a tmpfs on the existing directory `target`, and in it
+ * a read-only overlay of two empty directories. Returns no options if none of the mounts succeeds.
  */
-export function acceptedOptions(system: System, lower: [string, string], target: string): string[] {
-  for (const options of OPTION_SETS) {
+export function acceptedOptions(system: System, target: string): string[] {
+  const [upper, lower, merged] = [join(target, 'upper'), join(target, 'lower'), join(target, 'merged')];
+  const found = OPTION_SETS.find((options) => {
     try {
-      const all = ['ro', ...options, `lowerdir=${lower.join(':')}`];
-      mountAll(system, [{ type: 'overlay', source: 'overlay', options: all }], target);
-      unmountTree(system, target);
-      return options;
+      mountAll(system, [{ type: 'tmpfs', source: 'tmpfs', options: ['mode=700', 'size=64k'] }], target);
+      for (const path of [upper, lower, merged]) mkdirSync(path, { recursive: true });
+      const all = ['ro', ...options, `lowerdir=${upper}:${lower}`];
+      mountAll(system, [{ type: 'overlay', source: 'overlay', options: all }], merged);
+      return true;
     } catch {
-      // probably an older kernel, which may accept fewer options
+      return false; // probably an older kernel, which may accept fewer options
+    } finally {
+      unmountTree(system, target);
     }
-  }
-  return [];
+  });
+  return found ?? [];
 }
 
 function tryOverlay(system: System, directory: string, options: string[]): void {
