@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -142,6 +144,32 @@ test('the current configuration is used instead of a damaged record', async (t) 
   rmSync(join(fake.directory, 'good'));
   await plugin.tearDownPod({ pod, portMappings: [] }, signal);
   assert.deepEqual((await open().podNetworkStatus(pod, undefined)) ?? 'none', 'none');
+});
+
+/** Returns the path of a network namespace whose `eth0` has an address. */
+async function namespaceWithAddress(t: { after(work: () => void): void }): Promise<string> {
+  const commands =
+    'ip link add eth0 type veth peer name other && ip address add 10.1.0.2/24 dev eth0 && echo ready && cat';
+  const child = spawn('unshare', ['--net', 'sh', '-c', commands], { stdio: ['pipe', 'pipe', 'inherit'] });
+  t.after(() => void child.stdin.end());
+  await once(child.stdout, 'data', { signal });
+  return `/proc/${child.pid}/ns/net`;
+}
+
+test('a pod is set up if its record says so, or if the record is damaged and the pod has an address', async (t) => {
+  const { fake, open, write } = await place(t);
+  await fake.install('good', answers('10.1.0.2/24'));
+  write('10.conflist', listOf({ type: 'good' }));
+  const plugin = open();
+  const netnsPath = await namespaceWithAddress(t);
+  const isSetUp = (path?: string) => plugin.isSetUp(pod, async () => path);
+  assert.equal(await isSetUp(netnsPath), false, 'a crash may have interrupted the setup');
+  await plugin.setUpPod(setup, signal);
+  assert.equal(await isSetUp(), true);
+  writeFileSync(join(fake.cacheDirectory, 'attachments', `${pod.sandboxId}@eth0.json`), '{');
+  assert.equal(await isSetUp(netnsPath), true);
+  assert.equal(await isSetUp('/proc/0/ns/net'), false);
+  assert.equal(await isSetUp(), false);
 });
 
 test('calls for one pod are serialized, calls for different pods are not', async (t) => {

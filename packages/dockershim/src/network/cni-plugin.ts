@@ -106,11 +106,16 @@ export class CniPlugin implements NetworkPlugin {
     netnsPath: string | undefined,
   ): Promise<PodNetworkStatus | undefined> {
     const recorded = this.#recorded(sandboxId);
-    if (recorded !== undefined) return { ips: recorded };
+    if (recorded !== undefined && recorded !== 'damaged') return { ips: recorded };
     // the pod may have been set up by a different dockershim
-    if (netnsPath === undefined || !(await isNamespace(netnsPath))) return undefined;
-    const ips = await this.#namespaces.addresses(netnsPath).catch(() => []);
+    const ips = await this.#assigned(netnsPath);
     return ips.length === 0 ? undefined : { ips };
+  }
+
+  async isSetUp({ sandboxId }: NetworkPod, netnsPath: () => Promise<string | undefined>): Promise<boolean> {
+    const recorded = this.#recorded(sandboxId);
+    if (recorded !== 'damaged') return recorded !== undefined;
+    return (await this.#assigned(await netnsPath())).length > 0;
   }
 
   async status(parent?: AbortSignal): Promise<void> {
@@ -161,7 +166,14 @@ export class CniPlugin implements NetworkPlugin {
     await this.#foreign.remove(sandboxId);
   }
 
-  #recorded(sandboxId: string): string[] | undefined {
+  /** Returns the addresses of a pod's interface, none if it cannot be read. */
+  async #assigned(netnsPath: string | undefined): Promise<string[]> {
+    if (netnsPath === undefined || !(await isNamespace(netnsPath))) return [];
+    return await this.#namespaces.addresses(netnsPath).catch(() => []);
+  }
+
+  /** Returns the addresses in the pod's record, or `undefined` if no setup has completed. */
+  #recorded(sandboxId: string): string[] | 'damaged' | undefined {
     try {
       const result = this.#client.result({ containerId: sandboxId, ifName: 'eth0' });
       return result === undefined ? undefined : podAddresses(result);
@@ -170,7 +182,7 @@ export class CniPlugin implements NetworkPlugin {
         { sandbox: sandboxId, error: errorMessage(error) },
         'the record of a network attachment is damaged',
       );
-      return undefined;
+      return 'damaged';
     }
   }
 

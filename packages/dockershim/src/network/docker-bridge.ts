@@ -28,5 +28,9 @@ export class DockerBridge implements NetworkPlugin {
     return undefined;
   }
 
+  async isSetUp(): Promise<true> {
+    return true;
+  }
+
   async status(): Promise<void> {}
 }

@@ -47,6 +47,11 @@ export interface NetworkPlugin {
   ): Promise<void>;
   /** Resolves to `undefined` if the pod has no network or its network namespace no longer exists. */
   podNetworkStatus(pod: NetworkPod, netnsPath: string | undefined): Promise<PodNetworkStatus | undefined>;
+  /**
+   * Whether `setUpPod` has completed for a pod. If the plugin cannot read its record of the pod, the pod counts as set up if its interface
+   * has an address. `netnsPath` is called only then; it resolves to `undefined` if there is no network namespace.
+   */
+  isSetUp(pod: NetworkPod, netnsPath: () => Promise<string | undefined>): Promise<boolean>;
   /** Throws a user-facing error if pods cannot be set up at the moment. */
   status(signal?: AbortSignal): Promise<void>;
 }

@@ -1,12 +1,14 @@
 import { errorMessage, withTimeout } from '@podwright/base';
 import type { SandboxCheckpoint } from '../checkpoints/checkpoint.ts';
 import type { ContainerSummary } from '../engine/engine-types.ts';
+import { unlessNotFound } from '../engine/unless-not-found.ts';
 import { CONTAINER_TYPE, SANDBOX_ID_LABEL, SANDBOX_TYPE, TYPE_LABEL } from '../labels/labels.ts';
 import { ROLLBACK_TIMEOUT_MS } from '../limits.ts';
 import { findSandbox } from './found-sandbox.ts';
 import { detach, killContainer, rollBack } from './roll-back.ts';
 import type { SandboxDependencies } from './sandbox-dependencies.ts';
 import { sandboxIdentity } from './sandbox-identity.ts';
+import { netnsPathOf } from './sandbox-netns.ts';
 
 /** The recovery action for an existing sandbox at startup. */
 export type Recovery =
@@ -39,25 +41,28 @@ async function recoverOne(
   { Id, State }: ContainerSummary,
   occupied: ReadonlySet<string>,
 ): Promise<void> {
-  const { engine, network, logger } = dependencies.services;
+  const { engine, logger } = dependencies.services;
   const checkpoint = await dependencies.checkpoints.read(Id);
-  const hasNetwork = (await hasNetworkOf(network, Id, checkpoint)) ?? true;
+  const hasNetwork = await hasNetworkOf(dependencies, Id, checkpoint);
   const recovery = recoveryOf({ state: State, hasNetwork, isOccupied: occupied.has(Id) });
   if (recovery === 'keep') return;
   logger.warn({ sandbox: Id, state: State, hasNetwork }, 'found an incompletely created or removed sandbox');
   await attempt(dependencies, Id, () => (recovery === 'end' ? killContainer(engine, Id) : rollBack(dependencies, Id)));
 }
 
-/** Whether the sandbox's network is set up, or `undefined` if the sandbox does not use this network plugin. */
+/** Whether the sandbox's network is set up, or the sandbox does not use this network plugin. */
 async function hasNetworkOf(
-  network: SandboxDependencies['services']['network'],
+  { services: { engine, network } }: SandboxDependencies,
   sandboxId: string,
   checkpoint: SandboxCheckpoint | undefined,
-): Promise<boolean | undefined> {
-  const isOfPlugin = network.name === 'cni' && checkpoint?.network === network.name && !checkpoint.hostNetwork;
-  if (!isOfPlugin) return undefined;
+): Promise<boolean> {
+  if (checkpoint?.network !== network.name || checkpoint.hostNetwork) return true;
   const { name, namespace, uid } = checkpoint;
-  return (await network.podNetworkStatus({ name, namespace, uid, sandboxId }, undefined)) !== undefined;
+  return await network.isSetUp({ name, namespace, uid, sandboxId }, async () => {
+    using signal = withTimeout(undefined, ROLLBACK_TIMEOUT_MS, `find the network namespace of sandbox ${sandboxId}`);
+    const container = await unlessNotFound(engine.containers.inspect(sandboxId, signal));
+    return container && netnsPathOf(container);
+  });
 }
 
 /** Chooses the recovery action for a sandbox. `state` is its state in the Engine. An exited sandbox is kept until the client removes it. */

@@ -16,7 +16,7 @@ import { EngineError } from '../engine/engine-error.ts';
 import type { ContainerSpec } from '../engine/engine-types.ts';
 import type { DockershimServices } from '../services.ts';
 import { createSandbox, holderOfName } from './create-sandbox.ts';
-import { recoveryOf } from './recover-sandboxes.ts';
+import { recoverSandboxes, recoveryOf } from './recover-sandboxes.ts';
 import { resolvConf } from './resolv-conf.ts';
 import type { SandboxDependencies } from './sandbox-dependencies.ts';
 import { engineFilter } from './sandbox-list.ts';
@@ -140,4 +140,34 @@ test('a missing image is pulled, and the creation is retried a bounded number of
   const never = faultyEngine([missing(), missing(), missing(), missing(), missing()]);
   await assert.rejects(createSandbox(never.dependencies, wanted, signal), /No such image/);
   assert.equal(never.tried.length, 4);
+});
+
+test('a running sandbox is kept if its network is set up, which its network namespace can show', async () => {
+  const id = 'ab'.repeat(32);
+  const killed: string[] = [];
+  const recover = async (answer: (netnsPath: string | undefined) => boolean) => {
+    const container = { Id: id, Names: ['/k8s_POD_web_shop_u_0'], State: 'running' };
+    const sandbox = { ...container, Labels: { 'io.kubernetes.docker.type': 'podsandbox' } };
+    const inside = { ...container, Id: 'cd', Labels: { 'io.kubernetes.sandbox.id': id } };
+    const containers = {
+      list: async ({ label: [label] }: { label: string[] }) => [label!.endsWith('=podsandbox') ? sandbox : inside],
+      inspect: async () => ({ State: { Running: true, Pid: 42 } }),
+      kill: async (one: string) => void killed.push(one),
+    };
+    const network = {
+      name: 'cni',
+      isSetUp: async (_pod: unknown, netnsPath: () => Promise<string | undefined>) => answer(await netnsPath()),
+    };
+    const checkpoints = {
+      sweep: async () => undefined,
+      ids: async () => [id],
+      read: async () => ({ network: 'cni', hostNetwork: false, name: 'web', namespace: 'shop', uid: 'u' }),
+    };
+    const services = { engine: { containers }, network, logger: silentLogger };
+    await recoverSandboxes({ services, checkpoints } as unknown as SandboxDependencies, signal);
+  };
+  await recover((netnsPath) => netnsPath === '/proc/42/ns/net');
+  assert.deepEqual(killed, []);
+  await recover(() => false);
+  assert.deepEqual(killed, [id]);
 });
