@@ -13,14 +13,8 @@ import { formatReference, type ImageReference, parseReference } from './referenc
 
 type Needs = Pick<DockershimServices, 'engine' | 'options' | 'logger'>;
 
-/**
- * Static programs on the host that can serve as the pause process, and their arguments. Both wait for signals; only catatonit reaps
- * orphans.
- */
-const PAUSES = [
-  { program: 'catatonit', args: ['-P'] },
-  { program: 'busybox', args: ['sleep', '2147483647'] },
-];
+/** Static programs on the host that can serve as the pause process, in order of preference. */
+const PAUSES = ['catatonit', 'busybox'] as const;
 
 /** A second name for locally built images, to show their origin. */
 const MADE_NAME = 'podwright.local/pause';
@@ -84,21 +78,27 @@ async function pull(services: Needs, { reference, home }: Wanted, signal: AbortS
   throw failure;
 }
 
+/** Returns the command of the pause process. It reaps orphans, because it is the init process of pods that share a PID namespace. */
+export function pauseCommand(program: (typeof PAUSES)[number], path: string): string[] {
+  if (program === 'catatonit') return [path, '-P'];
+  // while the shell waits for its child, it reaps all others as well
+  return [path, 'sh', '-c', `trap 'kill $!; exit 0' TERM INT; while :; do ${path} sleep 2147483647 & wait; done`];
+}
+
 /** Builds the image and returns the host path of the program in it. */
 async function makeImage(
   { engine }: Needs,
   { name, tag }: { name: string; tag: string },
   signal: AbortSignal,
 ): Promise<string> {
-  for (const { program, args } of PAUSES) {
+  for (const program of PAUSES) {
     const path = findProgram(program);
     if (path === undefined) continue;
     const archive = oneFileArchive(program, await readFile(path));
-    const change = `ENTRYPOINT ${JSON.stringify([`/${program}`, ...args])}`;
+    const change = `ENTRYPOINT ${JSON.stringify(pauseCommand(program, `/${program}`))}`;
     await engine.archives.import(Readable.from([archive]), { name: MADE_NAME, tag, change }, signal);
     await engine.archives.tag(`${MADE_NAME}:${tag}`, { repository: name, tag }, signal);
     return path;
   }
-  const programs = PAUSES.map(({ program }) => program).join(' nor ');
-  throw new PodwrightError('failed_precondition', `the host has neither ${programs}; install catatonit`);
+  throw new PodwrightError('failed_precondition', `the host has neither ${PAUSES.join(' nor ')}; install catatonit`);
 }
