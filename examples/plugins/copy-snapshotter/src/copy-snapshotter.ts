@@ -26,6 +26,7 @@ const failure = (code: ErrorCode, message: string): Error => Object.assign(new E
  */
 export class CopySnapshotter implements Snapshotter {
   readonly name: string;
+  readonly directory: string;
   readonly #options: CopySnapshotterOptions;
   readonly #records: SnapshotRecords;
   /** Keys of snapshots that are being created, with the key of their parent. */
@@ -34,6 +35,7 @@ export class CopySnapshotter implements Snapshotter {
 
   constructor(options: CopySnapshotterOptions) {
     this.name = options.name;
+    this.directory = options.root;
     this.#options = options;
     mkdirSync(options.root, { recursive: true, mode: 0o700 });
     this.#records = new SnapshotRecords(join(options.root, 'records.json'));

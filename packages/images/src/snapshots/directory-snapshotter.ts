@@ -28,7 +28,7 @@ export type SnapshotterDependencies = {
  */
 export class DirectorySnapshotter implements Snapshotter {
   readonly name: string;
-  readonly #root: string;
+  readonly directory: string;
   readonly #layout: SnapshotLayout;
   readonly #records: SnapshotRecords;
   readonly #trash: Trash;
@@ -40,7 +40,7 @@ export class DirectorySnapshotter implements Snapshotter {
   /** Opens the snapshots under `root` and reconciles records with directories. */
   constructor({ root, database, layout, logger }: SnapshotterDependencies) {
     this.name = layout.name;
-    this.#root = root;
+    this.directory = root;
     this.#layout = layout;
     this.#records = new SnapshotRecords(database, layout.name);
     makePrivateDirectory(root);
@@ -139,7 +139,7 @@ export class DirectorySnapshotter implements Snapshotter {
     if (parentRecord !== undefined && parentRecord.kind !== 'committed') throw wrongKind('build on', parentRecord);
     this.#preparing.set(key, parentRecord?.id);
     const id = ++this.#lastId;
-    const filling = join(this.#root, 'new', String(id));
+    const filling = join(this.directory, 'new', String(id));
     try {
       mkdirSync(filling, { recursive: true, mode: PRIVATE_DIRECTORY });
       await this.#layout.create({ kind, directory: filling, parents: this.#parents(parentRecord) });
@@ -155,7 +155,7 @@ export class DirectorySnapshotter implements Snapshotter {
   }
 
   #discard(id: number): void {
-    for (const path of [join(this.#root, 'new', String(id)), this.#directory(id)]) {
+    for (const path of [join(this.directory, 'new', String(id)), this.#directory(id)]) {
       if (existsSync(path)) this.#trash.throwAway(path);
     }
   }
@@ -182,16 +182,16 @@ export class DirectorySnapshotter implements Snapshotter {
   }
 
   #directory(id: number): string {
-    return join(this.#root, String(id));
+    return join(this.directory, String(id));
   }
 
   /** Removes directories without a record and records without a directory. Returns the highest number used so far. */
   #reconcile(logger: Logger): number {
-    const names = readdirSync(this.#root).filter((name) => name !== 'trash');
+    const names = readdirSync(this.directory).filter((name) => name !== 'trash');
     const records = this.#records.list();
     const recorded = new Set(records.map(({ id }) => String(id)));
     const stray = names.filter((name) => !recorded.has(name));
-    for (const name of stray) this.#trash.throwAway(join(this.#root, name));
+    for (const name of stray) this.#trash.throwAway(join(this.directory, name));
     const present = new Set(names);
     const incomplete = records.filter(({ id }) => !present.has(String(id)));
     for (const record of incomplete) this.#dropRecord(record, logger);

@@ -31,6 +31,8 @@ export type UnpackTarget = {
  */
 export interface Snapshotter {
   readonly name: string;
+  /** A directory on the file system of the snapshots, for statistics. Default: the root directory of the store. */
+  readonly directory?: string;
   prepare(key: string, parent: string): Promise<Mount[]>;
   view(key: string, parent: string): Promise<Mount[]>;
   /** Turns the active snapshot `key` into the committed snapshot `name`. */

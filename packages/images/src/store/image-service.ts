@@ -35,7 +35,10 @@ export type TransferProgress = {
   error?: string;
 };
 
-/** Disk usage of images (content and snapshots) and of the containers' writable layers. `mountpoint` is on the same file system as both. */
+/**
+ * Disk usage of images (content and snapshots) and of the containers' writable layers. `mountpoint` is a directory on the file system of the
+ * snapshots, as in containerd.
+ */
 export type StorageUsage = { mountpoint: string; images: SnapshotUsage; containers: SnapshotUsage };
 
 /**

@@ -10,6 +10,7 @@ const CONTAINERS_LIFETIME_MS = 10_000;
 /** Average fraction of a CPU core used by these measurements. */
 const CPU_SHARE = 0.05;
 
+/** `root`: the root directory of the store. */
 type Options = { root: string; content: ContentStore; snapshotter: Snapshotter };
 
 /** Measures the disk usage of blobs, layers and containers. Committed snapshots never change, so each is measured only once. */
@@ -23,13 +24,13 @@ export class ImageUsage {
     this.#options = options;
   }
 
-  /** `mountpoint` is the root directory of the store. */
   async read(): Promise<StorageUsage> {
     const { root, content, snapshotter } = this.#options;
     const snapshots = await snapshotter.list();
     const blobs = (await content.list()).map(({ size }) => ({ sizeBytes: size, inodes: 1 }));
     const layers = await this.#layers(snapshots);
-    return { mountpoint: root, images: sum([...blobs, ...layers]), containers: await this.#ofContainers(snapshots) };
+    const images = sum([...blobs, ...layers]);
+    return { mountpoint: snapshotter.directory ?? root, images, containers: await this.#ofContainers(snapshots) };
   }
 
   async #layers(snapshots: SnapshotInfo[]): Promise<SnapshotUsage[]> {

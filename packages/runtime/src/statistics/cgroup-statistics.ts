@@ -46,9 +46,9 @@ export class CgroupStatistics implements Statistics {
 
   constructor(dependencies: CgroupStatisticsDependencies) {
     this.#dependencies = dependencies;
-    this.layersMountpoint = dependencies.root;
+    this.layersMountpoint = dependencies.snapshotter.directory ?? dependencies.root;
     this.#disk = new DiskUse(dependencies);
-    this.#filesystem = new FilesystemOf(dependencies.root);
+    this.#filesystem = new FilesystemOf(this.layersMountpoint);
   }
 
   async ofContainer(record: ContainerRecord): Promise<ContainerUse> {
