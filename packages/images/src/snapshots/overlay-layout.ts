@@ -48,7 +48,7 @@ export function acceptedOptions(system: System, target: string): string[] {
   const found = OPTION_SETS.find((options) => {
     try {
       mountAll(system, [{ type: 'tmpfs', source: 'tmpfs', options: ['mode=700', 'size=64k'] }], target);
-      for (const path of [upper, lower, merged]) mkdirSync(path, { recursive: true });
+      for (const path of [upper, lower, merged]) mkdirSync(path, { recursive: true, mode: PRIVATE_DIRECTORY });
       const all = ['ro', ...options, `lowerdir=${upper}:${lower}`];
       mountAll(system, [{ type: 'overlay', source: 'overlay', options: all }], merged);
       return true;
