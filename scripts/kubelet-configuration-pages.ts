@@ -197,7 +197,7 @@ function defaultOf({ type, fallback }: Field): string {
 }
 
 function statusOf({ effect }: Field): string {
-  if (effect.kind === 'sets') return effect.how === undefined ? 'honoured' : `honoured: ${effect.how}`;
+  if (effect.kind === 'sets') return effect.how === undefined ? 'honored' : `honored: ${effect.how}`;
   if (effect.kind === 'nothing') return `accepted, without effect: ${effect.because}`;
   return `only ${effect.values} is accepted: ${effect.because}`;
 }

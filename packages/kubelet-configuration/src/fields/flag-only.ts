@@ -101,7 +101,7 @@ export const FLAG_ONLY_FIELDS = {
     flag: 'runtime-cgroups',
     about: 'cgroup of the container runtime',
     effect: nothing(
-      'the runtime stays in the cgroup in which it was started; honoured with --container-runtime=docker',
+      'the runtime stays in the cgroup in which it was started; honored with --container-runtime=docker',
     ),
   }),
   lockFile: field(string, '', {

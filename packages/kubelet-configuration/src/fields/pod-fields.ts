@@ -93,7 +93,7 @@ export const POD_FIELDS = {
   hairpinMode: field(choice('promiscuous-bridge', 'hairpin-veth', 'none'), 'promiscuous-bridge', {
     flag: 'hairpin-mode',
     about: 'how a pod reaches itself through its Service: hairpin NAT on the bridge',
-    effect: nothing('the runtime sets up the network of pods; honoured with --container-runtime=docker'),
+    effect: nothing('the runtime sets up the network of pods; honored with --container-runtime=docker'),
   }),
   podLogsDir: field(path, '/var/log/pods', {
     about: 'directory of container logs',
