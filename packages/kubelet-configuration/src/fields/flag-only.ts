@@ -100,9 +100,7 @@ export const FLAG_ONLY_FIELDS = {
   runtimeCgroups: field(string, '', {
     flag: 'runtime-cgroups',
     about: 'cgroup of the container runtime',
-    effect: nothing(
-      'the runtime stays in the cgroup in which it was started; honored with --container-runtime=docker',
-    ),
+    effect: nothing('the runtime stays in the cgroup in which it was started; honored with --container-runtime=docker'),
   }),
   lockFile: field(string, '', {
     flag: 'lock-file',
