@@ -1,4 +1,4 @@
-/** API servers under measurement: Podwright's in a separate process, and kube-apiserver with etcd. */
+/** Starts the API servers to compare: Podwright's in a separate process, and kube-apiserver with etcd. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
@@ -49,7 +49,10 @@ export async function startOurs(
   return { client, pids: [child.pid!], startMs, stop };
 }
 
-/** Starts kube-apiserver with etcd, which persists writes to disk before it responds. Returns `undefined` if the programs are not set. */
+/**
+ * Starts kube-apiserver with etcd, which persists writes to disk before it responds. Returns `undefined` if the paths of these programs are
+ * not set in the environment.
+ */
 export async function startUpstream({ sides }: Pick<Bench, 'sides'>): Promise<ApiSide | undefined> {
   const { PODWRIGHT_KUBERNETES_BIN: directory = '', PODWRIGHT_ETCD: etcd = '' } = process.env;
   if (directory === '' || etcd === '') return undefined;

@@ -1,6 +1,7 @@
 /**
- * The Kubernetes API: Podwright's server against kube-apiserver with etcd, in turns. PODWRIGHT_KUBERNETES_BIN is the directory of
- * kube-apiserver, PODWRIGHT_ETCD the path of etcd; if they are unset, only Podwright is measured.
+ * Compares the Kubernetes API of Podwright's server with that of kube-apiserver with etcd, alternating between them.
+ * PODWRIGHT_KUBERNETES_BIN is the directory of kube-apiserver, PODWRIGHT_ETCD the path of etcd; if they are unset, only Podwright is
+ * measured.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -37,7 +38,10 @@ const SERVICE_ACCOUNTS = {
 };
 
 type Names = (keyof ApiSides)[];
-/** A row: what was measured, the text for each side, and the ratio of Podwright to upstream, which has an upper bound as its goal. */
+/**
+ * A row of the report: what was measured, each side's result as text, and the ratio of Podwright's result to upstream's, which has an upper
+ * bound as its goal.
+ */
 type ApiRow = {
   what: string;
   texts: Partial<Record<keyof ApiSides, string>>;

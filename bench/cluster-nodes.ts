@@ -1,5 +1,6 @@
 /**
- * Nodes of a real control plane under measurement: upstream's kubelet (PODWRIGHT_BENCH_KUBELET is the path of its binary) and Podwright's.
+ * Nodes under measurement that join a real control plane: upstream's kubelet (PODWRIGHT_BENCH_KUBELET is the path of its binary) and
+ * Podwright's.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, openSync, writeFileSync } from 'node:fs';

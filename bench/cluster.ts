@@ -1,7 +1,7 @@
 /**
- * Nodes of a real control plane, measured in turns: upstream's kubelet on containerd, `podwright node`, and Podwright's kubelet on
- * containerd. PODWRIGHT_KUBERNETES_BIN is the directory of kube-apiserver, kube-controller-manager and kube-scheduler, PODWRIGHT_ETCD the
- * path of etcd.
+ * Compares nodes that have joined a real control plane, alternating between them: upstream's kubelet on containerd, `podwright node`, and
+ * Podwright's kubelet on containerd. PODWRIGHT_KUBERNETES_BIN is the directory of kube-apiserver, kube-controller-manager and
+ * kube-scheduler, PODWRIGHT_ETCD the path of etcd.
  */
 import { sleep } from '@podwright/base';
 import type { KubeObject } from '@podwright/kube-api';

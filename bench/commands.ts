@@ -25,7 +25,7 @@ const FOLLOWED_MS = 5000;
 /** A row of the table. `podman` is unset if Podman has no such command or is not installed. */
 type CommandRow = { what: string; unit?: 'ms' | 'MiB'; podwright: number[]; podman?: number[]; goal: Goal };
 
-/** A command on both sides. Each turn includes setup and cleanup but returns only the duration of the command. */
+/** Runs a command on each side. Each call includes setup and cleanup but returns only the duration of the command. */
 type Turns = { podwright: () => Promise<number>; podman?: () => Promise<number> };
 
 /**
@@ -82,7 +82,7 @@ class Commands {
     return rows;
   }
 
-  /** Starts and removals of a single pod, and of twenty different pods one after another. */
+  /** Benchmarks of starting and removing a single pod, and twenty different pods one after another. */
   async pods(): Promise<CommandRow[]> {
     const file = this.#file('one', manifest('one'));
     const removals = { podwright: [] as number[], podman: [] as number[] };
@@ -141,7 +141,7 @@ class Commands {
     };
   }
 
-  /** Time from no node to a running pod; each round stops the node again. */
+  /** Benchmark of a cold start: the time until a pod runs, including the start of the node. Each round stops the node again. */
   async cold(): Promise<CommandRow> {
     const file = this.#file('cold', manifest('cold'));
     const config = join(this.#node.directory, 'config.toml');

@@ -8,13 +8,16 @@ import type { Goal, Row, Table } from './tables.ts';
 
 const CALM = 24;
 const CRASHING = 64;
-/** New pods, added one after another without removing earlier ones: upstream's kubelet allows 110 pods in total. */
+/**
+ * Number of new pods, added one after another without removing earlier ones. It has to be small because upstream's kubelet allows only 110
+ * pods in total.
+ */
 const NEW_PODS = 20;
 const EVERY_MS = 2000;
 
 type Samples = Pick<Row, keyof Sides>;
 
-/** The first column is empty if there is no upstream kubelet. */
+/** Measures the kubelets with most of their pods crashing. The table's first column is empty if there is no upstream kubelet. */
 export function measureCrashes(bench: Bench): Promise<Table> {
   return withKubelets(bench, { name: 'crashes', indices: [14, 15, 16] }, async (all) => ({
     title: `${CRASHING} of ${CALM + CRASHING} pods crash`,

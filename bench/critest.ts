@@ -9,13 +9,16 @@ import type { Row, Table } from './tables.ts';
 import { inTurns } from './turns.ts';
 
 const CRITEST = process.env.PODWRIGHT_BENCH_CRITEST;
-/** Pods per run, and as many containers in separate pods, created one by one or ten at once. */
+/**
+ * critest runs by name. `samples` is the number of pods, and the number of containers in separate pods; `atOnce` is how many are created at
+ * once.
+ */
 const RUNS = { 'one by one': { samples: 10, atOnce: 1 }, 'ten at once': { samples: 30, atOnce: 10 } };
 const ROUNDS = 3;
 const SETTLE_MS = 1000;
 
 type Run = (typeof RUNS)[keyof typeof RUNS];
-/** Durations of a run's operations in ms, by operation name. */
+/** Durations of the operations in one critest run in ms, by operation name. */
 type Operations = Record<string, number[]>;
 /** The output file of a critest benchmark. */
 type Written = { operationsNames: string[]; datapoints: { operationsDurationsNs: number[] }[] };

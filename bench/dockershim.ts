@@ -1,6 +1,6 @@
 /**
- * The dockershim against cri-dockerd (`PODWRIGHT_BENCH_CRI_DOCKERD` is the path of its binary), each on its own Docker Engine with the same
- * CNI configuration, in turns. Another column shows the times of the Engine alone for the same containers.
+ * Compares the dockershim with cri-dockerd (`PODWRIGHT_BENCH_CRI_DOCKERD` is the path of its binary), each on its own Docker Engine with
+ * the same CNI configuration, alternating between them. Another column shows the times of the Engine alone for the same containers.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -100,7 +100,7 @@ async function makeSandboxImage(socket: string): Promise<void> {
   engine.close();
 }
 
-/** Measures each available dockershim and the Engine alone, in turns. */
+/** Measures each available dockershim and the Engine alone, alternating between them. */
 async function inTurnsOf<T>(
   { ours, peer, engine }: Places,
   rounds: number,

@@ -1,6 +1,6 @@
 /**
- * Measures the time from no node to a responding app: runs `podwright up`, `load` and `apply`, then waits until the app responds at the
- * address that the cluster DNS returns for its Service.
+ * Measures a cold start, from no node at all until an app responds: runs `podwright up`, `load` and `apply`, then waits until the app
+ * responds at the address that the cluster DNS returns for its Service.
  */
 import { Resolver } from 'node:dns/promises';
 import { writeFileSync } from 'node:fs';

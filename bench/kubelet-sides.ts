@@ -1,4 +1,4 @@
-/** Kubelets under measurement: upstream's (PODWRIGHT_BENCH_KUBELET is the path of its binary) and Podwright's. */
+/** Starts the kubelets to compare: upstream's (PODWRIGHT_BENCH_KUBELET is the path of its binary) and Podwright's. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The kubelet alone, against upstream's (PODWRIGHT_BENCH_KUBELET is the path of its binary), each on its own containerd. */
+/** Compares the kubelet alone with upstream's (PODWRIGHT_BENCH_KUBELET is the path of its binary), each on its own containerd. */
 import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sleep } from '@podwright/base';
@@ -17,7 +17,7 @@ const BURSTS = 5;
 const FULL_NODE = 110;
 const REST_MS = 30_000;
 
-/** The first column is empty if there is no upstream kubelet. */
+/** Measures how fast the kubelets start pods. The table's first column is empty if there is no upstream kubelet. */
 export function measureKubelets(bench: Bench): Promise<Table> {
   return withKubelets(bench, { name: 'kubelets', indices: [7, 8, 10] }, async (all) => ({
     title: 'The kubelet',

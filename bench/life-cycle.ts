@@ -10,12 +10,12 @@ const ROUNDS = 15;
 /** Pause between pods, while Podwright replenishes its ready sandboxes: this starts after 200 ms and takes about 40 ms per sandbox. */
 const SETTLE_MS = 500;
 
-/** Durations of the steps of one pod with one container, in ms. */
+/** Durations of the steps in the life of a pod with one container, in ms. */
 type LifeCycle = Record<'sandbox' | 'create' | 'start' | 'up' | 'exec' | 'stop' | 'remove' | 'down', number>;
 
 export type RunningPod = { sandboxId: string; containerId: string };
 
-/** One pod after another, call by call. */
+/** Measures one pod after another, with the duration of each CRI call. */
 export async function measureLifeCycle({ containerd, podwright, matched, unready }: Bench): Promise<Table> {
   const samples = await inTurns(
     { rounds: ROUNDS, settleMs: SETTLE_MS },

@@ -1,5 +1,5 @@
 /**
- * `make bench`: Podwright against containerd with runc, driven by the same client in the same run, in turns. Prints Markdown; `node
+ * `make bench`: compares Podwright with containerd and runc, driven by the same client and alternating between them. Prints Markdown; `node
  * bench/main.ts life-cycle memory …` measures only the given parts. `PODWRIGHT_BENCH_CONTAINERD` and `PODWRIGHT_BENCH_RUNC` override the
  * programs in PATH; a shim and ctr are expected in containerd's directory. `PODWRIGHT_BENCH_KUBELET` is the path of upstream's kubelet,
  * which the parts `kubelets`, `streams` and `crashes` compare with Podwright's, and `PODWRIGHT_BENCH_CRI_DOCKERD` that of cri-dockerd, for

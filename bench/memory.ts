@@ -63,7 +63,7 @@ async function nodeAtRest(bench: Bench): Promise<Row[]> {
   }
 }
 
-/** Only the node's own kubelet uses the API. */
+/** Starts a node with an API that only the node's own kubelet uses. */
 async function nodeWithApi(bench: Bench): Promise<Row> {
   const node = await startNode(bench, { name: 'api', setup: 'default', index: 7, settings: '[api]\nenabled = true' });
   try {

@@ -15,14 +15,15 @@ const HUNDREDS = 3;
 /** Options that make bare CRI calls match the requests of the node's kubelet. */
 const AS_KUBELET = { seccomp: true };
 /**
- * Goal in ms for the pod's cgroup and volumes. It is higher with cgroup v1, where each move of a process may wait for an RCU grace period.
+ * Goal in ms for setting up the pod's cgroup and volumes. It is higher with cgroup v1, where each move of a process may wait for an RCU
+ * grace period.
  */
 const CGROUP_GOAL = { limit: existsSync('/sys/fs/cgroup/cgroup.controllers') ? 3 : 15 };
 
-/** Durations of one run of manifests on a node, in ms: each pod, the slowest pod, and the cgroup step of each pod. */
+/** Durations in ms of starting a batch of manifests on a node: of each pod, of the slowest pod, and of each pod's cgroup setup. */
 type Runs = { tookMs: number[]; all: number; cgroups: number[] };
 
-/** The whole node, against bare CRI calls on containerd. */
+/** Compares the whole node with bare CRI calls on containerd. */
 export async function measureNode(bench: Bench): Promise<Table> {
   const { containerd } = bench;
   const podwright = await startNode(bench, { name: 'node', setup: 'default', index: 3 });

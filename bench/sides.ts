@@ -6,7 +6,7 @@ import { type CriClient, connectCri } from '@podwright/cri';
 import { runChecked } from '@podwright/host';
 import { makeExampleImage, writeExampleArchive } from '../scripts/example-image.ts';
 
-/** A CRI runtime under measurement. */
+/** A CRI runtime to measure. */
 export type Side = { cri: CriClient; pid: number; directory: string; socket: string; stop: () => Promise<void> };
 
 /** Setup of one of Podwright's daemons. */
@@ -33,7 +33,10 @@ export const PEER = {
 export const IMAGE = 'localhost/podwright/busybox:1';
 export const PAUSE_IMAGE = 'localhost/podwright/pause:1';
 const CONNECT_TIMEOUT_MS = 30_000;
-/** Part of the names of this run's bridges, tables and cgroups, all of which it removes. Interface names are limited to 15 characters. */
+/**
+ * Included in the names of all bridges, tables and cgroups that this benchmark creates, so that it can find and remove them. Interface
+ * names are limited to 15 characters.
+ */
 export const BRIDGE = `pwb${process.pid}n`;
 
 /** Writes the network configuration from containerd's documentation, with its own bridge and subnet. Returns the network's name. */

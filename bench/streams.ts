@@ -35,7 +35,7 @@ type Target = {
 };
 type Measure = (target: Target) => Promise<unknown>;
 
-/** The first column is empty if there is no upstream kubelet. */
+/** Measures the kubelets' HTTP APIs. The table's first column is empty if there is no upstream kubelet. */
 export function measureStreams(bench: Bench): Promise<Table> {
   return withKubelets(bench, { name: 'streams', indices: [11, 12, 13] }, async (sides) => ({
     title: "The kubelet's HTTP API",

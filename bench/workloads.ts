@@ -1,7 +1,7 @@
 /**
- * Measures Deployments and Services on a single node: `podwright node` with its API, in turns with upstream's control plane, kubelet and
- * kube-proxy on containerd. PODWRIGHT_KUBERNETES_BIN is the directory of upstream's programs, PODWRIGHT_ETCD the path of etcd and
- * PODWRIGHT_BENCH_KUBELET that of the kubelet; if they are unset, only Podwright is measured.
+ * Measures Deployments and Services on a single node, alternating between `podwright node` with its API and upstream's control plane,
+ * kubelet and kube-proxy on containerd. PODWRIGHT_KUBERNETES_BIN is the directory of upstream's programs, PODWRIGHT_ETCD the path of etcd
+ * and PODWRIGHT_BENCH_KUBELET that of the kubelet; if they are unset, only Podwright is measured.
  */
 import { sleep } from '@podwright/base';
 import type { KubeObject } from '@podwright/kube-api';
@@ -22,7 +22,7 @@ const BURST_ROUNDS = 3;
 /** Replicas of the Deployment that is created, and of the one that is updated. */
 const BURST = 20;
 const UPDATED = 10;
-/** Number of Deployments for the measurements at rest, and how long those last. */
+/** Number of idle Deployments (`IDLE_DEPLOYMENTS`), and how long the daemons are measured at rest (`REST_MS`). */
 const IDLE_DEPLOYMENTS = 10;
 const REST_MS = 30_000;
 const NAMESPACE = 'default';
@@ -110,7 +110,7 @@ const nothingRow = (samples: Samples): Row => ({
   goals: { podwright: { limit: 2000 } },
 });
 
-/** Takes a measurement on each cluster, in turns. */
+/** Takes a measurement on each cluster, alternating between them. */
 async function each(
   places: Places,
   turns: { rounds: number; settleMs: number },
@@ -211,7 +211,7 @@ async function timesOfEndpoints(places: Places, turns: { rounds: number; settleM
 const isReady = (pod: PodObject | undefined): boolean =>
   pod?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
 
-/** Returns the time from `beginMs`, before upstream's programs were started, to an app's first response through its Service. */
+/** Returns the time from `beginMs` (before upstream's programs were started) until an app first responds through its Service. */
 async function upstreamFromNothing({ client }: WorkloadSide, beginMs: number): Promise<number> {
   const made = deploymentOf(1);
   const { spec, metadata } = made;

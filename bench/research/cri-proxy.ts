@@ -23,7 +23,7 @@ const ROUNDS = 1000;
  * call's measurement.
  */
 const RECORDING = { rounds: 200, settleMs: 10 };
-/** Warm-up calls before measuring, so that the code of the programs is compiled by then. */
+/** Warm-up calls before measuring, so that the JIT compiler has already compiled the code. */
 const WARM_UP = 300;
 const SHARES = [0.1, 0.5, 0.99];
 const HEAD =

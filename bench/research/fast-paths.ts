@@ -1,6 +1,7 @@
 /**
  * Measures the benefit of each fast path of the runtime: `node bench/research/fast-paths.ts [ROUNDS [VARIANT…]]` runs one pod after another
- * on runtimes that each lack one fast path, in turns, and prints the difference, within each round, to a runtime with all of them.
+ * on runtimes that each lack one fast path, alternating between them, and prints how much they differ from a runtime with all fast paths in
+ * the same round.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { mkdirSync, mkdtempSync } from 'node:fs';
@@ -28,7 +29,10 @@ const all = fastPathsOf({ readySandboxes: 8 });
 const withOci = (changes: Partial<OciFastPaths>): FastPaths => ({ ...all, oci: { ...all.oci, ...changes } });
 const { seccompFilters, starter, expectedFormat } = plainOci;
 
-/** The first one is the baseline for the others. A `name` in `oci` keeps cached trials apart. */
+/**
+ * Runtime variants by name. The first one is the baseline for the others. `name` in `oci` separates the cached trial results of variants
+ * with different features.
+ */
 const VARIANTS: Record<string, FastPaths> = {
   all,
   'without seccomp filters': withOci({ seccompFilters }),

@@ -11,12 +11,15 @@ const ROUNDS = 10;
 /** Pause between a pod's start and its end, and between pods. */
 const PAUSE_MS = 300;
 
-/** Breakdown of a time span, in ms. Simultaneous activities count once, in the order given in the report. */
+/**
+ * Breakdown of a time span, in ms. Time with simultaneous activities is attributed to only one of them, with the precedence given in the
+ * report.
+ */
 type Parts = Record<'own' | 'systemCalls' | 'programs' | 'noProcessor' | 'waiting', number> & {
   byProgram: Map<string, number>;
 };
 
-/** How the time of a pod's start (from the manifest being written until its process runs) and end is spent. */
+/** How the time is spent during the start of a pod (from writing its manifest until its process runs) and during its end. */
 export async function whereTimeGoes(bench: Bench): Promise<string> {
   const setups = [
     ['by default', { name: 'time', setup: 'default', index: 7 }],

@@ -12,7 +12,7 @@ export type SamplerInput = { runtime: number; marker: string; phase: Int32Array 
 export type Sample = { phase: number; process: string; wait: string; ms: number };
 
 const INTERVAL_MS = 0.5;
-/** Maximum number of new processes inspected per sample; a runtime does not start more. */
+/** Maximum number of new processes inspected per sample, which is more than a runtime starts between samples. */
 const MAX_NEW = 500;
 
 /** Uninformative kernel stack frames: those of sleeping itself, and of the path from a system call to a file system. */

@@ -3,14 +3,14 @@ import type { CompiledExpression } from './policy-environment.ts';
 
 const NO_BUDGET = 'validation failed due to running out of cost budget, no further validation rules will be run';
 
-/** Thrown when the expressions of a run exceed their shared cost budget. */
+/** Thrown when a policy's expressions exceed their shared cost budget. */
 export class OutOfBudget extends Error {
   constructor() {
     super(NO_BUDGET);
   }
 }
 
-/** Maximum total cost of the expressions of a run (apiserver, pkg/apis/cel: RuntimeCELCostBudget). */
+/** Maximum total cost of a policy's expressions in one evaluation of the policy (apiserver, pkg/apis/cel: RuntimeCELCostBudget). */
 const MAX_COST = 10_000_000;
 
 /** Evaluates a policy's expressions, which share its variables and a cost budget. */

@@ -63,8 +63,8 @@ function withFieldNames(value: MessageValue): MessageValue {
 }
 
 /**
- * Returns errors for messages whose type name differs from `expected`, the name for the value itself. List elements have the same name as
- * the list.
+ * Returns errors for messages with a wrong type name. `expected`: the type name that `value` itself must have; list elements must have the
+ * same one as their list.
  */
 function nameProblems(value: Value, expected: string): string[] {
   if (value instanceof ListValue) return [...value].flatMap((one) => nameProblems(one, expected));

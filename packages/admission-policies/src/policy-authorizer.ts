@@ -1,6 +1,6 @@
 import type { UserInfo } from '@podwright/kube-kinds';
 
-/** A query whether a user may make a request. Fields that do not apply are ''. */
+/** An authorization query: may a user make this request? Fields that do not apply are ''. */
 export type PolicyQuestion = {
   user: UserInfo;
   verb: string;

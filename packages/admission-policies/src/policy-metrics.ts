@@ -49,7 +49,10 @@ const labelsOf = ({ policy, binding, message }: Omit<Check, 'seconds'>): Record<
   error_type: errorTypeOf(message),
 });
 
-/** Like upstream, derives the type from the message, and counts violated validations as `invalid_error`. */
+/**
+ * Returns the `error_type` label for an expression's error message. Derives it from the message's text, like upstream, and counts violated
+ * validations as `invalid_error`.
+ */
 function errorTypeOf(message: string | undefined): string {
   if (message === undefined) return 'no_error';
   if (message.startsWith('compilation')) return 'compile_error';

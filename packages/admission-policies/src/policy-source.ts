@@ -10,7 +10,9 @@ export type Invocation<C> = {
   readonly policy: ApiObject;
   readonly binding: ApiObject;
   readonly compiled: C;
-  /** The resource as which the request was matched. */
+  /**
+   * The resource that the request was matched as. With `matchPolicy: Equivalent`, this may be a different one from the requested resource.
+   */
   readonly resource: Resource;
   /** `undefined` if the policy is evaluated without parameters. */
   readonly param: ApiObject | undefined;
@@ -30,7 +32,7 @@ export type SourceOptions<C> = {
 export class PolicySource<C> {
   readonly #parts: MatchingParts;
   readonly #options: SourceOptions<C>;
-  /** The compiled policies by UID. An entry is valid as long as the policy's generation is the same. */
+  /** The compiled policies by UID. An entry is valid until the policy's generation changes. */
   readonly #compiled = new Map<string, { generation: unknown; compiled: C }>();
 
   constructor(parts: MatchingParts, options: SourceOptions<C>) {

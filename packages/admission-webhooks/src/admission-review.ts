@@ -145,7 +145,10 @@ function patchOf(response: Record<string, unknown>, { isMutating, version }: Pat
   return patch;
 }
 
-/** For v1 reviews only: throws `CallError` if a patch is not allowed, or if the patch or its type is missing without the other. */
+/**
+ * Checks the patch in the response to a v1 review; responses to other versions are not checked. Throws `CallError` if a patch is not
+ * allowed, or if there is a patch without a type or a type without a patch.
+ */
 function checkPatch(text: string, type: unknown, isMutating: boolean): void {
   if (!isMutating && text !== '') throw invalid('validating webhook may not return response.patch');
   if (!isMutating && type !== undefined) throw invalid('validating webhook may not return response.patchType');
@@ -204,7 +207,7 @@ const STATUS_MESSAGES: Readonly<Record<number, string>> = {
   504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
 };
 
-/** Maximum number of response bytes quoted in a message, as upstream. */
+/** Maximum number of response bytes quoted in a message, as in upstream. */
 const MAX_QUOTED = 2048;
 
 /** Returns the error for a response with an unsuccessful HTTP status. */
@@ -240,7 +243,7 @@ export function rejectionAnswer(webhook: string, result: Record<string, unknown>
 }
 
 /**
- * Returns the HTTP status of a rejection: the webhook's if it is an error status, otherwise 400, or 500 if it is above 599, where HTTP has
- * none.
+ * Returns the HTTP status of a rejection: the webhook's own if it is an error status (4xx or 5xx), 500 if it is above 599 and so not a
+ * valid HTTP status, otherwise 400.
  */
 const answerCode = (code: number): number => (code < 400 ? 400 : code > 599 ? 500 : code);

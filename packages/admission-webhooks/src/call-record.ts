@@ -21,7 +21,7 @@ const FAILED_OPEN = {
   validating: 'failed-open.validating.webhook.admission.k8s.io/',
 };
 
-/** The record of one call, which starts when the record is created. */
+/** The record of one webhook call. The call's duration is measured from the creation of the record. */
 export class CallRecord {
   readonly #call: Call;
   readonly #parts: RecordParts;

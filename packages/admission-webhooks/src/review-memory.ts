@@ -1,6 +1,6 @@
 import { tooManyRequests } from '@podwright/api-machinery';
 
-/** Reviews up to this size are not counted. */
+/** Reviews up to this size do not count towards the memory limits. */
 const SMALL_BYTES = 64 << 10;
 /** Maximum total size of the large reviews of all requests waiting for webhooks. */
 const MAX_BYTES = 64 << 20;

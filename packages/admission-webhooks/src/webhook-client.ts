@@ -7,10 +7,10 @@ import { CallError } from './call-error.ts';
 import { callProblem } from './call-problem.ts';
 import type { WebhookTarget } from './webhook-target.ts';
 
-/** Larger than a base64-encoded patch of the largest object. */
+/** Maximum size of a response. Larger than a base64-encoded patch of the largest object. */
 const MAX_RESPONSE_BYTES = 8 << 20;
 
-/** Maximum number of webhooks with open connections, as upstream (apiserver, util/webhook/client.go). */
+/** Maximum number of webhooks with open connections, as in upstream (apiserver, util/webhook/client.go). */
 const MAX_AGENTS = 200;
 /**
  * Maximum number of connections to one webhook. It exceeds the server's limit on concurrent requests, so that a caller who makes a webhook
@@ -22,7 +22,7 @@ const MAX_IDLE_SOCKETS = 25;
 const MAX_TIMEOUT_MS = 30_000;
 /** Idle connections are closed after this time, as in Go's default transport. */
 const IDLE_TIMEOUT_MS = 90_000;
-/** Maximum number of retries a webhook can request with `Retry-After`, as upstream (client-go, rest/with_retry.go). */
+/** Maximum number of retries a webhook can request with `Retry-After`, as in upstream (client-go, rest/with_retry.go). */
 const MAX_RETRIES = 10;
 
 /** The response of a webhook. `retryAfter` is the value of its `Retry-After` header. */
@@ -53,7 +53,7 @@ export class WebhookClient {
     }
   }
 
-  /** Retries a call if the response says when to, as that of an overloaded webhook does. */
+  /** Sends a review, and retries it if the response has a `Retry-After` header, as from an overloaded webhook. */
   async #repeat(target: WebhookTarget, body: Buffer, signal: AbortSignal): Promise<WebhookAnswer> {
     for (let retries = 0; ; retries++) {
       const answer = await this.#send(target, body, signal);

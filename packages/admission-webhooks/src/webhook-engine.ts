@@ -96,7 +96,7 @@ export class WebhookEngine {
     if (errors.length > 0) throw errors[0];
   }
 
-  /** Returns the resource matched by a rule of the webhook; `undefined` if the webhook is not to be called. Throws `ApiError`. */
+  /** Returns the resource matched by a rule of the webhook, or `undefined` if the webhook need not be called. Throws `ApiError`. */
   async #matched(webhook: Webhook, attributes: AdmissionAttributes, type: WebhookType): Promise<Resource | undefined> {
     // each webhook gets its own matcher, because mutating webhooks change the object
     const { config, rules } = webhook;

@@ -3,10 +3,10 @@ import { Counter, Histogram, type Registry } from '@podwright/base';
 /** Upstream's histogram buckets. */
 const SECONDS = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25];
 const CONDITION_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25];
-/** Higher status codes are counted as this one, as upstream. */
+/** Higher status codes are counted as this one, as in upstream. */
 const MAX_CODE = 600;
 
-/** The `type` label: `admit` for mutating webhooks, as upstream. */
+/** The `type` label: `admit` for mutating webhooks, as in upstream. */
 export type WebhookType = 'admit' | 'validating';
 
 /** A completed webhook call. */
@@ -67,7 +67,7 @@ export class WebhookMetrics {
     });
   }
 
-  /** Counts a call. */
+  /** Counts a completed call. */
   called({ name, type, operation, seconds, rejected, code }: CallResult): void {
     this.#durations.observe({ name, type, operation, rejected: String(rejected) }, seconds);
     this.#requests.inc({ name, type, operation, code: shownCode(code), rejected: String(rejected) });

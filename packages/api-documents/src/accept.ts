@@ -9,7 +9,7 @@ export type AcceptClause = {
   params: Readonly<Record<string, string>>;
 };
 
-/** More than any client sends. Excess clauses are ignored. */
+/** Maximum number of clauses considered, which is more than any client sends. Excess clauses are ignored. */
 const MAX_CLAUSES = 100;
 
 /**

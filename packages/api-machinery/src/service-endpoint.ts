@@ -15,8 +15,8 @@ export type ServiceEndpoint = { host: string; port: number; isExternal: boolean 
 const ENDPOINT_SLICES = 'endpointslices.discovery.k8s.io';
 
 /**
- * Returns the address and port of a ready endpoint of the Service, of its first IP family if there is one. The cluster IP is not used,
- * because it needs a service proxy on this node. Throws `NoEndpoint`.
+ * Returns the address and port of a ready endpoint of the Service, preferably in its first IP family. The cluster IP is not used, because
+ * it needs a service proxy on this node. Throws `NoEndpoint`.
  */
 export function serviceEndpoint(store: ObjectStore, place: ServicePlace, servicePort: number): ServiceEndpoint {
   const service = store.get({ resource: 'services', ...place })?.decode();

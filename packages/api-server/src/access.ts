@@ -55,7 +55,7 @@ export async function openAccess({ directory, store, now }: AccessParts) {
   };
 }
 
-/** Rules for resources on which nodes may access all objects. */
+/** Returns the rules of the ClusterRole `system:node`, for resources where a kubelet may access all objects. */
 function nodeRules() {
   const role = bootstrapPolicy().clusterRoles.find(({ metadata }) => metadata.name === 'system:node');
   return role?.rules ?? [];

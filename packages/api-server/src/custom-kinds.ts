@@ -9,10 +9,10 @@ import { type CustomKind, decodeJson, type JsonObject, type Resource, type Schem
 
 export const DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io';
 
-/** Bounds the schemas' memory usage and the time needed to install them. */
+/** Maximum number of definitions. Bounds the schemas' memory usage and the time needed to install them. */
 const MAX_DEFINITIONS = 1000;
 
-/** Why watches of custom resources end. */
+/** The reason passed to watches of a custom resource that end because its definition has changed. */
 const CHANGED = new Error('the definition of the resource has changed');
 
 type Library = typeof CustomResources;
@@ -38,7 +38,7 @@ export class CustomKinds {
     this.#maxDefinitions = maxDefinitions;
   }
 
-  /** Loads the code for custom kinds, which nodes without definitions do not need. */
+  /** Loads the code for custom kinds, which is not needed while there are no definitions. */
   async load(): Promise<Library> {
     this.#library ??= await import('@podwright/custom-resources');
     return this.#library;

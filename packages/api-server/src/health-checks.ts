@@ -9,7 +9,7 @@ export type HealthParts = {
   now: () => number;
 };
 
-/** With less than this, the next write might fail. */
+/** Minimum free disk space. With less, the next write might fail. */
 const MIN_FREE_BYTES = 1 << 20;
 
 /** State of the server's components, as reported by its health checks. */
@@ -37,7 +37,7 @@ export class ServerHealth {
     this.#isStopping = true;
   }
 
-  /** A full disk does not fail the liveness check, because a restart would not help. */
+  /** The server's health checks. A full disk does not fail the liveness check, because a restart would not help. */
   get checks(): HealthChecks {
     const controllers = { name: 'controllers', check: () => this.#checkControllers() };
     const store = { name: 'store', check: () => this.#checkStore() };

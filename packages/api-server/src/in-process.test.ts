@@ -27,7 +27,7 @@ const NODE: UserInfo = { username: 'system:node:n1', groups: ['system:nodes'] };
 const WAYS = ['HTTP', 'in process'] as const;
 type Way = (typeof WAYS)[number];
 
-/** A server accessed in one of the two ways, with clients for two users. */
+/** A server that is accessed either over HTTP or in its own process, with clients for two users. */
 class Served {
   readonly #directory = mkdtempSync(join(tmpdir(), 'in-process-'));
   readonly #way: Way;

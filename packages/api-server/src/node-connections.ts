@@ -17,8 +17,9 @@ export type KubeletConnections = {
 type ConnectionParts = { store: ObjectStore; authority: CertificateAuthority; now: () => number };
 
 /**
- * The name of this client as kubeadm gives it. Kubelets that request authorization from this server allow the group everything that concerns
- * kubelets. It is not `system:masters`, because a node could publish the address of this server as that of its kubelet.
+ * Subject of the API server's kubelet client certificate, as issued by kubeadm. Kubelets with webhook authorization grant its group full
+ * access to the kubelet API. The group is deliberately not `system:masters`: a node could advertise this server's address as its kubelet's,
+ * and the server would then call itself as cluster admin.
  */
 const CLIENT = { commonName: 'kube-apiserver-kubelet-client', organizations: [KUBELET_CLIENTS] };
 

@@ -28,7 +28,7 @@ export class StorePolicyWriter implements PolicyWriter {
     this.#writes.push({ type: 'update', key: keyOf(object), object: object as ApiObject, expected });
   }
 
-  /** Takes effect immediately, because a transaction cannot delete and recreate the same object. */
+  /** Deletes the object immediately instead of on `commit`, because a transaction cannot delete and recreate the same object. */
   delete(object: Role | RoleBinding): void {
     this.#store.delete(keyOf(object), Number(object.metadata.resourceVersion));
   }

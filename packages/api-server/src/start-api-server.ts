@@ -94,7 +94,7 @@ export type ApiServer = {
   kubeconfig: (user: Pick<UserInfo, 'username' | 'groups'>) => string;
   /** Returns an in-process client, which is closed when the server stops. */
   client: (user: LocalUser) => KubeClient;
-  /** Makes in-process calls for which the client has no function. They end when the server stops. */
+  /** Makes in-process calls that the client has no function for. They end when the server stops. */
   calls: (user: LocalUser) => Pick<Calls, 'object' | 'text'>;
   /** Handles a request from a connection that only root can open, with administrator rights. */
   handleLocal: (call: HttpCall) => void;

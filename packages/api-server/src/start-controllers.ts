@@ -54,7 +54,7 @@ export type ControllersParts = {
 
 const MANAGER = 'kube-controller-manager';
 
-/** Starts the controllers the API depends on to be useful. Returns a function that stops them and resolves once all have ended. */
+/** Starts the controllers that the API depends on. Returns a function that stops them and resolves once all have ended. */
 export function startControllers({ registries, store, logger, now, ...parts }: ControllersParts): () => Promise<void> {
   const builtIn = storedResources(parts.schema, parts.resources);
   const { custom } = parts;

@@ -51,6 +51,6 @@ const subresourceEntry = (resource: Resource, name: string, subresource: Subreso
   verbs: subresource.verbs,
 });
 
-/** Like upstream, always includes the group and version for custom resources. */
+/** Returns the `responseKind` of a subresource. Like upstream, always includes the group and version for custom resources. */
 const kindOf = (resource: Resource, { group, version, kind }: Subresource) =>
   resource.isCustom ? { group, version, kind } : responseKind(resource, { group, version, kind, verbs: [] });

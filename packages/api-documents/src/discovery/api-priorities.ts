@@ -1,6 +1,6 @@
 /** The order of group versions in discovery (upstream, controlplane/apiserver/aggregator.go and kube-apiserver/app/aggregator.go). */
 
-/** As in the spec of an APIService: higher numbers come first. */
+/** The priorities of a group version, as in the spec of an APIService: higher numbers come first. */
 export type ApiPriority = {
   /** Orders the groups. */
   group: number;
@@ -8,7 +8,7 @@ export type ApiPriority = {
   version: number;
 };
 
-/** Sorts first: higher than any priority that an APIService can have. */
+/** A priority higher than any that an APIService can have, for the group that must sort first. */
 const REGISTRATION_PRIORITY = 20_001;
 
 const GROUPS: Readonly<Record<string, number>> = {
@@ -52,7 +52,7 @@ const CUSTOM: ApiPriority = { group: 1000, version: 100 };
 /** Priorities of `metrics.k8s.io`, as set by metrics-server. */
 const USAGE: ApiPriority = { group: 100, version: 100 };
 
-/** A group version of this server. `isCustom`: whether its resources are custom resources. */
+/** A group version served by this server. `isCustom`: whether its resources are custom resources. */
 type ServedVersion = { group: string; version: string; isCustom?: boolean };
 
 /** Returns the priorities of a group version that is served by this server itself. */

@@ -4,7 +4,10 @@ const BYTES = 2;
 
 /** Builds a protobuf message. Fields are added in order and encoded once the message is complete. */
 export class GnosticMessage {
-  /** Numbers are varints. Strings and nested messages are field contents; the preceding part is their length. */
+  /**
+   * The parts of the encoded message, in order. Numbers are varints. Strings and nested messages are field contents, each preceded by its
+   * length.
+   */
   readonly #parts: (number | string | Buffer | GnosticMessage)[] = [];
   #length = 0;
 
@@ -31,7 +34,7 @@ export class GnosticMessage {
     this.#varint(value as number);
   }
 
-  /** Adds a field with a floating-point number, like `integer`. */
+  /** Adds a floating-point field. Other values are omitted, as is 0, the default. */
   double(number: number, value: unknown): void {
     if (typeof value !== 'number' || value === 0) return;
     this.#varint(number * 8 + FIXED64);

@@ -49,7 +49,10 @@ function propertiesOf(type: StructType, fields: readonly Field[], options: TypeS
 
 const textOf = (description: string | undefined) => (description === undefined ? {} : { description });
 
-/** In OpenAPI v3, a `$ref` must not have sibling keywords. */
+/**
+ * Returns a schema with a reference and additional keywords. The reference is wrapped in `allOf` if necessary, because in OpenAPI v3 a
+ * `$ref` must not have sibling keywords.
+ */
 function withReference($ref: string, more: JsonSchema, dialect: Dialect): JsonSchema {
   if (dialect === 'v2' || Object.keys(more).length === 0) return { $ref, ...more };
   return { ...more, allOf: [{ $ref }] };

@@ -1,6 +1,6 @@
 import { identifierOf, type ManagerIdentity, type Owner, type Owners, secondsOf } from './owners.ts';
 
-/** Upstream's DefaultMaxUpdateManagers. */
+/** Maximum number of Update entries (upstream's DefaultMaxUpdateManagers). */
 const MAX_UPDATERS = 10;
 /** The manager of merged entries. */
 const ANCIENT = 'ancient-changes';

@@ -20,7 +20,7 @@ export type FieldManagerOptions = OwnerUpdaterOptions & {
   subresource: string;
   /** An empty object of the kind, including the fields that Go never omits. New objects are compared to it. */
   emptyObject: ApiObject;
-  /** Default: not shared with other managers. */
+  /** Converter with a cache for the field sets. Default: a separate one for this manager. */
   fieldSets?: FieldSets;
 };
 

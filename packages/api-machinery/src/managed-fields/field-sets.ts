@@ -9,7 +9,7 @@ export class FieldSets {
   readonly #parsed = new WeakMap<JsonObject, FieldSet>();
   readonly #formatted = new WeakMap<FieldSet, JsonObject>();
 
-  /** Throws `invalid_argument`. */
+  /** Parses the `fieldsV1` of a managed fields entry. Throws `invalid_argument`. */
   parse(fieldsV1: JsonObject): FieldSet {
     const known = this.#parsed.get(fieldsV1);
     if (known !== undefined) return known;

@@ -1,7 +1,7 @@
 import { type FieldError, invalidValue, tooLong } from '@podwright/kube-kinds';
 
 const MAX_SUBRESOURCE_BYTES = 256;
-/** Upstream's FieldManagerMaxLength. */
+/** Maximum length of a manager's name (upstream's FieldManagerMaxLength). */
 const MAX_MANAGER_BYTES = 128;
 
 /** Characters rejected by Go's `unicode.IsPrint`, which allows letters, marks, numbers, punctuation, symbols and the ASCII space. */

@@ -8,7 +8,7 @@ type Metadata = ApiObject['metadata'];
 /** Consonants and digits that do not form words and are not easily confused. */
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 const SUFFIX_LENGTH = 5;
-/** Leaves room for the random suffix within the 63 characters of a DNS label. */
+/** Maximum length of a name before the random suffix, which leaves room for the suffix within the 63 characters of a DNS label. */
 const MAX_BASE = 58;
 
 /** Returns a random name starting with an object's `generateName`. */

@@ -3,7 +3,7 @@ import type { ApiObject, FieldError } from '@podwright/kube-kinds';
 /** An object with unique values allocated to it, such as a cluster IP. */
 export type Allocation = {
   object: ApiObject;
-  /** Requested values that are unavailable. As upstream, if there are any, only these errors are returned to the client. */
+  /** Requested values that are unavailable. As in upstream, if there are any, only these errors are returned to the client. */
   errors: readonly FieldError[];
   /** Must be called exactly once, after the object was written or the write failed. */
   end: () => void;

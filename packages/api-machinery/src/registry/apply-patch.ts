@@ -61,7 +61,7 @@ function operationsOf(patch: unknown): unknown[] {
 const goTypeOf = (value: unknown): string =>
   Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : value === null ? 'null' : typeof value;
 
-/** Like upstream, does not say which operation failed. */
+/** The message for a JSON patch with a failed operation. Like upstream, it does not say which one failed. */
 const REJECTED = 'the server rejected our request due to an error in our request';
 
 function patchAnswer(error: PodwrightError): ApiError {

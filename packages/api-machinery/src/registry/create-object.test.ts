@@ -123,7 +123,7 @@ describe('a create', () => {
 describe('a generated name', () => {
   const unnamed = configMap('', { metadata: { generateName: 'a-' } });
 
-  /** Counts the creates of a store in which the first `taken` generated names are in use. */
+  /** A store in which the first `taken` generated names are in use. `tries`: returns the number of names tried. */
   function withTakenNames(taken: number): { test: TestRegistries; tries: () => number } {
     const test = new TestRegistries();
     const { get } = test.store;

@@ -48,7 +48,10 @@ export function matchesFields(
 export const requiredValue = (requirements: readonly FieldRequirement[], field: string): string | undefined =>
   requirements.find((one) => one.field === field && one.isEqual)?.value;
 
-/** Applies to cluster-scoped kinds as well, although their objects have no namespace. */
+/**
+ * Metadata fields available in the field selectors of all kinds. This includes the namespace even for cluster-scoped kinds, whose objects
+ * have none.
+ */
 const METADATA: Readonly<Record<string, ((object: Pick<ApiObject, 'metadata'>) => string) | undefined>> = {
   'metadata.name': ({ metadata }) => metadata.name ?? '',
   'metadata.namespace': ({ metadata }) => metadata.namespace ?? '',

@@ -44,7 +44,7 @@ export function patched(
     refusal,
   });
   const problem = kind.conversionProblem(decoded.object);
-  // upstream converts the result of a strategic merge patch outside its decoder
+  // upstream converts the result of a strategic merge patch outside its decoder and therefore reports a different error
   if (problem !== undefined) throw isStrategic ? unknownError(problem) : refusal(problem);
   report([...(request.problems ?? []), ...decoded.problems], { request, refusal, context });
   return tracked(parts, { object: kind.complete(decoded.object), old }, context);

@@ -18,7 +18,7 @@ export type RegistriesParts = KindData & {
   store: ObjectStore;
   /** Default: admits all writes unchanged. */
   admission?: Admission;
-  /** By store resource. */
+  /** Functions that allocate values such as cluster IPs to new objects, by store resource. */
   allocations?: Readonly<Record<string, Allocate>>;
 };
 

@@ -5,7 +5,7 @@ import type { ObjectStore } from '../store/object-store.ts';
 import type { Allocate } from './allocation.ts';
 import type { ServedKind } from './served-kind.ts';
 
-/** Dependencies shared by the functions of a resource. */
+/** Dependencies shared by the functions that read and write one resource. */
 export type ResourceParts = {
   store: ObjectStore;
   kind: ServedKind;

@@ -70,7 +70,7 @@ export class ResourceRegistry {
     await untilVersion(this.#parts, watchVersion(resourceVersion), signal);
   }
 
-  /** Waits up to three seconds if the requested resource version is in the future. */
+  /** Lists objects. Waits up to three seconds if the requested resource version is in the future. */
   list(namespace: string, options: ListOptions, signal?: AbortSignal): Promise<ObjectList> {
     return listObjects(this.#parts, { namespace, options, signal });
   }

@@ -13,7 +13,7 @@ export const STORE_INDEXES: Readonly<Record<string, Readonly<Record<string, Inde
   pods: { 'spec.nodeName': ({ spec }) => (spec as { nodeName?: string } | undefined)?.nodeName ?? '' },
 };
 
-/** Selectors of typical clients have only a few comparisons. */
+/** Selectors with more comparisons than this are costly. Those of typical clients have only a few. */
 const COSTLY_COMPARISONS = 100;
 
 /** The objects selected by a request. */

@@ -50,7 +50,8 @@ const INVALID_OWNERS =
   '.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ';
 
 /**
- * Returns the admitted object. If admission made its managed fields invalid, restores the previous ones and warns the client, as upstream.
+ * Returns the admitted object. If admission made its managed fields invalid, restores the previous ones and warns the client, like
+ * upstream.
  */
 function withValidOwners(admitted: ApiObject, before: ApiObject, { warn }: RequestContext): ApiObject {
   const entries = managedFieldsOf(admitted);

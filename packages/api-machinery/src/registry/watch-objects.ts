@@ -54,7 +54,7 @@ async function* batches(parts: ResourceParts, watching: Watching): AsyncGenerato
   using clock = new WatchClock(options.timeoutSeconds, signal);
   const reader = new WatchReader(openWatch(parts, { from, selection, signal: clock.signal }));
   const initial = hasInitial ? await initialEvents(parts, selection, options) : [];
-  // even if there are no initial events: a deletion may not be durable yet
+  // wait even if there are no initial events: a deletion may not be durable yet
   if (hasInitial) await untilDurable(parts.store);
   if (initial.length > 0) yield initial;
   let awaitsEnd = hasInitial && options.allowWatchBookmarks;

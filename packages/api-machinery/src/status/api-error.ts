@@ -147,7 +147,7 @@ export const unsupportedMediaType = (mediaTypes: readonly string[]): ApiError =>
 export const unroutedMediaType = (): ApiError =>
   new ApiError(415, 'UnsupportedMediaType', { message: '415: Unsupported Media Type', details: {} });
 
-/** `limit`: in bytes. */
+/** The error for a request body that is too large. `limit`: maximum size in bytes. */
 export const tooLarge = (limit: number): ApiError =>
   new ApiError(413, 'RequestEntityTooLarge', { message: `Request entity too large: limit is ${limit}` });
 

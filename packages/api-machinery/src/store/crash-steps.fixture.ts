@@ -4,7 +4,7 @@ import { configMap, podKey } from './test-objects.fixture.ts';
 /** The durable resource of the crash tests. The other one is volatile. */
 const RESOURCE = 'configmaps';
 export const VOLATILE = 'leases';
-/** Large enough for rows to span several pages, so that deleting them returns space to the file system. */
+/** Text of an object. Large enough for rows to span several pages, so that deleting them returns space to the file system. */
 const TEXT = 'x'.repeat(30_000);
 /** Every tenth step deletes what the previous steps created. */
 const STEPS_UNTIL_DELETION = 10;

@@ -21,7 +21,7 @@ export class EventHistory {
   /** The revision of the last dropped event. Initially `begin`. */
   #oldest: number;
 
-  /** `begin`: a revision since which the resource has had no events. */
+  /** `begin`: a revision after which the resource has had no events so far. */
   constructor(resource: string, begin: number, bounds: HistoryBounds) {
     this.#resource = resource;
     this.#oldest = begin;

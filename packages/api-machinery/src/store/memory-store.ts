@@ -43,7 +43,7 @@ export class MemoryStore implements ObjectStore {
   readonly #sync: GroupSync;
   /** Tables with events that have not been published to watches. */
   readonly #unpublished = new Set<ResourceTable>();
-  /** The initial revision. It is higher than any revision assigned by previous processes, so their clients must list again. */
+  /** The initial revision. It is higher than any revision assigned before the restart, so clients must list again. */
   readonly #begin: number;
   #revision: number;
   /** The revision up to which all writes are durable and events are reported to watches. */

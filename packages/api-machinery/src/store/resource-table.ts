@@ -39,7 +39,7 @@ export class ResourceTable {
     return this.#objects.get(key);
   }
 
-  /** Adds an object that was recorded by a previous process. */
+  /** Adds an object that the journal had recorded before the store was opened. */
   load(object: StoredObject): void {
     this.#objects.set(object);
   }

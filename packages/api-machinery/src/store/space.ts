@@ -27,7 +27,7 @@ export class Space {
     for (const event of events) this.#bytes += growthOf(event);
   }
 
-  /** Throws `OutOfSpace` if the writes would exceed a limit. `events`: the results of the writes. */
+  /** Throws `OutOfSpace` if the writes would exceed a limit. `events`: the events that the writes will cause. */
   check(writes: readonly Write[], events: readonly StoreEvent[]): void {
     const bounds = this.#bounds;
     if (bounds === undefined) return;

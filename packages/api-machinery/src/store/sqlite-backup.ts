@@ -7,8 +7,9 @@ import { storeFileError } from './sqlite-errors.ts';
 import type { SqliteJournalOptions } from './sqlite-journal.ts';
 
 /**
- * Added to a backup's reserved revision. A restored store must not reuse revisions assigned after the backup, or clients would mistake old
- * objects for newer ones. etcd's documentation recommends the same value for `etcdutl snapshot restore --bump-revision`.
+ * How far a backup raises the upper bound of assigned revisions (`reserved`) in the copy. A restored store must not reuse revisions
+ * assigned after the backup, or clients would mistake old objects for newer ones. etcd's documentation recommends the same value for
+ * `etcdutl snapshot restore --bump-revision`.
  */
 const REVISION_BUMP = 1_000_000_000;
 
@@ -35,7 +36,7 @@ export async function backupStoreFile(
   }
 }
 
-/** Raises the reserved revision. Also syncs the file and disables its write-ahead log. */
+/** Raises the revision in a copied file by `REVISION_BUMP`. Also syncs the file and disables its write-ahead log. */
 function raiseRevision(path: string): void {
   using database = new DatabaseSync(path);
   database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = FULL');

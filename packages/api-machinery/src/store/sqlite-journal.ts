@@ -55,7 +55,7 @@ export class SqliteJournal implements Journal {
     this.#pages = database.prepare('PRAGMA page_count');
   }
 
-  /** Throws `data_loss` at the first row with a wrong checksum. */
+  /** Yields all recorded objects. Throws `data_loss` at the first row with a wrong checksum. */
   *objects(): Generator<RecordedObject> {
     const { database, path } = this.#options;
     for (const row of database.prepare('SELECT * FROM objects ORDER BY resource, key').iterate()) {

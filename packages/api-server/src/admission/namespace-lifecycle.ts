@@ -10,7 +10,7 @@ import { type AdmissionPlugin, rejected } from './admission-plugin.ts';
 
 const NAMESPACES = { group: '', plural: 'namespaces' };
 const IMMORTAL = ['default', 'kube-system', 'kube-public'];
-/** The response to these reviews must not reveal whether the namespace exists. */
+/** LocalSubjectAccessReviews are allowed in any namespace, because the response must not reveal whether the namespace exists. */
 const ACCESS_REVIEWS = 'localsubjectaccessreviews.authorization.k8s.io';
 
 /** Requires an object's namespace to exist and, on creation, not to be terminating. */

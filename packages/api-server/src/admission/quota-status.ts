@@ -19,7 +19,7 @@ export type QuotaStatusParts = {
 /** Debounce: changes within this time are combined into one status update. */
 const DELAY_MS = 200;
 const RETRY_MS = 1000;
-/** Usage can also change without a write, when a terminating pod's grace period ends. Same resync interval as upstream. */
+/** Resync interval, as in upstream. Needed because usage can also change without a write, when a terminating pod's grace period ends. */
 const RESYNC_MS = 300_000;
 
 /** Keeps quota status up to date until the signal aborts. Enforcement does not depend on it. */

@@ -58,7 +58,10 @@ function withOverhead(attributes: ObjectAttributes, runtimeClass: ApiObject | un
   return withValue(object, ['spec', 'overhead'], overhead);
 }
 
-/** `attributes`: of the write. `pod`: as mutated so far. */
+/**
+ * Adds the node selector and tolerations from a RuntimeClass's `scheduling` to the pod. `pod`: the pod as mutated so far. `attributes`: for
+ * error messages.
+ */
 function withScheduling(attributes: ObjectAttributes, pod: ApiObject, scheduling: JsonObject | undefined): ApiObject {
   if (scheduling === undefined) return pod;
   const required = objectAt(scheduling, 'nodeSelector') ?? {};

@@ -14,7 +14,7 @@ export type Availability = { status: 'True' | 'False'; reason: string; message: 
 export const AGGREGATOR: UserInfo = { username: 'system:kube-aggregator', groups: ['system:masters'] };
 
 const MAX_CHECK_MS = 5000;
-/** Only the status of the response is used, not its body. */
+/** Maximum size of a response to a check. Only its status is used, not its body. */
 const MAX_CHECK_BYTES = 4 << 20;
 /** As in upstream, if the first endpoint of the Service does not answer, each check tries several more. */
 const MORE_ATTEMPTS = 4;

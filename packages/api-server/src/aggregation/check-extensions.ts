@@ -21,7 +21,7 @@ export type CheckParts = ControllerParts & {
   now: () => number;
 };
 
-/** As in upstream. */
+/** Interval between checks of an available server, as in upstream. */
 const RECHECK_MS = 30_000;
 const FIRST_RETRY_MS = 5;
 const REREAD_MS = 60_000;
@@ -30,7 +30,7 @@ const MANAGER = 'kube-apiserver';
 
 type Checked = { registration: Registration; wake: () => void; end: AbortController };
 
-/** Runs until the signal aborts. */
+/** Checks the registered servers until the signal aborts. */
 export async function checkExtensions(parts: CheckParts): Promise<void> {
   const { registrations, signal } = parts;
   const checked = new Map<string, Checked>();
@@ -83,7 +83,7 @@ class ExtensionCheck {
     this.#wake.resolve();
   }
 
-  /** Never rejects. */
+  /** Checks the server until the signal aborts. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     let failures = 0;
     while (!signal.aborted) {

@@ -13,15 +13,15 @@ import { remoteUserHeaders } from './remote-user.ts';
 
 export type ExtensionParts = {
   store: ObjectStore;
-  /** Returns the certificate with which this server authenticates to extension API servers. */
+  /** Returns the certificate that this server presents to extension API servers. */
   clientPair: () => KeyPair;
-  /** Connection pools by APIService name. `key`: what the connections depend on. */
+  /** Connection pools by APIService name. `key` identifies the host and the TLS settings; if it changes, the pool is replaced. */
   agents: Map<string, { key: string; agent: Agent }>;
 };
 
-/** As in Go's default transport. */
+/** Maximum number of idle connections per extension API server, as in Go's default transport. */
 const MAX_IDLE_CONNECTIONS = 2;
-/** Less than the 90 seconds after which servers built on upstream's library close idle connections. */
+/** How long idle connections stay open: less than the 90 seconds after which servers built on upstream's library close them. */
 const MAX_IDLE_MS = 30_000;
 const MAX_AGENTS = 200;
 

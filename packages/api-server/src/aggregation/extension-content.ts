@@ -18,7 +18,7 @@ export type ExtensionContent = {
 
 export type ContentParts = { registrations: Registrations; documents: ExtensionDocuments; extension: ExtensionParts };
 
-/** The user as which upstream's controller deletes objects. */
+/** The user that upstream's controller acts as when it deletes objects. */
 const CONTROLLER: UserInfo = {
   username: 'system:serviceaccount:kube-system:namespace-controller',
   groups: ['system:serviceaccounts', 'system:serviceaccounts:kube-system', 'system:authenticated'],
@@ -27,7 +27,7 @@ const BOUNDS = { timeoutMs: 30_000, maxBytes: 16 << 20 };
 /** Maximum number of objects deleted one by one per attempt. */
 const MAX_OBJECTS = 500;
 
-/** Never rejects; errors are part of the result. */
+/** Deletes a namespace's objects on all extension API servers. Never rejects; errors are part of the result. */
 export async function deleteExtensionContent(
   namespace: string,
   { registrations, documents, extension }: ContentParts,

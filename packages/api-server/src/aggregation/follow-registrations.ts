@@ -5,7 +5,7 @@ import { followResource } from '../controllers/follow-resource.ts';
 import type { CheckParts } from './check-extensions.ts';
 import { API_SERVICES } from './registration.ts';
 
-/** Runs until the signal aborts. */
+/** Follows the APIServices until the signal aborts. */
 export async function followRegistrations(parts: CheckParts): Promise<void> {
   const { registrations, signal, logger } = parts;
   let checks: Promise<void> | undefined;

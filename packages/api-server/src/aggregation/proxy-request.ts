@@ -16,7 +16,7 @@ import { remoteUserHeaders, UnsendableUser } from './remote-user.ts';
 
 export type ExtensionTarget = { registration: Registration; isAvailable: boolean };
 
-/** Discovery of a group version should be fast, because clients wait for the discovery of all groups. As in upstream. */
+/** Timeout for the discovery of a group version, as in upstream. It is short because clients wait for the discovery of all groups. */
 const MAX_DISCOVERY_MS = 5000;
 
 const UNAVAILABLE = 'service unavailable';

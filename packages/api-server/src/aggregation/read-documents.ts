@@ -19,7 +19,7 @@ const MAX_DISCOVERY_BYTES = 4 << 20;
 const MAX_DISCOVERY_MS = 5000;
 const MAX_OPENAPI_BYTES = 16 << 20;
 const MAX_OPENAPI_MS = 60_000;
-/** A group version with more resources is rejected. */
+/** Maximum number of resources in a group version; if there are more, it is rejected. */
 const MAX_RESOURCES = 1000;
 
 /** Reads the documents of a group version. Rejects if there is no discovery document; OpenAPI documents are optional. */

@@ -57,7 +57,10 @@ function objectReference({ info }: ObservedRequest): object {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
 }
 
-/** Omits the message for requests with secret bodies, because it may quote the request's object. */
+/**
+ * Returns the response's status for the event. Omits the message for requests with secret bodies, because it may quote the request's
+ * object.
+ */
 function responseStatus(observed: ObservedRequest, code: number): object {
   const { response } = observed.bodies ?? {};
   const { kind, status, reason, message } = (response ?? {}) as Record<string, unknown>;

@@ -11,7 +11,10 @@ export type AuditLogParts = {
   now: () => number;
 };
 
-/** Larger events are not dropped, but logged without bodies and, if that is not enough, without admission annotations. */
+/**
+ * Maximum size of an event. Larger ones are not dropped, but logged without bodies and, if that is not enough, without admission
+ * annotations.
+ */
 const MAX_EVENT_BYTES = 1 << 20;
 
 /** Writes audit events according to a policy. */

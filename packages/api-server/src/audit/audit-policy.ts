@@ -78,7 +78,7 @@ function readRule(rule: JsonObject, policy: JsonObject, omitted: readonly string
   };
 }
 
-/** An empty list matches everything. */
+/** Whether a list of a rule matches a value. An empty list matches everything. */
 const isIn = (list: readonly string[], value: string): boolean => list.length === 0 || list.includes(value);
 
 function matchesRule(rule: JsonObject, { info, user }: ObservedRequest): boolean {

@@ -12,7 +12,7 @@ export type RotatedFileParts = {
 
 const MAX_BYTES = 32 << 20;
 const MAX_FILES = 3;
-/** Lines that wait for the disk; further ones are lost. */
+/** Maximum total size of lines waiting to be written to disk; further lines are lost. */
 const MAX_PENDING_BYTES = 64 << 20;
 /** If more bytes are pending, new requests should wait (`room`), but no longer than `MAX_ROOM_MS`, because the disk may hang. */
 const BUSY_BYTES = 2 << 20;

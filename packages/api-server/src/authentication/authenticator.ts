@@ -23,7 +23,7 @@ export interface Authenticator {
   authenticate(request: AuthenticationRequest): Promise<UserInfo | undefined>;
 }
 
-/** A token's user, and those of the requested audiences for which the token is valid. */
+/** A token's user, and the requested audiences that the token is valid for. */
 export type TokenUser = { user: UserInfo; audiences: string[] };
 
 /**

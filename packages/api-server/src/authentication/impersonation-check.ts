@@ -26,7 +26,7 @@ export type ImpersonationCheckParts = {
 type Target = { apiGroup: string; resource: string; subresource?: string; namespace?: string; name: string };
 
 const AUTHENTICATION = 'authentication.k8s.io';
-/** Number of groups or extra values from which a constrained mode first checks for permission to impersonate all of them. */
+/** If this many groups or extra values are requested, a constrained mode first checks for permission to impersonate all of them. */
 const MANY = 4;
 /** Extra field key: a domain and a path. */
 const EXTRA_KEY = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/;

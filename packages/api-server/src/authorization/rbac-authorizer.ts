@@ -60,9 +60,9 @@ export class RbacAuthorizer implements Authorizer, RuleResolver {
 }
 
 /**
- * Maximum total size of the roles read by one check per scope (a namespace or the cluster). Decoding this much takes 250 ms; without a
- * limit, a user who may write roles in a namespace could block the server for seconds with 100 MB of roles. Roles beyond the limit do not
- * apply.
+ * Maximum total size of the roles that a single authorization check reads in each scope (a namespace or the cluster). Decoding this much
+ * takes 250 ms; without a limit, a user who may write roles in a namespace could block the server for seconds with 100 MB of roles. Roles
+ * beyond the limit do not apply.
  */
 const MAX_ROLE_BYTES = 8 << 20;
 

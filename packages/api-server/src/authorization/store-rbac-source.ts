@@ -56,7 +56,7 @@ const CLUSTER_ROLE_BINDINGS = `clusterrolebindings.${RBAC_GROUP}`;
 const readerOf = (object: StoredObject | undefined): RoleReader | undefined =>
   object && { sizeBytes: object.bytes.length, read: () => object.decode() as Role };
 
-/** Updates the index with changed bindings. Unchanged bindings are identical `StoredObject`s. */
+/** Updates the index with changed bindings. Unchanged bindings are recognized because they are the same `StoredObject`s as before. */
 function update({ objects, index }: IndexedNamespace, newest: readonly StoredObject[]): void {
   for (const object of newest) {
     if (objects.get(object.key) === object) continue;

@@ -79,7 +79,7 @@ function sendBody({ request }: HttpExchange, outgoing: ClientRequest): void {
   request.pipe(outgoing);
 }
 
-/** Prefers the signal's reason if it is meant for the client, e.g. server shutdown. */
+/** Returns the error for a backend that cannot be reached, or the signal's reason if it is meant for the client, e.g. server shutdown. */
 function unreachable({ signal }: HttpExchange, reason: string): ApiError {
   if (signal.reason instanceof ApiError) return signal.reason;
   return new ApiError(503, 'ServiceUnavailable', { message: `error trying to reach service: ${reason}` });

@@ -63,7 +63,7 @@ async function requestUpgrade(
   });
 }
 
-/** As in upstream, these errors have no reason. */
+/** Returns the error for a failed upgrade. As in upstream, it has no reason. */
 const failed = (message: string): ApiError => new ApiError(500, '', { message });
 
 function boundIdleness(socket: Socket): void {

@@ -4,12 +4,12 @@ import { isIP, isIPv6, type Socket } from 'node:net';
 import { clientCiphers, clientContext } from '@podwright/base';
 import type { Backend, BackendCall } from './backend.ts';
 
-/** Same as Go's default transport. */
+/** Connect timeout, as in Go's default transport. */
 const DIAL_TIMEOUT_MS = 30_000;
 
 /**
- * Detects that a backend's host is gone. Idleness is no sign of that: a backend may be silent as long as its client waits, e.g. for a quiet
- * container's log.
+ * Delay before the first TCP keep-alive probe. Keep-alive detects that a backend's host is gone. Idleness is no sign of that: a backend may
+ * be silent as long as its client waits, e.g. for a quiet container's log.
  */
 const KEEP_ALIVE_MS = 30_000;
 
@@ -62,7 +62,7 @@ export function networkBackend(target: NetworkAddress): Backend {
   };
 }
 
-/** Applies the connect timeout. */
+/** Limits the time that a request may take to connect. */
 function bounded(outgoing: ClientRequest, connected: 'connect' | 'secureConnect'): ClientRequest {
   const giveUp = () => outgoing.destroy(Object.assign(new Error('i/o timeout'), { code: 'ETIMEDOUT' }));
   const timer = setTimeout(giveUp, DIAL_TIMEOUT_MS);

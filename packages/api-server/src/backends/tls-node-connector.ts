@@ -46,7 +46,10 @@ export class TlsNodeConnector implements NodeConnector {
   }
 }
 
-/** Nodes may publish any number. */
+/**
+ * Returns the port of the node's kubelet, or the default port if none is published. Throws `ApiError` if the port is out of range, because
+ * nodes may publish any number.
+ */
 function portOf(node: ApiObject): number {
   const port = numberAt(node, 'status', 'daemonEndpoints', 'kubeletEndpoint', 'Port') ?? 0;
   if (port <= 0) return DEFAULT_PORT;

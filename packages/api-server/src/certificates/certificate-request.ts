@@ -68,7 +68,7 @@ function subjectOf(name: DerValue): RequestSubject | undefined {
   return subject;
 }
 
-/** Returns `undefined` for unsupported encodings, and for text that other programs may interpret differently. */
+/** Returns a value's text, or `undefined` if its encoding is unsupported or other programs may interpret the text differently. */
 function textOf({ tag, content }: DerValue): string | undefined {
   const text = content.toString();
   const isPlain = TEXT_TAGS.includes(tag) && Buffer.from(text).equals(content) && !/\p{Cc}/u.test(text);

@@ -43,7 +43,7 @@ export function issueCertificate(signer: Signer, fields: CertificateFields): str
   return pem('CERTIFICATE', sequence(body, algorithm, bitString(sign('sha256', body, signer.privateKey))));
 }
 
-/** The extension by which other certificates refer to this key. */
+/** The subjectKeyIdentifier extension, which identifies this key in references from other certificates. */
 export const subjectKey = (publicKey: KeyObject): Buffer =>
   extension(OID.subjectKeyIdentifier, octetString(keyIdentifier(publicKey)));
 

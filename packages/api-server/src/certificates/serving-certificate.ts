@@ -7,7 +7,7 @@ import type { CertificateAuthority, KeyPair } from './certificate-authority.ts';
 const SERVICE = 'kubernetes';
 const RENEWAL_SHARE = 0.7;
 
-/** Returns all names by which clients reach the server: those of its Service, the host's name and addresses, and `more`. */
+/** Returns all names that clients use to reach the server: those of its Service, the host's name and addresses, and `more`. */
 export function servingNames(more: readonly string[]): string[] {
   const inCluster = ['', '.default', '.default.svc', '.default.svc.cluster.local'].map((part) => `${SERVICE}${part}`);
   const addresses = Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address));
@@ -23,7 +23,7 @@ const LINK_LOCAL = /^fe[89ab]/i;
 
 export type ServingCertificateParts = {
   authority: CertificateAuthority;
-  /** Names for a certificate issued now. */
+  /** Returns the names that a certificate issued now should contain. */
   names: () => readonly string[];
   /** Uses a new certificate for new connections. */
   replace: (pair: KeyPair) => void;
@@ -33,7 +33,7 @@ export type ServingCertificateParts = {
 
 /**
  * Issues the serving certificate and replaces it while the server runs: before it expires, if the host gets another address, or if the
- * system time is set to outside its validity. Hosts without a battery-backed clock only get the correct time after a while.
+ * system time is set to a time outside its validity period. Hosts without a battery-backed clock only get the correct time after a while.
  */
 export class ServingCertificates {
   readonly #parts: ServingCertificateParts;

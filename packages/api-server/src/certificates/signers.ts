@@ -72,7 +72,7 @@ function refusalOfUsages(usages: readonly string[], purpose: string): string | u
   return isAllowed ? undefined : `usages did not match [${all.join(' ')}]`;
 }
 
-/** Default of upstream's `--cluster-signing-duration`: one year. */
+/** Maximum lifetime of signed certificates: the default of upstream's `--cluster-signing-duration`, one year. */
 const MAX_LIFE_MS = 365 * 86_400_000;
 const MIN_LIFE_MS = 600_000;
 /** Certificates are backdated because clients' clocks may be behind. As in upstream, this does not shorten short lifetimes. */

@@ -23,7 +23,7 @@ const TYPE = 'kubernetes.io/service-account-token';
 const ACCOUNT_NAME = 'kubernetes.io/service-account.name';
 const ACCOUNT_UID = 'kubernetes.io/service-account.uid';
 
-/** Runs until the signal aborts. */
+/** Maintains the Secrets until the signal aborts. */
 export async function keepAccountSecrets(parts: AccountSecretsParts): Promise<void> {
   const { store } = parts;
   /** Names of deleted Secrets that accounts may still refer to. */

@@ -31,7 +31,7 @@ const FIRST_RETRY_MS = 200;
 
 export const REQUESTS = 'certificatesigningrequests.certificates.k8s.io';
 
-/** Runs until the signal aborts. */
+/** Approves and signs requests until the signal aborts. */
 export async function handleCertificateRequests(parts: CertificateParts): Promise<void> {
   const handle = (location: Location) => handleRequest(parts, location);
   const failure = 'handle a certificate signing request failed';

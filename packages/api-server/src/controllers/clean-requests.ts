@@ -6,7 +6,10 @@ import { ignoreOvertaken } from './ignore-overtaken.ts';
 import { repeat } from './repeat.ts';
 
 const HOUR_MS = 3_600_000;
-/** How long requests are kept, as in upstream. */
+/**
+ * How long certificate signing requests are retained once approved, denied or failed (`DECIDED_MS`) or while pending (`PENDING_MS`), as in
+ * upstream.
+ */
 const DECIDED_MS = HOUR_MS;
 const PENDING_MS = 24 * HOUR_MS;
 const CHECK_EVERY_MS = HOUR_MS;

@@ -18,7 +18,7 @@ export type GarbageParts = ControllerParts &
     resources: { names: () => readonly string[]; onChange: (listener: () => void) => void };
   };
 
-/** Runs until the signal aborts. */
+/** Collects garbage until the signal aborts. */
 export async function collectGarbage(parts: GarbageParts): Promise<void> {
   const collector = new GarbageCollector(parts);
   const followed = new Map<string, Promise<void>>();

@@ -26,7 +26,7 @@ const MANAGER = 'kube-apiserver';
 const RETRY_MS = 100;
 const MAX_RETRY_MS = 5000;
 
-/** Runs until the signal aborts. */
+/** Maintains the definitions until the signal aborts. */
 export async function keepDefinitions(parts: DefinitionsParts): Promise<void> {
   const keeper = new DefinitionKeeper(parts);
   await followResource(DEFINITIONS, { listed: () => keeper.update(), changed: () => keeper.update() }, parts);
@@ -97,7 +97,7 @@ class DefinitionKeeper {
     return this.#parts.store.get({ resource: DEFINITIONS, namespace: '', name })?.decode();
   }
 
-  /** Returns true when there are none left. */
+  /** Deletes a kind's objects. Returns true once none are left. */
   async #deleteObjects(definition: ApiObject): Promise<boolean> {
     const { store, registryOf, context } = this.#parts;
     const resource = groupResource({

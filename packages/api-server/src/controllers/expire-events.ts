@@ -5,7 +5,7 @@ import { ignoreOvertaken } from './ignore-overtaken.ts';
 import { repeat } from './repeat.ts';
 
 const EVENTS = 'events';
-/** Default of upstream's `--event-ttl`. */
+/** How long events are retained: the default of upstream's `--event-ttl`. */
 const LIFE_MS = 3_600_000;
 const CHECK_EVERY_MS = 60_000;
 

@@ -28,10 +28,13 @@ export type JoinParts = ControllerParts & {
 
 const CLUSTER_INFO: Location = { resource: 'configmaps', namespace: 'kube-public', name: 'cluster-info' };
 const SIGNATURE = 'jws-kubeconfig-';
-/** Expired tokens are rejected immediately; this only determines how long their Secrets and signatures linger. */
+/**
+ * How often to check for expired tokens. They are rejected immediately, so this only determines how long their Secrets and signatures
+ * linger.
+ */
 const CHECK_EVERY_MS = 60_000;
 
-/** Runs until the signal aborts. */
+/** Maintains the tokens and `cluster-info` until the signal aborts. */
 export async function keepJoinTokens(parts: JoinParts): Promise<void> {
   const failure = 'update the bootstrap tokens failed';
   const queue = new WorkQueue({ ...parts, handle: () => update(parts), failure });

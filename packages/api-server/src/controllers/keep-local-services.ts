@@ -18,7 +18,7 @@ export type LocalServicesParts = ControllerParts & {
   custom: { readonly resources: readonly Resource[]; onChange: (listener: () => void) => void };
 };
 
-/** Runs until the signal aborts. */
+/** Maintains the APIServices until the signal aborts. */
 export async function keepLocalServices(parts: LocalServicesParts): Promise<void> {
   const keeper = new LocalServiceKeeper(parts);
   await keeper.run();

@@ -20,7 +20,7 @@ const SLICES = 'endpointslices.discovery.k8s.io';
 const LABELS = { component: 'apiserver', provider: 'kubernetes' };
 /** Immutable fields of Services and EndpointSlices. */
 const IMMUTABLE = [['spec', 'clusterIP'], ['addressType']];
-/** The port of the Service, on which upstream serves the API to pods, too. */
+/** The port of the Service `kubernetes`, where pods reach the API, as in upstream. */
 export const SECURE_PORT = 443;
 
 /**

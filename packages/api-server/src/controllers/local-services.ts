@@ -86,7 +86,7 @@ export function serviceAction({ desired, current, wasAtStart, isSynced, isTakenO
   return isSameSpec(current, desired.object) ? undefined : 'update';
 }
 
-/** Like upstream, treats unset texts and '' as equal. */
+/** Whether two specs are equal. Like upstream, treats unset texts and '' as equal. */
 function isSameSpec(current: ApiObject, desired: ApiObject): boolean {
   const given = Object.entries(objectAt(current, 'spec') ?? {}).filter(([, value]) => value !== '');
   return isSameValue(Object.fromEntries(given), desired.spec);

@@ -64,7 +64,7 @@ function conditionsOf({ objects, finalizers, errors, undiscovered }: NamespaceCo
   ];
 }
 
-/** In the words of upstream's discovery client. */
+/** Returns the message for group versions whose resources are unknown, in the words of upstream's discovery client. */
 function discoveryFailure(versions: readonly string[]): string {
   const causes = versions.map((one) => `${one}: stale GroupVersion discovery: ${one}`).join(', ');
   return `Discovery failed for some groups, ${versions.length} failing: unable to retrieve the complete list of server APIs: ${causes}`;
@@ -83,5 +83,5 @@ const listed = (counts: ReadonlyMap<string, number>, show: (name: string, count:
     .sort()
     .join(', ');
 
-/** Upstream prints resources of the core group with a trailing dot. */
+/** Returns a resource's name with a trailing dot if it is in the core group, as printed by upstream. */
 const withGroup = (name: string): string => (name.includes('.') ? name : `${name}.`);

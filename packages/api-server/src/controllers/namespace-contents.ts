@@ -60,7 +60,7 @@ async function fillNamespace(parts: ControllerParts & { caCertificate: string },
 
 type NewObject = { plural: string; namespace: string; object: ApiObject };
 
-/** Tolerates that the object exists by now or that its namespace is being deleted. */
+/** Creates an object. Ignores the error if the object already exists or its namespace is being deleted. */
 async function create(parts: ControllerParts, { plural, namespace, object }: NewObject): Promise<void> {
   try {
     await parts.registryOf(plural).create(namespace, object, parts.context());

@@ -11,7 +11,7 @@ import { type Location, locationOf } from './location.ts';
 import { ATTRIBUTES_CLASSES, CLAIMS, claimsOf, classesOf, PROTECTED, VOLUMES } from './storage-use.ts';
 import { WorkQueue } from './work-queue.ts';
 
-/** Runs until the signal aborts. */
+/** Protects storage objects until the signal aborts. */
 export async function protectStorage(parts: ControllerParts): Promise<void> {
   const handle = (location: Location) => updateFinalizer(parts, location);
   const queue = new WorkQueue({ ...parts, handle, failure: 'update the protection of a storage object failed' });

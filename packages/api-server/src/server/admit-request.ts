@@ -9,8 +9,8 @@ import { timeLimitMs } from './request-lifetime.ts';
 /** Maximum number of concurrent watches per caller (`callerOf`) in a cluster with a single node. */
 const MAX_WATCHES = 2000;
 /**
- * Increase of the maximum for each additional node. The pods of a DaemonSet share a service account, and a cluster's agents (network,
- * storage, logs, metrics) together need some 40 watches per node, most of them from the namespace kube-system.
+ * Number of additional watches per caller for each further node. The pods of a DaemonSet share a service account, and a cluster's agents
+ * (network, storage, logs, metrics) together need some 40 watches per node, most of them from the namespace kube-system.
  */
 const WATCHES_PER_NODE = 100;
 
@@ -19,7 +19,7 @@ export const maxWatches = (nodes: number): number => MAX_WATCHES + WATCHES_PER_N
 
 /**
  * Maximum number of other concurrent requests without a timeout, such as logs and exec, across all callers except administrators. Each may
- * need about a megabyte for connections to a kubelet or pod, and for a client that does not read.
+ * need about a megabyte of buffers, for its connection to a kubelet or pod and for a client that does not read.
  */
 export const MAX_STREAMS = 400;
 

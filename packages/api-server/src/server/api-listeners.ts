@@ -153,7 +153,7 @@ export class ApiListeners {
   }
 
   #authenticated(socket: TLSSocket, username: string, strangers: StrangerConnections | undefined): void {
-    // a refused connection is still closed like one without credentials
+    // a refused connection still counts as unauthenticated, and is closed after a timeout
     if (!this.#callers.admit(socket, callerOf(username)))
       throw tooManyRequests('Too many connections of this user are in use, please try again later.', 1);
     this.#waiting.admit(socket);

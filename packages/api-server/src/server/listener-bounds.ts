@@ -6,7 +6,7 @@ const MAX_HEADER_BYTES = 64 << 10;
 /** Timeout for receiving request headers and for TLS handshakes. */
 const MAX_HEADERS_MS = 10_000;
 
-/** Slightly longer than client-go's idle timeout. */
+/** How long a connection may be idle. Slightly longer than client-go's idle timeout. */
 export const MAX_IDLE_MS = 120_000;
 
 /** TLS connections are closed if no request on them is authenticated within this time. */
@@ -19,15 +19,18 @@ export const MAX_UNAUTHENTICATED_MS = 20_000;
 export const CALLER_CONNECTIONS = { total: 2000, perCaller: 1000 };
 
 /**
- * Leaves room for 1000 unauthenticated connections (`WaitingClients`), so that a user who has opened as many connections as possible does
- * not lock others out.
+ * Maximum number of connections of a listener. Leaves room for 1000 unauthenticated ones (`WaitingClients`), so that a user who has opened
+ * as many connections as possible does not lock others out.
  */
 export const MAX_CONNECTIONS = 2 * CALLER_CONNECTIONS.total + 1000;
 
 /** Maximum number of connections waiting to be accepted. Same as the kernel's limit (net.core.somaxconn). */
 export const LISTEN_BACKLOG = 4096;
 
-/** Detects clients that are gone, e.g. suspended laptops. Needed because nothing is sent on a watch without events. */
+/**
+ * TCP options. Keep-alive detects clients that are gone, e.g. suspended laptops; it is needed because nothing is sent on a watch without
+ * events.
+ */
 const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelay: 30_000, noDelay: true };
 
 /** Limits for HTTP/1.1 connections. Receiving the body is limited by the request timeout. */

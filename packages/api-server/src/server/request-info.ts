@@ -81,7 +81,10 @@ function targetOf(below: readonly string[], verb: string): Target {
   return { namespace, resource, name, subresource: verb === 'proxy' ? '' : subresource, parts, isBelowNamespace };
 }
 
-/** Returns a request's verb and name. If the path contains no name, they depend on the query. */
+/**
+ * Returns a request's verb and name. If the path contains no name, they are derived from the query (`watch`, and a field selector for
+ * `metadata.name`).
+ */
 function collectionVerb({ verb, name }: Pick<RequestInfo, 'verb' | 'name'>, query: URLSearchParams) {
   if (name !== '') return { verb, name };
   if (verb === 'delete') return { verb: 'deletecollection', name };

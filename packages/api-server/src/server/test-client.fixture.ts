@@ -49,7 +49,7 @@ export async function open(server: Endpoint, way: Way, call: Call): Promise<Open
   return { status: received.statusCode!, headers: received.headers, body: received, close: () => sent.destroy() };
 }
 
-/** Rejects if the server closes the connection without a response. */
+/** Returns the response to a request. Rejects if the server closes the connection without a response. */
 async function responseOf(request: EventEmitter): Promise<unknown[]> {
   const closed = new AbortController();
   request.once('close', () => closed.abort());

@@ -16,7 +16,7 @@ const HOST_BITS = { IPv4: { width: 32, least: 4, most: 24 }, IPv6: { width: 128,
 
 /** A range of IP addresses of one family, used for the cluster IPs of services. */
 export class AddressRange {
-  /** As configured, e.g. `10.96.0.0/12`. */
+  /** The range as configured, e.g. `10.96.0.0/12`. */
   readonly cidr: string;
   readonly family: IpAddress['family'];
   readonly #block: Cidr;

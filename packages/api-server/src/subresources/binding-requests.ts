@@ -19,7 +19,7 @@ import { admittedObject } from './admitted-object.ts';
 import { coreResource } from './core-resource.ts';
 import { sendSuccess } from './send-success.ts';
 
-/** Returns the handler for both paths. */
+/** Returns the handler for POSTs of a Binding to either path. */
 export function bindingHandler(registries: Registries, admission: Admission): SubresourceHandler {
   return async (request) => {
     const { exchange, info, parts } = request;
@@ -40,7 +40,7 @@ export function bindingHandler(registries: Registries, admission: Admission): Su
   };
 }
 
-/** Upstream does not convert these errors to a proper Status. */
+/** Returns a 500 error without a reason, because upstream does not convert these errors to a proper Status. */
 function unknownError(errors: readonly FieldError[]): ApiError {
   const texts = errors.map(({ field, message }) => `${field}: ${message}`);
   return new ApiError(500, '', { message: texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]` });

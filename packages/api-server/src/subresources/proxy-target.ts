@@ -2,7 +2,7 @@ import { ApiError, badRequest } from '@podwright/api-machinery';
 
 /** The target named in a proxy request: `NAME`, `NAME:PORT` or `SCHEME:NAME:PORT`. Absent parts are ''. */
 export type ProxyTarget = {
-  /** As requested. */
+  /** The target as requested. */
   id: string;
   scheme: '' | 'http' | 'https';
   name: string;

@@ -1,6 +1,9 @@
 import { type HttpExchange, type HttpRequest, headerOf } from './http-exchange.ts';
 
-/** A client that sends more than this after the response, or keeps sending for longer, is disconnected. */
+/**
+ * Limits for reading the rest of a body after the response. A client that sends more than MAX_DISCARDED_BYTES or keeps sending for longer
+ * than MAX_DISCARD_MS is disconnected.
+ */
 const MAX_DISCARDED_BYTES = 16 << 20;
 const MAX_DISCARD_MS = 5_000;
 

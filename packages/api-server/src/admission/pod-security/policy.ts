@@ -37,7 +37,9 @@ export function policyOf(labels: Labels, defaults: Policy): { policy: Policy; er
 
 type Parsed = { level: Level | undefined; version: number | undefined };
 
-/** An invalid `enforce` label enforces the strictest level; an invalid `warn` label disables warnings. */
+/**
+ * Completes the policy with defaults. An invalid `enforce` label enforces the strictest level; an invalid `warn` label disables warnings.
+ */
 function completed(labels: Labels, { enforce, warn }: Record<'enforce' | 'warn', Parsed>, defaults: Policy): Policy {
   const has = (name: string) => Object.hasOwn(labels, `${PREFIX}${name}`);
   const pick = <T>(name: string, value: T | undefined, { invalid, absent }: { invalid: T; absent: T }): T =>
