@@ -60,6 +60,13 @@ test('times that a schedule had before it was changed start no Job', () => {
   check({ at: 90, status: last(10), spec: hourly, begin: 35 }, { start: 90 });
 });
 
+test('a schedule with uneven intervals starts a Job for the last time that has passed', () => {
+  const spec = { schedule: '0,59 1 * * *' };
+  check({ at: 6 * 60, spec }, { start: 60 + 59 });
+  check({ at: 6 * 60, status: last(60 + 59), spec }, { again: 19 * 3600 });
+  check({ at: 6 * 60, spec: { ...spec, startingDeadlineSeconds: 3600 } }, { again: 19 * 3600 });
+});
+
 test('more than a hundred missed times are reported', () => {
   check({ at: 1000 }, { start: 1000 });
   check({ at: 1010 }, { start: 1010, events: ['TooManyMissedTimes'] });

@@ -124,7 +124,7 @@ function timesOf(
   try {
     const times = missedTimes(cronJob, schedule, { beginMs, nowMs, respectsDeadline: true });
     const tooMany = 'too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew';
-    if (times.areMany && times.lastMs !== undefined) events.push(['Warning', 'TooManyMissedTimes', tooMany]);
+    if (times.areMany) events.push(['Warning', 'TooManyMissedTimes', tooMany]);
     return times;
   } catch (error) {
     if (!(error instanceof InvalidScheduleError)) throw error;

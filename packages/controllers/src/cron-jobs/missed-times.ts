@@ -10,7 +10,7 @@ const PADDING_MS = 100;
 export type MissedTimes = {
   /** The most recent time that has passed; absent if there is none. */
   lastMs?: number;
-  /** Whether so many times have passed that a clock may be wrong. */
+  /** Whether so many times have passed, by an estimate from the first two, that a clock may be wrong. */
   areMany: boolean;
 };
 
@@ -38,10 +38,9 @@ export function missedTimes(
   if (nowMs < first) return { sinceMs, areMany: false };
   const second = schedule.next(first);
   if (second === undefined || nowMs < second) return { sinceMs, lastMs: first, areMany: false };
-  const intervalMs = second - first;
-  const count = Math.floor((nowMs - first) / intervalMs) + 1;
-  const last = schedule.last(first + (count - 2) * intervalMs, nowMs);
-  return { sinceMs, areMany: count > MANY, ...(last === undefined ? {} : { lastMs: last }) };
+  const estimate = Math.floor((nowMs - first) / (second - first)) + 1;
+  // upstream searches from the last estimated time only, and finds nothing if the intervals of the schedule differ much
+  return { sinceMs, areMany: estimate > MANY, lastMs: schedule.last(first, nowMs) ?? second };
 }
 
 /** Returns the time until the next scheduled time, in milliseconds. */
@@ -56,8 +55,8 @@ export function untilNextMs(
 
 function lastKnownMs(cronJob: CronJob, schedule: Schedule, input: MissedInput): number {
   try {
-    const { lastMs, areMany, sinceMs } = missedTimes(cronJob, schedule, input);
-    return lastMs ?? (areMany ? input.nowMs : sinceMs);
+    const { lastMs, sinceMs } = missedTimes(cronJob, schedule, input);
+    return lastMs ?? sinceMs;
   } catch (error) {
     if (error instanceof InvalidScheduleError) return input.nowMs;
     throw error;
