@@ -96,3 +96,23 @@ test('a leader that cannot reach the server for a moment goes on', async () => {
   assert.deepEqual(log, ['leads']);
   await stop();
 });
+
+test('a leader ends its work before its Lease can expire, even if a renewal gets no response', async (t) => {
+  let nowMs = 0;
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  t.mock.method(performance, 'now', () => nowMs);
+  const client = new FakeKubeClient();
+  const { log, stop } = elect(client, 'me');
+  const pass = async (ms: number) => {
+    nowMs += ms;
+    t.mock.timers.tick(ms);
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  await pass(0);
+  assert.deepEqual(log, ['leads']);
+  const unavailable = Array.from({ length: 3 }, () => refusal(503, 'ServiceUnavailable'));
+  client.script({ verb: 'get', plural: LEASES.plural }, ...unavailable, () => new Promise(() => undefined));
+  while (log.length === 1 && nowMs < 30_000) await pass(100);
+  assert.deepEqual([log.slice(0, 2), nowMs], [['leads', 'ended'], 10_000]);
+  await stop();
+});

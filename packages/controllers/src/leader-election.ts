@@ -1,10 +1,13 @@
-import { errorMessage, type Logger, pause } from '@podwright/base';
+import { errorMessage, type Logger, pause, raceAbort, withTimeout } from '@podwright/base';
 import { isApiStatus, type KubeClient, LEASES } from '@podwright/kube-client';
 import { decideLease, type LeaderLease, type SeenLease } from './framework/decide-lease.ts';
 
 /** Interval between attempts to acquire or renew the Lease, in milliseconds (leader-elect-retry-period). */
 const RETRY_MS = 2000;
-/** A leader that has not renewed the Lease for this long stops leading, in milliseconds (leader-elect-renew-deadline). */
+/**
+ * A leader that has not renewed the Lease for this long stops leading, in milliseconds (leader-elect-renew-deadline). Counts from the start
+ * of the last successful write, because other processes count the duration of the Lease from that write at the earliest.
+ */
 const RENEW_DEADLINE_MS = 10_000;
 
 export type LeaderElectionOptions = {
@@ -46,6 +49,8 @@ class Election {
   readonly #options: LeaderElectionOptions;
   #seen: SeenLease | undefined;
   #held: LeaderLease | undefined;
+  /** Start of the last successful write, on the clock of `performance.now()`. */
+  #renewedMs = 0;
 
   constructor(options: LeaderElectionOptions) {
     this.#options = options;
@@ -53,9 +58,10 @@ class Election {
 
   /** Resolves when this process holds the Lease, or the signal has aborted. */
   async acquire(): Promise<void> {
-    while (!this.#options.signal.aborted) {
-      if (await this.#try()) return;
-      await pause(RETRY_MS, this.#options.signal);
+    const { signal } = this.#options;
+    while (!signal.aborted) {
+      if (await this.#try(signal)) return;
+      await pause(RETRY_MS, signal);
     }
   }
 
@@ -64,12 +70,21 @@ class Election {
    * aborted.
    */
   async hold(): Promise<void> {
-    let renewedMs = performance.now();
-    while (!this.#options.signal.aborted) {
-      await pause(RETRY_MS, this.#options.signal);
-      if (this.#options.signal.aborted) return;
-      if (await this.#try()) renewedMs = performance.now();
-      else if (performance.now() - renewedMs > RENEW_DEADLINE_MS || !this.#isOwn()) return;
+    const { signal } = this.#options;
+    while (!signal.aborted) {
+      const leftMs = this.#renewedMs + RENEW_DEADLINE_MS - performance.now();
+      using deadline = withTimeout(signal, leftMs, 'renew the lease of the leader');
+      if (!(await this.#renew(deadline))) return;
+    }
+  }
+
+  /** Retries until the Lease is renewed. Returns false if another process holds it, or the signal aborts, also during an attempt. */
+  async #renew(signal: AbortSignal): Promise<boolean> {
+    for (;;) {
+      await pause(RETRY_MS, signal);
+      if (signal.aborted) return false;
+      if (await raceAbort(this.#try(signal), signal).catch(() => false)) return true;
+      if (this.#held === undefined) return false;
     }
   }
 
@@ -83,13 +98,9 @@ class Election {
       .catch((error: unknown) => this.#warn(error));
   }
 
-  #isOwn(): boolean {
-    return this.#held !== undefined;
-  }
-
   /** Acquires or renews the Lease unless another process holds it. Returns whether this succeeded. */
-  async #try(): Promise<boolean> {
-    const { client, lease: place, identity, signal } = this.#options;
+  async #try(signal: AbortSignal): Promise<boolean> {
+    const { client, lease: place, identity } = this.#options;
     const call = { signal, timeoutMs: RENEW_DEADLINE_MS / 2 };
     try {
       const lease = await client.get<LeaderLease>(LEASES, place, call).catch((error: unknown) => {
@@ -107,6 +118,7 @@ class Election {
       const object = { ...type, ...lease, metadata: lease?.metadata ?? place, spec };
       const write = lease === undefined ? client.create<LeaderLease> : client.update<LeaderLease>;
       this.#held = await write.call(client, LEASES, object, call);
+      this.#renewedMs = times.nowMs;
       return true;
     } catch (error) {
       if (!signal.aborted && !isApiStatus(error, 409)) this.#warn(error);
