@@ -81,7 +81,7 @@ export class Scheduler {
     const snapshot = cache.snapshot();
     const plan = planVolumes(pod, snapshot, snapshot.nodes.find(({ name }) => name === node)!);
     cache.assume(pod, node);
-    queue.delete(namespacedName(pod));
+    queue.binding(namespacedName(pod));
     this.#nominated.delete(pod.metadata.uid);
     const binding = this.#bind(pod, node, plan).finally(() => this.#bindings.delete(binding));
     this.#bindings.add(binding);
@@ -104,14 +104,15 @@ export class Scheduler {
     cache.forget(pod);
     queue.clusterChanged(); // others may fit now
     const current = this.#parts.pod(pod);
-    const isOver =
-      current === undefined || current.metadata.uid !== pod.metadata.uid || (current.spec.nodeName ?? '') !== '';
-    if (signal.aborted || isOver || isApiStatus(error, 404)) return;
-    queue.put(current);
-    queue.failed(namespacedName(pod), { isError: true });
-    if (isApiStatus(error, 409)) return; // another client was faster, or has changed what the pod needs
+    const key = namespacedName(pod);
+    const isOver = current === undefined || current.metadata.uid !== pod.metadata.uid || !queue.has(key);
+    if (signal.aborted || isOver) return;
+    queue.put(current); // changes reported while the pod was assumed were ignored
+    queue.failed(key, { isError: true });
+    // 404: the pod, or an object that it needs, was deleted; 409: another client was faster, or has changed what the pod needs
+    if (isApiStatus(error, 404) || isApiStatus(error, 409)) return;
     const message = errorMessage(error);
-    logger.warn({ pod: namespacedName(pod), error: message }, 'bind a pod failed, trying again');
+    logger.warn({ pod: key, error: message }, 'bind a pod failed, trying again');
     this.#warn(current, message);
     await this.#tryWrite(pod, () => writeWaiting(client, current, { reason: 'SchedulerError', message }));
   }

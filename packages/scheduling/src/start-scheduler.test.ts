@@ -139,6 +139,51 @@ test('a binding that fails is tried again, and frees the place meanwhile', async
   assert.match(await started.event('FailedScheduling'), /out of order/);
 });
 
+test('a binding that keeps failing is tried again after longer and longer waits', async () => {
+  const cluster = new TestCluster();
+  cluster.client.put(NODES, testNode('n'));
+  cluster.client.put(PODS, testPod('a'));
+  const bound: number[] = [];
+  const refuse = (code: number, reason: string) => () => {
+    bound.push(performance.now());
+    throw refusal(code, reason);
+  };
+  cluster.client.script(
+    { verb: 'create', subresource: 'binding' },
+    refuse(500, 'InternalError'),
+    refuse(404, 'NotFound'), // of an object that the pod needs
+  );
+  await using started = cluster;
+  await started.start();
+  assert.equal(await started.node('a'), 'n');
+  assert.equal(bound.length, 2);
+  assert.ok(bound[1]! - bound[0]! > 900);
+  assert.ok(performance.now() - bound[1]! > 1900);
+});
+
+test('a pod that ends while it is bound is not bound again', async () => {
+  const cluster = new TestCluster();
+  cluster.client.put(NODES, testNode('n'));
+  const pod = cluster.client.put(PODS, testPod('a'));
+  cluster.client.script({ verb: 'create', subresource: 'binding' }, async () => {
+    const deletionTimestamp = '2026-01-01T00:00:00Z';
+    cluster.client.put(PODS, { ...pod, metadata: { ...pod.metadata, deletionTimestamp } });
+    await new Promise((resolve) => setImmediate(resolve));
+    throw refusal(500, 'InternalError');
+  });
+  await using started = cluster;
+  await started.start();
+  await started.client.waitForCalls({ verb: 'create', subresource: 'binding' });
+  started.client.put(PODS, testPod('b'));
+  assert.equal(await started.node('b'), 'n');
+  const reasons = () =>
+    started.client
+      .callsOf({ verb: 'create', plural: EVENTS.plural })
+      .map(({ body }) => (body as { reason: string }).reason);
+  assert.equal(await started.event('Scheduled'), 'Successfully assigned default/b to n');
+  assert.deepEqual(reasons(), ['Scheduled']);
+});
+
 test('a pod waits until a node comes, is uncordoned or becomes ready', async () => {
   const cluster = new TestCluster();
   cluster.client.put(PODS, testPod('a'));

@@ -73,6 +73,30 @@ test('a change during an attempt, or an error, lets the pod wait for its backoff
   }
 });
 
+test('a pod being bound is not tried again, and each failed binding lengthens its backoff', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  let nowMs = 0;
+  t.mock.method(performance, 'now', () => nowMs);
+  const pass = (ms: number) => {
+    nowMs += ms;
+    t.mock.timers.tick(ms);
+  };
+  const queue = new SchedulingQueue();
+  queue.put(testPod('a'));
+  for (const backoffMs of [1000, 2000, 4000]) {
+    assert.equal(await next(queue), 'a');
+    queue.binding(key('a'));
+    queue.clusterChanged();
+    assert.equal(await next(queue), 'none');
+    queue.put(testPod('a', { labels: { changed: String(nowMs) } }));
+    queue.failed(key('a'), { isError: true });
+    pass(backoffMs - 1);
+    assert.equal(await next(queue), 'none');
+    pass(1);
+  }
+  assert.equal(await next(queue), 'a');
+});
+
 test('a pod that asks for something else is tried again; a report of its status changes nothing', async () => {
   const queue = new SchedulingQueue();
   const put = (fields: Parameters<typeof testPod>[1]) => queue.put(testPod('a', fields));

@@ -9,12 +9,12 @@ const MAX_BACKOFF_MS = 10_000;
 const MAX_WAIT_MS = 5 * 60_000;
 
 /**
- * A pod that needs a node: `ready` to be tried; in `backoff` until a certain time; or `waiting` for a cluster change, for a few minutes at
- * most.
+ * A pod that needs a node: `ready` to be tried; in `backoff` until a certain time; `waiting` for a cluster change, for a few minutes at
+ * most; or `binding` to a node, until it is deleted from the queue or the binding fails.
  */
 type Entry = {
   pod: Pod;
-  state: 'ready' | 'backoff' | 'waiting';
+  state: 'ready' | 'backoff' | 'waiting' | 'binding';
   addedMs: number;
   attempts: number;
   /** When the last attempt's backoff ends. */
@@ -55,8 +55,8 @@ export class SchedulingQueue {
   }
 
   /**
-   * Returns the next pod to try, or `undefined` once the signal has aborted. The pod stays in the queue until `delete` or `failed` is
-   * called.
+   * Returns the next pod to try, or `undefined` once the signal has aborted. The same pod is returned again unless `delete`, `binding` or
+   * `failed` is called.
    */
   async next(signal: AbortSignal): Promise<Pod | undefined> {
     while (!signal.aborted) {
@@ -70,6 +70,12 @@ export class SchedulingQueue {
       await this.#change(signal);
     }
     return undefined;
+  }
+
+  /** Excludes a pod from further attempts unless `failed` is called. Its number of attempts is retained for the backoff. */
+  binding(key: string): void {
+    const entry = this.#entries.get(key);
+    if (entry !== undefined) entry.state = 'binding';
   }
 
   /**
