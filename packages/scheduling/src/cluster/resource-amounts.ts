@@ -1,4 +1,17 @@
-import { allContainers, amountOf, inUnits, type Node, overheadOf, type Pod, parseQuantity } from '@podwright/kube-api';
+import {
+  allContainers,
+  amountOf,
+  type Container,
+  findCondition,
+  inUnits,
+  isSidecar,
+  type Node,
+  overheadOf,
+  type Pod,
+  parseQuantity,
+  type ResourceList,
+  type ResourceRequirements,
+} from '@podwright/kube-api';
 
 /** Amounts by resource: `cpu` in millicores, others in bytes or counts. */
 export type Amounts = ReadonlyMap<string, bigint>;
@@ -8,39 +21,77 @@ const USUAL = ['cpu', 'memory', 'ephemeral-storage'];
 
 /**
  * Returns a pod's requests: those of its containers, init containers and sidecars as they run, or the pod-level ones, plus the overhead.
- * While a resize is in progress, the larger of the spec's and the node's allocated amounts counts.
+ * While a resize is in progress, the largest of the spec's, the node's allocated and the actual amounts counts (upstream's PodRequests with
+ * UseStatusResources).
  */
 export function requestsOf(pod: Pod): Amounts {
-  const { spec } = pod;
+  const effective = withStatus(pod);
+  const { spec } = effective;
   const lists = [...allContainers(spec), spec].map(({ resources }) => resources);
   const names = [...lists.flatMap((one) => [one?.requests, one?.limits]), spec.overhead].flatMap((list) =>
     Object.keys(list ?? {}),
   );
-  const requests = [...new Set([...USUAL, ...names])].map((name) => [name, requestOf(pod, name)] as const);
+  const requests = [...new Set([...USUAL, ...names])].map((name) => [name, requestOf(effective, name)] as const);
   return new Map(requests.filter(([, amount]) => amount > 0n));
 }
 
 function requestOf(pod: Pod, name: string): bigint {
-  const wanted = amountOf(pod, 'requests', name);
-  const held = amountOf(withAllocated(pod), 'requests', name);
-  return inUnits(larger(held, wanted) + overheadOf(pod, name), name);
+  return inUnits(amountOf(pod, 'requests', name) + overheadOf(pod, name), name);
 }
 
-function larger(a: bigint, b: bigint): bigint {
-  if (a > b) return a;
-  return b;
+/** The parts of a status that report the resources of a container or of a pod. */
+type ResourceStatus = { resources?: ResourceRequirements; allocatedResources?: ResourceList };
+
+/** Returns the pod with the requests that count until a resize is complete. */
+function withStatus(pod: Pod): Pod {
+  const { spec, status } = pod;
+  const { containerStatuses = [], initContainerStatuses = [] } = status ?? {};
+  const statuses = new Map([...containerStatuses, ...initContainerStatuses].map((one) => [one.name, one]));
+  const isInfeasible = findCondition(status?.conditions, 'PodResizePending')?.reason === 'Infeasible';
+  const effective = (container: Container): Container => {
+    const resources = effectiveResources(container.resources, statuses.get(container.name), isInfeasible);
+    return resources === container.resources ? container : { ...container, resources };
+  };
+  const { containers, initContainers = [] } = spec;
+  return {
+    ...pod,
+    spec: {
+      ...spec,
+      containers: containers.map(effective),
+      initContainers: initContainers.map((one) => (isSidecar(one) ? effective(one) : one)),
+      ...(spec.resources === undefined ? {} : { resources: podResources(spec.resources, status, isInfeasible) }),
+    },
+  };
 }
 
-/** Returns the pod with the requests allocated by its node, which may exceed those in the spec until a resize is complete. */
-function withAllocated(pod: Pod): Pod {
-  const allocated = new Map(
-    (pod.status?.containerStatuses ?? []).map((status) => [status.name, status.allocatedResources]),
-  );
-  const containers = pod.spec.containers.map((container) => {
-    const requests = allocated.get(container.name);
-    return requests === undefined ? container : { ...container, resources: { ...container.resources, requests } };
-  });
-  return { ...pod, spec: { ...pod.spec, containers } };
+/** Only resources that the pod requests at the pod level count there. */
+function podResources(
+  { requests = {} }: ResourceRequirements,
+  status: ResourceStatus | undefined,
+  isInfeasible: boolean,
+): ResourceRequirements {
+  const effective = effectiveResources({ requests }, status, isInfeasible)?.requests ?? {};
+  return { requests: Object.fromEntries(Object.entries(effective).filter(([name]) => Object.hasOwn(requests, name))) };
+}
+
+function effectiveResources(
+  wanted: ResourceRequirements | undefined,
+  status: ResourceStatus | undefined,
+  isInfeasible: boolean,
+): ResourceRequirements | undefined {
+  if (status?.resources === undefined) return wanted;
+  const held = [status.resources.requests, status.allocatedResources];
+  return { requests: largestOf(isInfeasible ? held : [{ ...wanted?.limits, ...wanted?.requests }, ...held]) };
+}
+
+/** Returns the largest quantity of each resource. */
+function largestOf(lists: readonly (ResourceList | undefined)[]): ResourceList {
+  const largest = new Map<string, string>();
+  for (const [name, text] of lists.flatMap((list) => Object.entries(list ?? {}))) {
+    const known = largest.get(name);
+    if (known === undefined || parseQuantity(known).nanos < parseQuantity(text).nanos) largest.set(name, text);
+  }
+  return Object.fromEntries(largest);
 }
 
 export function allocatableOf({ status }: Node): Amounts {
