@@ -184,6 +184,24 @@ test('a pod that ends while it is bound is not bound again', async () => {
   assert.deepEqual(reasons(), ['Scheduled']);
 });
 
+test('a pod gets the room that a running pod gives up once the node has applied the resize', async () => {
+  const sized = (cpu: string, actual: string) =>
+    testPod('large', {
+      requests: { cpu },
+      spec: { nodeName: 'n', containers: [{ name: 'main', image: 'a', resources: { requests: { cpu } } }] } as object,
+      status: {
+        phase: 'Running',
+        containerStatuses: [
+          { name: 'main', allocatedResources: { cpu: actual }, resources: { requests: { cpu: actual } } },
+        ],
+      } as object,
+    });
+  await using cluster = await clusterWith(sized('1', '2'), testPod('a', { requests: { cpu: '1' } }));
+  await cluster.until(() => message(cluster.pod('a')) !== undefined);
+  cluster.client.put(PODS, sized('1', '1'));
+  assert.equal(await cluster.node('a'), 'n');
+});
+
 test('a pod waits until a node comes, is uncordoned or becomes ready', async () => {
   const cluster = new TestCluster();
   cluster.client.put(PODS, testPod('a'));

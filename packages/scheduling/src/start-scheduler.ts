@@ -25,7 +25,7 @@ import {
 } from './cluster/objects.ts';
 import { podClaims } from './cluster/pod-claims.ts';
 import { SchedulingQueue } from './queue/scheduling-queue.ts';
-import { asksForOther, mayHelp } from './queue/wake-up.ts';
+import { asksForOther, freesResources, mayHelp } from './queue/wake-up.ts';
 import { Scheduler } from './scheduler.ts';
 import { SCHEDULER_NAME } from './writes/pod-writes.ts';
 
@@ -131,7 +131,7 @@ function followPod({ type, object: pod }: InformerChange<Pod>, { cache, queue, s
   if (isDeleted || hasEnded(pod)) queue.clusterChanged();
   else if (isAssigned && before === undefined)
     queue.clusterChanged(hasAffinity); // it may attract others
-  else if (before !== undefined && asksForOther(before, pod)) queue.clusterChanged();
+  else if (before !== undefined && (asksForOther(before, pod) || freesResources(before, pod))) queue.clusterChanged();
 }
 
 /** Whether this scheduler has to find a node for the pod. */
