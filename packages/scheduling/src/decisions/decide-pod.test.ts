@@ -271,3 +271,27 @@ test('room that is being made for a more important pod is not given away', () =>
   assert.equal(decidePod({ ...small, spec: { ...small.spec, priority: 11 } }, snapshot, others).kind, 'assign');
   assert.equal(decidePod(nominated, snapshot, others).kind, 'assign');
 });
+
+test('a pod is not assigned next to a pod that does not run yet, nor kept from a node for one nominated elsewhere', () => {
+  const near = (kind: 'podAffinity' | 'podAntiAffinity', topologyKey: string) => {
+    const term = { topologyKey, labelSelector: { matchLabels: web } };
+    return testPod('p', { spec: { affinity: { [kind]: { requiredDuringSchedulingIgnoredDuringExecution: [term] } } } });
+  };
+  const vip = testPod('vip', { labels: web, spec: { priority: 10 } });
+  const others = [{ pod: vip, node: 'a' }];
+  const snapshot = testSnapshot([[inZone('a', '1')], [inZone('b', '1')]]);
+  assert.equal(decidePod(near('podAffinity', ZONE), snapshot, others).kind, 'wait');
+  assert.deepEqual(decidePod(near('podAntiAffinity', ZONE), snapshot, others), { kind: 'assign', node: 'b' });
+});
+
+test('pods are preempted only on nodes where the pod fits with and without the nominated ones', () => {
+  const term = { topologyKey: ZONE, labelSelector: { matchLabels: web } };
+  const low = testPod('low', { requests: { cpu: '2' }, spec: { priority: -1 } });
+  const vip = testPod('vip', { labels: web, spec: { priority: 10 } });
+  const pod = testPod('p', {
+    requests: { cpu: '1' },
+    spec: { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } } },
+  });
+  const decision = decidePod(pod, testSnapshot([[inZone('a', '1'), low]]), [{ pod: vip, node: 'a' }]);
+  assert.equal(decision.kind === 'wait' && decision.preemption, undefined);
+});

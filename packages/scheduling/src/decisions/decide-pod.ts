@@ -1,8 +1,8 @@
 import { type Pod, podPriority } from '@podwright/kube-api';
 import { nominatedNode } from '../cluster/nominated-node.ts';
-import { type Snapshot, withNode } from '../cluster/snapshot.ts';
+import type { Snapshot } from '../cluster/snapshot.ts';
 import { totalScores } from '../scores/all-scores.ts';
-import { filterNodes } from './filter-nodes.ts';
+import { filterNodes, type NominatedPods } from './filter-nodes.ts';
 import { fitMessage, NO_NODES } from './fit-message.ts';
 import { findPreemption, type Preemption } from './preemption.ts';
 
@@ -18,15 +18,15 @@ export type Decision =
 export type Nominated = { pod: Pod; node: string };
 
 /** Decides where a pod runs. `nominated` are other pods, waiting for the pods they preempted to end. Pure. */
-export function decidePod(pod: Pod, given: Snapshot, nominated: readonly Nominated[]): Decision {
-  if (given.nodes.length === 0) return { kind: 'wait', message: NO_NODES, clearsNomination: false };
-  const snapshot = withNominated(pod, given, nominated);
-  const { fitting, rejections, refusal } = filterNodes(pod, snapshot);
+export function decidePod(pod: Pod, snapshot: Snapshot, nominated: readonly Nominated[]): Decision {
+  if (snapshot.nodes.length === 0) return { kind: 'wait', message: NO_NODES, clearsNomination: false };
+  const important = nominatedBefore(pod, nominated);
+  const { fitting, rejections, refusal } = filterNodes(pod, snapshot, important);
   const wanted = fitting.find(({ name }) => name === nominatedNode(pod));
   if (wanted !== undefined) return { kind: 'assign', node: wanted.name };
   if (fitting.length === 1) return { kind: 'assign', node: fitting[0]!.name };
   if (fitting.length > 0) return { kind: 'assign', node: best(totalScores(pod, fitting, snapshot)) };
-  const found = findPreemption(pod, snapshot, rejections);
+  const found = findPreemption(pod, snapshot, { rejections, nominated: important });
   const preempts = 'node' in found;
   const preemption = preempts ? undefined : `preemption: ${found.message}`;
   const nodeCount = snapshot.nodes.length;
@@ -38,15 +38,13 @@ export function decidePod(pod: Pod, given: Snapshot, nominated: readonly Nominat
   };
 }
 
-/** Treats nominated pods of at least the same priority as if they were already running on their nodes. */
-function withNominated(pod: Pod, snapshot: Snapshot, nominated: readonly Nominated[]): Snapshot {
+/** Returns the other nominated pods of at least the same priority. */
+function nominatedBefore(pod: Pod, nominated: readonly Nominated[]): NominatedPods {
   const others = nominated.filter(
     (other) => other.pod.metadata.uid !== pod.metadata.uid && podPriority(other.pod) >= podPriority(pod),
   );
-  return snapshot.nodes.reduce((changed, node) => {
-    const added = others.filter((other) => other.node === node.name).map((other) => other.pod);
-    return added.length === 0 ? changed : withNode(changed, node.withPods([...node.pods, ...added]));
-  }, snapshot);
+  const byNode = Map.groupBy(others, ({ node }) => node);
+  return new Map([...byNode].map(([node, list]) => [node, list.map((other) => other.pod)]));
 }
 
 /** Returns the node with the highest score, or the first of several. */

@@ -1,5 +1,5 @@
 import type { Pod } from '@podwright/kube-api';
-import type { NodeState, Snapshot } from '../cluster/snapshot.ts';
+import { type NodeState, type Snapshot, withNode } from '../cluster/snapshot.ts';
 import { FILTERS } from '../filters/all-filters.ts';
 import type { NodeCheck, Rejection } from '../filters/filter.ts';
 
@@ -11,8 +11,11 @@ export type FilteredNodes = {
   refusal?: string;
 };
 
+/** By node name, the pods for which room is being made there and to which the pod must yield. */
+export type NominatedPods = ReadonlyMap<string, readonly Pod[]>;
+
 /** Runs all filters. Pure. */
-export function filterNodes(pod: Pod, snapshot: Snapshot): FilteredNodes {
+export function filterNodes(pod: Pod, snapshot: Snapshot, nominated: NominatedPods): FilteredNodes {
   const checks = checksFor(pod, snapshot);
   const rejections = new Map<string, Rejection>();
   if (typeof checks === 'string') {
@@ -20,15 +23,33 @@ export function filterNodes(pod: Pod, snapshot: Snapshot): FilteredNodes {
     return { fitting: [], rejections, refusal: checks };
   }
   const fitting = snapshot.nodes.filter((node) => {
-    const rejection = firstRejection(checks, node);
+    const rejection = rejectionWith(nominated, { pod, snapshot, node }) ?? firstRejection(checks, node);
     if (rejection !== undefined) rejections.set(node.name, rejection);
     return rejection === undefined;
   });
   return { fitting, rejections };
 }
 
-/** Returns why the pod cannot run on a node of the snapshot, or `undefined` if it can. Pure. */
-export function rejectionBy(pod: Pod, snapshot: Snapshot, node: NodeState): Rejection | undefined {
+type Placement = { pod: Pod; snapshot: Snapshot; node: NodeState };
+
+/**
+ * Returns why the pod cannot run on a node, which may differ from the snapshot's, or `undefined` if it can run there both with the nominated
+ * pods of this node and without them: they may block the pod, but it must not depend on them (upstream's RunFilterPluginsWithNominatedPods).
+ * Pure.
+ */
+export function rejectionBy({ pod, snapshot, node }: Placement, nominated: NominatedPods): Rejection | undefined {
+  const placement = { pod, snapshot: withNode(snapshot, node), node };
+  return rejectionWith(nominated, placement) ?? rejectionOn(placement);
+}
+
+function rejectionWith(nominated: NominatedPods, { pod, snapshot, node }: Placement): Rejection | undefined {
+  const added = nominated.get(node.name);
+  if (added === undefined) return undefined;
+  const full = node.withPods([...node.pods, ...added]);
+  return rejectionOn({ pod, snapshot: withNode(snapshot, full), node: full });
+}
+
+function rejectionOn({ pod, snapshot, node }: Placement): Rejection | undefined {
   const checks = checksFor(pod, snapshot);
   return typeof checks === 'string' ? { reasons: [checks], isFinal: true } : firstRejection(checks, node);
 }

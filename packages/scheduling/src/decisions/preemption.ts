@@ -2,9 +2,9 @@
 import { findCondition, matchesLabelSelector, type Pod, podPriority } from '@podwright/kube-api';
 import { nominatedNode } from '../cluster/nominated-node.ts';
 import type { Budget } from '../cluster/objects.ts';
-import { type NodeState, type Snapshot, withNode } from '../cluster/snapshot.ts';
+import type { NodeState, Snapshot } from '../cluster/snapshot.ts';
 import type { Rejection } from '../filters/filter.ts';
-import { rejectionBy } from './filter-nodes.ts';
+import { type NominatedPods, rejectionBy } from './filter-nodes.ts';
 import { fitMessage } from './fit-message.ts';
 
 /** Pods to remove from a node, most important first. */
@@ -15,19 +15,18 @@ export type PreemptionResult = Preemption | { message: string };
 
 type Candidate = Preemption & { violations: number };
 
-/** Returns the pods to remove so that the pod fits on a node, or why removing pods does not help. `rejections` is keyed by node name. */
-export function findPreemption(
-  pod: Pod,
-  snapshot: Snapshot,
-  rejections: ReadonlyMap<string, Rejection>,
-): PreemptionResult {
+/** `rejections` is keyed by node name. */
+type Filtered = { rejections: ReadonlyMap<string, Rejection>; nominated: NominatedPods };
+
+/** Returns the pods to remove so that the pod fits on a node, or why removing pods does not help. */
+export function findPreemption(pod: Pod, snapshot: Snapshot, { rejections, nominated }: Filtered): PreemptionResult {
   const ineligible = whyIneligible(pod, snapshot, rejections);
   if (ineligible !== undefined) return { message: ineligible };
   const candidates: Candidate[] = [];
   const failures: Rejection[] = [];
   for (const node of snapshot.nodes) {
     const isHopeless = rejections.get(node.name)?.isFinal ?? true;
-    const found = isHopeless ? NOT_HELPFUL : victimsOn(pod, snapshot, node);
+    const found = isHopeless ? NOT_HELPFUL : victimsOn({ pod, snapshot, node }, nominated);
     if ('reasons' in found) failures.push(found);
     else candidates.push(found);
   }
@@ -61,17 +60,20 @@ function isPreempted({ metadata, status }: Pod): boolean {
  * Removes all pods of lower priority, then restores as many as fit together with the pod, starting with those whose budgets would be
  * violated.
  */
-function victimsOn(pod: Pod, snapshot: Snapshot, node: NodeState): Candidate | Rejection {
+function victimsOn(
+  { pod, snapshot, node }: { pod: Pod; snapshot: Snapshot; node: NodeState },
+  nominated: NominatedPods,
+): Candidate | Rejection {
   const potential = node.pods.filter((other) => podPriority(other) < podPriority(pod)).sort(byImportance);
   if (potential.length === 0) return NO_VICTIMS;
   let current = node.withPods(node.pods.filter((other) => !potential.includes(other)));
-  const rejection = rejectionBy(pod, withNode(snapshot, current), current);
+  const rejection = rejectionBy({ pod, snapshot, node: current }, nominated);
   if (rejection !== undefined) return rejection;
   const violating = new Set(violatingPods(potential, snapshot.budgets));
   const victims: Pod[] = [];
   for (const other of [...potential].sort((a, b) => Number(violating.has(b)) - Number(violating.has(a)))) {
     const restored = current.withPod(other);
-    if (rejectionBy(pod, withNode(snapshot, restored), restored) === undefined) current = restored;
+    if (rejectionBy({ pod, snapshot, node: restored }, nominated) === undefined) current = restored;
     else victims.push(other);
   }
   const violations = victims.filter((victim) => violating.has(victim)).length;
