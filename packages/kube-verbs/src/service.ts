@@ -35,8 +35,9 @@ export type Service = {
   status?: { loadBalancer?: { ingress?: { ip?: string; hostname?: string; ipMode?: string }[] } };
 };
 
+/** Upstream's API server sends empty lists as null. */
 export type EndpointSlice = {
   metadata: KubeMetadata;
-  endpoints?: { addresses?: string[]; conditions?: { ready?: boolean } }[];
-  ports?: { name?: string; port?: number }[];
+  endpoints?: { addresses?: string[] | null; conditions?: { ready?: boolean } }[] | null;
+  ports?: { name?: string; port?: number }[] | null;
 };

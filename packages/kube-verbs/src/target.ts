@@ -39,7 +39,7 @@ export async function readTargets(api: ApiPort, query: TargetQuery): Promise<Tar
   const lists = kinds.map(async (kind) => {
     const path = pathOf(kind, { namespace });
     const answer = await api.call({ method: 'GET', path, query: { labelSelector: query.selector } });
-    return (answer as { items: ApiObject[] }).items.map((object) =>
+    return ((answer as { items: ApiObject[] | null }).items ?? []).map((object) =>
       targetOf(kind, object, pathOf(kind, { namespace: object.metadata.namespace, name: object.metadata.name })),
     );
   });

@@ -37,8 +37,8 @@ export class ApiResources {
       what: `look up the versions of ${group}`,
     };
     try {
-      const { versions } = JSON.parse(await this.#api.text(call)) as { versions: { version: string }[] };
-      const names = versions.map((one) => one.version);
+      const { versions } = JSON.parse(await this.#api.text(call)) as { versions: { version: string }[] | null };
+      const names = (versions ?? []).map((one) => one.version);
       return names.includes(version) ? '' : `; it has the group in ${names.join(', ')}`;
     } catch (error) {
       if (isNotFound(error)) return '; apply its CustomResourceDefinition first';
@@ -55,7 +55,7 @@ export class ApiResources {
   async #discover(path: string, apiVersion: string): Promise<DiscoveredResource[]> {
     const call: ApiCall = { method: 'GET', path: encodeURI(path), what: `look up the kinds of ${apiVersion}` };
     try {
-      return (JSON.parse(await this.#api.text(call)) as { resources: DiscoveredResource[] }).resources;
+      return (JSON.parse(await this.#api.text(call)) as { resources: DiscoveredResource[] | null }).resources ?? [];
     } catch (error) {
       if (isNotFound(error)) return [];
       throw error;

@@ -29,8 +29,8 @@ export type PodUsages = ReadonlyMap<string, PodUsage>;
 export function usagesOf(metrics: readonly PodMetrics[], resource: string, container?: string): PodUsages {
   const usages = new Map<string, PodUsage>();
   for (const { metadata, timestamp, window, containers } of metrics) {
-    const counted = container === undefined ? containers : containers.filter(({ name }) => name === container);
-    const values = counted.map(({ usage }) => usage[resource]);
+    const counted = (containers ?? []).filter(({ name }) => container === undefined || name === container);
+    const values = counted.map(({ usage }) => usage?.[resource]);
     if (values.length === 0 || values.includes(undefined)) continue;
     const value = values.reduce((sum, text) => sum + Number(quantityMilliValue(text!)), 0);
     const windowMs = parseGoDuration(window) ?? 0;

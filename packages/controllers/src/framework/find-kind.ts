@@ -4,7 +4,8 @@ import { isApiStatus, type KubeClient } from '@podwright/kube-client';
 /** `VERSION` or `GROUP/VERSION`, limited to characters valid in groups and versions. */
 const API_VERSION = /^([a-z0-9]([a-z0-9.-]*[a-z0-9])?\/)?[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
 
-type ResourceList = { resources: { name: string; kind: string }[] };
+/** Servers written in Go send an empty list as null. */
+type ResourceList = { resources: { name: string; kind: string }[] | null };
 
 /** Whether the text is safe to use in a path. The server does not validate it in owner references and autoscalers. */
 export const isApiVersion = (text: string): boolean => API_VERSION.test(text);
@@ -21,7 +22,8 @@ export async function findKind(
 ): Promise<{ plural: string; hasScale: boolean } | undefined> {
   if (!isApiVersion(apiVersion)) return undefined;
   try {
-    const { resources } = JSON.parse(await client.getText(groupPath(apiVersion), { signal })) as ResourceList;
+    const list = JSON.parse(await client.getText(groupPath(apiVersion), { signal })) as ResourceList;
+    const resources = list.resources ?? [];
     const plural = resources.find((one) => one.kind === kind && !one.name.includes('/'))?.name;
     if (plural === undefined) return undefined;
     return { plural, hasScale: resources.some(({ name }) => name === `${plural}/scale`) };

@@ -22,7 +22,8 @@ export const POD_METRICS: Resource = {
 export type PodMetrics = KubeObject & {
   timestamp: string;
   window: string;
-  containers: { name: string; usage: Record<string, string> }[];
+  /** Servers written in Go send an empty list or map as null. */
+  containers: { name: string; usage: Record<string, string> | null }[] | null;
 };
 
 export type ScaleReference = { apiVersion?: string; kind: string; name: string };

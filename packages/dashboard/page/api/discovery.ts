@@ -8,20 +8,26 @@ const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDisco
 type Aggregated = {
   items?: {
     metadata: { name?: string };
-    versions?: {
-      version: string;
-      resources?: {
-        resource: string;
-        responseKind?: { kind?: string };
-        scope?: string;
-        verbs?: string[];
-      }[];
-    }[];
+    versions?:
+      | {
+          version: string;
+          resources?:
+            | {
+                resource: string;
+                responseKind?: { kind?: string };
+                scope?: string;
+                verbs?: string[] | null;
+              }[]
+            | null;
+        }[]
+      | null;
   }[];
   groups?: { name: string; preferredVersion?: { version: string } }[];
 };
 
-type ResourceList = { resources?: { name: string; kind: string; namespaced: boolean; verbs?: string[] }[] };
+type ResourceList = {
+  resources?: { name: string; kind: string; namespaced: boolean; verbs?: string[] | null }[] | null;
+};
 
 /** Returns the resources that support the `list` verb, each in its group's preferred version. */
 export async function discover(signal: AbortSignal): Promise<Resource[]> {
@@ -37,11 +43,11 @@ export async function discover(signal: AbortSignal): Promise<Resource[]> {
 
 /** Returns the resources in aggregated discovery that support the `list` verb. A group's preferred version comes first. */
 export function resourcesOf(groups: NonNullable<Aggregated['items']>): Resource[] {
-  return groups.flatMap(({ metadata, versions = [] }) => {
+  return groups.flatMap(({ metadata, versions }) => {
     const seen = new Set<string>();
-    return versions.flatMap(({ version, resources = [] }) =>
-      resources.flatMap(({ resource: plural, responseKind, scope, verbs = [] }) => {
-        if (seen.has(plural) || !verbs.includes('list')) return [];
+    return (versions ?? []).flatMap(({ version, resources }) =>
+      (resources ?? []).flatMap(({ resource: plural, responseKind, scope, verbs }) => {
+        if (seen.has(plural) || !verbs?.includes('list')) return [];
         seen.add(plural);
         const kind = responseKind?.kind ?? plural;
         return [{ group: metadata.name ?? '', version, plural, kind, namespaced: scope === 'Namespaced' }];
@@ -54,9 +60,9 @@ export function resourcesOf(groups: NonNullable<Aggregated['items']>): Resource[
 async function resourcesOfVersion(group: string, version: string, signal: AbortSignal): Promise<Resource[]> {
   const path = group === '' ? `api/${version}` : `apis/${group}/${version}`;
   try {
-    const { resources = [] } = await call<ResourceList>(path, { signal });
-    return resources
-      .filter(({ name, verbs = [] }) => !name.includes('/') && verbs.includes('list'))
+    const { resources } = await call<ResourceList>(path, { signal });
+    return (resources ?? [])
+      .filter(({ name, verbs }) => !name.includes('/') && verbs?.includes('list'))
       .map(({ name, kind, namespaced }) => ({ group, version, plural: name, kind, namespaced }));
   } catch (error) {
     if (signal.aborted) throw error;

@@ -20,7 +20,7 @@ export type NodeObject = KubeObject & {
     capacity?: Record<string, string>;
     allocatable?: Record<string, string>;
     conditions?: Condition[];
-    images?: { names?: string[]; sizeBytes?: number }[];
+    images?: { names?: string[] | null; sizeBytes?: number }[];
     nodeInfo?: Record<string, string>;
     addresses?: { type: string; address: string }[];
   };

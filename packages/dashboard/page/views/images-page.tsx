@@ -30,7 +30,11 @@ export function ImagesPage() {
   const nodes = useCollection<NodeObject>(NODES);
   const state = nodes.state.value;
   const rows = nodes.list.flatMap(({ metadata, status }) =>
-    (status?.images ?? []).map(({ names = [], sizeBytes = 0 }) => ({ node: metadata.name ?? '', names, sizeBytes })),
+    (status?.images ?? []).map(({ names, sizeBytes = 0 }) => ({
+      node: metadata.name ?? '',
+      names: names ?? [],
+      sizeBytes,
+    })),
   );
   rows.sort((a, b) => b.sizeBytes - a.sizeBytes);
   const total = rows.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);

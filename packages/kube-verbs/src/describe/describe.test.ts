@@ -126,6 +126,17 @@ Events:
   check(deployment, { replicaSets: [set('web-a', '1'), set('web-b', '2')], events }, expected);
 });
 
+test('lists that an API server sends as null are empty', () => {
+  const service = {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'web', namespace: 'shop' },
+    spec: { ports: [{ port: 80 }] },
+  };
+  const slices = [{ metadata: {}, endpoints: null, ports: null }];
+  assert.match(describeObject(service as ApiObject, { ...NONE, slices }, NOW), /^Endpoints:\s*$/m);
+});
+
 test('a Service is described with the endpoints of each port', () => {
   const service = {
     apiVersion: 'v1',

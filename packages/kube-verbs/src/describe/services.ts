@@ -48,13 +48,13 @@ const MAX_ENDPOINTS = 3;
 /** Formats the first ready endpoints of a port and the number of remaining ones. */
 function endpointsText(slices: readonly EndpointSlice[], portName: string): string {
   if (slices.length === 0) return '<none>';
-  const all = slices.flatMap(({ endpoints = [], ports = [] }) =>
-    ports
+  const all = slices.flatMap(({ endpoints, ports }) =>
+    (ports ?? [])
       .filter(({ name = '' }) => name === portName)
       .flatMap(({ port }) =>
-        endpoints
+        (endpoints ?? [])
           .filter(({ conditions }) => conditions?.ready !== false)
-          .flatMap(({ addresses = [] }) => addresses.map((address) => hostPort(address, port))),
+          .flatMap(({ addresses }) => (addresses ?? []).map((address) => hostPort(address, port))),
       ),
   );
   const more = all.length - MAX_ENDPOINTS;

@@ -37,6 +37,15 @@ const [deployment, node] = kindsOf({
   ],
 });
 
+test('lists that an API server sends as null are empty', () => {
+  const resource = { resource: 'reviews', verbs: null, shortNames: null, categories: null, subresources: null };
+  const versions = [
+    { version: 'v1', resources: [resource] },
+    { version: 'v2', resources: null },
+  ];
+  assert.deepEqual(kindsOf({ items: [{ versions }, { versions: null }] }), []);
+});
+
 test('kinds are read from aggregated discovery, without those that cannot be read', () => {
   assert.deepEqual(deployment, {
     ...{ group: 'apps', version: 'v1', kind: 'Deployment', plural: 'deployments', singular: 'deployment' },

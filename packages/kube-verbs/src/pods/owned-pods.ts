@@ -33,7 +33,7 @@ export async function podsOf(api: ApiPort, object: ApiObject, { purpose, timeout
   const { namespace = '' } = object.metadata;
   const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
   const query = { labelSelector: podSelectorOf(object) };
-  const list = async () => ((await api.call({ method: 'GET', path, query })) as { items: Pod[] }).items;
+  const list = async () => ((await api.call({ method: 'GET', path, query })) as { items: Pod[] | null }).items ?? [];
   const pods = await list();
   if (pods.length > 0) return inOrderOfChoice(pods, purpose);
   using deadline = withTimeout(undefined, timeoutMs, 'wait for a pod');

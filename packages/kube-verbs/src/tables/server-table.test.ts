@@ -19,6 +19,12 @@ test("a server's table is read with its wide columns", () => {
   assert.equal(table.resourceVersion, '7');
 });
 
+test('lists that an API server sends as null are empty', () => {
+  const none = { columns: [], rows: [], resourceVersion: '' };
+  assert.deepEqual(tableOf({ kind: 'Table', columnDefinitions: null, rows: null }), none);
+  assert.deepEqual(tableOf({ kind: 'List', items: null }).rows, []);
+});
+
 test('objects of a server without tables are listed by name', () => {
   const { columns, rows } = tableOf({ kind: 'List', items: [{ metadata: { name: 'a', creationTimestamp: 't' } }] });
   assert.deepEqual([columns.length, rows.map(({ cells }) => cells)], [2, [['a', 't']]]);

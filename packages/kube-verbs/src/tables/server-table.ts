@@ -12,17 +12,20 @@ export type ServerTable = { columns: TableColumn[]; rows: TableRow[]; resourceVe
 type WireTable = {
   kind?: string;
   metadata?: { resourceVersion?: string };
-  columnDefinitions?: { name: string; priority?: number }[];
-  rows?: { cells: unknown[]; object?: { metadata?: KubeMetadata } }[];
+  columnDefinitions?: { name: string; priority?: number }[] | null;
+  rows?: { cells: unknown[]; object?: { metadata?: KubeMetadata } | null }[] | null;
 };
 
 /** Decodes a table. Later events of a watch have no column definitions, so their tables have no columns. */
 export function tableOf(answer: unknown): ServerTable {
-  const { kind, metadata, columnDefinitions = [], rows = [] } = answer as WireTable;
+  const { kind, metadata, columnDefinitions, rows } = answer as WireTable;
   if (kind !== 'Table') return tableOf(withoutTable(answer));
   return {
-    columns: columnDefinitions.map(({ name, priority = 0 }) => ({ title: name.toUpperCase(), wide: priority > 0 })),
-    rows: rows.map(({ cells, object }) => ({
+    columns: (columnDefinitions ?? []).map(({ name, priority = 0 }) => ({
+      title: name.toUpperCase(),
+      wide: priority > 0,
+    })),
+    rows: (rows ?? []).map(({ cells, object }) => ({
       metadata: { name: String(cells[0]), ...object?.metadata },
       cells: cells.map(cellText),
       object: object ?? {},
@@ -33,8 +36,8 @@ export function tableOf(answer: unknown): ServerTable {
 
 /** Builds a fallback table (name and creation time) from the response of a server without Table support. */
 function withoutTable(answer: unknown): WireTable {
-  const { items, metadata } = answer as { items?: { metadata: KubeMetadata }[]; metadata?: KubeMetadata };
-  const objects = items ?? [{ metadata: metadata ?? {} }];
+  const { items, metadata } = answer as { items?: { metadata: KubeMetadata }[] | null; metadata?: KubeMetadata };
+  const objects = items === undefined ? [{ metadata: metadata ?? {} }] : (items ?? []);
   const rows = objects.map((object) => ({ cells: [object.metadata.name, object.metadata.creationTimestamp], object }));
   return { kind: 'Table', metadata, columnDefinitions: [{ name: 'Name' }, { name: 'Created At' }], rows };
 }

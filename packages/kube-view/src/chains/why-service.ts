@@ -10,7 +10,8 @@ type ServicePort = { name?: string; port: number; targetPort?: number | string }
 type ServiceObject = KubeObject & {
   spec?: { type?: string; externalName?: string; selector?: Record<string, string>; ports?: ServicePort[] };
 };
-type Slice = KubeObject & { endpoints?: { conditions?: { ready?: boolean } }[] };
+/** Upstream's API server sends an empty list as null. */
+type Slice = KubeObject & { endpoints?: { conditions?: { ready?: boolean } }[] | null };
 
 const SERVICE_NAME = 'kubernetes.io/service-name';
 
@@ -54,8 +55,8 @@ async function byEndpoints(reader: ViewReader, service: ServiceObject): Promise<
   const slices = ((await reader.list(VIEWED.endpointSlices, subject.namespace)) as Slice[]).filter(
     ({ metadata }) => metadata.labels?.[SERVICE_NAME] === subject.name,
   );
-  const ready = slices.flatMap(({ endpoints = [] }) =>
-    endpoints.filter(({ conditions }) => conditions?.ready !== false),
+  const ready = slices.flatMap(({ endpoints }) =>
+    (endpoints ?? []).filter(({ conditions }) => conditions?.ready !== false),
   );
   if (ready.length > 0) return well(subject, `has ${counted(ready.length, 'ready endpoint')}, set by hand`);
   return caused(subject, {
