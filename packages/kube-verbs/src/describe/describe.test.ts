@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ApiObject } from '../api-port.ts';
+import type { ApiObject, ApiPort } from '../api-port.ts';
 import { wordsOf } from './any-object.ts';
-import { describeObject, type Related } from './describe.ts';
+import { describeObject, type Related, readRelated } from './describe.ts';
 
 const NONE: Related = { pods: [], replicaSets: [], slices: [], events: [] };
 const NOW = Date.parse('2026-11-30T12:00:00Z');
@@ -124,6 +124,26 @@ Events:
   ----    ------             ----              ----                   -------
   Normal  ScalingReplicaSet  5s (x3 over 10m)  deployment-controller  Scaled up`;
   check(deployment, { replicaSets: [set('web-a', '1'), set('web-b', '2')], events }, expected);
+});
+
+test('parts that the user may not read are replaced by the reason', async () => {
+  const refusing: ApiPort = {
+    call: ({ path }) => Promise.reject(new Error(`${path.split('/').at(-1)} is forbidden`)),
+    watch: () => assert.fail('watches'),
+  };
+  const described = async (kind: string, apiVersion: string, spec: object) => {
+    const object = { apiVersion, kind, metadata: { name: 'web', namespace: 'shop', uid: 'u' }, spec } as ApiObject;
+    return describeObject(object, await readRelated(refusing, object), NOW);
+  };
+  const selector = { matchLabels: { app: 'web' } };
+  const noEvents = /^Events:\s+error in fetching events: events is forbidden$/m;
+  const set = await described('StatefulSet', 'apps/v1', { replicas: 1, selector, template });
+  assert.match(set, /^Pods Status:\s+error in fetching pods: pods is forbidden$/m);
+  assert.match(set, noEvents);
+  const deployment = await described('Deployment', 'apps/v1', { replicas: 1, selector, template });
+  assert.match(deployment, /^NewReplicaSet:\s+error in fetching ReplicaSets: replicasets is forbidden$/m);
+  const service = await described('Service', 'v1', { ports: [{ port: 80 }] });
+  assert.match(service, /^Endpoints:\s+error in fetching EndpointSlices: endpointslices is forbidden$/m);
 });
 
 test('lists that an API server sends as null are empty', () => {

@@ -1,3 +1,4 @@
+import { errorMessage } from '@podwright/base';
 import { eventSelector, type Pod } from '@podwright/kube-api';
 import type { ApiObject, ApiPort } from '../api-port.ts';
 import type { EndpointSlice, Service } from '../service.ts';
@@ -16,23 +17,31 @@ import {
   type Surroundings,
 } from './workloads.ts';
 
-/** Related objects and events shown in the description of an object. */
-export type Related = Surroundings & { slices: readonly EndpointSlice[]; events: readonly ShownEvent[] };
+/** Related objects and events shown in the description of an object, or why they cannot be read. */
+export type Related = Surroundings & {
+  slices: readonly EndpointSlice[] | Error;
+  events: readonly ShownEvent[] | Error;
+};
 
 /** Kinds whose descriptions show pod counts by phase. */
 const COUNTED = new Set(['ReplicaSet', 'ReplicationController', 'StatefulSet', 'DaemonSet']);
 
-/** Reads the events of an object, and the objects shown in its description. Events that cannot be read are omitted. */
+/** Reads the events of an object, and the objects shown in its description. The user may not be allowed to read all of them. */
 export async function readRelated(api: ApiPort, object: ApiObject): Promise<Related> {
   const { kind = '', metadata } = object;
   const { namespace = '', name, uid } = metadata;
-  const items = async <T>(path: string, query: Record<string, string>): Promise<T[]> =>
-    ((await api.call({ method: 'GET', path, query })) as { items: T[] }).items;
+  const items = async <T>(path: string, query: Record<string, string>): Promise<T[] | Error> => {
+    try {
+      return ((await api.call({ method: 'GET', path, query })) as { items: T[] | null }).items ?? [];
+    } catch (error) {
+      return new Error(errorMessage(error));
+    }
+  };
   const within = `/namespaces/${encodeURIComponent(namespace)}`;
   const eventsPath = namespace === '' ? '/api/v1/events' : `/api/v1${within}/events`;
   const labelSelector = () => podSelector((object as Workload).spec.selector);
   const [events, pods, replicaSets, slices] = await Promise.all([
-    items<ShownEvent>(eventsPath, { fieldSelector: eventSelector({ kind, name, uid }) }).catch(() => []),
+    items<ShownEvent>(eventsPath, { fieldSelector: eventSelector({ kind, name, uid }) }),
     COUNTED.has(kind) ? items<Pod>(`/api/v1${within}/pods`, { labelSelector: labelSelector() }) : [],
     kind === 'Deployment'
       ? items<Workload>(`/apis/apps/v1${within}/replicasets`, { labelSelector: labelSelector() })
@@ -43,7 +52,8 @@ export async function readRelated(api: ApiPort, object: ApiObject): Promise<Rela
         })
       : [],
   ]);
-  const own = pods.filter((pod) => pod.metadata.ownerReferences?.some((owner) => owner.uid === uid));
+  const isOwn = (pod: Pod) => pod.metadata.ownerReferences?.some((owner) => owner.uid === uid);
+  const own = pods instanceof Error ? pods : pods.filter(isOwn);
   return { events, pods: own, replicaSets, slices };
 }
 

@@ -16,8 +16,9 @@ export type ShownEvent = {
   metadata?: { creationTimestamp?: string };
 };
 
-/** Adds an object's events, oldest first, or `<none>`. */
-export function describeEvents(lines: Lines, events: readonly ShownEvent[], nowMs: number): void {
+/** Adds an object's events, oldest first, or `<none>`, or why they cannot be read. */
+export function describeEvents(lines: Lines, events: readonly ShownEvent[] | Error, nowMs: number): void {
+  if (events instanceof Error) return lines.field('Events', `error in fetching events: ${events.message}`);
   if (events.length === 0) return lines.add(0, 'Events:\t<none>');
   lines.add(0, 'Events:\n  Type\tReason\tAge\tFrom\tMessage\n  ----\t------\t----\t----\t-------');
   const sorted = events.toSorted((a, b) => firstMs(a) - firstMs(b) || lastMs(a) - lastMs(b));

@@ -4,7 +4,7 @@ import type { Lines } from '../text/aligned.ts';
 import { labelsText } from '../text/selector-text.ts';
 import { describeAnnotations, describeLabels } from './metadata.ts';
 
-export function describeService(lines: Lines, service: Service, slices: readonly EndpointSlice[]): void {
+export function describeService(lines: Lines, service: Service, slices: readonly EndpointSlice[] | Error): void {
   const { metadata, spec, status } = service;
   const optional = (label: string, value: string | number | undefined) => value && lines.field(label, value);
   lines.field('Name', metadata.name);
@@ -34,7 +34,7 @@ function ingressText({ ip, hostname = '', ipMode }: { ip?: string; hostname?: st
   return `${ip || hostname}${ip && ipMode ? ` (${ipMode})` : ''}`;
 }
 
-function describePort(lines: Lines, port: ServicePort, slices: readonly EndpointSlice[]): void {
+function describePort(lines: Lines, port: ServicePort, slices: readonly EndpointSlice[] | Error): void {
   const { name, protocol = 'TCP', targetPort, nodePort } = port;
   lines.field('Port', `${name || '<unset>'}\t${port.port}/${protocol}`);
   lines.field('TargetPort', `${targetPort ?? port.port}/${protocol}`);
@@ -46,7 +46,8 @@ function describePort(lines: Lines, port: ServicePort, slices: readonly Endpoint
 const MAX_ENDPOINTS = 3;
 
 /** Formats the first ready endpoints of a port and the number of remaining ones. */
-function endpointsText(slices: readonly EndpointSlice[], portName: string): string {
+function endpointsText(slices: readonly EndpointSlice[] | Error, portName: string): string {
+  if (slices instanceof Error) return `error in fetching EndpointSlices: ${slices.message}`;
   if (slices.length === 0) return '<none>';
   const all = slices.flatMap(({ endpoints, ports }) =>
     (ports ?? [])

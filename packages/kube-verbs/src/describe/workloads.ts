@@ -5,8 +5,8 @@ import { type Condition, REVISION, type Workload } from '../workload.ts';
 import { controllerOf, describeAnnotations, describeLabels, timeText } from './metadata.ts';
 import { describePodTemplate } from './pod-template.ts';
 
-/** The pods and ReplicaSets needed to describe a workload. */
-export type Surroundings = { pods: readonly Pod[]; replicaSets: readonly Workload[] };
+/** The pods and ReplicaSets needed to describe a workload, or why they cannot be read. */
+export type Surroundings = { pods: readonly Pod[] | Error; replicaSets: readonly Workload[] | Error };
 
 export function describeDeployment(lines: Lines, deployment: Workload, { replicaSets }: Surroundings): void {
   const { metadata, spec, status = {} } = deployment;
@@ -23,6 +23,8 @@ export function describeDeployment(lines: Lines, deployment: Workload, { replica
     lines.field('RollingUpdateStrategy', `${rolling.maxUnavailable} max unavailable, ${rolling.maxSurge} max surge`);
   describePodTemplate(lines, spec.template);
   describeConditions(lines, status.conditions);
+  if (replicaSets instanceof Error)
+    return lines.field('NewReplicaSet', `error in fetching ReplicaSets: ${replicaSets.message}`);
   const own = replicaSets.filter((one) => one.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid));
   const current = own.find((one) => one.metadata.annotations?.[REVISION] === metadata.annotations?.[REVISION]);
   const old = own.filter((one) => one !== current && (one.spec.replicas ?? 0) > 0);
@@ -102,7 +104,8 @@ export function podSelector(selector: LabelSelector | Record<string, string> | u
 }
 
 /** Formats pod counts by phase. */
-function podsStatus(pods: readonly Pod[]): string {
+function podsStatus(pods: readonly Pod[] | Error): string {
+  if (pods instanceof Error) return `error in fetching pods: ${pods.message}`;
   const count = (phase: string) => pods.filter(({ status }) => status?.phase === phase).length;
   return `${count('Running')} Running / ${count('Pending')} Waiting / ${count('Succeeded')} Succeeded / ${count('Failed')} Failed`;
 }
