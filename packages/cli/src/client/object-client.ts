@@ -1,9 +1,20 @@
 import { PodwrightError } from '@podwright/base';
-import type { ConfigMap, Event, PersistentVolumeClaim, Pod, RuntimeClass, Secret } from '@podwright/kube-api';
-import type { NodeObject } from '@podwright/kubelet';
+import type {
+  ConfigMap,
+  Event,
+  NodeStatus,
+  ObjectMeta,
+  PersistentVolumeClaim,
+  Pod,
+  RuntimeClass,
+  Secret,
+} from '@podwright/kube-api';
 import { type Decoder, unreadable } from './answers.ts';
 import { type ApiKind, isApiKind, OBJECT_KINDS, type ObjectKind } from './object-names.ts';
 import { readValues, UnixHttp } from './unix-http.ts';
+
+/** A v1 Node. Its kubelet, which may be a different one, may not have written its status yet. */
+export type NodeObject = { apiVersion: 'v1'; kind: 'Node'; metadata: ObjectMeta; status?: NodeStatus };
 
 /** Any object that can be listed through the node's API. */
 export type ApiObject = Pod | ConfigMap | Secret | PersistentVolumeClaim | RuntimeClass | Event | NodeObject;

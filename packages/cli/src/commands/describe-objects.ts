@@ -1,5 +1,5 @@
-import type { ConfigMap, PersistentVolumeClaim, Pod, RuntimeClass, Secret } from '@podwright/kube-api';
-import type { NodeObject } from '@podwright/kubelet';
+import type { ConfigMap, NodeCondition, PersistentVolumeClaim, Pod, RuntimeClass, Secret } from '@podwright/kube-api';
+import type { NodeObject } from '../client/object-client.ts';
 import { describeTime, entry, lines, type OutlineEntry, section } from '../output/outline.ts';
 import { podLabel } from '../run/pod-rows.ts';
 import { describeMeta } from './describe-pod.ts';
@@ -41,17 +41,15 @@ export function describeRuntimeClass({ metadata, handler }: RuntimeClass): Outli
 }
 
 /** Describes a node and its pods. */
-export function describeNode({ metadata, status }: NodeObject, pods: Pod[]): OutlineEntry[] {
-  const { conditions, addresses, capacity, allocatable, nodeInfo } = status;
-  const map = (values: Record<string, string>) => Object.entries(values).flatMap(([key, value]) => entry(key, value));
+export function describeNode({ metadata, status = {} }: NodeObject, pods: Pod[]): OutlineEntry[] {
+  const { conditions = [], addresses = [], capacity, allocatable, nodeInfo } = status;
+  const map = (values: object = {}) =>
+    Object.entries(values).flatMap(([key, value]) => (typeof value === 'string' ? entry(key, value) : []));
   const running = pods.filter((pod) => pod.status?.phase !== 'Succeeded' && pod.status?.phase !== 'Failed');
   return [
     ...describeMeta(metadata),
     ...entry('Started', describeTime(metadata.creationTimestamp)),
-    section(
-      'Conditions',
-      conditions.flatMap(({ type, status, reason, message }) => entry(type, `${status} (${reason}: ${message})`)),
-    ),
+    section('Conditions', conditions.flatMap(conditionEntry)),
     section(
       'Addresses',
       addresses.flatMap(({ type, address }) => entry(type, address)),
@@ -61,6 +59,11 @@ export function describeNode({ metadata, status }: NodeObject, pods: Pod[]): Out
     section('System Info', map(nodeInfo)),
     lines(`Pods (${running.length} not ended)`, running.map(podLabel)),
   ];
+}
+
+function conditionEntry({ type, status, reason, message }: NodeCondition): OutlineEntry[] {
+  const why = [reason, message].filter((text) => text !== undefined && text !== '').join(': ');
+  return entry(type, why === '' ? status : `${status} (${why})`);
 }
 
 function byteEntries(data: Record<string, string>): OutlineEntry[] {

@@ -8,8 +8,7 @@ import {
   type RuntimeClass,
   type Secret,
 } from '@podwright/kube-api';
-import type { NodeObject } from '@podwright/kubelet';
-import type { ApiObject } from '../client/object-client.ts';
+import type { ApiObject, NodeObject } from '../client/object-client.ts';
 import type { ObjectKind } from '../client/object-names.ts';
 import { valuesAt, valueText } from '../output/jsonpath.ts';
 import type { PathStep } from '../output/jsonpath-parser.ts';
@@ -83,11 +82,11 @@ const COLUMNS: Record<ApiObject['kind'], Column[]> = {
     column<NodeObject>('STATUS', nodeStatus),
     column('ROLES', () => '<none>'),
     AGE,
-    column<NodeObject>('VERSION', ({ status }) => status.nodeInfo.kubeletVersion ?? '-'),
-    wide<NodeObject>('INTERNAL-IP', ({ status }) => status.addresses[0]?.address ?? '-'),
-    wide<NodeObject>('OS-IMAGE', ({ status }) => status.nodeInfo.osImage ?? '-'),
-    wide<NodeObject>('KERNEL-VERSION', ({ status }) => status.nodeInfo.kernelVersion ?? '-'),
-    wide<NodeObject>('CONTAINER-RUNTIME', ({ status }) => status.nodeInfo.containerRuntimeVersion ?? '-'),
+    column<NodeObject>('VERSION', ({ status }) => status?.nodeInfo?.kubeletVersion ?? '-'),
+    wide<NodeObject>('INTERNAL-IP', ({ status }) => status?.addresses?.[0]?.address ?? '-'),
+    wide<NodeObject>('OS-IMAGE', ({ status }) => status?.nodeInfo?.osImage ?? '-'),
+    wide<NodeObject>('KERNEL-VERSION', ({ status }) => status?.nodeInfo?.kernelVersion ?? '-'),
+    wide<NodeObject>('CONTAINER-RUNTIME', ({ status }) => status?.nodeInfo?.containerRuntimeVersion ?? '-'),
   ],
 };
 
@@ -161,7 +160,7 @@ export function eventContainer({ involvedObject: { fieldPath = '' } }: Event): s
 }
 
 function nodeStatus({ status }: NodeObject): string {
-  return isConditionTrue(status.conditions, 'Ready') ? 'Ready' : 'NotReady';
+  return isConditionTrue(status?.conditions, 'Ready') ? 'Ready' : 'NotReady';
 }
 
 function keyCount(map: Record<string, string> | undefined): number {

@@ -1,7 +1,6 @@
 import { PodwrightError } from '@podwright/base';
 import { quantityMilliValue, quantityValue } from '@podwright/kube-api';
-import type { NodeObject } from '@podwright/kubelet';
-import { ObjectClient, type PodUsage, type Usage } from '../client/object-client.ts';
+import { type NodeObject, ObjectClient, type PodUsage, type Usage } from '../client/object-client.ts';
 import { kindOfWord, POD } from '../client/object-names.ts';
 import { TOP_PERIOD_MS } from '../limits.ts';
 import { redraw } from '../output/redraw.ts';
@@ -96,7 +95,7 @@ async function nodeTable(client: ObjectClient, name: string | undefined, options
   const rows = usages.map(({ metadata, usage }) => {
     const used = amountsOf(usage);
     const node = nodes.find((one) => one.metadata.name === metadata.name) as NodeObject | undefined;
-    const has = amountsOf({ cpu: '0', memory: '0', ...node?.status.allocatable });
+    const has = amountsOf({ cpu: '0', memory: '0', ...node?.status?.allocatable });
     const [cpu, memory] = quantities(used);
     return {
       ...used,
