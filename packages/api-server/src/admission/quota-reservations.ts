@@ -1,11 +1,10 @@
 import type { ObjectKey, ObjectStore } from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
-import type { Amounts } from './resources/resource-amounts.ts';
 
-/** Usage that an admitted write adds once the object is stored. */
-export type Reservation = { key: ObjectKey; object: ApiObject; usage: Amounts };
+/** An admitted write of an object. `oldObject` is the object that it replaces, if any. */
+export type Reservation = { key: ObjectKey; object: ApiObject; oldObject?: ApiObject };
 
-/** Tracks the usage of admitted writes that are not stored yet, so that concurrent writes cannot jointly exceed a quota. */
+/** Tracks admitted writes that are not stored yet, so that concurrent writes cannot jointly exceed a quota. */
 export class QuotaReservations {
   readonly #store: ObjectStore;
   readonly #pending = new Map<string, Reservation & { revision: number | undefined }>();

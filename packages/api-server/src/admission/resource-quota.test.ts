@@ -206,6 +206,18 @@ test('an update by which a quota begins to apply is charged in full', async () =
   );
 });
 
+test('an update under way by which a quota begins to apply counts in full', async () => {
+  const [a, b] = [pod('a'), pod('b')];
+  const { plugin } = namespace(quota({ pods: '1' }, { scopes: ['Terminating'] }), { pods: [a, b] });
+  const end = (name: string, oldObject: ApiObject) => ({
+    to: 'pods',
+    object: pod(name, {}, { activeDeadlineSeconds: 5 }),
+    oldObject,
+  });
+  await admit(plugin, end('a', a));
+  await rejects(plugin, end('b', b), exceeded('pods=1', 'pods=1', 'pods=1'));
+});
+
 test('claims are charged by number, storage and class', async () => {
   const claim = (name: string, storage: string, storageClassName = 'gold', status = {}) =>
     object(`shop/${name}`, { spec: { storageClassName, resources: { requests: { storage } } }, status });

@@ -1,7 +1,7 @@
 import { type AdmissionAttributes, groupResource, type ObjectStore } from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
 import { type AdmissionPlugin, rejected } from './admission-plugin.ts';
-import { QuotaReservations } from './quota-reservations.ts';
+import { QuotaReservations, type Reservation } from './quota-reservations.ts';
 import { decodeQuota, type Quota, QuotaUsage } from './quota-usage.ts';
 import { quotaEvaluatorOf } from './resources/other-quotas.ts';
 import type { QuotaEvaluator } from './resources/quota-evaluator.ts';
@@ -11,6 +11,8 @@ export type ResourceQuotaParts = { store: ObjectStore; now: () => number };
 
 /** A write to an object that counts against quotas. */
 type Counted = { attributes: AdmissionAttributes; object: ApiObject; evaluator: QuotaEvaluator };
+
+type Write = Pick<Reservation, 'object' | 'oldObject'>;
 
 /**
  * Rejects writes that would exceed a quota in their namespace. Measures usage in the store, so it is never stale; a quota's status is only
@@ -39,7 +41,7 @@ export class ResourceQuotaAdmission implements AdmissionPlugin {
     if (quotas.length === 0) return;
     for (const quota of quotas) this.#check(quota, { attributes, object, evaluator });
     const key = { resource: kind, namespace, name: object.metadata.name ?? '' };
-    if (!dryRun) this.#reservations.add({ key, object, usage: this.#addedBy({ attributes, object, evaluator }) });
+    if (!dryRun) this.#reservations.add({ key, object, oldObject });
   }
 
   /**
@@ -60,9 +62,7 @@ export class ResourceQuotaAdmission implements AdmissionPlugin {
     const { attributes, object, evaluator } = counted;
     const missing = evaluator.missing?.([...quota.hard.keys()].filter(evaluator.measures), object);
     if (missing !== undefined) throw rejected(attributes, `failed quota: ${quota.name}: ${missing}`);
-    const { oldObject } = attributes;
-    const wasCounted = oldObject !== undefined && quota.scopes.every((scope) => evaluator.meets(scope, oldObject));
-    const added = wasCounted ? this.#addedBy(counted) : evaluator.usageOf(object, this.#parts.now());
+    const added = this.#addedTo(quota, evaluator, { object, oldObject: attributes.oldObject });
     const requested = new Map([...added].filter(([name, { nanos }]) => nanos > 0n && quota.hard.has(name)));
     if (requested.size === 0) return;
     const used = this.#used(quota, counted);
@@ -89,16 +89,18 @@ export class ResourceQuotaAdmission implements AdmissionPlugin {
     const pending = this.#reservations
       .of(key)
       .filter((one) => quota.scopes.every((scope) => evaluator.meets(scope, one.object)));
-    return pending.reduce((sum, { usage }) => sumOf(sum, usage), this.#usage.usedBy(resource, quota));
+    const used = this.#usage.usedBy(resource, quota);
+    return pending.reduce((sum, write) => sumOf(sum, this.#addedTo(quota, evaluator, write)), used);
   }
 
-  /** Returns the write's additional usage compared with the stored object. */
-  #addedBy({ attributes, object, evaluator }: Counted): Amounts {
+  /** Returns the usage that a write adds to a quota: the difference from the old object if the quota counts that too. */
+  #addedTo(quota: Quota, evaluator: QuotaEvaluator, { object, oldObject }: Write): Amounts {
     const nowMs = this.#parts.now();
     const usage = evaluator.usageOf(object, nowMs);
-    const before = attributes.oldObject && evaluator.usageOf(attributes.oldObject, nowMs);
+    if (oldObject === undefined || !quota.scopes.every((scope) => evaluator.meets(scope, oldObject))) return usage;
+    const before = evaluator.usageOf(oldObject, nowMs);
     const difference = ([name, { nanos, like }]: [string, Amount]): [string, Amount] => {
-      const more = nanos - (before?.get(name)?.nanos ?? 0n);
+      const more = nanos - (before.get(name)?.nanos ?? 0n);
       return [name, { nanos: more > 0n ? more : 0n, like }];
     };
     return new Map([...usage].map(difference));
