@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { attachmentName, type Node, type Pod, uniqueVolumeName } from '@podwright/kube-api';
-import { NODES, PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, PODS, VOLUME_ATTACHMENTS } from '@podwright/kube-client';
+import {
+  EVENTS,
+  NODES,
+  PERSISTENT_VOLUME_CLAIMS,
+  PERSISTENT_VOLUMES,
+  PODS,
+  VOLUME_ATTACHMENTS,
+} from '@podwright/kube-client';
 import type { Attachment, Claim, Volume } from '../objects/storage.ts';
 import { TestPlace } from '../test-place.fixture.ts';
 import { attachDetachController } from './attach-detach.ts';
@@ -65,4 +72,20 @@ test('a volume is attached for a pod, listed in the status of its node, and deta
   putNode([]);
   await place.until(() => attachment() === undefined);
   assert.deepEqual(listed() ?? [], []);
+});
+
+test('events about a deleted pod are forgotten while another pod needs the volume', async () => {
+  const { place, client, attachment, attacher } = open();
+  await using _place = place;
+  const pod = client.stored<Pod>(PODS, { namespace: 'shop', name: 'web' })!;
+  const other = client.put<Pod>(PODS, { ...pod, metadata: { namespace: 'shop', name: 'other', uid: 'o' } });
+  await place.until(() => attachment() !== undefined);
+  attacher({ attached: true });
+  const count = () => place.events('SuccessfulAttachVolume').length;
+  await place.until(() => count() === 2);
+  client.remove(PODS, { namespace: 'shop', name: 'other' });
+  client.put<Pod>(PODS, { ...pod, metadata: { ...pod.metadata, name: 'third', uid: 't' } });
+  await place.until(() => count() === 3);
+  client.put<Pod>(PODS, other); // with the same UID, which shows that nothing was remembered
+  await client.waitForCalls({ verb: 'patch', plural: EVENTS.plural }); // the same event again
 });

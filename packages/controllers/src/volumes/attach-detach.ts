@@ -78,7 +78,11 @@ class AttachDetachController {
 
   async #sync(): Promise<void> {
     const hasCsi = this.#volumes.list().some(({ spec }) => spec.csi !== undefined);
-    if (!hasCsi && this.#attachments.list().length === 0) return;
+    if (!hasCsi && this.#attachments.list().length === 0) {
+      this.#unneeded.clear();
+      this.#reported.clear();
+      return;
+    }
     const state = this.#state();
     const plan = planAttachments(state);
     this.#countUnneeded(plan);
@@ -173,6 +177,7 @@ class AttachDetachController {
 
   /** Records events about attached and failed volumes on the pods that need them, once per change. */
   #report({ needed, blocked }: AttachmentPlan): void {
+    const needing = new Set([...needed].flatMap(([name, { pods }]) => pods.map((pod) => reportKey(name, pod))));
     for (const [name, volume] of needed) {
       const { attached, attachError } = this.#attachments.get({ name })?.status ?? {};
       const title = `for volume "${volume.volume.metadata.name}"`;
@@ -191,24 +196,21 @@ class AttachDetachController {
           ? "Volume is already exclusively attached to one node and can't be attached to another"
           : `Volume is already used by pod(s) ${pods.map(({ metadata }) => metadata.name).join(', ')}`;
       const message = `Multi-Attach error for volume "${volume.volume.metadata.name}" ${used}`;
-      this.#record(`${volume.node}/${volume.volume.metadata.name}`, volume, ['Warning', 'FailedAttachVolume', message]);
+      const name = `${volume.node}/${volume.volume.metadata.name}`;
+      for (const pod of volume.pods) needing.add(reportKey(name, pod));
+      this.#record(name, volume, ['Warning', 'FailedAttachVolume', message]);
     }
-    for (const key of this.#reported.keys()) {
-      const name = key.slice(0, key.indexOf(' '));
-      if (
-        !needed.has(name) &&
-        !blocked.some(({ needed: { node, volume } }) => `${node}/${volume.metadata.name}` === name)
-      )
-        this.#reported.delete(key);
-    }
+    for (const key of this.#reported.keys()) if (!needing.has(key)) this.#reported.delete(key);
   }
 
   #record(name: string, { pods }: NeededVolume, [type, reason, message]: ['Normal' | 'Warning', string, string]): void {
     for (const pod of pods) {
-      const key = `${name} ${pod.metadata.uid}`;
+      const key = reportKey(name, pod);
       if (this.#reported.get(key) === message) continue;
       this.#reported.set(key, message);
       this.#events.event(eventSubject(pod), type, reason, message);
     }
   }
 }
+
+const reportKey = (attachment: string, { metadata }: Pod): string => `${attachment} ${metadata.uid}`;

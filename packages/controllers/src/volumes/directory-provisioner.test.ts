@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { raceAbort, withTimeout } from '@podwright/base';
-import { PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES } from '@podwright/kube-client';
+import { EVENTS, PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES } from '@podwright/kube-client';
 import type { Claim, StorageClass, Volume } from '../objects/storage.ts';
 import { TestPlace } from '../test-place.fixture.ts';
 import { directoryProvisioner } from './directory-provisioner.ts';
@@ -237,4 +237,19 @@ test('removals that do not end neither delay claims nor the end of the controlle
   await place.until(() => directories.has('/volumes/pvc-new'));
   using signal = withTimeout(undefined, 10_000, 'stop the controllers');
   await raceAbort(place[Symbol.asyncDispose](), signal);
+});
+
+test('events about a deleted claim are forgotten', async () => {
+  const { place, put } = open();
+  await using _place = place;
+  const counts = () => ['ExternalProvisioning', 'ProvisioningFailed'].map((reason) => place.events(reason).length);
+  const isElsewhere = { 'volume.kubernetes.io/selected-node': 'other' };
+  await place.until(() => place.client.stored(STORAGE_CLASSES, { name: 'standard' }) !== undefined);
+  put('data', isElsewhere);
+  await place.until(() => counts().join() === '1,1');
+  place.client.remove(PERSISTENT_VOLUME_CLAIMS, { namespace: 'shop', name: 'data' });
+  put('marker'); // handled after the removal
+  await place.until(() => place.events('WaitForFirstConsumer').length === 1);
+  put('data', isElsewhere); // with the same UID, which shows that nothing was remembered
+  await place.client.waitForCalls({ verb: 'patch', plural: EVENTS.plural }, 2); // the same events again
 });

@@ -81,8 +81,8 @@ export function directoryProvisioner(options: DirectoryProvisionerOptions): Cont
 class DirectoryProvisioner {
   readonly #parts: ControllerParts;
   readonly #options: DirectoryProvisionerOptions;
-  /** UIDs of refused claims for which an event has been recorded. */
-  readonly #refused = new Set<string>();
+  /** UIDs of refused claims for which an event has been recorded, by namespace and name. */
+  readonly #refused = new Map<string, string>();
 
   constructor(parts: ControllerParts, options: DirectoryProvisionerOptions) {
     this.#parts = parts;
@@ -122,7 +122,7 @@ class DirectoryProvisioner {
     if (key === '') return this.#ensureDefaultClass();
     const { objects } = this.#parts;
     const claim = objects.of<Claim>(PERSISTENT_VOLUME_CLAIMS).get(placeOfText(key));
-    if (claim === undefined) return;
+    if (claim === undefined) return void this.#refused.delete(key);
     if (this.#isToProvision(claim)) return this.#provision(claim);
     const volume = objects.of<Volume>(PERSISTENT_VOLUMES).get({ name: claim.spec.volumeName ?? '' });
     const size = wantedSize(claim);
@@ -181,8 +181,9 @@ class DirectoryProvisioner {
 
   /** Records, only once, why a claim gets no volume. */
   #refuse(claim: Claim, why: string): void {
-    if (this.#refused.has(claim.metadata.uid)) return;
-    this.#refused.add(claim.metadata.uid);
+    const place = placeText(claim.metadata);
+    if (this.#refused.get(place) === claim.metadata.uid) return;
+    this.#refused.set(place, claim.metadata.uid);
     const message = `failed to provision volume with StorageClass "${storageClassOf(claim)}": ${why}`;
     this.#recordEvent(claim, 'ProvisioningFailed', message);
   }

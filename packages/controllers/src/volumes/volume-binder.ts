@@ -52,7 +52,7 @@ export const volumeBinder: Controller = async (parts) => {
 class VolumeBinder {
   readonly #parts: ControllerParts;
   readonly #events: EventRecorder;
-  /** The last reported reason for each claim to wait, by UID. It is only reported when it changes. */
+  /** UID and last reported reason for each claim that waits, by namespace and name. A reason is only reported when it changes. */
   readonly #reported = new Map<string, string>();
 
   constructor(parts: ControllerParts) {
@@ -63,6 +63,7 @@ class VolumeBinder {
   async syncClaim(key: string): Promise<void> {
     const { objects } = this.#parts;
     const claim = objects.of<Claim>(PERSISTENT_VOLUME_CLAIMS).get(placeOfText(key));
+    if (claim === undefined) this.#reported.delete(key);
     if (claim === undefined || claim.metadata.deletionTimestamp !== undefined) return;
     const classes = objects.of<StorageClass>(STORAGE_CLASSES);
     const decision = decideClaim(claim, {
@@ -123,7 +124,7 @@ class VolumeBinder {
     // a bound claim keeps its capacity, because the file system of an expanded volume may not have been resized yet
     const isNew = claim.status?.phase !== 'Bound';
     await this.#setStatus(bound, { phase: 'Bound', accessModes, capacity: isNew ? capacity : bound.status?.capacity });
-    this.#reported.delete(uid);
+    this.#reported.delete(placeText(claim.metadata));
   }
 
   async #provision(claim: Claim, provisioner: string): Promise<void> {
@@ -175,9 +176,10 @@ class VolumeBinder {
   }
 
   #report(claim: Claim, type: 'Normal' | 'Warning', { reason, message }: { reason: string; message: string }): void {
-    const key = `${reason} ${message}`;
-    if (this.#reported.get(claim.metadata.uid) === key) return;
-    this.#reported.set(claim.metadata.uid, key);
+    const place = placeText(claim.metadata);
+    const report = `${claim.metadata.uid} ${reason} ${message}`;
+    if (this.#reported.get(place) === report) return;
+    this.#reported.set(place, report);
     this.#events.event(subjectOf(PERSISTENT_VOLUME_CLAIMS, claim), type, reason, message);
   }
 }
