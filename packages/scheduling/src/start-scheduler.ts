@@ -24,8 +24,9 @@ import {
   type StorageClass,
 } from './cluster/objects.ts';
 import { podClaims } from './cluster/pod-claims.ts';
+import { freesResources } from './cluster/resource-amounts.ts';
 import { SchedulingQueue } from './queue/scheduling-queue.ts';
-import { asksForOther, freesResources, mayHelp } from './queue/wake-up.ts';
+import { asksForOther, mayHelp } from './queue/wake-up.ts';
 import { Scheduler } from './scheduler.ts';
 import { SCHEDULER_NAME } from './writes/pod-writes.ts';
 

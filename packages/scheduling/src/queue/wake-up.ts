@@ -1,6 +1,5 @@
 /** Decides which changes are worth another attempt. Pure. */
 import type { Node, Pod } from '@podwright/kube-api';
-import { requestsOf } from '../cluster/resource-amounts.ts';
 
 /**
  * Whether a node change may allow a pod to run there: a new node, or different labels, taints, resources or condition statuses, but not
@@ -20,10 +19,4 @@ function relevant({ metadata, spec, status }: Node): string {
 export function asksForOther(before: Pod, after: Pod): boolean {
   const asked = ({ metadata, spec }: Pod) => JSON.stringify([metadata.labels, spec]);
   return asked(before) !== asked(after);
-}
-
-/** Whether a pod on a node requests less of some resource than before, such as after the node has applied a smaller size. */
-export function freesResources(before: Pod, after: Pod): boolean {
-  const left = requestsOf(after);
-  return [...requestsOf(before)].some(([name, amount]) => (left.get(name) ?? 0n) < amount);
 }
