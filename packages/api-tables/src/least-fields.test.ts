@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Cell } from './column.ts';
 import { tableWith } from './row-checks.fixture.ts';
 
-/** An object with only the required fields of all kinds. */
+/** An object that has the required fields of every kind, and no others. */
 const LEAST = {
   spec: { containers: [], scaleTargetRef: { kind: 'K', name: 'n' }, taint: {} },
   roleRef: { kind: 'K', name: 'n' },

@@ -33,7 +33,7 @@ export class Backoff {
     return delayMs;
   }
 
-  /** Returns the current delay for `key` in ms, or 0 if there is none. */
+  /** Returns the current delay of `key` in ms, or 0 if there is none. */
   delayOf(key: string): number {
     return this.#entries.get(key)?.delayMs ?? 0;
   }

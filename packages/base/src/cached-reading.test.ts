@@ -8,7 +8,7 @@ const DEMAND_MS = 90_000;
 const always = () => true;
 const settled = () => new Promise(setImmediate);
 
-/** Numbered readings, with a clock controlled by the test. */
+/** Returns a cached reading whose values count up from 1, with a clock controlled by the test. */
 function numbered(t: TestContext) {
   let nowMs = 0;
   t.mock.timers.enable({ apis: ['setTimeout'] });

@@ -18,16 +18,18 @@ export type HostLookupOptions = {
 };
 
 /**
- * Resolves host names for connections; pass `lookup` as their option of that name. `localhost` and names in /etc/hosts are resolved on this
- * thread. Other names require getaddrinfo(3), which blocks a thread of libuv's pool until the name servers respond. They are therefore
- * looked up one at a time, and lookups that wait too long fail.
+ * Resolves host names for connections; pass its `lookup` as the connection's `lookup` option. `localhost` and names in /etc/hosts are
+ * resolved on this thread. Other names require getaddrinfo(3), which blocks a thread of libuv's pool until the name servers respond. They
+ * are therefore looked up one at a time, and lookups that wait too long fail.
  */
 export class HostLookup {
   readonly #resolve: Resolve;
   readonly #hosts: HostsFile;
   readonly #queueTimeoutMs: number;
   readonly #turns = new Limiter(1);
-  /** Lookups in progress, by name and options, so that a client repeating a slow lookup occupies only one turn. */
+  /**
+   * Lookups in progress, by name and options. A client that repeats a slow lookup joins the one in progress, so it occupies only one turn.
+   */
   readonly #running = new Map<string, Promise<LookupAddress[]>>();
 
   constructor({ hosts = HOSTS, resolve = getAddresses, queueTimeoutMs = QUEUE_TIMEOUT_MS }: HostLookupOptions = {}) {

@@ -26,8 +26,8 @@ export class KeyedLock {
 }
 
 /**
- * Limits work to `limit` concurrent runs; the rest waits in order of arrival. If `patienceMs` is set, work that takes longer continues but
- * no longer counts toward the limit, so it does not block other work.
+ * Limits work to `limit` concurrent calls; further calls wait in order of arrival. If `patienceMs` is set, work that takes longer continues
+ * but no longer counts toward the limit, so it does not block other work.
  */
 export class Limiter {
   readonly #limit: number;
@@ -48,7 +48,7 @@ export class Limiter {
     return this.#waiting.size;
   }
 
-  /** Starts up to `most` waiting runs immediately, even if that exceeds the limit. */
+  /** Starts up to `most` waiting calls immediately, even if that exceeds the limit. */
   admit(most: number): void {
     for (const begin of [...this.#waiting].slice(0, most)) {
       this.#running++;

@@ -1,6 +1,6 @@
 /**
  * Defers work so that it does not slow down work that a caller is waiting for. Each work item starts after `delayMs`, or earlier if `begin`
- * is called for it. Items still pending when the process exits are lost; the next process has to find out what is left to do.
+ * is called for it. Items still pending when the process exits are lost, so after a restart the process must find out what is left to do.
  */
 export class Later {
   readonly #delayMs: number;

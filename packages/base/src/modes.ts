@@ -25,7 +25,7 @@ export const LOG_FILE = 0o640;
 /** A pod's directories and files that containers running as any user must be able to read: mount points, /etc/hosts, volume files. */
 export const CONTAINER_DIRECTORY = 0o755;
 export const CONTAINER_FILE = 0o644;
-/** The program itself; same mode as the other programs in its directory. */
+/** Mode of the podwright executable, like that of the other executables in its directory. */
 export const PROGRAM_FILE = 0o755;
 /** A program that others may execute but not read, so the kernel does not let them trace it (prctl(2), PR_SET_DUMPABLE). */
 export const UNREADABLE_PROGRAM = 0o711;
@@ -34,7 +34,10 @@ export const OPEN_DIRECTORY = 0o777;
 export const OPEN_FILE = 0o666;
 /** Set on the directories of a volume with `fsGroup`, so that new files inherit the directory's group. */
 export const SET_GROUP_ID = 0o2000;
-/** Added in a volume with `fsGroup`: to read-only files, to writable files, and to directories. */
+/**
+ * Permissions added in a volume with `fsGroup`: GROUP_READABLE to read-only files, GROUP_WRITABLE to writable files, and GROUP_SEARCHABLE
+ * to directories.
+ */
 export const GROUP_READABLE = 0o440;
 export const GROUP_WRITABLE = 0o660;
 export const GROUP_SEARCHABLE = 0o110;
@@ -48,7 +51,9 @@ export const HOST_PATH_FILE = 0o644;
 /** The umask (umask(2)) of Podwright's daemons, for files that libraries create with their own modes. */
 export const DAEMON_UMASK = 0o022;
 
-/** Mode bits that Podwright checks but never sets: execute, write for group and others, and the sticky bit (inode(7)). */
+/**
+ * Mode bits that Podwright checks but never sets: execute permission, write permission for group and others, and the sticky bit (inode(7)).
+ */
 export const EXECUTABLE = 0o111;
 export const WRITABLE_BY_OTHERS = 0o022;
 export const STICKY = 0o1000;

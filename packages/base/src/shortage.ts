@@ -1,7 +1,7 @@
 import { errorMessage, isErrno } from './errors.ts';
 
 const CODES = ['ENOSPC', 'EDQUOT', 'EROFS', 'EMFILE', 'ENFILE', 'ENOMEM'];
-/** Matches the strerror(3) texts of these codes, as printed by programs. */
+/** Matches the strerror(3) texts of CODES in the output of programs. */
 const WORDS =
   /no space left on device|disk quota exceeded|read-only file system|too many open files|cannot allocate memory/i;
 

@@ -27,7 +27,7 @@ export function isSystemError(error: unknown): error is SystemError {
 }
 
 /**
- * Words a system error without its code: `open /x: no such file or directory`. Omits the object if `context` already names it. Messages
+ * Formats a system error without its code: `open /x: no such file or directory`. Omits the object if `context` already names it. Messages
  * other than Node.js's own are left unchanged.
  */
 export function systemErrorMessage(error: SystemError, context = ''): string {

@@ -42,7 +42,7 @@ export function compile(text: string, environment: Environment): Program {
     const names = new Set(checked.names.values());
     return { type: checked.type, names, evaluate: (variables, maxCost) => run(evaluate, variables, maxCost) };
   } catch (error) {
-    // the stack of this process is too small for a tree whose depth the parser accepted
+    // the parser accepts trees of this depth, but the stack of this process is too small for it
     if (error instanceof RangeError)
       throw new CompileError(text, [{ at: 0, message: 'expression recursion limit exceeded' }]);
     throw error;

@@ -153,9 +153,9 @@ export class CertificateRenewal {
   }
 
   /**
-   * Returns a signal that also aborts if the subject changes (a node's addresses may change while its request awaits approval), because a
-   * different certificate is then needed, or if the client's own certificate expires, because a different client must then wait for the
-   * same request.
+   * Returns a signal that also aborts when waiting with this client becomes pointless: if the subject changes, because a different
+   * certificate is then needed (a node's addresses may change while its request awaits approval), or if the client's own certificate
+   * expires, because another client must then wait for the request.
    */
   #whileCurrent(wanted: CertificateSubject, signal: AbortSignal): AbortSignal & Disposable {
     const changed = new AbortController();

@@ -84,7 +84,7 @@ export class FakeSigning {
       this.#watch(nameIn(fieldSelector), signal),
   } as unknown as KubeClient;
 
-  /** Sets the status of a request: an approval, a certificate or a refusal. */
+  /** Sets the status of a request: an approval, a certificate or a denial. */
   answer(name: string, status: Csr['status']): void {
     this.requests.set(name, { ...this.requests.get(name)!, status });
     this.#notify();

@@ -19,7 +19,7 @@ export type ServingCertificateOptions = {
   logger: Logger;
 };
 
-/** Keeps a serving certificate for the node's names up to date. `current` returns the certificate if it is valid. */
+/** Keeps a serving certificate for the node's names up to date. `current` returns the certificate, or nothing if it is not valid. */
 export async function startServingCertificate(
   options: ServingCertificateOptions,
 ): Promise<{ current: () => CertificatePair | undefined; stop: () => Promise<void> }> {

@@ -48,11 +48,11 @@ export const NODE_ANSWER_TIMEOUT_MS = 10_000;
 export const LAST_LOGS_TIMEOUT_MS = 5000;
 /** With prefixes, longer log lines are split, because a container may write an endless line. */
 export const MAX_LOG_LINE_BYTES = 64 << 10;
-/** Without `--all`, `events` shows only the most recent events of the last hour. */
+/** Without `--all`, `events` shows only events from the last hour, and only the MAX_SHOWN_EVENTS most recent ones. */
 export const SHOWN_EVENTS_AGE_MS = 3_600_000;
 export const MAX_SHOWN_EVENTS = 100;
 
-/** Default for `kubectl wait --timeout`, and the timeout used for negative values. */
+/** Default timeout of `wait`, as in kubectl. LONGEST_WAIT_MS, one week, is used where kubectl's `--timeout` means no limit. */
 export const WAIT_TIMEOUT_MS = 30_000;
 export const LONGEST_WAIT_MS = 7 * 24 * 3_600_000;
 
@@ -61,12 +61,12 @@ export const TOP_PERIOD_MS = 2000;
 /** Refresh interval of `trace -w`. */
 export const TRACE_PERIOD_MS = 500;
 
-/** Default time that --once and --detach wait for pods that fail to start; they are often used unattended. */
+/** How long --once and --detach wait by default for pods that fail to start. They need a limit because they are often used unattended. */
 export const START_PATIENCE_MS = 120_000;
 
 /**
- * How long pods without probes must have been running before `run` reports them as ready. Shorter with --detach, because scripts wait for
- * it.
+ * How long pods without probes must have been running before `run` reports them as ready. DETACHED_STEADY_MS applies with --detach; it is
+ * shorter because scripts wait for the command.
  */
 export const STEADY_MS = 200;
 export const DETACHED_STEADY_MS = 15;

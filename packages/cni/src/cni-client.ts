@@ -23,7 +23,7 @@ import { type CniResult, decodeResult } from './result.ts';
 import { SharedLock } from './shared-lock.ts';
 import { selectVersion, supportsCheck, supportsGcAndStatus, supportsPrevResultOnDel } from './versions.ts';
 
-/** Deadlines for one plugin run, in milliseconds. `strayMs` applies to a plugin that an earlier process left running. */
+/** Deadlines for one plugin run, in milliseconds. `strayMs` applies to a plugin left running by a container runtime that has died. */
 export type CniDeadlines = { addMs: number; delMs: number; queryMs: number; strayMs: number };
 
 export type CniClientOptions = {

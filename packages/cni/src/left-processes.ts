@@ -33,7 +33,8 @@ async function endProcesses(belongs: (pid: number) => Promise<boolean>, graceMs:
 }
 
 /**
- * In proc(5), the state, parent and process group follow the program's name, which is in parentheses and may itself contain parentheses.
+ * Whether a process is in the process group and not a zombie. In proc(5), the state, parent and process group follow the program's name,
+ * which is in parentheses and may itself contain parentheses.
  */
 async function isInGroup(pid: number, group: number): Promise<boolean> {
   const status = await readFile(`/proc/${pid}/stat`, 'latin1');

@@ -29,5 +29,5 @@ export const ADD_TIMEOUT_MS = 120_000;
 export const DEL_TIMEOUT_MS = 60_000;
 export const QUERY_TIMEOUT_MS = 10_000;
 
-/** How long a plugin started by an earlier process may keep running before it is killed, in milliseconds. */
+/** How long a plugin left running by a container runtime that has died may continue before it is killed, in milliseconds. */
 export const STRAY_TIMEOUT_MS = 3000;

@@ -78,8 +78,8 @@ export function podAddresses({ ips, interfaces }: CniResult): string[] {
 }
 
 /**
- * Removes `portmap` from the network of a pod without host ports: it would only return its input, so most pods need one plugin run less.
- * The attachment's record contains the resulting list, which is also used for DEL.
+ * Removes `portmap` from the network of a pod without host ports, because it would only return its input. This saves most pods one plugin
+ * run. The attachment's record contains the resulting list, which is also used for DEL.
  */
 export function withoutIdlePlugins(
   list: NetworkList,

@@ -23,7 +23,9 @@ export async function encodeOne(object: AnyObject, encoding: ResourceEncoding): 
   return encodeValue(await oneValue(object, convertTo, encoding), format, encoding.schema);
 }
 
-/** Returns an object in the form to be encoded, converted if the client requested it. Throws 406 if it cannot be converted. */
+/**
+ * Returns the value to encode for an object, converted if the client requested a conversion. Throws 406 if that conversion is not possible.
+ */
 export async function oneValue(
   object: AnyObject,
   convertTo: OutputFormat['convertTo'],
@@ -45,7 +47,7 @@ export async function oneValue(
 export const isStoredForm = ({ mediaType, isPretty }: OutputFormat): boolean =>
   mediaType === 'application/json' && !isPretty;
 
-/** Lists whose stored objects exceed this size in total are encoded in slices, unless the stored form can be sent. */
+/** Lists whose stored objects are larger than this in total are encoded in slices, unless the stored bytes can be sent as they are. */
 const MAX_WHOLE_BYTES = 256 << 10;
 
 /** Encodes a list. Stored objects are not decoded if the client accepts JSON. */
@@ -70,8 +72,8 @@ export async function encodeList(page: ObjectPage, encoding: ResourceEncoding): 
 const sizeOf = (objects: readonly StoredObject[]): number => objects.reduce((sum, { bytes }) => sum + bytes.length, 0);
 
 /**
- * Whether the table's rows are sorted, which requires all of them before the first can be sent. Only administrators create such objects, so
- * these tables stay short.
+ * Whether the table's rows are sorted, in which case all of them are needed before the first can be sent. Only the flow control kinds have
+ * sorted tables; administrators create these objects, so there are few of them.
  */
 const isOrdered = ({ format, resource }: ResourceEncoding): boolean =>
   format.convertTo?.kind === 'Table' && resource.group === 'flowcontrol.apiserver.k8s.io';
@@ -81,7 +83,7 @@ const LIST_END = Buffer.from(']}\n');
 const areStored = (objects: readonly AnyObject[]): objects is readonly StoredObject[] =>
   objects.every((object) => object instanceof StoredObject);
 
-/** As in upstream, lists of custom kinds always have a continue token. */
+/** As in upstream, lists of custom kinds always have a `continue` field, even if it is empty. */
 const listHead = (page: ObjectPage, { schema, resource }: ResourceEncoding): JsonObject => ({
   kind: resource.listKind ?? listKind(resource.kind),
   apiVersion: apiVersionOf(resource),

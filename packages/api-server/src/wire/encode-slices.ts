@@ -12,7 +12,10 @@ import { decoded } from './response-content.ts';
 /** A response body whose length is not known in advance. */
 export type SlicedBody = { contentType: string; slices: AsyncIterable<Uint8Array> };
 
-/** A list to encode. `listWith` returns the list as JSON with only the given objects; its last field contains the elements. */
+/**
+ * A list to encode. `listWith` returns the list as JSON, containing only the given objects; the last field of the result must be the one
+ * that holds the elements.
+ */
 export type SlicedList = {
   objects: readonly StoredObject[];
   listWith: (objects: readonly StoredObject[]) => Promise<JsonObject>;
@@ -22,7 +25,7 @@ export type SlicedList = {
   turn?: (() => Promise<void>) | undefined;
 };
 
-/** Total sizes of the stored objects in a slice. YAML slices are smaller because the YAML library is slow. */
+/** Size of a slice, in bytes of stored objects. YAML slices are smaller because the YAML library is slow. */
 const SLICE_BYTES = 64 << 10;
 const YAML_SLICE_BYTES = 16 << 10;
 
@@ -46,7 +49,7 @@ async function* jsonSlices(list: SlicedList): AsyncGenerator<Uint8Array> {
   yield Buffer.from(isPretty ? '\n  ]\n}' : ']}\n');
 }
 
-/** Formats the elements as in an indented list that is a field of an object. */
+/** Formats list elements with the indentation that they have inside an object. */
 const indented = (elements: readonly unknown[]): string =>
   `  ${JSON.stringify(elements, null, 2).slice('[\n'.length, -'\n]'.length).replaceAll('\n', '\n  ')}`;
 
@@ -66,7 +69,7 @@ async function yamlElements(elements: readonly unknown[]): Promise<string> {
   return texts.map((text) => `- ${text.replaceAll(/\n(?=[^\n])/g, '\n  ')}`).join('');
 }
 
-/** Encodes the items twice: first only to determine their total length, which precedes them. */
+/** Encodes the items twice: the first time only to determine their total length, which has to be sent before them. */
 async function* protobufSlices(list: SlicedList): AsyncGenerator<Uint8Array> {
   let itemsBytes = 0;
   for await (const items of protobufItems(list)) itemsBytes += items.length;

@@ -22,8 +22,8 @@ export const jsonText = (value: unknown, isPretty: boolean): string =>
   isPretty ? JSON.stringify(value, null, 2) : `${JSON.stringify(value)}\n`;
 
 /**
- * Longer YAML is written as JSON, which is also valid YAML, because the YAML library takes about a second per megabyte. YAML requires field
- * names to be shorter than 1,024 characters; only those in managed fields may be longer.
+ * YAML longer than this is written as JSON, because the YAML library takes about a second per megabyte. JSON is valid YAML as long as its
+ * field names are shorter than 1,024 characters; only names in managed fields can be longer.
  */
 const MAX_YAML = 32 << 10;
 

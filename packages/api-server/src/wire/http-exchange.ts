@@ -49,7 +49,10 @@ export type LargeBody = {
   received(bytes: number): void;
   /** Waits until the body may be processed. Throws 429 if it was refused, or the signal's reason. */
   turn(signal?: AbortSignal): Promise<void>;
-  /** Waits as for a large body before work on a stored object of this size, unless the body has already had its turn. */
+  /**
+   * Waits for a turn before work on a stored object of this size, as for a request body of that size. Returns immediately if the body has
+   * already had its turn.
+   */
   turnFor(objectBytes: number, signal?: AbortSignal): Promise<void>;
 };
 
@@ -78,7 +81,7 @@ export type HttpExchange = {
   untilDurable?: () => Promise<void> | undefined;
   /** Whether the URL's objects are of a custom kind, which cannot be encoded as protobuf. */
   isCustom?: boolean;
-  /** Set for in-process callers: the body, which is not read from the request. `body` is undefined if there is none. */
+  /** Set for in-process callers, who pass the body as a value instead of sending it. `body` is undefined if there is none. */
   value?: { body: unknown };
 };
 

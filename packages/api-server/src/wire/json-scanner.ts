@@ -1,4 +1,4 @@
-/** Finds what `JSON.parse` does not report: duplicate fields, and syntax errors in the words of Go's encoding/json. */
+/** Finds duplicate fields, which `JSON.parse` does not report, and reports syntax errors in the words of Go's encoding/json. */
 import type { JsonPath } from '@podwright/kube-schema';
 import { MAX_VALUES, tooManyValues } from './check-values.ts';
 

@@ -46,7 +46,7 @@ export class ResponseWriter {
   async watch(events: AsyncIterable<readonly OutputEvent[]>, options: WatchResponseOptions): Promise<void> {
     const { exchange } = this;
     if (exchange.upgrade !== undefined) {
-      // required by Go's server; scripts on web pages cannot omit it
+      // Go's WebSocket server requires an Origin header, which scripts on web pages cannot omit
       if (headerOf(exchange.request, 'origin') === '') return this.#send(403, { contentType: '', parts: [] });
       const { sendWatchMessages } = await import('./watch-socket.ts');
       return sendWatchMessages(events, { ...options, exchange });

@@ -25,7 +25,7 @@ export type ServedExchange = AsyncDisposable & {
   ) => Promise<{ status: number; headers: IncomingHttpHeaders; body: Buffer }>;
 };
 
-/** Serves requests over plain TCP using the handler. */
+/** Starts a server on plain TCP that passes requests to the handler. */
 export async function serveExchanges(
   protocol: Protocol,
   handle: (exchange: HttpExchange) => Promise<void>,
@@ -80,7 +80,7 @@ async function open2(port: number, sent: SentRequest, body?: Uint8Array | string
   return { status: received[':status'], headers: received, body: stream, close: () => session.destroy() };
 }
 
-/** A server may respond before it has read the body. */
+/** Ignores write errors, because a server may respond and close the stream before it has read the body. */
 function writeBody(stream: Writable, body: Uint8Array | string | undefined): void {
   stream.on('error', () => undefined);
   stream.end(body);

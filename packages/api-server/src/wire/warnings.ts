@@ -1,4 +1,7 @@
-/** Maximum total length of a response's warnings, in characters. If exceeded, each warning is truncated to MAX_ONE. */
+/**
+ * Maximum total length of a response's warnings, in characters. If it is exceeded, each warning is truncated to MAX_ONE, and those that
+ * still do not fit are dropped.
+ */
 const MAX_TOTAL = 4096;
 const MAX_ONE = 256;
 

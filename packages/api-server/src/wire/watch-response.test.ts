@@ -33,7 +33,7 @@ const encoding: Omit<ResourceEncoding, 'format'> = {
 
 type Source = { events: AsyncIterable<readonly OutputEvent[]>; end?: AbortSignal; maxStallMs?: number };
 
-/** A server whose watches have the events of `source`. `ended` resolves when the first watch is over. */
+/** Starts a server whose watches send the events of `source`. `ended` resolves when the first watch ends. */
 async function serveWatch(protocol: Protocol, source: (client: AbortSignal) => Source) {
   const encoder = new EventEncoder();
   const { promise: ended, resolve } = Promise.withResolvers<void>();

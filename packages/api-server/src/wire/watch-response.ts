@@ -39,7 +39,7 @@ export async function sendWatch(
   const isJson = mediaType === 'application/json';
   writer.begin(200, { 'content-type': isJson ? mediaType : `${mediaType};stream=watch` });
   let isFirst = true;
-  /** Whether the last event was only sent in part. */
+  /** Whether only part of the last event was sent. */
   let isCut = false;
   let group: Uint8Array[] = [];
   let bytes = 0;

@@ -11,8 +11,8 @@ import type { WatchResponseOptions } from './watch-response.ts';
 const LENGTH_BYTES = 4;
 
 /**
- * Upgrades the connection and sends watch events until the iteration ends or the client closes the connection. No faster than the client
- * reads, like `sendWatch`. JSON events are sent as text messages.
+ * Upgrades the connection and sends watch events until the iteration ends or the client closes the connection. Like `sendWatch`, sends
+ * events no faster than the client reads. JSON events are sent as text messages.
  */
 export async function sendWatchMessages(
   events: AsyncIterable<readonly OutputEvent[]>,

@@ -4,7 +4,10 @@ import type { AnswerInput, Step } from './answer-input.ts';
 
 /** Maximum length in bytes of a line in a chunked body, and of the entire trailer (maxLineLength in Go's net/http/internal). */
 const MAX_CHUNK_LINE_BYTES = 4096;
-/** Chunking overhead allowed by Go: 16 bytes plus twice the data size per chunk, plus MAX_EXCESS_BYTES for the whole body. */
+/**
+ * Go tolerates chunking overhead of up to FREE_CHUNK_BYTES plus twice the data size for each chunk, and a total of MAX_EXCESS_BYTES beyond
+ * that.
+ */
 const FREE_CHUNK_BYTES = 16;
 const MAX_EXCESS_BYTES = 16 << 10;
 

@@ -14,8 +14,8 @@ export type Frame = {
 export type Evaluate = (frame: Frame) => Value;
 
 /**
- * How a part of an expression is evaluated. `attribute` is set for variables, and for fields and elements of values: `resolve` reads the
- * value without charging for its root, as cel-go does for the branches of a conditional and for indexes (interpreter/attributes.go).
+ * How a part of an expression is evaluated. `attribute` is set for variables, and for fields and elements of values. Its `resolve` reads
+ * the value without charging for the root, as cel-go does for the branches of a conditional and for indexes (interpreter/attributes.go).
  */
 export type Plan = {
   readonly evaluate: Evaluate;

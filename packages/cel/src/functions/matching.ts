@@ -1,4 +1,4 @@
-/** Regular expression functions. The steps of matching count towards the limit of the evaluation. */
+/** Regular expression functions. Matching steps count towards the evaluation's step limit (`Evaluation`). */
 import { LinearPattern } from '../patterns/linear-pattern.ts';
 import { PatternError } from '../patterns/pattern-error.ts';
 import { CelError, ValueList } from '../values/values.ts';

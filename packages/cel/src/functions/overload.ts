@@ -84,7 +84,7 @@ export function hasType(value: Value, type: CelType): boolean {
 const CHARACTER = 0.1;
 /** The cost factor for each character of a regular expression (cel-go, RegexStringLengthCostFactor). */
 const PATTERN_CHARACTER = 0.25;
-/** The costs of creating a list and a map (cel-go, ListCreateBaseCost and MapCreateBaseCost). */
+/** The cost of creating a list (cel-go, ListCreateBaseCost) and of creating a map (MapCreateBaseCost). */
 export const LIST_COST = 10;
 export const MAP_COST = 30;
 

@@ -89,7 +89,9 @@ export class LinearPattern {
     return next;
   }
 
-  /** Returns the state with these instructions after a character: the same object each time, as long as it is cached. */
+  /**
+   * Returns the state consisting of these instructions and this preceding character; the same object each time, as long as it is cached.
+   */
   #stateOf(threads: ReadonlySet<number>, char: string): State {
     const before = kindOf(char);
     const sorted = [...threads].sort((a, b) => a - b);
@@ -156,7 +158,7 @@ export class LinearPattern {
     return { next, match: undefined };
   }
 
-  /** Returns the reading instructions that are reachable without reading a character, or `undefined` if a match is complete. */
+  /** Returns the character-reading instructions reachable without consuming a character, or `undefined` if a match is complete. */
   #closure(from: readonly number[], { before, after, budget }: { before: string; after: string; budget: MatchBudget }) {
     const seen = new Set<number>();
     const reading: { read: (char: string) => boolean; next: number }[] = [];

@@ -12,7 +12,7 @@ export type PatternNode =
 type Flags = { ignoresCase: boolean; multiline: boolean; dotAll: boolean; isUngreedy: boolean };
 
 const REPETITION = /^(?:[*+?]|\{\d+(?:,\d*)?\})\??/;
-/** Maximum repeat count, also for the product of nested ones, as in Go. */
+/** Maximum repeat count, and maximum product of the counts of nested repetitions, as in Go. */
 const MAX_REPEAT = 1000;
 /** Maximum pattern length in characters, which bounds the parsing time. */
 const MAX_LENGTH = 20_000;
@@ -53,7 +53,7 @@ class PatternParser {
     return options.length === 1 ? options[0]! : { kind: 'choice', options };
   }
 
-  /** Flags set within a group, such as `(?i)`, apply until the end of the group. */
+  /** Parses a sequence. Flags set within a group, such as `(?i)`, apply until the end of the group. */
   #sequence(flags: Flags, depth: number): PatternNode {
     const parts: PatternNode[] = [];
     while (!this.isAtEnd && this.#peek() !== '|' && this.#peek() !== ')') {

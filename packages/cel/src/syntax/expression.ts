@@ -1,7 +1,7 @@
 /** The syntax tree of an expression, with its macros expanded. */
 
 type At = {
-  /** The index in the source to which errors about the expression refer. */
+  /** The source index to report in errors about the expression. */
   readonly at: number;
 };
 

@@ -6,13 +6,13 @@ const MIN_TIMESTAMP = -62_135_596_800n * NANOSECONDS;
 const MAX_TIMESTAMP = 253_402_300_800n * NANOSECONDS - 1n;
 const MAX_DURATION = 2n ** 63n - 1n;
 
-/** Throws if the time is outside the years 1 to 9999. */
+/** Creates a timestamp. Throws if the time is outside the years 1 to 9999. */
 export function timestampOf(nanoseconds: bigint): Timestamp {
   if (nanoseconds < MIN_TIMESTAMP || nanoseconds > MAX_TIMESTAMP) throw new CelError('timestamp overflow');
   return new Timestamp(nanoseconds);
 }
 
-/** Throws if the duration is longer than 292 years. */
+/** Creates a duration. Throws if it is longer than 292 years. */
 export function durationOf(nanoseconds: bigint): Duration {
   if (nanoseconds > MAX_DURATION || nanoseconds < -MAX_DURATION - 1n) throw new CelError('duration overflow');
   return new Duration(nanoseconds);

@@ -11,8 +11,8 @@ import type { UnixHttp } from './unix-http.ts';
 export type ApiPlace = { apiVersion: string; kind: string; namespace: string; name: string };
 
 /**
- * An object and its path in the API. `namespace` is '' for cluster-scoped objects. `isGround` marks namespaces and definitions, which other
- * objects depend on.
+ * An object and its path in the API. `namespace` is '' for cluster-scoped objects. `isGround` marks namespaces and
+ * CustomResourceDefinitions, which other objects depend on.
  */
 export type LocatedObject<Place extends ApiPlace = ApiPlace> = Place & { path: string; isGround: boolean };
 

@@ -2,7 +2,10 @@ import { existsSync } from 'node:fs';
 import { PodwrightError } from '@podwright/base';
 import type { Kubeconfig } from '@podwright/kube-client';
 
-/** The cluster that a command reads from, selected by options like kubectl's. If `kubeconfig` is unset, it is this machine's node. */
+/**
+ * The cluster that a command reads from, selected by options like kubectl's. If `kubeconfig` is unset, the command reads from this
+ * machine's node instead.
+ */
 export type ClusterChoice = {
   /** One or more files, separated by colons as in the environment variable KUBECONFIG. */
   kubeconfig?: string;

@@ -4,8 +4,8 @@ import { kindOfWord, OBJECT_KINDS, type ObjectKind, typeWords } from './object-n
 import { readValues, type UnixHttp } from './unix-http.ts';
 
 /**
- * Returns the kinds that a command's words may refer to: those that every node has and, if a word names another kind, those of the node's
- * Kubernetes API. The node is called only in the latter case.
+ * Returns the kinds that a command's words may refer to: those that every node supports and, if a word names another kind, those of the
+ * node's Kubernetes API. The node is called only in the latter case.
  */
 export async function knownKinds(socketPath: string, words: readonly string[]): Promise<readonly ObjectKind[]> {
   if (typeWords(words).every((word) => kindOfWord(word) !== undefined)) return OBJECT_KINDS;

@@ -62,7 +62,7 @@ const selectName = (name: string) => `metadata.name=${name}`;
 /** A change to an object. `listed` is sent once, after the initial state; if no object precedes it, the object did not exist. */
 export type ObjectNews = { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: KubeObject } | { type: 'listed' };
 
-/** Typed client for a node's local API. */
+/** Typed client for the API that a node serves on its Unix socket. */
 export class NodeClient {
   readonly http: UnixHttp;
 
@@ -134,9 +134,9 @@ export class NodeClient {
   }
 
   /**
-   * Creates or replaces the objects in a manifest. With `dryRun`, the node only reports what it would do; without `replace`, the same
-   * applies if it would have to replace an existing object. With `leaveOutUnknown`, objects whose kind the node's Kubernetes API lacks are
-   * skipped, and the others are applied.
+   * Creates or replaces the objects in a manifest. The node changes nothing and only reports what it would do with `dryRun`, or if it would
+   * have to replace an existing object and `replace` is not set. With `leaveOutUnknown`, objects whose kind the node's Kubernetes API lacks
+   * are skipped, and the others are applied.
    */
   async apply(
     manifest: string,
@@ -153,7 +153,7 @@ export class NodeClient {
   }
 
   /**
-   * Deletes an object. Without a `path`, its kind must be one that every node has: Pod, ConfigMap, Secret, PersistentVolumeClaim or
+   * Deletes an object. Without a `path`, its kind must be one that every node supports: Pod, ConfigMap, Secret, PersistentVolumeClaim or
    * RuntimeClass. With a `path`, it is an object of a Kubernetes API, which deletes its dependents in the background.
    */
   async delete(

@@ -144,7 +144,7 @@ function collectionPath(kind: ObjectKind, namespace: string | undefined): string
 const groupPath = ({ group, version }: ApiKind): string =>
   group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
 
-/** Decodes a list. Sets the kind of its items, which Kubernetes APIs leave out. */
+/** Decodes a list. Sets the kind of its items, which Kubernetes APIs omit. */
 function decodeItems<T extends { metadata: { name: string } }>(value: unknown): { items: T[] } {
   const { apiVersion, kind, items } = (value ?? {}) as { apiVersion?: unknown; kind?: unknown; items?: unknown };
   if (!Array.isArray(items)) throw unreadable('items is no list');

@@ -8,9 +8,9 @@ import { UnixHttp } from './unix-http.ts';
 const TIMEOUT_MS = 10_000;
 const MAX_TEXT_BYTES = 16 << 20;
 
-/** An API that commands only read from: that of this machine's node or of a cluster. */
+/** The API that read-only commands use: this machine's node or a cluster. */
 export type ObjectSource = ViewCalls & {
-  /** Whether this is this machine's node. */
+  /** Whether this is the API of this machine's node, as opposed to a cluster's. */
   isNode: boolean;
   /** The namespace of the kubeconfig's context, or `default`. */
   namespace: string;

@@ -53,7 +53,10 @@ export class UnixHttp {
     throw isUnknownCall(response.statusCode, body) ? await this.#withSkew(error) : error;
   }
 
-  /** If the node runs a different version, which may have caused the error, adds advice to restart the node. */
+  /**
+   * Returns the error to report for a failed call. If the node runs a different version, which may be the cause, appends advice to restart
+   * the node.
+   */
   async #withSkew(error: unknown): Promise<unknown> {
     const { skewOfNode } = await import('./version-skew.ts'); // loaded late: few calls fail
     const skew = await skewOfNode(this.#socketPath);

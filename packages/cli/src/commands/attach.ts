@@ -61,8 +61,8 @@ export async function attachContainer(
 }
 
 /**
- * Returns which streams to attach: the terminal if the container's spec has one, and standard input if the spec has it and it was
- * requested. Reports requested streams that the spec lacks.
+ * Returns which streams to attach: the terminal if the container's spec has `tty`, and standard input if it was requested and the spec has
+ * `stdin`. Reports requested streams that the spec lacks.
  */
 function streamsOf(
   pod: Pod,

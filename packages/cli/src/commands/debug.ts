@@ -100,7 +100,7 @@ async function started(client: NodeClient, pod: Pod, name: string): Promise<{ po
   throw new PodwrightError('unavailable', `debug pod ${pod.metadata.name}: the node has stopped`);
 }
 
-/** Reasons of a waiting container that make the command give up. */
+/** Waiting reasons (`state.waiting.reason`) for which the command gives up on the container. */
 const FINAL_REASONS = new Set([
   'CreateContainerConfigError',
   'ErrImageNeverPull',

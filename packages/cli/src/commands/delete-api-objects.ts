@@ -37,7 +37,10 @@ export async function deleteApiObjects(
   if (missing.length > 0 && !ignoreNotFound) throw new PodwrightError('not_found', missing.join('\n'));
 }
 
-/** Returns a kind with its API group. The kinds that every node has leave it unset: it is the core group, except for RuntimeClass. */
+/**
+ * Returns a kind with its API group, which is unset in the kinds that every node supports: they belong to the core group, except for
+ * RuntimeClass.
+ */
 const located = (kind: ObjectKind) => ({
   ...kind,
   group: kind.group ?? (kind.kind === 'RuntimeClass' ? 'node.k8s.io' : ''),

@@ -6,7 +6,7 @@ import type { Finding } from './doctor-places.ts';
 
 const WHAT = 'left behind';
 
-/** Reports what killed nodes have left on the host. Empty if there is nothing. */
+/** Reports what node daemons that were killed have left behind on the host. Empty if there is nothing. */
 export async function leftoverFindings(directory = SERVICE_CLAIMS): Promise<Finding[]> {
   if (!existsSync(directory)) return [];
   const { findLeftClaims } = await import('@podwright/proxy'); // loaded only on a host that has had a node with an API
@@ -17,7 +17,7 @@ export async function leftoverFindings(directory = SERVICE_CLAIMS): Promise<Find
   }
 }
 
-/** Pure. */
+/** Builds the finding about what one killed node daemon has left behind. Pure. */
 export function leftoverFinding({ root, addresses, tables }: LeftClaim): Finding {
   const parts = [
     ...(addresses.length === 0 ? [] : [`${addresses.join(' and ')} on the loopback interface`]),

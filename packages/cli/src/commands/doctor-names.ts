@@ -1,7 +1,7 @@
 import { readPodResolvConf } from '@podwright/host';
 import type { Finding } from './doctor-places.ts';
 
-/** Reports that pods cannot reach any of the host's name servers. Returns no findings if they can. */
+/** Reports a problem if pods cannot reach any of the host's name servers. Returns no findings if they can reach one. */
 export async function nameFindings(path = '/etc/resolv.conf', resolvedPath?: string): Promise<Finding[]> {
   const text = await readPodResolvConf(path, resolvedPath);
   const servers = [...text.matchAll(/^\s*nameserver\s+([^\s#;]+)/gm)].map(([, server]) => server!);

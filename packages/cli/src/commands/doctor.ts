@@ -268,7 +268,7 @@ async function networkFinding(looked: Promise<NetworkDescription>): Promise<Find
   }
 }
 
-/** Returns the packaged programs that the message of a network problem advises installing. */
+/** Returns the programs that a network problem's message recommends installing and that are available as packages. */
 function programsOfNetwork(problem: string): HostProgram[] | undefined {
   if (problem.includes('install containernetworking-plugins')) return ['cni-plugins'];
   return problem.includes('install iptables') ? ['iptables'] : undefined;

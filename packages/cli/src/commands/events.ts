@@ -53,7 +53,7 @@ function queryOf({ namespace, allNamespaces, for: about }: EventsOptions): Objec
   return query;
 }
 
-/** Returns the most recent events of the last hour. */
+/** Returns the events of the last hour, up to a maximum number; the oldest are dropped. */
 export function recentEvents(events: Event[], nowMs: number): Event[] {
   const recent = events.filter(({ lastTimestamp }) => nowMs - Date.parse(lastTimestamp) <= SHOWN_EVENTS_AGE_MS);
   return byTime(recent).slice(-MAX_SHOWN_EVENTS);

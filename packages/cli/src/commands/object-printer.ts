@@ -54,9 +54,9 @@ export class TablePrinter {
   }
 
   /**
-   * Returns the width used to decide which columns to omit, or `undefined` to omit none. None are omitted if there are no titles, because
-   * readers could not see which are missing, or with `-o wide` for a kind without wide columns, where it means that cells are not
-   * truncated.
+   * Returns the width that the columns must fit into, or `undefined` to show all of them. All are shown if there are no titles, because
+   * readers could not see which columns are missing. All are also shown with `-o wide` for a kind without wide columns, where the option
+   * means that nothing is truncated.
    */
   #width(): number | undefined {
     const { output, headers } = this.#options;

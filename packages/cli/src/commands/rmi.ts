@@ -48,7 +48,10 @@ async function removeOne(
   print(`removed ${namesOf(image).join(', ')}`);
 }
 
-/** Removes a name. Returns whether the image was deleted along with it. Other container runtimes can only delete whole images. */
+/**
+ * Removes a name. Returns whether the image was deleted along with it. Container runtimes other than Podwright's can only delete whole
+ * images.
+ */
 async function untag(cri: CriClient, reference: string, image: Image): Promise<boolean> {
   try {
     return (await cri.transfers.untag({ reference })).removed;

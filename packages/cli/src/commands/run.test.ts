@@ -17,8 +17,8 @@ type Answer = (response: ServerResponse) => unknown;
 const applied: Answer = (response) => response.end(JSON.stringify(APPLIED));
 
 /**
- * Starts a run on a node that responds to apply and delete requests as given. Resolves when the run is watching its pods, or waiting for
- * the response to its apply.
+ * Starts `podwright run` against a node that responds to apply and delete requests as given. Resolves when the command is watching its
+ * pods, or waiting for the response to its apply request.
  */
 async function startedRun(t: TestContext, { apply = applied, remove }: { apply?: Answer; remove: Answer }) {
   const directory = mkdtempSync('/tmp/run-');

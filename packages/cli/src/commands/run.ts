@@ -55,7 +55,7 @@ async function runOnNode(manifests: Manifests, course: Course, context: CommandC
   const { state } = context.config;
   let isApplied = false;
   try {
-    // try to apply first: if that fails, no node is running; checking up front would cost an extra call
+    // try to apply first, and start a node only if none responds; checking up front would cost an extra call
     const applied = await apply(manifests, course).catch(async (error: unknown) => {
       if (errorCode(error) !== 'unavailable') throw error;
       course.node = await ensureNode(context, { interrupts, needsApi: needsApi(manifests) }).catch(
@@ -85,15 +85,15 @@ async function runOnNode(manifests: Manifests, course: Course, context: CommandC
 }
 
 /**
- * Reports the pods and the node that a run may leave behind if it exits without waiting for its pods. The next run of these manifests
- * adopts them.
+ * Reports the pods and the node that `podwright run` may leave behind if it exits without waiting for its pods. They are adopted if the
+ * same manifests are run again.
  */
 function reportLeft({ node, program }: Course): void {
   const stop = node.started ? `, '${program} stop' ends them and the node` : '';
   printError(`pods of this run may still be there: '${program} ps' lists them${stop}`);
 }
 
-/** A run from its start. It has no session until the manifests have been applied. */
+/** An invocation of `podwright run`, from its start. It has no session until the manifests have been applied. */
 type Course = Omit<AppliedCourse, 'node' | 'options' | 'session'> & {
   node: EnsuredNode;
   options: RunOptions & { detach: boolean };

@@ -47,13 +47,13 @@ export async function getTables(socketPath: string, selection: ObjectSelection, 
 const pathOfKind = (kind: ObjectKind, place: { namespace?: string; name?: string }): string =>
   pathOf(isApiKind(kind) ? kind : { ...kind, ...plainGroup(kind) }, place);
 
-/** Returns the API group and version of a kind that every node has. */
+/** Returns the API group and version of a kind that every node supports. */
 const plainGroup = ({ kind }: ObjectKind) => ({ group: kind === 'RuntimeClass' ? 'node.k8s.io' : '', version: 'v1' });
 
 async function list({ http, options }: Read, kind: ObjectKind): Promise<ServerTable> {
   const { namespace, ...selectors } = queryOf(options);
   const path = pathOfKind(kind, { namespace });
-  // the fields for --sort-by are only in the whole objects
+  // only whole objects contain the fields for --sort-by
   const query = { ...selectors, includeObject: options.sortBy === undefined ? undefined : 'Object' };
   return tableOf(await http.json({ method: 'GET', path, query, accept: TABLE }, (value) => value));
 }

@@ -26,7 +26,7 @@ type NodeStatus =
       root: string;
       state: string;
       pods: Record<string, number>;
-      /** Pods left behind by foreground runs that were killed. */
+      /** Pods left behind by foreground `podwright run` processes that were killed. */
       left: { namespace: string; name: string }[];
       /** Why the node has to poll directories; `undefined` if it can watch them. */
       polls: string | undefined;
@@ -99,7 +99,7 @@ async function nodeStatus({ apiSocket, root, state }: NodePaths): Promise<NodeSt
   }
 }
 
-/** Returns the pods left behind by foreground runs that were killed. */
+/** Returns the pods left behind by foreground `podwright run` processes that were killed. */
 function leftPods(stateDirectory: string, pods: Pod[]): { namespace: string; name: string }[] {
   const left = new Set(leftoverRecords(stateDirectory).flatMap(({ objects }) => objects.map(({ uid }) => uid)));
   return pods.flatMap(({ metadata: { namespace, name, uid } }) => (left.has(uid) ? [{ namespace, name }] : []));

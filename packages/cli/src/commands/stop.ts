@@ -17,13 +17,13 @@ export type StopCommandOptions = { keep?: boolean; delete?: boolean; pods?: bool
 
 type ObjectName = { kind: string; namespace: string; name: string; path?: string };
 
-/** The progress of a stop. `left`: the node has received the request, so the stop completes even if this command is interrupted. */
+/** How far `podwright stop` has got. `left`: the node has received the stop request, so it stops even if this command is interrupted. */
 type Course = { client: NodeClient; deleted: ObjectName[]; left: boolean };
 
 /** The kinds that `--delete` deletes in addition to pods. PersistentVolumeClaims are retained, along with their files. */
 const DELETED_KINDS = OBJECT_KINDS.filter(({ kind }) => ['ConfigMap', 'Secret', 'RuntimeClass'].includes(kind));
 
-/** ConfigMaps that a Kubernetes API creates itself and would recreate. The first one exists in every namespace. */
+/** ConfigMaps that a Kubernetes API creates by itself, and would recreate if they were deleted. The first one exists in every namespace. */
 const ROOT_CERTIFICATE = 'kube-root-ca.crt';
 const OF_API = ['kube-system/extension-apiserver-authentication', 'kube-public/cluster-info'];
 
@@ -93,7 +93,9 @@ async function findPods(client: NodeClient): Promise<Pod[] | undefined> {
   }
 }
 
-/** Deletes the objects of foreground runs or, with `--delete`, all applied objects. Returns the remaining pods. */
+/**
+ * Deletes the objects created by foreground `podwright run` commands or, with `--delete`, all applied objects. Returns the remaining pods.
+ */
 async function deleteSome(
   course: Course,
   pods: Pod[],
@@ -114,7 +116,7 @@ async function deleteSome(
 
 /**
  * Returns the objects that exist only in a Kubernetes API: with `--delete`, all workloads and Services; otherwise, those created by
- * foreground runs.
+ * foreground `podwright run` commands.
  */
 async function ofApi(
   { client }: Course,

@@ -31,7 +31,7 @@ export function watchTerminalSize(listener: (size: TerminalSize) => void): Dispo
   return { [Symbol.dispose]: () => terminal.off('resize', report) };
 }
 
-/** The terminal types in Debian's minimal terminfo (ncurses-base). Few containers know any others. */
+/** The terminal types in Debian's minimal terminfo (ncurses-base). Few container images support any others. */
 const KNOWN_TERMINALS = /^(?:ansi|dumb|linux|rxvt|(?:screen|tmux|xterm)(?:-256color)?|vt(?:100|102|220))$/;
 
 /** Returns the caller's TERM if containers are likely to support it, or else `xterm`. */

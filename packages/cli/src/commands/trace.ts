@@ -71,10 +71,13 @@ async function clusterTraces(source: ObjectSource, place: PodPlace): Promise<Rea
   };
 }
 
-/** A pause longer than this separates two starts, such as when a container is restarted. Each start has its own time axis. */
+/**
+ * A pause longer than this between steps marks a new startup of the pod, such as when a container is restarted. Each startup has its own
+ * time axis.
+ */
 const PAUSE_MS = 5000;
 
-/** Renders the charts of all starts of a pod. All but the first are headed by their time. */
+/** Renders a chart for each startup of a pod. All but the first are headed by their time. */
 export function waterfall(spans: TraceSpan[], width: number): string {
   if (spans.length === 0) return 'nothing was recorded; the node has been restarted since the pod started';
   const rows = nested(spans.toSorted((a, b) => a.startMs - b.startMs || b.endMs - a.endMs));
@@ -90,7 +93,7 @@ export function waterfall(spans: TraceSpan[], width: number): string {
   return texts.join('\n\n');
 }
 
-/** Splits the rows into starts, wherever there is a long pause between top-level steps. */
+/** Splits the rows into startups, wherever there is a long pause between top-level steps. */
 function starts(rows: Row[]): Row[][] {
   const groups: Row[][] = [];
   let untilMs = Number.NEGATIVE_INFINITY;

@@ -34,7 +34,7 @@ export async function namesOnNode(config: NodePaths, { wanted, options }: Questi
     );
 }
 
-/** Finds a kind. Kinds of the Kubernetes API take two more calls than those that every node has. */
+/** Finds a kind. For kinds that only a Kubernetes API has, this takes two more calls. */
 async function kindOfType({ apiSocket }: NodePaths, type: string): Promise<ObjectKind | undefined> {
   const bound = AbortSignal.timeout(5 * COMPLETION_TIMEOUT_MS);
   return kindOfWord(type, await raceAbort(knownKinds(apiSocket, [type]), bound));

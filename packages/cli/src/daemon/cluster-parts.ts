@@ -33,7 +33,7 @@ export async function runControllers(config: NodeConfig, kubeconfig: string): Pr
   client.close();
 }
 
-/** Serves Services on this host instead of kube-proxy, until a signal stops the proxy. Its nf_tables rules remain afterwards. */
+/** Implements Services on this host in place of kube-proxy, until a signal stops the proxy. Its nf_tables rules remain afterwards. */
 export async function runProxy(config: NodeConfig, kubeconfig: string): Promise<void> {
   const { stopped } = beginDaemon(config);
   const logger = createLogger({ name: 'proxy', level: config.log_level });

@@ -14,8 +14,8 @@ export const DAEMON_FLAGS = ['--max-semi-space-size=4', '--no-short-builtin-call
 export const KUBELET_FLAGS = ['--max-semi-space-size=2', '--no-short-builtin-calls', '--expose-gc'];
 
 /**
- * Returns the flags for a call with these arguments. If a pod has the same name as a daemon's command, commands for that pod also get the
- * daemon's flags, which only slows down their startup.
+ * Returns the flags for an invocation with these arguments. If a pod has the same name as a daemon's command, commands for that pod also
+ * get the daemon's flags, which only slows down their startup.
  */
 export function daemonFlags(args: string[]): string[] {
   for (const word of args) {
@@ -30,9 +30,9 @@ export function daemonFlags(args: string[]): string[] {
 export const DEFAULT_FLAGS = ['--max-semi-space-size=0', '--short-builtin-calls', '--no-expose-gc'];
 
 /**
- * Resets a daemon's flags to V8's defaults. V8 has already applied them, since it reads them only at startup. With non-default flags, V8
- * would reject the code cache of Node.js's built-in modules; Node.js would then compile each module on load, and keep a copy of the
- * compiled code for threads (1.2 MiB).
+ * Resets a daemon's flags to V8's defaults. They have already taken effect, since V8 reads them only at startup. If they kept their
+ * non-default values, V8 would reject the code cache of Node.js's built-in modules; Node.js would then compile each module on load, and
+ * keep a copy of the compiled code for threads (1.2 MiB).
  */
 export function resetFlags(): void {
   const { setFlagsFromString } = process.getBuiltinModule('node:v8');

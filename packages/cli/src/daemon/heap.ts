@@ -26,8 +26,8 @@ export function daemonHeap(usesFastPaths: boolean, { gc }: { gc?: NodeJS.GCFunct
 
 /**
  * Collects all garbage, and compiled code unused since the last such collection. If `growsFast`, the heap may then double before V8 starts
- * marking it: bursts fill it with objects that die when the burst ends. At all other times, both flags have V8's defaults, so that V8
- * accepts the code cache of Node.js's built-in modules (see `resetFlags`).
+ * marking it: bursts fill it with objects that die when the burst ends. The V8 flags for this are reset to their defaults immediately, so
+ * that V8 accepts the code cache of Node.js's built-in modules (see `resetFlags`).
  */
 function collectAll(collect: NodeJS.GCFunction, growsFast: boolean): void {
   setFlagsFromString('--bytecode-old-age=3');

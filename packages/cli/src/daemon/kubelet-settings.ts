@@ -1,4 +1,4 @@
-/** A kubelet's settings: a KubeletConfiguration or our own TOML, distinguished by their contents and overridden by flags. */
+/** A kubelet's settings: a KubeletConfiguration or Podwright's own TOML, distinguished by their contents and overridden by flags. */
 import { resolve } from 'node:path';
 import { PodwrightError } from '@podwright/base';
 import { discoverCgroups } from '@podwright/host';

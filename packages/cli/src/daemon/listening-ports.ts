@@ -10,7 +10,7 @@ const TABLES = [
 
 /**
  * Reads which ports the host's processes are listening on, at one of these addresses or the unspecified address. Returns a function that
- * reports whether a port is in use. It is always false for SCTP, whose sockets are not in these tables.
+ * reports whether a port is in use. For SCTP, it always returns false, because SCTP sockets are not in these tables.
  */
 export function readListeners(addresses: readonly string[]): (port: number, protocol: string) => boolean {
   const ports = new Map(

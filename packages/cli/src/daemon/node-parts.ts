@@ -59,7 +59,10 @@ export async function closeParts(
   if (failure !== undefined) throw failure.error;
 }
 
-/** Loads the API server only if the node has one. Every node removes what exited nodes have left on the host. */
+/**
+ * Starts the node's Kubernetes API, whose code is loaded only if the node has one. A node without one still removes what nodes that have
+ * exited left behind on the host.
+ */
 async function openStandaloneApi(config: NodeConfig): Promise<StandaloneApi | undefined> {
   if (!config.api.enabled) {
     if (existsSync(SERVICE_CLAIMS)) await removeLeft(config);

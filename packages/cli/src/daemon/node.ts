@@ -20,7 +20,7 @@ import { tmpfsCalls } from './tmpfs-calls.ts';
 const API_IN_CLUSTER =
   'a node of a cluster has no Kubernetes API of its own: remove enabled from the table api of the configuration file, or leave the cluster';
 
-/** Throws if the node has had a Kubernetes API which is now disabled: without it, the node would end the pods stored there. */
+/** Throws if the node used to have a Kubernetes API that is now disabled: without it, the node would terminate the pods stored there. */
 function refuseWithoutApi(config: NodeConfig): void {
   const { directory, ofNode } = apiServerPaths(config);
   if (config.api.enabled || !existsSync(ofNode)) return;

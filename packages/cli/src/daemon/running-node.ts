@@ -7,12 +7,12 @@ import { processStart } from '../client/process-start.ts';
 import { isNoNode } from '../client/unix-http.ts';
 import { environmentOf } from './process-environment.ts';
 
-/** A node's process as it was before an upgrade, which may end it. */
+/** A node's process, as found before an upgrade that may terminate it. */
 export type RunningNode = {
   info: NodeInfo;
   /** The process's start time, as returned by `processStart`. */
   start: string | undefined;
-  /** The systemd unit that has this as its main process. */
+  /** The systemd unit whose main process this is, if any. */
   unit: string | undefined;
   command: { file: string; args: string[]; directory: string; environment: NodeJS.ProcessEnv };
 };

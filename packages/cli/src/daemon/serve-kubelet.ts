@@ -55,12 +55,12 @@ export type ServedGraph = {
   localApi: { close: () => Promise<void> };
 };
 
-/** Terminates the pods, and returns whether that has started. */
+/** `endPods` terminates the pods; `isEnding` returns whether that has begun. */
 type PodEnding = { isEnding: () => boolean; endPods: ServedKubelet['endPods'] };
 
 /**
- * Starts a kubelet on a container runtime, with its local API, its HTTP API and, if it belongs to a cluster, a connection to the API
- * server. If any part fails to start, the others are closed and the promise rejects.
+ * Starts a kubelet on a container runtime, with its API on a Unix socket, its HTTP API and, if it belongs to a cluster, a connection to the
+ * API server. If any part fails to start, the others are closed and the promise rejects.
  */
 export async function serveKubelet(config: NodeConfig, place: ServedPlace, serving: Serving): Promise<ServedKubelet> {
   const logger = createLogger({ name: 'api', level: config.log_level });

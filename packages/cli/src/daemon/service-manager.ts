@@ -4,7 +4,7 @@ import { runProgram } from '@podwright/host';
 /** Sends an sd_notify(3) message to systemd. */
 export type Notify = (message: string) => Promise<void>;
 
-/** The watchdog timeout must be longer than this, as upstream (minimalNotifyInterval). */
+/** The watchdog timeout must be longer than this, as in upstream (minimalNotifyInterval). */
 const MIN_WATCHDOG_MS = 1000;
 
 /** Notifies the service manager that started this daemon. No-op if the service manager did not request notifications. */

@@ -22,7 +22,7 @@ import { type ClusterServices, claimAddresses, clientsOf, openClusterServices } 
 import { nodeClaims, startNodeControllers } from './node-controllers.ts';
 import { limitStrangers } from './stranger-connections.ts';
 
-/** The connection to the API, and the node's Services, which are closed separately. */
+/** The connection to the API and the node's Services. The two are closed separately. */
 export type StandaloneApi = ClusterConnection & { services: ClusterServices };
 
 /**
@@ -130,7 +130,7 @@ function connectionTo(
   };
 }
 
-/** Calls have administrator permissions, because only root can open the node's socket. */
+/** Gives calls administrator permissions, which is safe because only root can open the node's socket. */
 function kubernetesApiOf(server: ApiServer): KubernetesApi {
   const calls = server.calls(ADMINISTRATOR);
   return {

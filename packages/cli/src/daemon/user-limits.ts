@@ -47,7 +47,10 @@ export function raiseUserLimits(logger: Logger, root?: string, memoryBytes?: num
   }
 }
 
-/** Returns why this process cannot watch directories, or `undefined` if it can. The node runs as the same user, with the same limits. */
+/**
+ * Returns why this process cannot watch directories, or `undefined` if it can. The answer also holds for the node, which runs as the same
+ * user and therefore shares its limits.
+ */
 export function watchProblem(): string | undefined {
   try {
     watch('/').close();

@@ -67,6 +67,6 @@ function imageOf({ namespace, name, path }: Finding, pods: Pod[]): string[] {
 /** Whether a finding only says that an image will be pulled; these are listed separately. */
 const isToPull = ({ severity, path }: Finding) => severity === 'note' && path.at(-1) === 'image';
 
-/** Whether a finding reports an object as missing that is in the manifests, but has errors. */
+/** Whether a finding reports an object as missing although the manifests contain it, but with errors. */
 const isRefused = ({ message }: Finding, { refused }: DecodedManifest) =>
   refused.some((label) => message.startsWith(`${label} is not in these files`));

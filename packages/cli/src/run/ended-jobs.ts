@@ -21,8 +21,8 @@ export function suspendedJob(others: Others): { kind: 'Job'; namespace: string; 
 }
 
 /**
- * Removes `ttlSecondsAfterFinished` from the Jobs created by a foreground run. Otherwise, their results, pods and logs could be deleted
- * before the run has read them. The run deletes these Jobs itself.
+ * Removes `ttlSecondsAfterFinished` from the Jobs created by a foreground `podwright run`. Otherwise, their results, pods and logs could be
+ * deleted before the command has read them. The command deletes these Jobs itself.
  */
 export async function keepEndedJobs(
   client: Pick<NodeClient, 'locate' | 'mergeObject'>,

@@ -3,8 +3,8 @@ import type { Event } from '@podwright/kube-api';
 const MAX_EVENTS = 1000;
 
 /**
- * Events of objects that may belong to the run but are not known yet. The node sends events and pods over separate connections, so the
- * first event of a workload's pod may arrive before the pod.
+ * Holds events of objects that `podwright run` may have created but has not seen yet. The node sends events and pods over separate
+ * connections, so the first event of a workload's pod may arrive before the pod.
  */
 export class HeldEvents {
   readonly #events: Event[] = [];

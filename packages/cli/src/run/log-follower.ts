@@ -13,7 +13,7 @@ const MAX_LINE_BYTES = 64 << 10;
 /** Number of log lines to show for a container that was already running before this command. */
 const OLD_LINES = 10;
 
-/** How long to wait for a restarted node to recover its pods, and the pause between requests while waiting. */
+/** How long to wait for a restarted node to recover its pods. RESTART_PAUSE_MS is the pause between requests while waiting. */
 const RESTART_MS = 10_000;
 const RESTART_PAUSE_MS = 100;
 

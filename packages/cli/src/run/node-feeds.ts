@@ -30,9 +30,9 @@ async function showTransfers({ client, view, onTransfer, signal }: FeedOptions):
 }
 
 /**
- * Shows the events of objects with these UIDs, which may increase over time; for pods in `old`, only new events. Stores each pod's last
- * warning in `warnings`, by UID. Image transfers are not requested until an image is pulled, to save the node that work while it is
- * starting the pods.
+ * Shows the events of objects with these UIDs; more UIDs may be added over time. For pods in `old`, shows only new events. Stores each
+ * pod's last warning in `warnings`, by UID. Image transfers are not requested until an image is pulled, to save the node that work while it
+ * is starting the pods.
  */
 export async function showEvents(feed: EventFeed): Promise<void> {
   const { signal, uids, old } = feed;
@@ -59,7 +59,7 @@ type EventFeed = FeedOptions & {
   old: ReadonlySet<string>;
   warnings: Map<string, Event>;
 } & {
-  /** Stores events of unknown objects, if objects that appear later may belong to the run. */
+  /** Set if objects that appear later may have been created by this command: stores the events of objects not seen yet. */
   held?: HeldEvents;
 };
 

@@ -10,7 +10,10 @@ import { quotedLine } from './log-text.ts';
 import { containerStatuses, isWell } from './pod-end.ts';
 import { containerRows, firstLine, podLabel } from './pod-rows.ts';
 
-/** Limits on log lines quoted in an explanation. */
+/**
+ * Limits on the log lines quoted in an explanation: how many are shown, how many characters of each, and the length at which a line is
+ * split.
+ */
 const SHOWN_LINES = 10;
 const SHOWN_CHARACTERS = 400;
 const MAX_LINE_BYTES = 4 << 10;
@@ -95,7 +98,7 @@ export type ExplainOptions = {
 
 /**
  * Explains in a paragraph for the terminal why the pod is not ready: the reason, the end of the log that shows the failure, and commands
- * for more details. `keptBy` is a command that would keep the pod, if this run is going to remove it.
+ * for more details. `keptBy`: set if this command is about to remove the pod; the command that keeps it instead.
  */
 export async function explainTrouble(pod: Pod, options: ExplainOptions): Promise<string> {
   const { client, program, warning, claim, keptBy, signal, width } = options;
@@ -146,9 +149,7 @@ const argumentsOf = ({ metadata: { namespace, name } }: Pod) =>
 
 type LogSource = FailureLog & { client: Pick<NodeClient, 'log'>; signal: AbortSignal };
 
-/**
- * Reads the last lines of the failed attempt's log. If that log has been removed since, reads the latest attempt's log that is not empty.
- */
+/** Reads the last lines of the failed attempt's log. If that log no longer exists, reads the latest attempt's log that is not empty. */
 async function failureLines(pod: Pod, source: LogSource): Promise<string[]> {
   const status = containerStatuses(pod).find(({ name }) => name === source.container);
   const attempts = status === undefined ? [] : attemptsOf(status).reverse();

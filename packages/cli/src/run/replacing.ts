@@ -68,13 +68,19 @@ async function readAnswer(signal: AbortSignal): Promise<string> {
   }
 }
 
-/** Reports the objects of a killed run that this run has adopted. `stays`: this run does not remove the objects when it exits. */
+/**
+ * Reports the objects that this command has adopted from a `podwright run` process that was killed. `stays`: this command does not remove
+ * the objects when it exits.
+ */
 export function reportAdopted(objects: AppliedObject[], stays: boolean): void {
   if (objects.length === 0) return;
   printError(`${objectNames(objects)}: adopted from a killed run, ${stays ? 'kept' : 'removed at exit'}`);
 }
 
-/** Reports objects that already existed and are retained. `ofRuns` has the UIDs of objects that other foreground runs will delete. */
+/**
+ * Reports objects that already existed and are retained. `ofRuns` has the UIDs of objects that other foreground `podwright run` commands
+ * will delete.
+ */
 export function reportExisting(objects: AppliedObject[], ofRuns: ReadonlySet<string>): void {
   const others = objects.filter(({ uid = '' }) => ofRuns.has(uid));
   const [unchanged, replaced] = [

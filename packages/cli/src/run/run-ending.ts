@@ -1,4 +1,4 @@
-/** Reports how a run ended: what keeps running, what failed, and why. */
+/** Reports how `podwright run` ended: what keeps running, what failed, and why. */
 import { counted, errorCode, errorMessage, withTimeout } from '@podwright/base';
 import type { Event, Pod } from '@podwright/kube-api';
 import type { NodeClient } from '../client/node-client.ts';
@@ -17,7 +17,7 @@ import { failsToStart, NotStarted } from './start-patience.ts';
 /** `timeout`, in ms, limits the time until the pods are ready or, with `once`, until they have terminated. */
 export type WatchOptions = { once?: boolean; detach: boolean; timeout?: number; quiet?: boolean; namespace?: string };
 
-/** A run with its manifests already applied. */
+/** An invocation of `podwright run` whose manifests have already been applied. */
 export type Course = {
   node: { client: NodeClient };
   program: string;
@@ -32,12 +32,12 @@ export type Course = {
 /** `warnings`: the most recent warning event of each pod, by UID. */
 export type WatchedCourse = Course & { warnings: ReadonlyMap<string, Event> };
 
-/** How a run ended. `early`: before its pods had terminated. `keep`: the pods are not removed. */
+/** How an invocation of `podwright run` ended. `early`: before its pods had terminated. `keep`: the pods are not removed. */
 export type Ending = { exitCode: number; early: boolean; keep: boolean };
 
 export const hasFailed = (pod: Pod): boolean => pod.status?.phase === 'Failed' || lacksImage(pod);
 
-/** Ends a run with --detach. Reports failures now, because the command stops watching the pods. */
+/** Ends `podwright run --detach`. Reports failures now, because the command stops watching the pods. */
 export async function leaveRunning(course: WatchedCourse): Promise<Ending> {
   const pods = [...course.session.pods.values()];
   const troubled = pods.filter((pod) => hasFailed(pod) || lostContainers(pod).length > 0);
@@ -56,7 +56,7 @@ function reportRunning(pods: Pod[], program: string): void {
   printProse(`${counted(staying.length, 'pod')} ${what}; see '${program} ps', also logs, exec, describe, delete, stop`);
 }
 
-/** Prints what a run without pods has applied, such as a Service, or a CronJob that has not created a Job yet. */
+/** Reports what was applied if there are no pods, for example a Service, or a CronJob that has not created a Job yet. */
 function reportObjects({ workloads, objectCount }: RunSession): void {
   for (const object of workloads.objects)
     printProse(`${objectNames([object])}: ${workloads.stateOf(object.uid)?.progress}`);
@@ -64,7 +64,7 @@ function reportObjects({ workloads, objectCount }: RunSession): void {
     printProse(`applied ${counted(objectCount, 'object')}; none of them creates pods`);
 }
 
-/** Ends a run after a timeout, a signal or an error. If the node has stopped, its pods cannot be removed. */
+/** Ends `podwright run` after a timeout, a signal or an error. If the node has stopped, its pods cannot be removed. */
 export async function endEarly(course: WatchedCourse, error: unknown): Promise<Ending> {
   const { session, options, program } = course;
   const pods = [...session.pods.values()];

@@ -14,8 +14,8 @@ type ObjectName = Pick<AppliedObject, 'kind' | 'namespace' | 'name'>;
 export type LeftoverRecord = RunRecord & { path: string };
 
 /**
- * Each foreground `run` has a file named `run-PID-STARTTIME.json` in the node's state directory. If the file outlives the process, the run
- * was killed before it could clean up. The state directory is volatile, so a reboot deletes the files.
+ * Each foreground `podwright run` has a file named `run-PID-STARTTIME.json` in the node's state directory. If the file outlives the
+ * process, the process was killed before it could clean up. The state directory is volatile, so a reboot deletes the files.
  */
 const FILE = /^run-(\d+)-(\d+)\.json$/;
 
@@ -26,7 +26,7 @@ export function recordRun(stateDirectory: string, { objects, startedNode }: RunR
   return { [Symbol.dispose]: () => keep?.aborted || rmSync(path, { force: true }) };
 }
 
-/** Returns the records of killed runs. Unreadable records are skipped. */
+/** Returns the records of `podwright run` processes that were killed. Unreadable records are skipped. */
 export function leftoverRecords(stateDirectory: string): LeftoverRecord[] {
   return allRecords(stateDirectory).filter(({ path }) => {
     const [, pid, start] = FILE.exec(basename(path))!;
@@ -34,7 +34,7 @@ export function leftoverRecords(stateDirectory: string): LeftoverRecord[] {
   });
 }
 
-/** Returns the records of both killed and running runs. */
+/** Returns the records of all `podwright run` processes, both killed and still running. */
 export function allRecords(stateDirectory: string): LeftoverRecord[] {
   return namesInSync(stateDirectory).flatMap((name) => {
     if (!FILE.test(name)) return [];
@@ -44,17 +44,21 @@ export function allRecords(stateDirectory: string): LeftoverRecord[] {
   });
 }
 
-/** Returns the UIDs of the pods created by foreground runs. */
+/** Returns the UIDs of the pods created by foreground `podwright run` commands. */
 export function uidsOfRuns(stateDirectory: string): Set<string> {
   return new Set(allRecords(stateDirectory).flatMap(({ objects }) => objects.flatMap(({ uid }) => uid ?? [])));
 }
 
-/** The applied objects after adoption. `startedNode`: a killed run had started the node, so this run must stop it. */
+/**
+ * The applied objects after adoption. `startedNode`: a `podwright run` process that was killed had started the node, so this one must stop
+ * it.
+ */
 export type Adoption = { objects: AppliedObject[]; adopted: AppliedObject[]; startedNode: boolean };
 
 /**
- * Adopts unchanged objects created by a killed run by changing their action to `created`. If none of a record's pods still exist, none of
- * its objects are adopted: a ConfigMap has no UID, so a different client may have created one with the same name since.
+ * Adopts unchanged objects created by a `podwright run` process that was killed, by changing their action to `created`. If none of a
+ * record's pods still exist, none of its objects are adopted: a ConfigMap has no UID, so it may have been replaced by another client's
+ * ConfigMap with the same name.
  */
 export function adoptLeftovers(applied: AppliedObject[], left: RunRecord[]): Adoption {
   const unchanged = new Set(applied.filter(({ action }) => action === 'unchanged').map(keyOf));
@@ -69,14 +73,15 @@ export function adoptLeftovers(applied: AppliedObject[], left: RunRecord[]): Ado
   };
 }
 
-/** Removes adopted objects from the records of killed runs. */
+/** Removes adopted objects from the records of `podwright run` processes that were killed. */
 export function dropAdopted(left: LeftoverRecord[], adopted: AppliedObject[]): void {
   const keys = new Set(adopted.map(keyOf));
   drop(left, (object) => keys.has(keyOf(object)));
 }
 
 /**
- * Removes deleted objects from the records of killed runs. Objects are matched by name, because no object with that name exists anymore.
+ * Removes deleted objects from the records of `podwright run` processes that were killed. Objects are matched by name, because no object
+ * with that name exists anymore.
  */
 export function dropDeleted(stateDirectory: string, deleted: ObjectName[]): void {
   const names = new Set(deleted.map(nameOf));

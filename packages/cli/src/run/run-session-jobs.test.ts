@@ -1,4 +1,4 @@
-/** The end of a run whose manifest has a Job. */
+/** How `podwright run` ends if its manifest has a Job. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '@podwright/kube-api';

@@ -20,12 +20,12 @@ const KEEPS_POD: ReadonlySet<string> = new Set(['unchanged', 'resized', 'configu
 export type AppliedObject = ApplyResult['objects'][number];
 
 /**
- * The pods of one `podwright run`, both applied and created by its workloads, with their latest states and the times at which they became
- * ready. Objects that existed before the run are also watched, but never removed.
+ * The pods of one `podwright run` command, both applied and created by its workloads, with their latest states and the times at which they
+ * became ready. Objects that existed before the command are also watched, but never removed.
  */
 export class RunSession {
   readonly pods = new Map<string, Pod>();
-  /** UIDs of the pods that existed before this run. */
+  /** UIDs of the pods that existed before this command. */
   readonly old: ReadonlySet<string>;
   readonly workloads: RunWorkloads;
   /** Workload UIDs by the UIDs of the pods that they created. */
@@ -73,17 +73,17 @@ export class RunSession {
       .map((object) => ({ object, progress: 'its state is not known', ...this.workloads.stateOf(object.uid) }));
   }
 
-  /** Objects that existed before this run and are therefore retained. */
+  /** Objects that existed before this command and are therefore retained. */
   get existing(): AppliedObject[] {
     return this.#objects.filter(({ action }) => action !== 'created');
   }
 
-  /** Whether this run removes the pod when it exits. */
+  /** Whether this command removes the pod when it exits. */
   isMade({ metadata: { uid } }: Pod): boolean {
     return this.#made.some((object) => object.uid === (this.#owners.get(uid) ?? uid));
   }
 
-  /** Whether this run has pods to stop when it exits. */
+  /** Whether this command has pods to stop when it exits. */
   get makesPods(): boolean {
     return this.#made.some(({ uid, kind }) => uid !== undefined && (kind === 'Pod' || isWorkload({ kind })));
   }
@@ -98,7 +98,7 @@ export class RunSession {
     return this.workloads.objects.filter(({ uid }) => this.workloads.isLost(uid));
   }
 
-  /** Waiting workloads without pods, such as a suspended Job. `progress` says what they are waiting for. */
+  /** Workloads without pods that are waiting for something, such as a suspended Job. `progress` says what they are waiting for. */
   get idleWorkloads(): { object: AppliedObject; progress: string }[] {
     return this.workloads.objects.flatMap((object) => {
       const { isOver = true, isComplete = false, progress = '' } = this.workloads.stateOf(object.uid) ?? {};
@@ -107,8 +107,8 @@ export class RunSession {
   }
 
   /**
-   * Created objects that this run still owns. Pods deleted by a different client are excluded, because that client may have created new
-   * ones with the same names.
+   * Objects created by this command, as far as it still owns them. Pods deleted by a different client are excluded, because that client may
+   * have created new ones with the same names.
    */
   get #made(): AppliedObject[] {
     return this.#objects.filter(
@@ -248,7 +248,7 @@ export class RunSession {
     const pods = made.filter(({ kind }) => kind === 'Pod');
     const ofApi = await this.#located(made);
     const workloads = ofApi.filter(isWorkload);
-    // claims and their files are retained for the next run
+    // claims and their files are retained for the next `podwright run`
     const others = [
       ...made.filter(({ kind, apiVersion }) => apiVersion === undefined && kind !== 'Pod' && kind !== CLAIM),
       ...ofApi.filter((object) => !isWorkload(object)).reverse(),
@@ -301,8 +301,8 @@ export class RunSession {
   }
 
   /**
-   * For a pod that existed before, a failed pull does not count as terminated: the failure may be old, and the image may be available by
-   * now.
+   * Whether a pod has terminated or can never start. If the pod existed before this command, a failed pull does not count: the failure may
+   * be old, and the image may have become available.
    */
   readonly #isOver = (pod: Pod): boolean => (this.old.has(pod.metadata.uid) ? isEnded(pod) : isOver(pod));
   readonly #isSettled = (pod: Pod): boolean => isSettled(pod, this.#isOver);

@@ -13,7 +13,7 @@ export interface RunView {
   log(line: string): void;
   /** Must be called once the pods are ready or no longer watched. `table` replaces the startup progress. */
   settle(table?: string): void;
-  /** Shows lines about the run itself, such as published ports. */
+  /** Shows lines that do not belong to the progress of a container, such as published ports. */
   note(lines: string[]): void;
 }
 

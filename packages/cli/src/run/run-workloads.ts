@@ -13,13 +13,13 @@ type Followed = AppliedObject & { apiVersion: string; uid: string };
 /** Kinds between a workload and its pods: ReplicaSets for a Deployment, Jobs for a CronJob. */
 const BETWEEN: ReadonlySet<string> = new Set(['ReplicaSet', 'Job']);
 
-/** The workloads applied by a run: their states, and the pods that they create. */
+/** The workloads applied by a `podwright run` command: their states, and the pods that they create. */
 export class RunWorkloads {
   readonly objects: readonly Followed[];
   readonly #client: Reader;
   readonly #states = new Map<string, WorkloadState>();
   readonly #removed = new Set<string>();
-  /** UIDs of the workloads that own ReplicaSets and Jobs, by the UIDs of the latter; '' if none of this run's workloads owns them. */
+  /** For each ReplicaSet and Job, by UID, the UID of the workload that owns it; '' if it is owned by none of this command's workloads. */
   readonly #above = new Map<string, string>();
 
   constructor(client: Reader, applied: readonly AppliedObject[]) {
@@ -47,7 +47,7 @@ export class RunWorkloads {
     return this.objects.some((object) => object.uid === uid && object.kind === 'Job');
   }
 
-  /** Returns the UID of the workload that created a pod; undefined if it does not belong to this run. */
+  /** Returns the UID of the workload that created a pod; undefined if it is not one of this command's workloads. */
   async ownerOf(pod: Pod): Promise<string | undefined> {
     const owner = pod.metadata.ownerReferences?.find(({ controller }) => controller === true);
     if (owner === undefined || this.objects.length === 0) return undefined;

@@ -1,4 +1,4 @@
-/** Shows a run's pods and their logs until it ends, then removes the pods. */
+/** Shows the pods of `podwright run` and their logs until the command ends, then removes the pods. */
 import { raceAbort, withTimeout } from '@podwright/base';
 import type { Event, Pod } from '@podwright/kube-api';
 import { DETACHED_STEADY_MS, LAST_LOGS_TIMEOUT_MS, START_PATIENCE_MS, STEADY_MS } from '../limits.ts';
@@ -35,7 +35,10 @@ type ShownCourse = WatchedCourse & {
   states: OrderedStates;
 };
 
-/** Watches a run until it ends and returns the exit code. With --detach, it ends when the pods are ready. */
+/**
+ * Shows the pods of an invocation of `podwright run` until it ends, and returns the exit code. With --detach, it ends when the pods are
+ * ready.
+ */
 export async function watchRun(course: Course): Promise<number> {
   const { session, options } = course;
   const [watching, following] = [new AbortController(), new AbortController()];
@@ -73,7 +76,7 @@ function followLogs({ node, session, prefixed }: Course, view: RunView, signal: 
   return new LogFollower({ client: node.client, write, prefixed, stream: process.stdout, old: session.old, signal });
 }
 
-/** Shows the pods until they have terminated or the run ends early. */
+/** Shows the pods until they have terminated or the command ends early. */
 async function runToCompletion(given: Omit<ShownCourse, 'warnings' | 'patience' | 'states'>): Promise<Ending> {
   const { session, node, view, logs, interrupts } = given;
   const states = new OrderedStates(view, logs);
@@ -155,7 +158,7 @@ function whenNotWell(inTime: AbortSignal, pods: () => Pod[]): AbortSignal {
   return late.signal;
 }
 
-/** Waits a limited time for the remaining logs, except those of pods that stay. */
+/** Waits a limited time for the remaining logs, except those of pods that are not removed. */
 async function drain(logs: LogFollower, staying?: ReadonlySet<string>): Promise<void> {
   using signal = withTimeout(undefined, LAST_LOGS_TIMEOUT_MS, 'read the logs');
   await raceAbort(logs.drain(staying), signal).catch(() => undefined);

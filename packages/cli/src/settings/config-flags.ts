@@ -77,7 +77,7 @@ const KEYS: Record<Exclude<keyof ConfigFlags, 'config'>, string[]> = {
   imagePullProgressDeadline: ['dockershim', 'image_pull_progress_deadline'],
 };
 
-/** Flags whose keys are integers, booleans or lists. On the command line, list items are separated by commas. */
+/** Flags for integer, boolean and list keys. On the command line, list items are separated by commas. */
 const NUMBERS: readonly string[] = ['readySandboxes', 'networkPluginMtu', 'streamingPort'];
 const BOOLEANS: readonly string[] = ['fastPaths', 'api'];
 const LISTS: readonly string[] = ['cniBinDir'];

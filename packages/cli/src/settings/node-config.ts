@@ -12,7 +12,7 @@ import { readText } from './read-text.ts';
 /** A node's complete settings. All paths are absolute. */
 export type NodeConfig = Omit<FileSettings, 'api'> &
   NodePaths & {
-    /** `enabled`: whether a standalone node has a Kubernetes API. By default, it has one if its objects are stored in one. */
+    /** `enabled`: whether a standalone node has a Kubernetes API. Default: true if the node's objects are already stored in one. */
     api: FileSettings['api'] & { enabled: boolean };
     manifests: string;
     node_name: string;

@@ -10,7 +10,7 @@ export const DEFAULT_POD_LOGS = '/var/log/pods';
 export type NodePaths = {
   root: string;
   state: string;
-  /** The socket of the local API. */
+  /** The Unix socket of the node's API. */
   apiSocket: string;
   criSocket: string;
 };

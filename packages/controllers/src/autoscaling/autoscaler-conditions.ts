@@ -3,7 +3,7 @@ import type { AutoscalerCondition } from '../objects/horizontal-pod-autoscaler.t
 
 export type ConditionChange = Required<Omit<AutoscalerCondition, 'lastTransitionTime'>>;
 
-/** Returns the conditions with one of them set. Its transition time changes only if its status does. */
+/** Returns the conditions after setting one of them. Its transition time changes only if its status does. */
 export function withCondition(
   conditions: readonly AutoscalerCondition[],
   change: ConditionChange,

@@ -25,7 +25,10 @@ export type PodUsage = { timestampMs: number; windowMs: number; value: number };
 /** Pod usage by pod name. */
 export type PodUsages = ReadonlyMap<string, PodUsage>;
 
-/** Returns the usage of each pod or, if `container` is set, of that container. Omits pods with a counted container of unknown usage. */
+/**
+ * Returns the usage of each pod or, if `container` is set, of that container. Omits pods for which the usage of a counted container is
+ * unknown.
+ */
 export function usagesOf(metrics: readonly PodMetrics[], resource: string, container?: string): PodUsages {
   const usages = new Map<string, PodUsage>();
   for (const { metadata, timestamp, window, containers } of metrics) {

@@ -32,7 +32,10 @@ type Scale = {
   assumed: (pod: string) => number;
 };
 
-/** Throws an error with upstream's message if there are no pods, no metrics for them, or no requests. */
+/**
+ * Returns the number of replicas that a metric proposes. Throws an error with upstream's message if there are no pods, no metrics for them,
+ * or no requests.
+ */
 export function proposeReplicas(input: ProposalInput): Proposal {
   const { pods, resource, tolerances, currentReplicas, nowMs } = input;
   if (pods.length === 0) throw new Error('no pods returned by selector while calculating replica count');

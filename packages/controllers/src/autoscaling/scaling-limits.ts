@@ -126,7 +126,10 @@ function limitDecline(input: LimitInput, rules: ScalingRules): Limited {
 
 type Policy = NonNullable<ScalingRules['policies']>[number];
 
-/** Returns the limit of each policy, based on the replicas at the start of its period, or undefined if this direction is disabled. */
+/**
+ * Returns the limit of each policy, based on the replicas at the start of its period, or undefined if scaling in this direction is
+ * disabled.
+ */
 function proposalsOf(
   { history, current, nowMs }: LimitInput,
   { selectPolicy, policies = [] }: ScalingRules,

@@ -43,7 +43,10 @@ export const cronJobController: Controller = async (parts) => {
   await queue.ended;
 };
 
-/** Schedule times before `ms` are ignored. `lastMs`: the time in the future that showed that the system time had been set back. */
+/**
+ * Schedule times before `ms` are ignored. `lastMs`: the last handled time, which was in the future because the system time had been set
+ * back.
+ */
 type Begin = { ms: number; lastMs?: number };
 
 export class CronJobSync {
@@ -52,7 +55,7 @@ export class CronJobSync {
   readonly #cronJobs: ObjectCache<CronJob>;
   readonly #jobs: ObjectCache<Job>;
   readonly #events: EventRecorder;
-  /** By CronJob UID. In memory only. */
+  /** By CronJob UID. Kept in memory only. */
   readonly #begins = new Map<string, Begin>();
 
   /** `again` requests another sync of a CronJob after a delay in milliseconds. */
@@ -65,8 +68,8 @@ export class CronJobSync {
   }
 
   /**
-   * Must be called for each change, so that a new schedule only applies from then on. Upstream also starts a Job for a time that the new
-   * schedule had between the last Job and the change.
+   * Must be called for each change, so that a new schedule only applies to times after the change. Upstream may also start a Job for an
+   * earlier time of the new schedule, if the last Job was started before that time.
    */
   note({ type, object, before }: ObjectChange<CronJob>): void {
     const { uid } = object.metadata;
@@ -107,7 +110,10 @@ export class CronJobSync {
     if (failures.length > 0) throw failures[0];
   }
 
-  /** Returns the CronJob. If its status lacks one of its unfinished Jobs, reads it from the server, because the Job cache may be ahead. */
+  /**
+   * Returns the CronJob. If its status lacks one of its unfinished Jobs, it may be older than the Job cache, so this reads it from the
+   * server.
+   */
   async #withKnownJobs(cronJob: CronJob, jobs: readonly Job[]): Promise<CronJob> {
     const active = new Set(cronJob.status?.active?.map(({ uid }) => uid));
     if (jobs.every((job) => isFinished(job) || active.has(job.metadata.uid))) return cronJob;
@@ -151,8 +157,8 @@ export class CronJobSync {
   }
 
   /**
-   * Creates the Job for a scheduled time. Returns it even if an earlier sync created it, or nothing if the existing Job of that name is not
-   * ours.
+   * Creates the Job for a scheduled time. Returns it even if an earlier sync created it, or nothing if the existing Job of that name does
+   * not belong to the CronJob.
    */
   async #start(cronJob: CronJob, startForMs: number): Promise<Job | undefined> {
     const { client, signal } = this.#parts;
@@ -196,7 +202,10 @@ export class CronJobSync {
     return untilNextMs(cronJob, parseSchedule(schedule, timeZone), this.#times(cronJob));
   }
 
-  /** If the last handled time is in the future, the system time was set back, so only times from now on count. */
+  /**
+   * Returns the current time, and the time before which schedule times are ignored. If the last handled time is in the future, the system
+   * time was set back, so only times from now on count.
+   */
   #times({ metadata: { uid, creationTimestamp }, status }: CronJob): { nowMs: number; beginMs: number } {
     const nowMs = this.#parts.now();
     const lastMs = Date.parse(status?.lastScheduleTime ?? creationTimestamp ?? '');

@@ -17,7 +17,7 @@ export type MissedTimes = {
 /** The schedule never fires, as with February 31. */
 export class InvalidScheduleError extends Error {}
 
-/** `beginMs`: earlier times are ignored. `respectsDeadline`: so are times before the starting deadline. */
+/** `beginMs`: earlier times are ignored. `respectsDeadline`: whether times before the starting deadline are ignored too. */
 type MissedInput = { nowMs: number; beginMs: number; respectsDeadline: boolean };
 
 /** Returns the times that have passed since the last handled one. Throws `InvalidScheduleError`. */

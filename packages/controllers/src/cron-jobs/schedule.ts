@@ -43,7 +43,7 @@ export function parseSchedule(text: string, zone?: string): Schedule {
   return { next, last: (fromMs, untilMs) => lastTime(next, fromMs, untilMs) };
 }
 
-/** The delay counts from the previous time and is truncated to whole seconds. */
+/** Parses an `@every` schedule. Its delay counts from the previous time and is truncated to whole seconds. */
 function everySchedule(spec: string): Schedule {
   const delayMs = parseGoDuration(spec.slice(EVERY.length));
   if (delayMs === undefined) throw new Error(`failed to parse duration ${spec.slice(EVERY.length)}`);

@@ -65,7 +65,7 @@ class History {
     this.server.put(NODES, newNode(name, { taints }));
   }
 
-  /** A node has at most one pod, or two with surge, not counting pods that are being deleted. */
+  /** Asserts that each node has at most one pod, or two with surge, not counting pods that are being deleted. */
   #check(): void {
     const byNode = Map.groupBy(this.server.list<Pod>(PODS).filter(isActive), targetNode);
     for (const [node, pods] of byNode)

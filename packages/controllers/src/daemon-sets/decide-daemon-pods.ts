@@ -17,7 +17,7 @@ export type DaemonDecision = {
   againInMs?: number;
 };
 
-/** `waitMs` returns the time until a node's next failed pod may be deleted, in milliseconds. */
+/** Decides which pods to create and delete. `waitMs` returns the time until a node's next failed pod may be deleted, in milliseconds. */
 export function decideDaemonPods(view: DaemonSetView, waitMs: (nodeName: string) => number): DaemonDecision {
   const decision: DaemonDecision = { create: [], delete: [], events: [], failedOn: [] };
   for (const [nodeName, { shouldRun, mayStay }] of view.fits) {
@@ -35,7 +35,7 @@ export function decideDaemonPods(view: DaemonSetView, waitMs: (nodeName: string)
 
 type NodePods = { nodeName: string; pods: readonly Pod[]; shouldRun: boolean; waitMs: number };
 
-/** Decides for a node whose pods may stay. */
+/** Decides what to do on a node whose existing pods may stay. */
 function decideNode(view: DaemonSetView, { nodeName, pods, shouldRun, waitMs }: NodePods, decision: DaemonDecision) {
   const running: Pod[] = [];
   let isDelayed = false;

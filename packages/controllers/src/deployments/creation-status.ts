@@ -1,4 +1,6 @@
-/** What a Deployment reports after creating its ReplicaSet, and whether it needs reporting. Pure. */
+/**
+ * Computes the status that a Deployment reports after creating a ReplicaSet or failing to, and whether it has already been reported. Pure.
+ */
 import type { Deployment, DeploymentStatus } from '../objects/deployment.ts';
 import type { ReplicaSet } from '../objects/replica-set.ts';
 import { REASON, withCondition } from './deployment-conditions.ts';

@@ -102,7 +102,7 @@ function withRevision(deployment: Deployment, newSet: ReplicaSet, revision: numb
   };
 }
 
-/** Takes over the revision of the ReplicaSet, and adds a `Progressing` condition if there is none. */
+/** Copies the ReplicaSet's revision to the Deployment, and adds a `Progressing` condition if there is none. */
 function withKnownRevision(deployment: Deployment, newSet: ReplicaSet, nowMs: number): Deployment {
   const revised = withRevisionAnnotation(deployment, newSet.metadata.annotations?.[REVISION] ?? '');
   const { conditions = [] } = deployment.status ?? {};

@@ -36,7 +36,10 @@ export const deploymentController: Controller = async (parts) => {
   await queue.ended;
 };
 
-/** Returns the key of the Deployment waiting for this pod to end, if there is one: its strategy is Recreate. */
+/**
+ * Returns the key of the Deployment that is waiting for this pod to terminate before creating new ones, if there is one. Only Deployments
+ * with the Recreate strategy wait.
+ */
 function waitingFor(objects: ControllerParts['objects'], { type, object: pod }: ObjectChange<Pod>): string | undefined {
   if (type !== 'DELETED' && !isEnded(pod)) return undefined;
   const { namespace } = pod.metadata;

@@ -32,7 +32,10 @@ class History {
   readonly #process: SimProcess;
   readonly #random: Random;
   readonly #isScaled: boolean;
-  /** The most pods that the Deployment has ever allowed: a controller may see an outdated version of it. */
+  /**
+   * The largest number of pods that any version of the Deployment has allowed. An older version counts too, because a controller may not
+   * have seen the newest one.
+   */
   #most = 0;
   #size = 0;
   /** The largest size of each ReplicaSet. */

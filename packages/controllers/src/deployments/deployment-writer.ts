@@ -59,7 +59,7 @@ export class DeploymentWriter {
     await this.#report(read, createdStatus({ deployment, newSet: created, oldSets, revision }, now()));
   }
 
-  /** A ReplicaSet with this name exists. Either it is the desired one, or a different name is needed next time. */
+  /** Handles a name collision: either the existing ReplicaSet is the desired one, or a different name is needed next time. */
   async #collide(
     read: Deployment,
     deployment: Deployment,

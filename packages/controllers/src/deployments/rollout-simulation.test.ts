@@ -140,7 +140,7 @@ class Rollout {
     this.sets = this.sets.map((one) => (one.metadata.uid === replicaSet.metadata.uid ? replicaSet : one));
   }
 
-  /** A decision must not create more pods than the surge allows, or end available pods that are needed. */
+  /** Asserts that a decision neither creates more pods than the surge allows nor ends available pods that are needed. */
   #checkBounds(actions: readonly DeploymentAction[]): void {
     const wanted = wantedReplicas(this.deployment);
     const grows = actions.some(

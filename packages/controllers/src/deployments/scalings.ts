@@ -38,8 +38,8 @@ export function scalingsTo(replicaSet: ReplicaSet, to: number, from = sizeOf(rep
 }
 
 /**
- * Scales down old ReplicaSets, first by their unavailable pods, then as far as enough pods stay available. Unavailable pods of the new
- * ReplicaSet do not cause old ones to be scaled down (reconcileOldReplicaSets, pkg/controller/deployment/rolling.go).
+ * Scales down old ReplicaSets, first by the number of their unavailable pods, then as far as enough pods remain available. Unavailable pods
+ * of the new ReplicaSet do not cause old ones to be scaled down (reconcileOldReplicaSets, pkg/controller/deployment/rolling.go).
  */
 function oldScalings({ deployment, newSet, oldSets }: Sets & { newSet: ReplicaSet }): Scaling[] {
   const active = oldSets.filter((one) => sizeOf(one) > 0).toSorted(byCreation);
@@ -107,7 +107,9 @@ function isSaturated(deployment: Deployment, newSet: ReplicaSet): boolean {
   );
 }
 
-/** Distributes the difference from the maximum allowed size. The rounding remainder goes to the largest ReplicaSet. */
+/**
+ * Distributes the difference between the maximum allowed size and the total size. The rounding remainder goes to the largest ReplicaSet.
+ */
 function distributed(deployment: Deployment, active: readonly ReplicaSet[]): Scaling[] {
   const wanted = wantedReplicas(deployment);
   const allowed = wanted > 0 ? wanted + maxSurge(deployment) : 0;

@@ -89,7 +89,7 @@ function expectation({ budget: { spec }, pods, scale }: BudgetInput): { expected
   return { expectedPods: scale, desiredHealthy: scaledValue(minAvailable, scale, Math.ceil) };
 }
 
-/** Sorts out which evictions are still expected to result in deletions. */
+/** Determines which evictions are still expected to lead to the deletion of their pods. */
 function disruptions({ budget, pods, nowMs }: BudgetInput) {
   const before = budget.status?.disruptedPods ?? {};
   const waiting = pods.flatMap((pod) => {
@@ -106,7 +106,7 @@ function disruptions({ budget, pods, nowMs }: BudgetInput) {
   };
 }
 
-/** The transition time changes only if the status does (meta.SetStatusCondition). */
+/** Sets a condition. Its transition time changes only if its status does (meta.SetStatusCondition). */
 function withCondition(
   conditions: readonly BudgetCondition[],
   condition: Omit<BudgetCondition, 'lastTransitionTime'>,

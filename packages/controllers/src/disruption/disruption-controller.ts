@@ -70,7 +70,7 @@ class DisruptionController {
     this.#events.event(eventSubject(pod), 'Warning', 'MultiplePodDisruptionBudgets', message);
   }
 
-  /** Upstream only reacts to the next pod change. */
+  /** Updates the budgets of a namespace after a controller has been resized. Upstream updates them only after the next pod change. */
   #scaleChanged(namespace: string): void {
     for (const budget of this.#budgets.list(namespace))
       if (needsScale(budget)) this.#queue.add(placeText(budget.metadata));

@@ -56,7 +56,9 @@ export class ExpectedScale {
     return { scale: [...scales.values()].reduce((sum, one) => sum + one, 0), unmanaged };
   }
 
-  /** A Deployment's ReplicaSet counts with the size of the Deployment, even during a rollout. */
+  /**
+   * Returns the scale of a cached controller. For a ReplicaSet of a Deployment, it is the scale of the Deployment, even during a rollout.
+   */
   #known(controller: OwnerReference, namespace: string): Scale | undefined {
     const resource = KNOWN.find((one) => isOfKind(controller, one));
     const object = resource && this.#parts.objects.of<Sized>(resource).get({ namespace, name: controller.name });

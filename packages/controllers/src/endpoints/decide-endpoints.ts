@@ -53,7 +53,7 @@ export function decideEndpoints({ service, pods, existing, triggerMs }: Endpoint
   };
 }
 
-/** As upstream does, an object with too many addresses is always rewritten. */
+/** Whether the existing object can stay as it is. As in upstream, an object with too many addresses is always rewritten. */
 function isRight(
   { metadata, subsets }: Endpoints,
   wanted: { labels: Record<string, string>; subsets: EndpointSubset[] },
@@ -70,7 +70,7 @@ function withoutHeadless({
   return labels;
 }
 
-/** Ignores the resource versions of pods. */
+/** Serializes subsets for comparison, without the resource versions of pods. */
 function subsetsText(subsets: readonly EndpointSubset[]): string {
   return stableJson(subsets).replaceAll(/,"resourceVersion":"[^"]*"/g, '');
 }

@@ -45,7 +45,7 @@ export function isMirrored({ metadata }: Endpoints): boolean {
   return metadata.labels?.[SKIP_LABEL] !== 'true' && !isLeaderElection(metadata);
 }
 
-/** Each subset gets one slice per address family. `slices` are the slices that currently mirror the object. */
+/** Decides the slices that mirror an Endpoints object: one per subset and address family. `slices` are those that mirror it now. */
 export function decideMirrored(endpoints: Endpoints, slices: readonly EndpointSlice[]): MirrorDecision {
   const counts = { invalid: 0, surplus: 0 };
   const changes = noChanges();

@@ -205,7 +205,10 @@ function labelsOf(service: Service): Record<string, string> {
   };
 }
 
-/** Ignores labels set by this controller: a Service never changes between headless and non-headless. */
+/**
+ * Whether the slice has the Service's labels. Labels set by this controller need not be compared, because a Service never changes between
+ * headless and non-headless.
+ */
 function hasLabels({ metadata }: EndpointSlice, service: Service): boolean {
   const [own, wanted] = [foreignLabels(metadata.labels), foreignLabels(service.metadata.labels)];
   const keys = Object.keys(own);

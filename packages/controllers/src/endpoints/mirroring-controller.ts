@@ -69,7 +69,7 @@ class MirroringController {
       slices.filter((slice) => isManagedBy(slice, MIRRORING_CONTROLLER)),
     );
     if (service === undefined) return;
-    // only now, so that no endpoint is missing in between
+    // delete the old slices only after writing the new ones, so that no endpoint is missing in between
     await this.#delete(slices.filter((slice) => isFormerSlice(slice, service)));
   }
 

@@ -1,4 +1,4 @@
-/** What endpoints depend on in a Service and its pods (staging/src/k8s.io/endpointslice). Pure. */
+/** The properties of a Service and its pods that determine its endpoints (staging/src/k8s.io/endpointslice). Pure. */
 import { isSidecar, type Pod } from '@podwright/kube-api';
 import type { AddressType } from '../objects/endpoint-slice.ts';
 import type { Service, ServicePort } from '../objects/service.ts';

@@ -29,7 +29,7 @@ export function isSameEndpoint(a: Endpoint, b: Endpoint): boolean {
   return endpointText(a) === endpointText(b);
 }
 
-/** Ignores the pod's resource version: most pod changes do not affect the endpoint. */
+/** Serializes an endpoint for comparison, without its pod's resource version, because most pod changes do not affect the endpoint. */
 function endpointText({ targetRef, hints, ...endpoint }: Endpoint): string {
   const { resourceVersion: _version, ...target } = targetRef ?? {};
   return stableJson({ ...endpoint, addresses: endpoint.addresses.toSorted(), target, hints: hints ?? null });

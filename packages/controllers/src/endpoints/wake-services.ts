@@ -33,7 +33,7 @@ export function selects(selector: Record<string, string> | undefined, labels: Re
   return selector !== undefined && matchesEveryLabel(selector, labels);
 }
 
-/** The fields of a pod on which its endpoints depend. */
+/** Returns the fields of a pod that determine its endpoints. */
 function endpointFacts(pod: Pod): string {
   const { metadata, spec, status } = pod;
   const { hostname, subdomain, nodeName } = spec;
